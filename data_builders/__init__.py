@@ -1,0 +1,1 @@
+"""From cases with reference reasoning to labelled pairs and training files."""

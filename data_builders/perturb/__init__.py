@@ -1,0 +1,1 @@
+"""Breaking a reference reasoning on purpose, at a known place, in a known way."""

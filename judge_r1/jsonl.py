@@ -1,0 +1,93 @@
+"""JSON Lines in and out. Reading names the file, the line and the field of a mistake; writing is all or nothing."""
+
+import json
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, TextIO, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from judge_r1.errors import JudgeError
+
+M = TypeVar("M", bound=BaseModel)
+
+
+class BadRecord(JudgeError):
+    """A line that is not JSON, or not the record it should be."""
+
+
+def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[M]:
+    """The records of a file, checked one by one. `unique` names an id that must not repeat."""
+    seen: dict[object, int] = {}
+    with _open(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                record = model.model_validate_json(line)
+            except ValidationError as error:
+                raise BadRecord(f"{path}, line {number}: {explain(error)}") from None
+            if unique is not None:
+                key = getattr(record, unique)
+                if key in seen:
+                    raise BadRecord(f"{path}, line {number}: {unique} {key} stands on line {seen[key]} already; "
+                                    "remove one of the two")
+                seen[key] = number
+            yield record
+
+
+def explain(error: ValidationError) -> str:
+    """A pydantic error as one sentence: the field and what is wrong with it."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"field {field}: {message}{more}" if field else f"{message}{more}"
+
+
+def dump_line(record: BaseModel | dict[str, Any]) -> str:
+    """One record as one line of JSON, keys in declaration order."""
+    data = record.model_dump(mode="json", by_alias=True) if isinstance(record, BaseModel) else record
+    return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_jsonl(path: Path, records: Iterable[BaseModel | dict[str, Any]]) -> int:
+    """Write all records or leave the path as it was; returns how many were written."""
+    count = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal count
+        for record in records:
+            count += 1
+            yield dump_line(record)
+
+    write_atomic(path, lines())
+    return count
+
+
+def write_json(path: Path, data: Any) -> None:
+    write_atomic(path, [json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"])
+
+
+def write_atomic(path: Path, parts: Iterable[str]) -> None:
+    """Write beside the target, sync, then rename: a full disk or a kill leaves the old file, or none, never half."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as out:
+            out.writelines(parts)
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise JudgeError(f"{path} could not be written ({error.strerror}): nothing was changed there") from error
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _open(path: Path) -> TextIO:
+    try:
+        return path.open(encoding="utf-8")
+    except OSError as error:
+        raise JudgeError(f"{path} cannot be read: {error.strerror}") from None

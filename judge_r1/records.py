@@ -17,6 +17,8 @@ Preference = Literal["A", "B"]
 Comparison = Literal["A>B", "A<B"]
 PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
 NonEmpty = Annotated[str, Field(min_length=1)]
+Domain = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_ -]*$")]
+"""A plain word or two: it stands in the trusted part of prompts."""
 
 
 def content_hash(*parts: Any, length: int = 16) -> str:
@@ -59,7 +61,7 @@ class Case(Record):
 
     schema_: Literal[1] = Field(1, alias="schema")
     case_id: NonEmpty
-    domain: NonEmpty
+    domain: Domain
     context: NonEmpty
     decision: NonEmpty
     reference: NonEmpty
@@ -115,7 +117,7 @@ class ReasoningPair(Record):
     schema_: Literal[1] = Field(1, alias="schema")
     pair_id: NonEmpty
     case_id: NonEmpty
-    domain: NonEmpty
+    domain: Domain
     reasoning_a: NonEmpty
     reasoning_b: NonEmpty
     preferred: Preference

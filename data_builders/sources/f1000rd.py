@@ -1,0 +1,182 @@
+"""F1000RD: open peer reviews of scientific papers (domain `academic`).
+
+One case per review. The context is version 1 of the paper, the one that was reviewed: title, abstract, sections, lists,
+captions and tables (a row a line). Its reference list and code listings are left out: neither is argued about, and they
+would be a third of the passages. The reference is the review as numbered steps, a paragraph or list item each; a short
+heading is put before the step it announces; the journal's form text (its title line, ticked questions, interest and
+expertise statements) and the review's own bibliography are dropped. The decision is the recommendation. Reviews lie in
+files of their own, so none can enter a context. `meta` counts what was left out.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from data_builders.sources import SOURCES, Source
+from data_builders.sources.errors import SourceError
+from data_builders.sources.reading import clean, corpus_folder, numbered, one_line, read_json, take, words
+from judge_r1.records import Case
+
+FOLDER, DATA = "academic_f1000rd", "data/itg"
+CORPUS_LICENSE = "CC BY-SA 4.0 (F1000RD)"
+RECOMMENDATIONS = ("approve", "approve-with-reservations", "reject")
+HEADING_WORDS = 6
+
+_MARKUP_NODES = ("table-wrap", "boxed-text", "supplementary-material")
+_LEFT_OUT = ("ref", "preformat")
+_ITEM = re.compile(r"^(?:[-•*–]|\(?\d{1,2}[.)](?=\s)|\(?[a-z]\))\s*")
+_RULE = re.compile(r"[-=_*\s]+")
+_TICKED = re.compile(r"(?:yes|no|partly|not applicable|i cannot comment.*)\.?", re.I)
+_FORM = re.compile(
+    r"competing interests?\b|i have read this submission\b|reviewer expertise\b|reviewer response\b", re.I
+)
+
+
+def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    """At most `limit` cases, by paper and review. `seed` has no effect."""
+    folder = corpus_folder(path, "f1000rd", FOLDER, DATA) / DATA
+    papers = sorted(paper for paper in folder.iterdir() if paper.is_dir())
+    if not papers:
+        raise SourceError(f"{folder} holds no paper: expected folders with v1.json and reviews/")
+    yield from islice((case for paper in papers for case in _cases(paper, skips)), limit)
+
+
+def _cases(folder: Path, skips: Counter[str]) -> Iterator[Case]:
+    """The cases of one paper."""
+    file = next((f for f in (folder / "v1.json.gz", folder / "v1.json") if f.exists()), None)
+    if file is None:
+        raise SourceError(f"{folder}: file v1.json(.gz) is missing")
+    paper = read_json(file)
+    context, left_out = paper_text(take(paper, "nodes", list, str(file)), str(file))
+    reviews = sorted(f for f in folder.glob("reviews/*") if f.name.endswith((".json", ".json.gz")))
+    if not reviews:
+        skips["f1000rd: paper without a review"] += 1
+    for review_file in reviews:
+        where = str(review_file)
+        review = read_json(review_file)
+        steps, dropped = review_steps(take(review, "nodes", list, where), where)
+        recommendation = take(review, "meta.recommendation", str, where)
+        if recommendation and recommendation not in RECOMMENDATIONS:
+            raise SourceError(
+                f"{where}: field meta.recommendation must be one of {', '.join(RECOMMENDATIONS)}, "
+                f"not {recommendation!r}"
+            )
+        reason = (
+            "paper without text"
+            if not context
+            else "review without text"
+            if not steps
+            else "no recommendation"
+            if not recommendation
+            else None
+        )
+        if reason:
+            skips[f"f1000rd: {reason}"] += 1
+            continue
+        review_id = review_file.name.split(".")[0]
+        yield Case.of(
+            domain="academic",
+            context=context,
+            decision=recommendation,
+            reference=numbered(steps),
+            source=f"f1000rd/{folder.name}/{review_id}",
+            license=f"{CORPUS_LICENSE}; paper {take(paper, 'meta.license', str, str(file))}; "
+            f"review {take(review, 'meta.license', str, where)}",
+            meta={
+                "group": folder.name,
+                "file": f"{folder.name}/reviews/{review_file.name}",
+                "doi": take(paper, "meta.doi", str, str(file)),
+                "cut_words": left_out,
+                "dropped": dropped,
+            },
+        )
+
+
+def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
+    """The paper's text in reading order, and how many words of references and listings were left out."""
+    blocks: list[str] = []
+    left_out = 0
+    for number, node in enumerate(nodes):
+        at = f"{where}, node {number}"
+        kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
+        if kind in _LEFT_OUT:
+            left_out += words(content)
+        elif kind in _MARKUP_NODES:
+            blocks.append(markup_text(content, at))
+        elif kind == "fig":
+            blocks.append(one_line(str(take(node, "meta", dict, at).get("caption") or "")))
+        else:
+            blocks.append(content)
+    return "\n\n".join(block for block in blocks if block), left_out
+
+
+def markup_text(xml: str, where: str) -> str:
+    """The words of an XML fragment: a line per title, paragraph and table row, cells set apart by `|`."""
+    try:
+        root = ET.fromstring(xml)
+    except ET.ParseError as error:
+        raise SourceError(f"{where}: field content is not valid XML: {error}") from None
+    lines: list[str] = []
+
+    def visit(element: ET.Element) -> None:
+        if element.tag == "tr":
+            lines.append(" | ".join(one_line("".join(cell.itertext())) for cell in element))
+        elif element.tag in ("title", "p", "label"):
+            lines.append(one_line("".join(element.itertext())))
+        else:
+            for child in element:
+                visit(child)
+
+    visit(root)
+    return "\n".join(line for line in lines if line.strip(" |"))
+
+
+def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
+    """The steps of a review and how many of its paragraphs were dropped as form text or bibliography."""
+    steps: list[str] = []
+    heading, dropped = "", 0
+    for number, node in enumerate(nodes):
+        at = f"{where}, node {number}"
+        kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
+        if kind in ("article-title", "ref") or _FORM.match(content) or _RULE.fullmatch(content):
+            dropped += 1
+        elif _TICKED.fullmatch(content):
+            asked = bool(steps) and steps[-1].endswith("?")
+            dropped += 1 + asked
+            del steps[len(steps) - asked :]
+        else:
+            for item in _items(content) if kind == "list" else [one_line(content)]:
+                text = _ITEM.sub("", item)
+                if _is_heading(item, text):
+                    heading = f"{heading} {text}".strip()
+                elif text:
+                    steps.append(f"{heading} {text}".strip())
+                    heading = ""
+    if heading:
+        steps.append(heading)
+    return steps, dropped
+
+
+def _items(content: str) -> list[str]:
+    """The items of a list node; a line without a marker goes on with the item before it."""
+    items: list[str] = []
+    for line in filter(None, map(one_line, content.split("\n"))):
+        if items and not _ITEM.match(line):
+            items[-1] += f" {line}"
+        else:
+            items.append(line)
+    return items
+
+
+def _is_heading(item: str, text: str) -> bool:
+    """A few words that announce what follows: not a list item, and not a finished sentence."""
+    return item == text and words(text) <= HEADING_WORDS and not text.endswith((".", "?", "!", "”", '"'))
+
+
+SOURCES.register("f1000rd")(
+    Source(read=read, help="F1000Research papers with their open reviews (academic)", operators="text")
+)

@@ -1,0 +1,86 @@
+"""`mini`: generated cases in a vocabulary of about 150 words, for a model that a laptop trains in minutes.
+
+A case is a list of facts `who did what.` ("kara paid 34."), each pair of who and did unique. Its reference reasoning
+restates two or three of them, draws a fixed kind of inference from each, and ends with one concrete advice. Names,
+events and values are drawn independently, so a changed value or an invented event looks exactly like a true one: only
+the case can tell. Everything is a pure function of the seed.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from data_builders.sources import SOURCES, Source
+from judge_r1.records import Case, content_hash
+
+NAMES = "ana ben carl dora eva finn gina hugo iris jack kara liam mona nils olga paul".split()
+NUMBERS = [str(n) for n in range(20, 60)]
+MONTHS = "january february march april may june july august september october november december".split()
+PLACES = "oslo rome paris delhi cairo lima kyoto quito".split()
+DRUGS = "aspirin iron zinc insulin codeine morphine steroid vaccine".split()
+METHODS = "lasso ridge boosting forest kernel tree spline cluster".split()
+
+EVENTS: dict[str, dict[str, list[str]]] = {
+    "medical": {
+        "weighed": NUMBERS, "scored": NUMBERS, "arrived": MONTHS, "relapsed": MONTHS, "took": DRUGS, "refused": DRUGS,
+    },
+    "legal": {
+        "paid": NUMBERS, "owed": NUMBERS, "signed": MONTHS, "appealed": MONTHS, "rented": PLACES, "left": PLACES,
+    },
+    "academic": {
+        "sampled": NUMBERS, "reported": NUMBERS, "submitted": MONTHS, "revised": MONTHS, "fitted": METHODS,
+        "dropped": METHODS,
+    },
+}  # fmt: skip
+"""What can happen in each domain, and the values it happens with."""
+
+DECISIONS = {"medical": ["treat", "discharge"], "legal": ["grant", "dismiss"], "academic": ["accept", "revise"]}
+INFERENCES = ["so this counts", "so this is clear", "so this stands"]
+DOCUMENTS = ["letter", "record", "receipt", "scan"]
+
+FACT = re.compile(r"(?P<who>[a-z]+) (?P<did>[a-z]+) (?P<value>[a-z0-9]+)")
+
+
+@dataclass(frozen=True)
+class Fact:
+    who: str
+    did: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"{self.who} {self.did} {self.value}"
+
+
+def facts_of(context: str) -> list[Fact]:
+    """The facts that a mini context states, in order."""
+    return [Fact(**match.groupdict()) for match in FACT.finditer(context)]
+
+
+def _case(domain: str, rng: Random) -> Case:
+    events = EVENTS[domain]
+    keys = [(who, did) for who in rng.sample(NAMES, 5) for did in events]
+    facts = [Fact(who, did, rng.choice(events[did])) for who, did in rng.sample(keys, rng.randint(14, 18))]
+    claims = rng.sample(facts, rng.choice([2, 3]))
+    steps = [f"{claim}, {rng.choice(INFERENCES)}." for claim in claims]
+    steps.append(f"next ask {rng.choice(NAMES)} for the {rng.choice(DOCUMENTS)} by {rng.choice(MONTHS)}.")
+    return Case.of(
+        domain=domain,
+        context=" ".join(f"{fact}." for fact in facts),
+        decision=rng.choice(DECISIONS[domain]),
+        reference="\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
+        source="mini",
+        license="Apache-2.0",
+    )
+
+
+def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    """`limit` cases (300 by default), the three domains in turn; case number i depends on the seed and i alone."""
+    domains = sorted(EVENTS)
+    for number in range(300 if limit is None else limit):
+        yield _case(domains[number % len(domains)], Random(content_hash("mini", seed, number)))
+
+
+SOURCES.register("mini")(Source(read=read, help="generated cases in a small vocabulary (no data needed)", operators="mini"))

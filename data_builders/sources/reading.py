@@ -1,0 +1,85 @@
+"""Reading other people's corpora: find the folder, load a file, take a field, clean a text; every mistake is named."""
+
+import gzip
+import json
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from data_builders.sources.errors import SourceError
+
+T = TypeVar("T")
+_INVISIBLE = "\ufeff\u200b"
+
+
+def corpus_folder(path: Path | None, source: str, folder: str, needs: str) -> Path:
+    """The corpus folder: `path` itself, or `path/folder` where `path` is the parent; `needs` is what must lie in it."""
+    if path is None:
+        raise SourceError(f"source {source!r} reads a corpus from disk: give --path, the folder that holds {needs}")
+    for candidate in (path, path / folder):
+        if (candidate / needs).exists():
+            return candidate
+    missing = f"{path / needs} does not exist" if path.is_dir() else f"{path} is not a folder"
+    raise SourceError(
+        f"source {source!r}: {missing}; --path must be the corpus folder, or its parent with {folder}/ in it"
+    )
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, unpacked where its name ends in .gz or .xz."""
+    import lzma  # not in every Python build: only compressed corpora need it
+
+    try:
+        data = path.read_bytes()
+        if path.suffix == ".gz":
+            return gzip.decompress(data)
+        return lzma.decompress(data) if path.suffix == ".xz" else data
+    except (OSError, EOFError, lzma.LZMAError) as error:
+        raise SourceError(f"{path} cannot be read: {error}") from None
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The JSON object of a file."""
+    try:
+        data = json.loads(read_bytes(path).decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise SourceError(f"{path} is not valid JSON: {error}") from None
+    if not isinstance(data, dict):
+        raise SourceError(f"{path} must hold a JSON object, not {type(data).__name__}")
+    return data
+
+
+def take(record: Any, keys: str, kind: type[T], where: str) -> T:
+    """The value at a dotted path of keys, of the type it must have; `where` (file, record) begins the error."""
+    value: Any = record
+    for depth, key in enumerate(keys.split("."), 1):
+        if not isinstance(value, dict) or key not in value:
+            raise SourceError(f"{where}: field {'.'.join(keys.split('.')[:depth])} is missing")
+        value = value[key]
+    if not isinstance(value, kind):
+        raise SourceError(f"{where}: field {keys} must be {kind.__name__}, not {type(value).__name__}")
+    return value
+
+
+def clean(text: str) -> str:
+    """NFC, line ends as \\n, no control or invisible characters, no lone surrogates, no blank ends; else untouched."""
+    text = re.sub(r"\r\n?|[\u2028\u2029\u0085]", "\n", text)
+    kept = (c for c in text if c in "\n\t" or (c not in _INVISIBLE and unicodedata.category(c) not in ("Cc", "Cs")))
+    return unicodedata.normalize("NFC", "".join(kept)).strip()
+
+
+def one_line(text: str) -> str:
+    """`clean`, with every run of white space as one space."""
+    return " ".join(clean(text).split())
+
+
+def numbered(steps: Iterable[str]) -> str:
+    """One step a line: `1. ...`, `2. ...`."""
+    return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def words(text: str) -> int:
+    """White-space separated words, the unit of every length we report."""
+    return len(text.split())

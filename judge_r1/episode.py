@@ -1,0 +1,290 @@
+"""The episode: one grammar, one pure state machine (no I/O, no model, no torch).
+
+    <think>…</think>  <search>query</search>  <information>…</information>  <answer>{json}</answer>
+
+A driver asks `state` what is next, samples or searches, and hands back ids or passages. The machine keeps the ids as
+sampled (token in, token out), decodes them step by step, acts on the first complete action outside an open block,
+renders observations and enforces the budgets. Only sampled text is ever parsed.
+"""
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from judge_r1.parsing import Rejected, parse_strict
+from judge_r1.records import Evidence, Judgment, Trajectory, Turn, evidence_of
+from judge_r1.tags import neutralise
+
+_OPENING = re.compile(r"<(think|search|answer)>")
+_LONGEST_TAG = len("<answer>")
+
+
+class Budget(BaseModel):
+    """What an episode may spend; recipe fields. Defaults are the paper's (section 4.1 and its public scripts)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_searches: int = Field(3, ge=0)
+    top_k: int = Field(3, ge=1)
+    passage_words: int = Field(100, ge=1)
+    response_tokens: int = Field(1000, ge=1)
+    """Sampled tokens in one turn."""
+    observation_tokens: int = Field(1000, ge=16)
+    """Tokens of one observation; whole passages are left out beyond it."""
+
+    @property
+    def episode_tokens(self) -> int:
+        """Every turn and every observation full."""
+        return (self.max_searches + 1) * self.response_tokens + self.max_searches * self.observation_tokens
+
+
+class TextCodec(Protocol):
+    """What the machine needs of a tokenizer (`judge_r1.tokens.Codec`)."""
+
+    def decode(self, ids: Sequence[int]) -> str: ...
+    def encode_trusted(self, text: str) -> list[int]: ...
+    def encode_inserted(self, text: str) -> list[int]: ...
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Sample up to `max_tokens` more ids, stopping at `</search>`, `</answer>` or EOS."""
+
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """Search this episode's case and call `observe` with what was found."""
+
+    query: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end: `reason` is "answer" with a judgment, or the name of what went wrong without one."""
+
+    reason: str
+    judgment: Judgment | None = None
+
+
+State = Sample | Search | Finished
+
+
+class Episode:
+    """One run of the machine. `eos_ids` end it early; `parse` turns the answer's text into a judgment."""
+
+    def __init__(
+        self,
+        prompt_ids: Sequence[int],
+        budget: Budget,
+        codec: TextCodec,
+        *,
+        eos_ids: Collection[int] = (),
+        parse: Callable[[str], Judgment | Rejected] = parse_strict,
+    ) -> None:
+        self.prompt_ids = tuple(prompt_ids)
+        self.budget = budget
+        self.token_ids: list[int] = []
+        self.loss_mask: list[int] = []
+        self.logprobs: list[float] = []
+        self.turns: list[Turn] = []
+        self._codec, self._eos_ids, self._parse = codec, frozenset(eos_ids), parse
+        self._searches = 0
+        self._begin_turn()
+
+    @property
+    def state(self) -> State:
+        """What the driver has to do next."""
+        return self._state
+
+    def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
+        """Take sampled ids with their log-probabilities; returns how many were used.
+
+        Ids behind the one that completes an action, or behind EOS, are not: nothing after the stop is kept.
+        """
+        if not isinstance(self._state, Sample):
+            raise RuntimeError(f"feed() in state {self._state}: nothing is to be sampled")
+        if len(ids) != len(logprobs):
+            raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
+        used = 0
+        for token, logprob in zip(ids, logprobs, strict=True):
+            self._append([token], 1, [logprob])
+            self._turn_tokens += 1
+            used += 1
+            action = self._scanner.push(self._stream.push(token))
+            if action is not None:
+                self._act(*action)
+            elif token in self._eos_ids:
+                self._finish(self._open_reason("no_answer"))
+            elif self._left() <= 0:
+                self._finish(self._open_reason("turn_budget"))
+            else:
+                self._state = Sample(self._left())
+                continue
+            break
+        return used
+
+    def observe(self, passages: Sequence[Evidence]) -> list[int]:
+        """Put the passages of the search into the episode; returns the observation's ids (mask 0)."""
+        if not isinstance(self._state, Search):
+            raise RuntimeError(f"observe() in state {self._state}: nothing was searched")
+        query, left = self._state.query, self.budget.max_searches - self._searches
+        shown = list(passages)
+        while True:
+            notice = f"{left} searches left"
+            if not shown:
+                notice = ("no passage fits here; " if passages else "nothing found; ") + notice
+            ids, text = self._render([p.text for p in shown], notice)
+            if len(ids) <= self.budget.observation_tokens or not shown:
+                break
+            shown.pop()
+        return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
+
+    def fail(self, reason: str) -> None:
+        """End the episode for a cause outside the policy (a search that timed out, a server that is gone)."""
+        self._finish(f"infrastructure_{reason}")
+
+    def trajectory(self) -> Trajectory:
+        """Everything so far as a record."""
+        finished = self._state if isinstance(self._state, Finished) else Finished("unfinished")
+        judgment = finished.judgment
+        if judgment is not None:
+            judgment = judgment.model_copy(update={"evidence": evidence_of(self.turns)})
+        return Trajectory(
+            prompt_ids=self.prompt_ids,
+            token_ids=tuple(self.token_ids),
+            loss_mask=tuple(self.loss_mask),
+            logprobs=tuple(self.logprobs),
+            turns=tuple(self.turns),
+            judgment=judgment,
+            ended=finished.reason,
+        )
+
+    # ---- inside ----
+
+    def _begin_turn(self) -> None:
+        self._stream = _Stream(self._codec.decode)
+        self._scanner = _Scanner()
+        self._turn_tokens = 0
+        self._state: State = Sample(self._left())
+
+    def _left(self) -> int:
+        """Tokens that this turn may still sample."""
+        turn = self.budget.response_tokens - self._turn_tokens
+        return min(turn, self.budget.episode_tokens - len(self.token_ids))
+
+    def _append(self, ids: Sequence[int], mask: int, logprobs: Sequence[float]) -> None:
+        self.token_ids.extend(ids)
+        self.loss_mask.extend([mask] * len(ids))
+        self.logprobs.extend(logprobs)
+
+    def _act(self, kind: str, content: str) -> None:
+        if kind == "answer":
+            verdict = self._parse(content)
+            if isinstance(verdict, Rejected):
+                self._finish(f"rejected_{verdict.reason}")
+            else:
+                self._finish("answer", verdict)
+            return
+        query = content.strip()
+        if self._searches >= self.budget.max_searches:
+            self._refuse(query, "no searches left: answer now")
+            return
+        self._searches += 1
+        if query:
+            self._state = Search(query)
+        else:
+            self._refuse(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
+
+    def _refuse(self, query: str, notice: str) -> None:
+        """Answer a search that cannot be run with a notice, if there is room for one."""
+        ids, text = self._render([], notice)
+        if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
+            self._finish("search_past_budget")
+        else:
+            self._continue(ids, text, query, (), 0, notice)
+
+    def _continue(
+        self, ids: list[int], text: str, query: str, shown: tuple[Evidence, ...], dropped: int, notice: str | None
+    ) -> list[int]:
+        self._append(ids, 0, [0.0] * len(ids))
+        written = self._scanner.text + self._stream.flush()
+        self.turns.append(
+            Turn(text=written, query=query, passages=shown, passages_dropped=dropped, notice=notice, observation=text)
+        )
+        self._begin_turn()
+        return ids
+
+    def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
+        """An observation as ids and as text: our frame is trusted, the passages are not."""
+        ids: list[int] = self._codec.encode_trusted("<information>")
+        text = "<information>"
+        for number, passage in enumerate(passages, 1):
+            head, body = f"\n[{number}]", " " + neutralise(passage)
+            ids += self._codec.encode_trusted(head) + self._codec.encode_inserted(body)
+            text += head + body
+        tail = f"\n({notice})</information>"
+        return ids + self._codec.encode_trusted(tail), text + tail
+
+    def _open_reason(self, otherwise: str) -> str:
+        return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise
+
+    def _finish(self, reason: str, judgment: Judgment | None = None) -> None:
+        if written := self._scanner.text + self._stream.flush():
+            self.turns.append(Turn(text=written))
+        self._state = Finished(reason, judgment)
+
+
+class _Stream:
+    """Ids to text, one id at a time: characters split over several ids appear once they are whole."""
+
+    def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
+        self._decode = decode
+        self._ids: list[int] = []
+        self._context = self._done = 0  # ids[context:done] are decoded again for their effect on what follows
+        self._before = ""
+
+    def push(self, token: int) -> str:
+        self._ids.append(token)
+        text = self._decode(self._ids[self._context :])
+        if text.endswith("�") or len(text) <= len(self._before):
+            return ""
+        new = text[len(self._before) :]
+        self._context, self._done = self._done, len(self._ids)
+        self._before = self._decode(self._ids[self._context :])
+        return new
+
+    def flush(self) -> str:
+        """What is still held back (an incomplete character at the end)."""
+        return self._decode(self._ids[self._context :])[len(self._before) :]
+
+
+class _Scanner:
+    """Text in, the first complete action outside an open block out; tags inside an open block are text."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.open: str | None = None
+        self._content = self._from = 0
+
+    def push(self, new: str) -> tuple[str, str] | None:
+        self.text += new
+        while True:
+            if self.open is None:
+                if not (match := _OPENING.search(self.text, self._from)):
+                    self._from = max(self._from, len(self.text) - _LONGEST_TAG + 1)
+                    return None
+                self.open, self._content, self._from = match[1], match.end(), match.end()
+            closing = f"</{self.open}>"
+            end = self.text.find(closing, self._from)
+            if end < 0:
+                self._from = max(self._from, len(self.text) - len(closing) + 1)
+                return None
+            kind, content = self.open, self.text[self._content : end]
+            self.open, self._from = None, end + len(closing)
+            if kind != "think":
+                return kind, content

@@ -1,0 +1,119 @@
+"""One judged pair: what the gold says, what the judge said, and how the episode went."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from judge_r1.errors import JudgeError
+from judge_r1.evaluation.segments import answer_of
+from judge_r1.parsing import Rejected, parse_strict, parse_tolerant
+from judge_r1.records import (
+    Comparison,
+    NonEmpty,
+    Preference,
+    PrincipleNumber,
+    ReasoningPair,
+    Record,
+    Trajectory,
+    evidence_of,
+)
+from judge_r1.reward import evidence_hit
+
+INFRASTRUCTURE = "infrastructure_"
+"""How the reasons begin that end an episode through no doing of the judge."""
+
+
+class BadTrajectory(JudgeError):
+    """A trajectory that cannot be counted: not scored, scored as something else, or not of this pair."""
+
+
+class Outcome(Record):
+    """The row `judge` on one pair. `comparison` and `predicted` are None where the answer was invalid.
+
+    `valid` is what the row's own parser said; `valid_strict` and `valid_tolerant` say it for both parsers, and are
+    None where the judge wrote no text to parse. `evidence_hit`: did the episode show a passage that a flaw
+    contradicts; None where no flaw of the pair contradicts a place of the context.
+    """
+
+    judge: NonEmpty
+    pair_id: NonEmpty
+    case_id: NonEmpty
+    domain: NonEmpty
+    kind: Literal["single", "multi"]
+    violated: tuple[PrincipleNumber, ...] = Field(min_length=1)
+    preferred: Preference
+    comparison: Comparison | None
+    predicted: tuple[PrincipleNumber, ...] | None
+    valid: bool
+    valid_strict: bool | None
+    valid_tolerant: bool | None
+    ended: NonEmpty
+    searches: int = Field(ge=0)
+    evidence_hit: bool | None
+    reward: dict[str, float]
+
+    @property
+    def correct(self) -> bool:
+        """c_pred = c_truth (Eq. 5); an invalid answer is wrong."""
+        return self.comparison == ("A>B" if self.preferred == "A" else "A<B")
+
+
+def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
+    """What the row `judge` did on `pair`.
+
+    The trajectory must carry its reward (`judge_r1.reward`) and must have ended by the judge's own doing: a failure of
+    the infrastructure is no outcome. Raises BadTrajectory, also for a passage of another case.
+    """
+    judgment, reward = trajectory.judgment, trajectory.reward
+    where = f"the trajectory of row {judge!r} on pair {pair.pair_id}"
+    if reward is None or "valid" not in reward:
+        raise BadTrajectory(f"{where} has no reward: score it before it is evaluated")
+    if bool(reward["valid"]) != (judgment is not None):
+        raise BadTrajectory(
+            f"{where} is scored valid={reward['valid']:g} but holds "
+            f"{'no' if judgment is None else 'a'} judgment: score it again"
+        )
+    if trajectory.ended.startswith(INFRASTRUCTURE):
+        raise BadTrajectory(f"{where} ended by {trajectory.ended}: it says nothing about the judge, run it again")
+    _own_case_only(pair, trajectory)
+    strict, tolerant = _both_parsers(trajectory)
+    hit = evidence_hit(trajectory, pair)
+    return Outcome(
+        judge=judge,
+        pair_id=pair.pair_id,
+        case_id=pair.case_id,
+        domain=pair.domain,
+        kind=pair.kind,
+        violated=pair.violated,
+        preferred=pair.preferred,
+        comparison=judgment.comparison if judgment else None,
+        predicted=judgment.violated_principles if judgment else None,
+        valid=judgment is not None,
+        valid_strict=strict,
+        valid_tolerant=tolerant,
+        ended=trajectory.ended,
+        searches=trajectory.searches,
+        evidence_hit=None if hit is None else bool(hit),
+        reward=reward,
+    )
+
+
+def _both_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | None]:
+    """Whether the strict and whether the tolerant parser accept the answer that the episode ended with."""
+    if not trajectory.turns:
+        return None, None
+    if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
+        return False, False
+    written = trajectory.turns[-1].text
+    answer = answer_of(written)
+    text = written if answer is None else answer
+    return not isinstance(parse_strict(text), Rejected), not isinstance(parse_tolerant(text), Rejected)
+
+
+def _own_case_only(pair: ReasoningPair, trajectory: Trajectory) -> None:
+    for passage in evidence_of(trajectory.turns):
+        if passage.case_id != pair.case_id:
+            raise BadTrajectory(
+                f"an episode on pair {pair.pair_id} of case {pair.case_id} shows a passage of case "
+                f"{passage.case_id}: its retriever is not isolated, so its results do not count"
+            )

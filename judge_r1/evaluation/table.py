@@ -1,0 +1,176 @@
+"""The summary as tables: built once as plain grids, shown in a console here and as HTML by the report."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge_r1.principles import PRINCIPLES
+
+NONE = "–"
+"""Shown where there is nothing to measure."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A titled table of text; the first column names the row. `note` says how to read it."""
+
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """All tables of a summary (`summarise`): overall, by domain, by principle, single violations alone, differences."""
+    rows = summary["rows"]
+    built = [_overall(rows), _by_domain(rows), *_by_principle(rows)]
+    return [*built, *_differences(summary["differences"])]
+
+
+def print_tables(summary: Mapping[str, Any], console: Console | None = None) -> None:
+    """Print all tables: ruled on a terminal, aligned plain text that is never wrapped elsewhere."""
+    console = console or Console()
+    for grid in grids(summary):
+        print_grid(grid, console)
+
+
+def print_grid(grid: Grid, console: Console) -> None:
+    if console.is_terminal:
+        table = Table(title=Text(grid.title), caption=Text(grid.note), title_justify="left", caption_justify="left")
+        for number, column in enumerate(grid.columns):
+            table.add_column(Text(column), justify="right" if number else "left", overflow="fold")
+        for row in grid.rows:
+            table.add_row(*(Text(cell) for cell in row))
+        console.print(table)
+        console.print()
+        return
+    widths = [max(len(row[i]) for row in (grid.columns, *grid.rows)) for i in range(len(grid.columns))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if i else cell.ljust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in (grid.columns, *grid.rows)
+    ]
+    rule = "-" * max(map(len, lines))
+    for line in (grid.title, rule, lines[0], rule, *lines[1:], rule, grid.note, ""):
+        console.out(line, highlight=False)
+
+
+def share(value: float | None) -> str:
+    """A share with two digits; `–` where there is none."""
+    return NONE if value is None else f"{value:.2f}"
+
+
+def with_interval(value: float, interval: Sequence[float], *, signed: bool = False) -> str:
+    """`0.83 [0.78, 0.88]`, with signs for differences."""
+    form = "+.2f" if signed else ".2f"
+    return f"{value:{form}} [{interval[0]:{form}}, {interval[1]:{form}}]"
+
+
+def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    columns = (
+        "judge",
+        "pairs",
+        "accuracy",
+        "label F1",
+        "valid",
+        "strict",
+        "tolerant",
+        "searches",
+        "evidence hit",
+        "prefers A",
+    )
+    cells = tuple(
+        (
+            row["name"],
+            str(row["n"]),
+            with_interval(row["accuracy"], row["ci95"]),
+            share(row["label_f1"]),
+            share(row["valid_rate"]),
+            share(row["valid_strict"]),
+            share(row["valid_tolerant"]),
+            share(row["searches"]),
+            share(row["evidence_hit"]),
+            share(row["predicted_a"]),
+        )
+        for row in rows
+    )
+    note = (
+        "Accuracy [95 % interval, clustered by case]; an invalid answer is wrong. Label F1: mean over pairs. Valid: by the "
+        "judge's own parser, then by both. Searches: per episode. Evidence hit: a passage that the flaw contradicts was "
+        "shown. Prefers A: of valid answers."
+    )
+    return Grid("Overall", note, columns, cells)
+
+
+def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    domains = sorted({domain for row in rows for domain in row["by_domain"]})
+    return _sliced(
+        "Accuracy by domain",
+        "Accuracy [95 % interval, clustered by case]; in round brackets the pairs.",
+        rows,
+        [(d, [row["by_domain"].get(d) for row in rows]) for d in domains],
+    )
+
+
+def _by_principle(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
+    every = [(p.code, [row["by_principle"].get(p.code) for row in rows]) for p in PRINCIPLES]
+    alone = [(code, [part and part["single"] for part in parts]) for code, parts in every]
+    names = "; ".join(f"{p.code} {p.name}" for p in PRINCIPLES)
+    return [
+        _sliced("Accuracy by principle", f"A pair counts under every principle it violates. {names}.", rows, every),
+        _sliced(
+            "Accuracy by principle, single violations alone", "Only pairs that violate that one principle.", rows, alone
+        ),
+    ]
+
+
+def _sliced(
+    title: str,
+    note: str,
+    rows: Sequence[Mapping[str, Any]],
+    slices: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
+) -> Grid:
+    """One column a slice; its pairs stand in the heading where all rows have as many, else in the cells."""
+    columns, cells = ["judge"], [[str(row["name"])] for row in rows]
+    for name, parts in slices:
+        counts = {part["n"] for part in parts if part}
+        shared = len(counts) == 1 and all(parts)
+        columns.append(f"{name} ({counts.pop()})" if shared else name)
+        for cell, part in zip(cells, parts, strict=True):
+            text = with_interval(part["accuracy"], part["ci95"]) if part else NONE
+            cell.append(text if shared or not part else f"{text} ({part['n']})")
+    return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
+
+
+def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
+    if not differences:
+        return []
+    codes = [p.code for p in PRINCIPLES if any(p.code in d["by_principle"] for d in differences)]
+
+    def cell(part: Mapping[str, Any] | None) -> str:
+        return with_interval(part["delta"], part["ci95"], signed=True) if part else NONE
+
+    cells = tuple(
+        (
+            f"{d['a']} minus {d['b']}",
+            cell(d),
+            cell(d["label_f1"]),
+            *(cell(d["by_principle"].get(code)) for code in codes),
+        )
+        for d in differences
+    )
+    return [
+        Grid(
+            "Differences",
+            "On the same pairs, with 95 % intervals clustered by case; a difference whose interval "
+            "holds 0 does not show.",
+            ("rows", "accuracy", "label F1", *codes),
+            cells,
+        )
+    ]

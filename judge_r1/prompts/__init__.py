@@ -1,0 +1,85 @@
+"""Prompts as files: `$name` fields in `*.txt`, filled here. What comes from others is marked, never mixed in.
+
+A `Prompt` keeps inserted text (case, reasonings) apart from ours until the last moment, so that a token backend can
+encode the two differently and a chat backend can send the plain text.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+from typing import Literal
+
+from judge_r1.errors import JudgeError
+from judge_r1.principles import PRINCIPLES
+from judge_r1.records import Case, ReasoningPair
+from judge_r1.tags import neutralise
+
+ContextMode = Literal["full", "none"]
+_MARK = re.compile("\ue000(\\d+)\ue001")
+
+LEADS = {
+    "medical": "medical reasonings (diagnosis or treatment) about the same patient",
+    "legal": "legal analyses of the same case",
+    "academic": "reviews of the same research paper",
+}
+
+
+@dataclass(frozen=True)
+class Message:
+    """One chat message; in `marked` every inserted text is a mark that numbers it."""
+
+    role: Literal["system", "user"]
+    marked: str
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """Chat messages and the inserted texts that their marks stand for (neutralised: see `judge_r1.tags`)."""
+
+    messages: tuple[Message, ...]
+    inserted: tuple[str, ...]
+
+    def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
+        """A rendered chat template as (text, is it inserted), in order."""
+        for at, piece in enumerate(_MARK.split(rendered)):
+            if at % 2:
+                yield self.inserted[int(piece)], True
+            elif piece:
+                yield piece, False
+
+    def chat(self) -> list[dict[str, str]]:
+        """Plain messages for chat backends and exports."""
+        return [{"role": m.role, "content": "".join(t for t, _ in self.pieces(m.marked))} for m in self.messages]
+
+
+def judge_prompt(
+    pair: ReasoningPair, case: Case, *, context: ContextMode, searches: int, style: str = "standard"
+) -> Prompt:
+    """The prompt of one judgment (structure of the paper's Tables 8 and 11).
+
+    system = task, six principles, output contract, and the search tool if `searches` > 0; user = case (its context
+    only if `context` is "full") and the pair. `style` names the pair of template files.
+    """
+    principles = "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
+    lead = LEADS.get(case.domain, f"reasonings from the domain {case.domain!r} about the same case")
+    search = _fill(f"{style}_search", {"searches": str(searches)}) if searches else ""
+    system = _fill(f"{style}_system", {"lead": lead, "principles": principles, "search": search, "domain": case.domain})
+    fields = {"decision": case.decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
+    if context == "full":
+        fields["context"] = case.context
+    marks = {name: f"\ue000{at}\ue001" for at, name in enumerate(fields)}
+    shown = _fill(f"{style}_context", {"context": marks["context"]}) if context == "full" else ""
+    user = _fill(f"{style}_user", {**marks, "context": shown})
+    return Prompt(
+        messages=(Message("system", system), Message("user", user)),
+        inserted=tuple(neutralise(text) for text in fields.values()),
+    )
+
+
+def _fill(name: str, fields: Mapping[str, str]) -> str:
+    file = files(__name__) / f"{name}.txt"
+    if not file.is_file():
+        raise JudgeError(f"there is no prompt template {name!r} in judge_r1/prompts")
+    return Template(file.read_text(encoding="utf-8")).substitute(fields).strip("\n")

@@ -1,0 +1,77 @@
+"""Between text and ids, without forgery: a `Codec` wraps a Hugging Face tokenizer.
+
+Text of ours (instructions, chat template) is encoded as it is. Text of others is encoded by the same model with its
+added tokens taken out, so that no added or special token can appear whatever the text says.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from judge_r1.errors import JudgeError
+from judge_r1.prompts import Prompt
+
+
+class Unencodable(JudgeError):
+    """A text that this tokenizer cannot spell without one of its own control tokens."""
+
+
+class Codec:
+    """Encode prompts and observations, decode sampled ids. `tokenizer` is a fast Hugging Face tokenizer."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self.tokenizer = tokenizer
+        self.added: frozenset[int] = frozenset(tokenizer.added_tokens_decoder)
+        self._plain = _without_added_tokens(tokenizer)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids as sampled: nothing skipped, nothing cleaned up."""
+        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        return text
+
+    def encode_trusted(self, text: str) -> list[int]:
+        """Ids of text of ours, in which tags and template marks are meant."""
+        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
+        return ids
+
+    def encode_inserted(self, text: str) -> list[int]:
+        """Ids of text of others: none of them is an added token of the tokenizer."""
+        encoding = self._plain.encode(text, add_special_tokens=False)
+        if self.added.isdisjoint(encoding.ids):
+            return list(encoding.ids)
+        # The vocabulary itself spells a control token as one word: encode its characters apart.
+        at = next(i for i, token in enumerate(encoding.ids) if token in self.added)
+        start, end = encoding.offsets[at]
+        if end - start < 2:
+            raise Unencodable(f"the tokenizer has no spelling of {text[start:end]!r} but a control token")
+        middle = (start + end) // 2
+        return self.encode_inserted(text[:middle]) + self.encode_inserted(text[middle:])
+
+    def prompt_ids(self, prompt: Prompt, *, thinking: bool = False) -> list[int]:
+        """The prompt through the model's chat template, up to where the assistant begins to write.
+
+        The template sees marks where inserted text stands; the text between the marks is trusted, the rest is not.
+        """
+        rendered: str = self.tokenizer.apply_chat_template(
+            [{"role": m.role, "content": m.marked} for m in prompt.messages],
+            tokenize=False,
+            add_generation_prompt=True,
+            enable_thinking=thinking,
+        )
+        ids: list[int] = []
+        for text, inserted in prompt.pieces(rendered):
+            ids += self.encode_inserted(text) if inserted else self.encode_trusted(text)
+        return ids
+
+
+def _without_added_tokens(tokenizer: Any) -> Any:
+    """The tokenizer's own model and pre-tokenizer as a `tokenizers.Tokenizer` that knows no added tokens."""
+    from tokenizers import Tokenizer
+
+    backend = getattr(tokenizer, "backend_tokenizer", None)
+    if backend is None:
+        raise JudgeError("this tokenizer has no fast version: judge_r1 needs one (a tokenizer.json)")
+    state = json.loads(backend.to_str())
+    state["added_tokens"], state["post_processor"] = [], None
+    state["padding"], state["truncation"] = None, None
+    return Tokenizer.from_str(json.dumps(state))

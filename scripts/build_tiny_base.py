@@ -1,0 +1,199 @@
+"""Rebuild the tiny base model that ships in judge_r1/training/base (about half an hour on two cores).
+
+A Qwen3-shaped causal LM of 0.9 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
+check lists: one numbered list, a look-up for each line, and whether the record says the same, differs or has nothing.
+No pair of reasonings, no principle and no verdict occurs in that text. Seeds differ a lot in when the comparing circuit
+forms, so the rate stays up until a held-out comparison test passes, and only then decays.
+
+    python scripts/build_tiny_base.py --out judge_r1/training/base
+"""
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from random import Random
+
+import torch
+from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, trainers
+from torch.nn.functional import cross_entropy
+from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
+
+from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
+from data_builders.sources.mini import DOCUMENTS, EVENTS, INFERENCES, MONTHS, NAMES, Fact, facts_of, read
+from judge_r1.records import Case
+from judge_r1.tags import NAMES as TAG_NAMES
+
+TEMPLATE = (
+    "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
+)
+FINDINGS = {"same": "so same", "differs": "so it differs", "absent": "so it is absent"}
+EXTRA_WORDS = (
+    " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
+    ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
+    ' "violated_principles": [2]} 0 1 2 3 4 5 6 searches left nothing found; no passage fits here; empty query;'
+    " answer now A 1 B 2 A 3 B 4 is fair ok unfair vague harmful illogical principle sound advice unchecked the rest"
+)
+
+
+Text = tuple[list[str], list[str]]
+"""A prompt and its continuation, each in the segments that an episode would encode apart."""
+
+
+def check_list(case: Case, rng: Random) -> tuple[str, list[str]]:
+    """A numbered list about a case (some lines wrong, some made up) and the look-up of each line, in segments."""
+    facts, events = facts_of(case.context), EVENTS[case.domain]
+    known = {(fact.who, fact.did) for fact in facts}
+    lines: list[str] = []
+    checks: list[str] = []
+    claims = rng.sample(facts, rng.randint(1, 4))
+    for number, fact in enumerate(claims, 1):
+        finding, claim, found = rng.choice(list(FINDINGS)), fact, fact
+        if finding == "differs":
+            claim = Fact(fact.who, fact.did, rng.choice([v for v in events[fact.did] if v != fact.value]))
+        elif finding == "absent":
+            free = [(w, d) for w in NAMES for d in events if (w, d) not in known and (w == fact.who or d == fact.did)]
+            who, did = rng.choice(free)
+            claim = Fact(who, did, rng.choice(events[did]))
+        tail = rng.choice([*INFERENCES * 3, *NON_SEQUITURS.values(), *PREJUDICES.values()])
+        lines.append(f"{number}. {claim}, {tail}.")
+        checks += ["<search>", f"{claim.who} {claim.did}", "</search>", "<information>", "\n[1]", f" {found}."]
+        checks += [f"\n({6 - number} searches left)</information>", "<think>"]
+        checks += [f"{number} says {claim} and the record {found} {FINDINGS[finding]}", "</think>"]
+    advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
+    advice = rng.choice([advice] * 6 + [*VAGUE.values(), *HARMFUL.values()])
+    lines.append(f"{len(claims) + 1}. {advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))}.")
+    return "\n".join(lines), checks
+
+
+def document(case: Case, rng: Random) -> Text:
+    """One pre-training text; one prompt in five shows the record too."""
+    listed, checks = check_list(case, rng)
+    prompt = ["<|im_start|>system\nlook up each line of this list in the record search 6<|im_end|>\n<|im_start|>user\n"]
+    if rng.random() < 0.2:
+        prompt += ["case: ", case.context, "\n"]
+    prompt += ["decision: ", case.decision, "\nlist:\n", listed, "<|im_end|>\n<|im_start|>assistant\n"]
+    return prompt, [*checks, "<|im_end|>"]
+
+
+def documents(seed: int, count: int) -> list[Text]:
+    rng = Random(seed)
+    return [document(case, rng) for case in read(None, count, seed, Counter())]
+
+
+def build_tokenizer() -> PreTrainedTokenizerFast:
+    """Byte-level BPE (any text round-trips), each word of the vocabulary one token, tags as plain added tokens."""
+    bpe = Tokenizer(models.BPE())
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
+    bpe.decoder = decoders.ByteLevel()
+    texts = [EXTRA_WORDS] * 500 + ["".join(prompt + rest) for prompt, rest in documents(7, 2000)]
+    for control in ("<|im_start|>", "<|im_end|>", *(f"<{s}{n}>" for n in TAG_NAMES for s in ("", "/"))):
+        texts = [text.replace(control, " ") for text in texts]
+    trainer = trainers.BpeTrainer(
+        vocab_size=800,
+        min_frequency=20,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
+        show_progress=False,
+    )
+    bpe.train_from_iterator(texts, trainer)
+    fast = PreTrainedTokenizerFast(tokenizer_object=bpe, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    tags = [f"<{slash}{name}>" for name in TAG_NAMES for slash in ("", "/")]
+    fast.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
+    fast.chat_template = TEMPLATE
+    return fast
+
+
+def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=128,
+        intermediate_size=384,
+        num_hidden_layers=4,
+        num_attention_heads=8,
+        num_key_value_heads=8,
+        head_dim=16,
+        max_position_embeddings=2048,
+        rope_theta=10000.0,
+        tie_word_embeddings=True,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    return Qwen3ForCausalLM(config)
+
+
+def _encode(tokenizer: PreTrainedTokenizerFast, segments: Sequence[str]) -> list[int]:
+    return [token for part in segments for token in tokenizer.encode(part, add_special_tokens=False)]
+
+
+def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple[torch.Tensor, torch.Tensor]:
+    """Right-padded ids and loss weights: 1 on the continuation, 0.3 on the prompt (copying is learned there too)."""
+    rows = [[_encode(tokenizer, segments) for segments in text] for text in texts]
+    longest = max(len(prompt) + len(rest) for prompt, rest in rows)
+    ids = torch.full((len(rows), longest), tokenizer.pad_token_id)
+    weights = torch.zeros(len(rows), longest)
+    for row, (prompt, rest) in enumerate(rows):
+        ids[row, : len(prompt) + len(rest)] = torch.tensor(prompt + rest)
+        weights[row, : len(prompt)] = 0.3
+        weights[row, len(prompt) : len(prompt) + len(rest)] = 1.0
+    return ids, weights
+
+
+@torch.no_grad()
+def comparison_accuracy(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> float:
+    """Share of held-out lines whose finding (same, differs, absent) is the most likely continuation of its look-up."""
+    words = {name: tokenizer.encode(f" {name}", add_special_tokens=False)[0] for name in FINDINGS}
+    ids, weights = batch_of(tokenizer, texts)
+    guesses = model(ids, attention_mask=(weights > 0).long()).logits[:, :-1].argmax(-1)
+    is_finding = torch.isin(ids[:, 1:], torch.tensor(list(words.values()))) & (weights[:, 1:] == 1)
+    return float((guesses == ids[:, 1:])[is_finding].float().mean())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--threshold", type=float, default=0.995, help="held-out comparison accuracy to reach")
+    parser.add_argument("--max-minutes", type=float, default=60)
+    parser.add_argument("--decay-steps", type=int, default=150)
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    tokenizer = build_tokenizer()
+    model = build_model(tokenizer)
+    print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
+    held_out = documents(10_000_019, 128)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), weight_decay=0.01)
+    started, step, decay_from, total = time.monotonic(), 0, None, 0.0
+    while decay_from is None or step < decay_from + args.decay_steps:
+        step += 1
+        rate = min(1.0, step / 60)
+        if decay_from is not None:
+            rate *= 1 - (step - decay_from) / (args.decay_steps + 1)
+        for group in optimizer.param_groups:
+            group["lr"] = 2e-3 * rate
+        ids, weights = batch_of(tokenizer, documents(args.seed * 1_000_003 + step, 32))
+        logits = model(ids[:, :-1], attention_mask=(weights[:, :-1] > 0).long()).logits
+        losses = cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
+        loss = (losses * weights[:, 1:]).sum() / weights[:, 1:].sum()
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        total += loss.item()
+        if step % 100 == 0:
+            accuracy, seconds = comparison_accuracy(model, tokenizer, held_out), time.monotonic() - started
+            print(f"step {step}  loss {total / 100:.3f}  comparison {accuracy:.3f}  {seconds:.0f} s", flush=True)
+            total = 0.0
+            if decay_from is None and (accuracy >= args.threshold or seconds > args.max_minutes * 60):
+                decay_from = step
+    model.generation_config.eos_token_id = tokenizer.eos_token_id
+    model.generation_config.pad_token_id = tokenizer.pad_token_id
+    model.save_pretrained(args.out)
+    tokenizer.save_pretrained(args.out)
+
+
+if __name__ == "__main__":
+    main()

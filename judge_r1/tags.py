@@ -8,7 +8,8 @@ length: offsets stay, "p < 0.05" stays, and `restore` undoes it.
 import re
 
 NAMES = ("think", "search", "information", "answer")
-_TAG = re.compile(rf"<(/?(?:{'|'.join(NAMES)}))>")
+TAG = re.compile(rf"(</?(?:{'|'.join(NAMES)})>)")
+"""Matches one tag; `TAG.split` keeps the tags between the texts they part."""
 _NEUTRAL = re.compile(rf"‹(/?(?:{'|'.join(NAMES)}))›")
 
 STOP_STRINGS = ("</search>", "</answer>")
@@ -17,7 +18,7 @@ STOP_STRINGS = ("</search>", "</answer>")
 
 def neutralise(text: str) -> str:
     """`text` with the brackets of our tags replaced, one character for one."""
-    return _TAG.sub(r"‹\1›", text)
+    return TAG.sub(lambda match: f"‹{match[1][1:-1]}›", text)
 
 
 def restore(text: str) -> str:

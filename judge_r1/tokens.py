@@ -10,6 +10,7 @@ from typing import Any
 
 from judge_r1.errors import JudgeError
 from judge_r1.prompts import Prompt
+from judge_r1.tags import TAG
 
 
 class Unencodable(JudgeError):
@@ -46,6 +47,14 @@ class Codec:
             raise Unencodable(f"the tokenizer has no spelling of {text[start:end]!r} but a control token")
         middle = (start + end) // 2
         return self.encode_inserted(text[:middle]) + self.encode_inserted(text[middle:])
+
+    def encode_written(self, text: str) -> list[int]:
+        """Ids of text that the assistant writes: our tags are meant, everything between them is inserted."""
+        ids: list[int] = []
+        for piece in TAG.split(text):
+            if piece:
+                ids += self.encode_trusted(piece) if TAG.fullmatch(piece) else self.encode_inserted(piece)
+        return ids
 
     def prompt_ids(self, prompt: Prompt, *, thinking: bool = False) -> list[int]:
         """The prompt through the model's chat template, up to where the assistant begins to write.

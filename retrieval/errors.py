@@ -26,7 +26,7 @@ class EmbedderUnavailable(RetrievalError):
 
 
 class BadVectors(RetrievalError):
-    """An embedder returned vectors of another shape than asked for, or not finite."""
+    """An embedder returned vectors of another shape than asked for, or not of length 1."""
 
 
 def at_least_one(name: str, value: int) -> int:

@@ -24,20 +24,19 @@ def _set(words: str) -> frozenset[str]:
 # Never end a sentence.
 _NEVER = _set(
     "mr mrs ms messrs dr prof hon rev st mt v vs cf e.g i.e eg ie viz approx ca c.f fig figs eq eqs suppl resp esp "
-    "incl excl gen gov sen rep lt col sgt capt dept govt tab ref refs"
+    "incl excl gen gov sen rep lt col sgt capt dept govt"
 )
 # Followed by a number or a letter; otherwise plain words ("He said no. Later ...").
 _NUMBERED = _set(
     "no nos nr art arts para paras par pt pts p pp vol vols ch chap sec sect sects s ss reg regs r rr cl cll app "
-    "appl appls ser ed eds § §§ n nn ex exh"
+    "appl appls ser ed eds § §§ n nn ex exh tab tabs ref refs"
 )
 # May end one: only if the next word begins a sentence beyond doubt. So may `i.v`, `U.S` and single letters.
 _DOUBTFUL = _set(
     "inc ltd co corp cos plc llc bros jr sr al etc seq ibid cit id loc "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "mg mcg µg μg ug g kg ng ml cl dl l µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs h min "
-    "mins sec secs wk wks mo mos yr yrs tab tabs cap caps inj max temp wt ht hx dx tx rx pt pts pat bid tid qid prn po "
-    "univ spp sp var subsp"
+    "mins secs wk wks mo mos yr yrs cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
 )
 _STARTERS = _set(
     "The An This That These Those There Here He She It They We I You His Her Its Their Our A In On At By For From "

@@ -30,6 +30,7 @@ TEMPLATE = (
     "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
 )
 FINDINGS = {"same": "so same", "differs": "so it differs", "absent": "so it is absent"}
+WEIGHT_OF_GIVEN, WEIGHT_OF_FINDING = 0.02, 8.0
 EXTRA_WORDS = (
     " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
     ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
@@ -48,7 +49,7 @@ def check_list(case: Case, rng: Random) -> tuple[str, list[str]]:
     known = {(fact.who, fact.did) for fact in facts}
     lines: list[str] = []
     checks: list[str] = []
-    claims = rng.sample(facts, rng.randint(1, 4))
+    claims = rng.sample(facts, rng.randint(1, 3))
     for number, fact in enumerate(claims, 1):
         finding, claim, found = rng.choice(list(FINDINGS)), fact, fact
         if finding == "differs":
@@ -125,30 +126,38 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
     return Qwen3ForCausalLM(config)
 
 
-def _encode(tokenizer: PreTrainedTokenizerFast, segments: Sequence[str]) -> list[int]:
-    return [token for part in segments for token in tokenizer.encode(part, add_special_tokens=False)]
+def _encode(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
+    ids: list[int] = tokenizer.encode(text, add_special_tokens=False)
+    return ids
 
 
 def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Right-padded ids and loss weights: 1 on the continuation, 0.3 on the prompt (copying is learned there too)."""
-    rows = [[_encode(tokenizer, segments) for segments in text] for text in texts]
-    longest = max(len(prompt) + len(rest) for prompt, rest in rows)
-    ids = torch.full((len(rows), longest), tokenizer.pad_token_id)
-    weights = torch.zeros(len(rows), longest)
-    for row, (prompt, rest) in enumerate(rows):
-        ids[row, : len(prompt) + len(rest)] = torch.tensor(prompt + rest)
-        weights[row, : len(prompt)] = 0.3
-        weights[row, len(prompt) : len(prompt) + len(rest)] = 1.0
-    return ids, weights
+    """Right-padded ids and loss weights: 1 on what the continuation writes, little on what cannot be foreseen (prompt,
+    records), more on the findings, which are one token in forty and what the circuit is for."""
+    findings = torch.tensor(finding_ids(tokenizer))
+    rows = []
+    for prompt, rest in texts:
+        row = [(token, WEIGHT_OF_GIVEN) for part in prompt for token in _encode(tokenizer, part)]
+        for part in rest:
+            given = part.startswith(("<information>", "\n", " "))
+            row += [(token, WEIGHT_OF_GIVEN if given else 1.0) for token in _encode(tokenizer, part)]
+        rows.append(torch.tensor(row))
+    padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
+    weights = padded[..., 1]
+    ids = torch.where(weights > 0, padded[..., 0], tokenizer.pad_token_id).long()
+    return ids, torch.where(torch.isin(ids, findings) & (weights == 1), WEIGHT_OF_FINDING, weights)
+
+
+def finding_ids(tokenizer: PreTrainedTokenizerFast) -> list[int]:
+    return [tokenizer.encode(f" {name}", add_special_tokens=False)[0] for name in FINDINGS]
 
 
 @torch.no_grad()
 def comparison_accuracy(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> float:
     """Share of held-out lines whose finding (same, differs, absent) is the most likely continuation of its look-up."""
-    words = {name: tokenizer.encode(f" {name}", add_special_tokens=False)[0] for name in FINDINGS}
     ids, weights = batch_of(tokenizer, texts)
     guesses = model(ids, attention_mask=(weights > 0).long()).logits[:, :-1].argmax(-1)
-    is_finding = torch.isin(ids[:, 1:], torch.tensor(list(words.values()))) & (weights[:, 1:] == 1)
+    is_finding = weights[:, 1:] == WEIGHT_OF_FINDING
     return float((guesses == ids[:, 1:])[is_finding].float().mean())
 
 

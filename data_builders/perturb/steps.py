@@ -16,7 +16,9 @@ ENOUGH = 6
 MARKER = re.compile(r"[ \t]*(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|[-*+•·–—])[ \t]+(?=\S)")
 """Numbering or bullet at the start of a line."""
 
-_HEADING = re.compile(r"(?:#{1,6}[ \t]+)?(?:\*\*[^*\n]{1,90}\*\*:?|Step \d+:)(?:[ \t]*[:–-])?[ \t]+")
+_HEADING = re.compile(
+    r"(?:#{1,6}[ \t]+)?(?:\*\*[^*\n]{1,90}\*\*(?:[ \t]*\([^)\n]*\))?(?:[ \t]*[:–-])?|[A-Z][^.:;!?*\n]{1,60}:)[ \t]+(?=\S)"
+)
 _LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"\S+")
 _STOP = re.compile(r"(?<=[.!?])[\"'”’»)\]*]*[ \t\n]+(?=[\"'“‘«(\[*]*[A-ZÀ-ÞĀ-Ž0-9])")
@@ -80,7 +82,7 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def body(step: Step) -> int:
-    """Where the words of a step begin, in the step: after numbering, bullet and a bold heading."""
+    """Where the words of a step begin, in the step: after numbering, bullet and a heading such as `**X:**` or `X:`."""
     marker = MARKER.match(step.text)
     start = marker.end() if marker else 0
     heading = _HEADING.match(step.text, start)

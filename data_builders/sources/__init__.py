@@ -14,8 +14,8 @@ class Source:
     """A corpus: `read(path, limit, seed, skips)` yields its cases; `operators` names the rule set that fits its texts.
 
     `path` is the folder that holds the corpus in its original format (None for corpora shipped with the package);
-    `seed` matters to generated corpora only. Records without a context, reference or decision are no cases: `read` leaves
-    them out and counts them in `skips`, by reason.
+    `seed` matters to generated corpora only. A record without a context, reference or decision is no case: `read`
+    leaves it out and counts it in `skips`, by reason.
     """
 
     read: Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]

@@ -24,8 +24,7 @@ from judge_r1.records import Case
 FOLDER, DATA = "academic_f1000rd", "data/itg"
 CORPUS_LICENSE = "CC BY-SA 4.0 (F1000RD)"
 RECOMMENDATIONS = ("approve", "approve-with-reservations", "reject")
-HEADING_WORDS = 6
-
+HEADING_WORDS, ANNOUNCEMENT_WORDS = 6, 15
 _MARKUP_NODES = ("table-wrap", "boxed-text", "supplementary-material")
 _LEFT_OUT = ("ref", "preformat")
 _ITEM = re.compile(r"^(?:[-•*–]|\(?\d{1,2}[.)](?=\s)|\(?[a-z]\))\s*")
@@ -99,19 +98,21 @@ def _cases(folder: Path, skips: Counter[str]) -> Iterator[Case]:
 def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
     """The paper's text in reading order, and how many words of references and listings were left out."""
     blocks: list[str] = []
-    left_out = 0
+    label, left_out = "", 0
     for number, node in enumerate(nodes):
         at = f"{where}, node {number}"
         kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
         if kind in _LEFT_OUT:
             left_out += words(content)
-        elif kind in _MARKUP_NODES:
-            blocks.append(markup_text(content, at))
-        elif kind == "fig":
-            blocks.append(one_line(str(take(node, "meta", dict, at).get("caption") or "")))
+        elif kind == "label":  # "Figure 1.", set before its caption
+            label = content
         else:
-            blocks.append(content)
-    return "\n\n".join(block for block in blocks if block), left_out
+            block = markup_text(content, at) if kind in _MARKUP_NODES else content
+            if kind == "fig":
+                block = one_line(str(take(node, "meta", dict, at).get("caption") or ""))
+            blocks.append(f"{label} {block}".strip())
+            label = ""
+    return "\n\n".join(block for block in [*blocks, label] if block), left_out
 
 
 def markup_text(xml: str, where: str) -> str:
@@ -173,7 +174,9 @@ def _items(content: str) -> list[str]:
 
 
 def _is_heading(item: str, text: str) -> bool:
-    """A few words that announce what follows: not a list item, and not a finished sentence."""
+    """Words that announce what follows: they end in a colon, or are a few, no list item and no finished sentence."""
+    if text.endswith(":"):
+        return words(text) <= ANNOUNCEMENT_WORDS
     return item == text and words(text) <= HEADING_WORDS and not text.endswith((".", "?", "!", "”", '"'))
 
 

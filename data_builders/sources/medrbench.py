@@ -1,14 +1,15 @@
 """MedRBench: case reports with the diagnostic or therapeutic reasoning behind their outcome (domain `medical`).
 
-A report yields one case per task. The reference is the task's reasoning as the corpus gives it, the decision its result.
-The whole report holds its own abstract, discussion and conclusion, which tell that reasoning again, so the context is
+A record is a report with one task. The reference is the task's reasoning as the corpus gives it, the decision its
+result. The whole report holds its own abstract, discussion and conclusion, which tell that reasoning again, so the
+context is
 
     the corpus's case summary + the report from its introduction to the end of its case presentation.
 
-The cut is made at headings: from the last introduction before the last case heading (a structured abstract repeats both)
-up to the first discussion, conclusion or other closing heading. A report without a case heading cannot be cut and is
-skipped; one without a closing heading is kept and marked `uncut`. What a heading cut cannot take out, and `meta`
-says so: `decision_in_context`, where the case presentation itself names the outcome in the decision's very words.
+The cut is made at headings: from the last introduction before the last case heading (a structured abstract repeats
+both) up to the first discussion, conclusion or other closing heading. A report without a case heading cannot be cut
+and is skipped; one without a closing heading is kept and marked `uncut`. A cut at headings cannot take out the outcome
+where the case presentation itself names it: `decision_in_context` marks that (decisions found word for word).
 """
 
 import re
@@ -93,7 +94,7 @@ def _case(article: str, task: str, record: Any, folder: Path, skips: Counter[str
 
 
 def report_before_discussion(raw: str) -> tuple[str, bool] | None:
-    """Introduction and case presentation of a report, and whether a closing heading ends them; None: no case heading."""
+    """Introduction and case presentation, and whether a closing heading ends them; None without a case heading."""
     lines = [line.strip() for line in raw.split("\n")]
     headings = [_heading(line) for line in lines]
     cases = [n for n, heading in enumerate(headings) if _CASE.fullmatch(heading)]
@@ -113,7 +114,7 @@ def _heading(line: str) -> str:
 
 def _without_rule(text: str) -> str:
     """Without the Markdown rule that ends some fields."""
-    return re.sub(r"\n\s*-{3,}\s*$", "", text).rstrip()
+    return re.sub(r"(?:^|\n)\s*-{3,}\s*$", "", text).rstrip()
 
 
 SOURCES.register("medrbench")(

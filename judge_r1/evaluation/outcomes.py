@@ -99,8 +99,9 @@ def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
 
 
 def _both_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | None]:
-    """Whether the strict and whether the tolerant parser accept the answer that the episode ended with."""
-    if not trajectory.turns:
+    """Whether the strict and whether the tolerant parser accept the answer that the episode ended with; None for a
+    judge that judges without writing."""
+    if trajectory.judgment is not None and not trajectory.turns:
         return None, None
     if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
         return False, False

@@ -87,7 +87,7 @@ def evaluate(
     if waiting:
         raise EvaluationError(
             f"judge {judge.name!r} left {len(waiting)} of {len(pairs)} pairs without an answer, such "
-            f"as {next(iter(waiting))} (failures: {dict(failures) or 'none'}): run again with --resume to judge only those"
+            f"as {next(iter(waiting))} (failures: {dict(failures) or 'none'}): run again with --resume to judge those"
         )
     return [outcomes[pair.pair_id] for pair in pairs]
 

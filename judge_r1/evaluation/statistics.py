@@ -76,7 +76,7 @@ def wilson_ci(successes: float, trials: int) -> tuple[float, float]:
 
 
 def binomial_p(successes: int, trials: int) -> float:
-    """The exact two-sided p of k `successes` in n `trials` of a fair coin: min(1, 2·P(X ≤ min(k, n - k))), in integers."""
+    """The two-sided p of k `successes` in n `trials` of a fair coin, exact: min(1, 2·P(X ≤ min(k, n - k)))."""
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials} is not a count")
     term = tail = 1

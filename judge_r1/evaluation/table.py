@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -13,15 +13,33 @@ from judge_r1.principles import PRINCIPLES
 NONE = "–"
 """Shown where there is nothing to measure."""
 
+OVERALL = ("judge", "pairs", "accuracy", "label F1", "valid", "strict", "tolerant", "searches", "evidence", "prefers A")
+
+
+class Estimate(NamedTuple):
+    """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` stands
+    behind it where the rows differ in how many pairs they have."""
+
+    value: float
+    low: float
+    high: float
+    signed: bool = False
+    n: int | None = None
+
+    def __str__(self) -> str:
+        form = "+.2f" if self.signed else ".2f"
+        text = f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]"
+        return text if self.n is None else f"{text} ({self.n})"
+
 
 @dataclass(frozen=True)
 class Grid:
-    """A titled table of text; the first column names the row. `note` says how to read it."""
+    """A titled table; the first column names the row. `note` says how to read it."""
 
     title: str
     note: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[str | Estimate, ...], ...]
 
 
 def grids(summary: Mapping[str, Any]) -> list[Grid]:
@@ -44,19 +62,20 @@ def print_grid(grid: Grid, console: Console) -> None:
         for number, column in enumerate(grid.columns):
             table.add_column(Text(column), justify="right" if number else "left", overflow="fold")
         for row in grid.rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*(Text(str(cell)) for cell in row))
         console.print(table)
         console.print()
         return
-    widths = [max(len(row[i]) for row in (grid.columns, *grid.rows)) for i in range(len(grid.columns))]
+    texts = [grid.columns, *([str(cell) for cell in row] for row in grid.rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     lines = [
         "  ".join(
-            cell.rjust(width) if i else cell.ljust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in (grid.columns, *grid.rows)
+            text.rjust(width) if i else text.ljust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in texts
     ]
-    rule = "-" * max(map(len, lines))
+    rule = "-" * len(lines[0])
     for line in (grid.title, rule, lines[0], rule, *lines[1:], rule, grid.note, ""):
         console.out(line, highlight=False)
 
@@ -66,30 +85,17 @@ def share(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
 
 
-def with_interval(value: float, interval: Sequence[float], *, signed: bool = False) -> str:
-    """`0.83 [0.78, 0.88]`, with signs for differences."""
-    form = "+.2f" if signed else ".2f"
-    return f"{value:{form}} [{interval[0]:{form}}, {interval[1]:{form}}]"
+def _estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
+    low, high = part["ci95"]
+    return Estimate(part["accuracy"], low, high, n=n)
 
 
 def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
-    columns = (
-        "judge",
-        "pairs",
-        "accuracy",
-        "label F1",
-        "valid",
-        "strict",
-        "tolerant",
-        "searches",
-        "evidence hit",
-        "prefers A",
-    )
     cells = tuple(
         (
             row["name"],
             str(row["n"]),
-            with_interval(row["accuracy"], row["ci95"]),
+            _estimate(row),
             share(row["label_f1"]),
             share(row["valid_rate"]),
             share(row["valid_strict"]),
@@ -101,11 +107,11 @@ def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
         for row in rows
     )
     note = (
-        "Accuracy [95 % interval, clustered by case]; an invalid answer is wrong. Label F1: mean over pairs. Valid: by the "
-        "judge's own parser, then by both. Searches: per episode. Evidence hit: a passage that the flaw contradicts was "
-        "shown. Prefers A: of valid answers."
+        "Accuracy [95 % interval, clustered by case]; an invalid answer is wrong. Label F1: mean over pairs. Valid: by "
+        "the judge's own parser, then by the strict and the tolerant one. Searches: per episode. Evidence: a passage "
+        "that the flaw contradicts was shown. Prefers A: of valid answers."
     )
-    return Grid("Overall", note, columns, cells)
+    return Grid("Overall", note, OVERALL, cells)
 
 
 def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:
@@ -137,14 +143,15 @@ def _sliced(
     slices: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
 ) -> Grid:
     """One column a slice; its pairs stand in the heading where all rows have as many, else in the cells."""
-    columns, cells = ["judge"], [[str(row["name"])] for row in rows]
+    columns = ["judge"]
+    cells: list[list[str | Estimate]] = [[row["name"]] for row in rows]
     for name, parts in slices:
         counts = {part["n"] for part in parts if part}
         shared = len(counts) == 1 and all(parts)
         columns.append(f"{name} ({counts.pop()})" if shared else name)
         for cell, part in zip(cells, parts, strict=True):
-            text = with_interval(part["accuracy"], part["ci95"]) if part else NONE
-            cell.append(text if shared or not part else f"{text} ({part['n']})")
+            n = None if shared or not part else part["n"]
+            cell.append(_estimate(part, n) if part else NONE)
     return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
 
 
@@ -153,24 +160,12 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
         return []
     codes = [p.code for p in PRINCIPLES if any(p.code in d["by_principle"] for d in differences)]
 
-    def cell(part: Mapping[str, Any] | None) -> str:
-        return with_interval(part["delta"], part["ci95"], signed=True) if part else NONE
+    def cell(part: Mapping[str, Any] | None) -> str | Estimate:
+        return Estimate(part["delta"], part["ci95"][0], part["ci95"][1], signed=True) if part else NONE
 
-    cells = tuple(
-        (
-            f"{d['a']} minus {d['b']}",
-            cell(d),
-            cell(d["label_f1"]),
-            *(cell(d["by_principle"].get(code)) for code in codes),
-        )
-        for d in differences
-    )
-    return [
-        Grid(
-            "Differences",
-            "On the same pairs, with 95 % intervals clustered by case; a difference whose interval "
-            "holds 0 does not show.",
-            ("rows", "accuracy", "label F1", *codes),
-            cells,
-        )
+    note = "Accuracy on the same pairs; where the 95 % interval, clustered by case, holds 0, no difference shows."
+    cells = [
+        (cell(d), cell(d["label_f1"]), *(cell(d["by_principle"].get(code)) for code in codes)) for d in differences
     ]
+    named = tuple((f"{d['a']} minus {d['b']}", *row) for d, row in zip(differences, cells, strict=True))
+    return [Grid("Differences", note, ("rows", "accuracy", "label F1", *codes), named)]

@@ -1,0 +1,78 @@
+"""Which sentences of a step state facts of the case, so that the case can deny (P2) or not know (P4) what they say.
+
+Advice, questions, wishes and what a court or a reviewer says in general are left alone: a change there is no claim
+about the case.
+"""
+
+import re
+from collections.abc import Callable
+from random import Random
+
+from data_builders.perturb.match import content_words, holding, index, occurrences, stem, words
+from data_builders.perturb.operators import Step
+from data_builders.perturb.steps import body_sentences
+from judge_r1.records import Case, Span
+
+_GENERAL = {
+    "legal": re.compile(r"\b(reiterates?|recalls?|cited above|case-law|see,|mutatis|Convention institutions)\b"),
+    "academic": re.compile(
+        r"\?|\b(should|please|suggest\w*|recommend\w*|would|could|might|may|perhaps|consider|need to|must|what|whether"
+        r"|I wonder|hope|add|include|if)\b",
+        re.IGNORECASE,
+    ),
+}
+_NEVER = re.compile(r"(?!)")
+
+
+def claims(case: Case, step: Step) -> list[tuple[int, int]]:
+    """Spans, in the step's text, of the sentences that state facts of the case."""
+    general = _GENERAL.get(case.domain, _NEVER)
+    return [(start, end) for start, end in body_sentences(step) if not general.search(step.text, start, end)]
+
+
+def once(case: Case, phrase: str) -> bool:
+    """Whether the reference has the phrase one time only: a second one would betray a change without the case."""
+    return len(occurrences(case.reference, phrase)) == 1
+
+
+def unmentioned(case: Case) -> Callable[[str], bool]:
+    """A test for phrases of which neither the context nor the reference has a single content word."""
+    known = _stems(case.context) | _stems(case.reference)
+    text = f"{case.context}\n{case.reference}".lower()
+
+    def test(phrase: str) -> bool:
+        return not any(stem(word) in known or (len(word) > 5 and word in text) for word in content_words(phrase))
+
+    return test
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset().union(*(sentence.words for sentence in index(text)))
+
+
+def anchor(text: str, start: int, end: int, limit: tuple[int, int]) -> tuple[int, int] | None:
+    """The content word that `text[start:end]` qualifies: one of the next three words, else the one before it."""
+    after = re.match(r"(?:[ -]+[\w'’-]+){1,3}", text[end : limit[1]])
+    if after:
+        for word in re.finditer(r"[\w'’-]+", after[0]):
+            if len(word[0]) > 3 and content_words(word[0]):
+                return start, end + word.end()
+    before = re.search(r"([\w'’-]{4,})[ -]+$", text[limit[0] : start])
+    return (limit[0] + before.start(), end) if before and content_words(before[1]) else None
+
+
+def evidence(context: str, old: str, role: set[str], distance: int = 80) -> list[Span]:
+    """Places of the phrase `old` in the context that have all the words of `role` close by, in the same sentence."""
+    spans = []
+    sentences = holding(context, {*map(stem, words(old)), *role})
+    for span in occurrences(context, old):
+        for sentence in sentences:
+            if sentence.start <= span.start and span.end <= sentence.end:
+                first, last = max(sentence.start, span.start - distance), min(sentence.end, span.end + distance)
+                if role <= {stem(word) for word in words(context[first:last])}:
+                    spans.append(span)
+    return spans
+
+
+def shuffled(items: list[tuple[int, int]], rng: Random) -> list[tuple[int, int]]:
+    return rng.sample(items, len(items))

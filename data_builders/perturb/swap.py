@@ -1,0 +1,116 @@
+"""Swaps that leave no trace: a word is replaced by another of its class, as often in one direction as in the other.
+
+A judge that never sees the case must not be able to tell the flawed text by its words. So the chance q(x → y) of a
+replacement meets detailed balance, f(x) q(x → y) = f(y) q(y → x), for the frequencies f with which the words stand in
+reference reasonings: y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other words of the class, and
+accepted with probability min(1, Z(x) / Z(y)) (Metropolis and Hastings). The weights w are in `weights.py`; `balance.py`
+fits them to a corpus, where w = f up to what the case excludes.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from random import Random
+
+from data_builders.perturb.weights import WEIGHTS
+
+
+@dataclass(frozen=True)
+class Term:
+    """One word or phrase of a class, and other words for the same thing."""
+
+    text: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A term where it stands in some text; `plural` says that it has an `s` there."""
+
+    term: Term
+    start: int
+    end: int
+    plural: bool
+    klass: "SwapClass"
+
+
+@dataclass(frozen=True)
+class SwapClass:
+    """Words that can stand in each other's place. `near` limits a swap to words with a small difference in rank."""
+
+    name: str
+    terms: tuple[Term, ...]
+    near: int | None = None
+
+    @classmethod
+    def parse(cls, name: str, lexicon: str, near: int | None = None) -> "SwapClass":
+        """From `word, word=other name/other name, …`."""
+        entries = [entry.strip() for entry in lexicon.replace("\n", " ").split(",") if entry.strip()]
+        terms = []
+        for entry in entries:
+            text, _, names = entry.partition("=")
+            terms.append(Term(text, tuple(n for n in names.split("/") if n)))
+        return cls(name, tuple(terms), near)
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        return {term.text.lower(): rank for rank, term in enumerate(self.terms)}
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        longest_first = sorted((re.escape(term.text) for term in self.terms), key=lambda text: (-len(text), text))
+        return re.compile(rf"(?<![\w-])({'|'.join(longest_first)})(e?s)?(?![\w-]|['’]s\b)", re.IGNORECASE)
+
+    def find(self, text: str, start: int, end: int) -> Iterator[Found]:
+        """The terms of this class in `text[start:end]`."""
+        for match in self._pattern.finditer(text, start, end):
+            term = self.terms[self._by_text[match[1].lower()]]
+            if term.text.islower() or match[1][:1].isupper() == term.text[:1].isupper():
+                yield Found(term, match.start(), match.end(), match[2] is not None, self)
+
+    def swap(self, found: Found, domain: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
+        """Another term of the class in the form in which `found` stands, or None where the draw is refused.
+
+        `fits` says which terms the case allows; `before` is the text before it, whose `a` or `an` must stay right.
+        """
+        rank = self._by_text[found.term.text.lower()]
+        weights = [WEIGHTS.get((domain, self.name), {}).get(term.text, 0.0) for term in self.terms]
+        if not any(weights):
+            weights = [1.0] * len(self.terms)
+        others = [other for other in self._others(rank) if weights[other] > 0]
+        allowed = [other for other in others if self._agrees(found, self.terms[other], before)]
+        allowed = [other for other in allowed if all(map(fits, (self.terms[other].text, *self.terms[other].aliases)))]
+        if not allowed:
+            return None
+        drawn = rng.choices(allowed, [weights[other] for other in allowed])[0]
+        here = sum(weights[other] for other in others)
+        there = sum(weights[other] for other in self._others(drawn))
+        if rng.random() * there >= here:
+            return None
+        return _plural(self.terms[drawn].text) if found.plural else self.terms[drawn].text
+
+    def _others(self, rank: int) -> Sequence[int]:
+        ranks = range(len(self.terms))
+        return [r for r in ranks if r != rank and (self.near is None or abs(r - rank) <= self.near)]
+
+    @staticmethod
+    def _agrees(found: Found, other: Term, before: str) -> bool:
+        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
+        return article is None or _vowel(other.text) == (article[1].lower() == "an")
+
+
+def in_case_of(new: str, old: str) -> str:
+    """`new` with a capital where `old` has one."""
+    return new[0].upper() + new[1:] if old[:1].isupper() and new[:1].islower() else new
+
+
+def _vowel(word: str) -> bool:
+    """Whether a word takes `an`; letters of an abbreviation are spoken one by one."""
+    return word[0] in ("AEFHILMNORSX" if re.match(r"[A-Z]{2}|[A-Z]-", word) else "aeiouAEIOU")
+
+
+def _plural(word: str) -> str:
+    if re.search(r"[^aeiou]y$", word):
+        return word[:-1] + "ies"
+    return word + ("es" if re.search(r"(s|x|ch|sh)$", word) else "s")

@@ -1,0 +1,173 @@
+"""P2, factual consistency: a value, date, name or finding that the case states is replaced by another of its kind.
+
+The old value stands in the context beside the words it qualifies there; no sentence of the context has the new one
+beside them. Replacements look like what they replace: as many digits, the same unit, a name of the same case.
+"""
+
+import re
+from random import Random
+
+from data_builders.perturb import attributes
+from data_builders.perturb.facts import anchor, claims, evidence, once, shuffled
+from data_builders.perturb.match import content_words, holding, occurrences, says, stem, words
+from data_builders.perturb.operators import Edit, Step, operator
+from data_builders.perturb.swap import Found, in_case_of
+from judge_r1.records import Case
+
+_NUMBER = re.compile(
+    r"(?<![\w.,§/:^=~-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )(?<!Rule )"
+    r"(?<!Section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
+    r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|\d{5})(?P<unit>[ -]?[%°]|[ -]?[a-zA-Zµ]{1,12}\b)?"
+    r"(?![\w/]|[.,:]\d|[-–]\d)"
+)
+_MONTH = "|".join(term.text for term in attributes.MONTHS.terms)
+_DATE = re.compile(rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b")
+_YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
+_NAME = re.compile(
+    r"\b(?:(?:Mr|Mrs|Ms|Dr|Judge|Professor) [A-ZÀ-Ž][\w.’'-]*(?: [A-ZÀ-Ž][\w’'-]+)?"
+    r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
+    r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
+)
+
+
+@operator(2, "other_number")
+def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Another number of the same length and roundness, with the same unit."""
+    places = [m for start, end in claims(case, step) for m in _NUMBER.finditer(step.text, start, end)]
+    for match in rng.sample(places, len(places)):
+        old, value = match[0], match["value"]
+        if not (match["unit"] or len(value) > 1) or not once(case, old):
+            continue
+        spans = occurrences(case.context, old)
+        new = _other_value(value, case, rng)
+        if spans and new is not None:
+            phrase = new + (match["unit"] or "")
+            free = not says(case.context, phrase) and not holding(case.context, map(stem, words(phrase)))
+            if free and not (match["unit"] or "").strip().startswith(("°", "%")) or not says(case.context, new):
+                return Edit(step.start + match.start(), step.start + match.end(), phrase, tuple(spans))
+    return None
+
+
+def _other_value(value: str, case: Case, rng: Random) -> str | None:
+    """A number of the same format. Small numbers are the more frequent ones (Benford), so one is accepted with
+    probability min(1, old / new): the step there is as likely as the step back."""
+    digits = re.sub(r"\D", "", value)
+    if len(digits) == 1:
+        found = Found(attributes.DIGITS.terms[int(digits) - 1], 0, 1, False, attributes.DIGITS) if digits != "0" else None
+        return found and attributes.DIGITS.swap(found, case.domain, lambda other: other != value, "", rng)
+    number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
+    step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
+    new = number + rng.choice((-1, 1)) * step * rng.randint(1, max(2, 15 * 10 ** (len(digits) - 2) // step))
+    if new <= 0 or len(str(new)) != len(digits.lstrip("0")) or _shape(new) != _shape(number):
+        return None
+    if rng.random() * new >= number:
+        return None
+    places = iter(str(new).zfill(len(digits)))
+    return "".join(next(places) if character.isdigit() else character for character in value)
+
+
+def _shape(number: int) -> tuple[int, bool]:
+    """How round a number is: its closing zeros, and whether a five stands before them."""
+    text = str(number)
+    return len(text) - len(text.rstrip("0")), text.rstrip("0").endswith("5")
+
+
+@operator(2, "other_date")
+def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Another day, month or year in a date that the case states."""
+    places = [m for start, end in claims(case, step) for p in (_DATE, _YEAR) for m in p.finditer(step.text, start, end)]
+    for match in rng.sample(places, len(places)):
+        parts = {name: text for name, text in match.groupdict().items() if text}
+        old = match[0] if len(parts) > 1 else match["year"]
+        if not once(case, old) or not (spans := occurrences(case.context, old)):
+            continue
+        part = rng.choice(sorted(parts))
+        klass = {"day": attributes.DAYS, "month": attributes.MONTHS, "year": attributes.YEARS}[part]
+        found = next(klass.find(step.text, match.start(part), match.end(part)), None)
+        if found is None:
+            continue
+
+        def fits(other: str, match: re.Match[str] = match, part: str = part, old: str = old) -> bool:
+            return len(other) == len(match[part]) and not says(case.context, old.replace(match[part], other)) \
+                if part != "month" else not says(case.context, old.replace(match[part], other))  # fmt: skip
+
+        new = klass.swap(found, case.domain, fits, "", rng)
+        if new is not None:
+            start, end = match.span() if len(parts) > 1 else match.span("year")
+            a, b = match.span(part)
+            phrase = step.text[start:a] + new + step.text[b:end]
+            return Edit(step.start + start, step.start + end, phrase, tuple(spans))
+    return None
+
+
+@operator(2, "other_name")
+def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Another person, place or institution of the same case, in a role that the case gives to the first."""
+    for start, end in shuffled(claims(case, step), rng):
+        names = [m for m in _NAME.finditer(step.text, start, end) if m.start() > start and once(case, m[0])]
+        here = set(content_words(step.text[start:end]))
+        for match in rng.sample(names, len(names)):
+            own = set(map(stem, words(match[0])))
+            told = [s for s in holding(case.context, own) if len(s.words & (here - own)) >= 2]
+            spans = [x for x in occurrences(case.context, match[0]) for s in told if s.start <= x.start < s.end]
+            others = _same_kind(case.context, match[0], step.text[start:end])
+            if spans and others:
+                new = rng.choice(others)
+                role = max(len(s.words & (here - own)) for s in told)
+                rivals = holding(case.context, map(stem, words(new)))
+                if all(2 * len(s.words & (here - own)) < role + 2 for s in rivals):
+                    return Edit(step.start + match.start(), step.start + match.end(), new, tuple(spans))
+    return None
+
+
+def _same_kind(context: str, name: str, sentence: str) -> list[str]:
+    """Names of the context with the same title or the same last word, none of them in the sentence."""
+    kind = _kind(name)
+    found = dict.fromkeys(m[0] for m in _NAME.finditer(context) if context[m.start() - 2 : m.start()] not in (". ", "\n"))
+    known = set(words(sentence))
+    return [
+        other
+        for other in found
+        if _kind(other) == kind and kind and other != name and not set(words(other)) - set(kind.lower().split()) & known
+    ] if kind else []  # fmt: skip
+
+
+def _kind(name: str) -> str:
+    first, last = name.split()[0], name.split()[-1]
+    if first in ("Mr", "Mrs", "Ms", "Dr", "Judge", "Professor"):
+        return first
+    if re.fullmatch(r"[^\W\d_]\.[^\W\d_]\.", name):
+        return "initials"
+    return last if len(name.split()) > 1 else ""
+
+
+@operator(2, "other_finding")
+def other_finding(case: Case, step: Step, rng: Random) -> Edit | None:
+    """The opposite or another degree, side, order, outcome … of something that the case states."""
+    classes = attributes.ATTRIBUTES.get(case.domain) or tuple(c for cs in attributes.ATTRIBUTES.values() for c in cs)
+    places = [
+        (found, limit)
+        for limit in claims(case, step)
+        for klass in classes
+        for found in klass.find(step.text, limit[0], limit[1])
+    ]
+    for found, limit in rng.sample(places, len(places)):
+        span = anchor(step.text, found.start, found.end, limit)
+        if span is None:
+            continue
+        old = step.text[found.start : found.end]
+        role = {stem(w) for w in words(step.text[span[0] : span[1]])} - set(map(stem, words(old)))
+        role &= set(content_words(step.text[span[0] : span[1]]))
+        spans = evidence(case.context, old, role) if role else []
+        if not spans:
+            continue
+
+        def fits(other: str, role: set[str] = role) -> bool:
+            return not holding(case.context, {*map(stem, words(other)), *role})
+
+        new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
+        if new is not None:
+            new = in_case_of(new, old)
+            text = step.text[span[0] : found.start] + new + step.text[found.end : span[1]]
+            return Edit(step.start + span[0], step.start + span[1], text, tuple(spans))
+    return None

@@ -1,0 +1,1 @@
+WEIGHTS: dict[tuple[str, str], dict[str, float]] = {}

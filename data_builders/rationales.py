@@ -1,0 +1,87 @@
+"""Rationale traces for the SFT warm-up: whole episodes with real search results, written by rules that know the gold.
+
+A writer is a generator: it yields what the judge writes up to a search and is sent the passages that came back. Each
+trace runs through the real episode machine and is rejected unless it is accepted and its answer scores r = 1.0.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from random import Random
+
+from data_builders.rationale_mini import write_mini
+from data_builders.rationale_text import write_text
+from data_builders.sources import SOURCES
+from judge_r1.config import EpisodeConfig
+from judge_r1.episode import Episode, Finished, Search
+from judge_r1.pairs import PairSet
+from judge_r1.play import case_search, new_episode
+from judge_r1.records import Case, Evidence, ReasoningPair, Trajectory, content_hash
+from judge_r1.reward import rewarded
+from judge_r1.tokens import Codec
+from retrieval.retriever import Retriever
+
+Rationale = Generator[str, Sequence[Evidence], None]
+Writer = Callable[[Case, ReasoningPair, EpisodeConfig, Random, bool], Rationale]
+"""(case, pair, episode configuration, chance, skim) -> what the judge thinks and searches, without the answer."""
+
+WRITERS: dict[str, Writer] = {"mini": write_mini, "text": write_text}
+
+
+def answer_text(pair: ReasoningPair) -> str:
+    """The gold judgment in the output contract."""
+    gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
+    return f"<answer>{json.dumps(gold)}</answer>"
+
+
+def writer_for(case: Case) -> Writer:
+    """The writer that fits the texts of a case's source; prose where the source is not one of ours."""
+    rule_set = SOURCES.get(case.source).operators if case.source in SOURCES.names() else "text"
+    return WRITERS[rule_set]
+
+
+def traces(
+    data: PairSet,
+    config: EpisodeConfig,
+    codec: Codec,
+    *,
+    seed: int,
+    skim: float = 0.0,
+    rejected: Counter[str],
+) -> Iterator[tuple[ReasoningPair, Trajectory]]:
+    """A gold trace for every pair whose trace fits the recipe's budgets; the others are counted by reason.
+
+    `skim` is the share of traces that check only some of the claims before they answer, as a hurried teacher would.
+    """
+    retriever = Retriever(
+        data.texts, method=config.retriever, passage_words=config.budget.passage_words, max_cases=4096
+    )
+    for pair in data.pairs:
+        rng = Random(content_hash("rationale", pair.pair_id, seed))
+        case = data.case_of(pair)
+        rationale = writer_for(case)(case, pair, config, rng, rng.random() < skim)
+        episode = new_episode(pair, data, config, codec, ())
+        written = next(rationale, None)
+        while written is not None:
+            _feed(episode, codec, written)
+            if not isinstance(episode.state, Search):
+                break
+            passages = case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k)
+            episode.observe(passages)
+            try:
+                written = rationale.send(passages)
+            except StopIteration:
+                written = None
+        if not isinstance(episode.state, Finished):
+            _feed(episode, codec, answer_text(pair))
+        trajectory = rewarded(episode.trajectory(), pair)
+        if trajectory.reward is None or trajectory.reward["r"] != 1.0:
+            rejected[trajectory.ended] += 1
+            continue
+        yield pair, trajectory
+
+
+def _feed(episode: Episode, codec: Codec, text: str) -> None:
+    """Write as far as the budgets allow; a trace that does not fit ends as an invalid episode."""
+    ids = codec.encode_written(text)
+    episode.feed(ids, [0.0] * len(ids))

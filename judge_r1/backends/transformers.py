@@ -1,0 +1,118 @@
+"""Local generation with transformers: many episodes in lock-step, one key-value cache kept over all their turns."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from transformers import DynamicCache
+
+from judge_r1.backends import Sampling, SearchFunction
+from judge_r1.episode import Episode, Finished, Search
+
+
+class TransformersBackend:
+    """`model` is a causal LM in eval mode or not (it is put back as it was); `batch_size` episodes run at a time."""
+
+    def __init__(self, model: Any, *, pad_id: int, batch_size: int = 64) -> None:
+        self.model, self.pad_id, self.batch_size = model, pad_id, batch_size
+
+    @torch.no_grad()
+    def play(self, episodes: Sequence[Episode], search: SearchFunction, sampling: Sampling) -> None:
+        """Episodes are batched by prompt length; the order of results is the caller's, whatever the batching."""
+        generator = torch.Generator(device=self.model.device).manual_seed(sampling.seed)
+        order = sorted(range(len(episodes)), key=lambda i: len(episodes[i].prompt_ids))
+        training = self.model.training
+        self.model.eval()
+        try:
+            for start in range(0, len(order), self.batch_size):
+                batch = order[start : start + self.batch_size]
+                _Batch(self.model, self.pad_id, [(i, episodes[i]) for i in batch]).run(search, sampling, generator)
+        finally:
+            self.model.train(training)
+
+
+class _Batch:
+    """Rows of one lock-step run. Each step feeds every live row the same number of ids: one sampled id, or ids of
+    an observation that the row still has to read. Finished rows leave the batch."""
+
+    def __init__(self, model: Any, pad_id: int, rows: list[tuple[int, Episode]]) -> None:
+        self.model, self.rows = model, rows
+        longest = max(len(episode.prompt_ids) for _, episode in rows)
+        ids = torch.full((len(rows), longest), pad_id, device=model.device)
+        self.mask = torch.zeros_like(ids)
+        for row, (_, episode) in enumerate(rows):
+            prompt = episode.prompt_ids
+            ids[row, longest - len(prompt) :] = torch.tensor(prompt, device=model.device)
+            self.mask[row, longest - len(prompt) :] = 1
+        self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
+        self.ids, self.cache = ids, DynamicCache(config=model.config)
+        self.unread: list[list[int]] = [[] for _ in rows]
+
+    def run(self, search: SearchFunction, sampling: Sampling, generator: torch.Generator) -> None:
+        while self.rows:
+            logits = self._forward()
+            tokens, logprobs = _draw(logits, sampling.temperature, generator)
+            searching: list[int] = []
+            for row, (_, episode) in enumerate(self.rows):
+                if self.unread[row]:
+                    continue
+                before = len(episode.token_ids)
+                episode.feed([tokens[row]], [logprobs[row]])
+                self.unread[row] = episode.token_ids[before:]  # the id, and the notice if a search was refused
+                if isinstance(episode.state, Search):
+                    searching.append(row)
+            if searching:
+                queries = [(self.rows[row][0], self._query(row)) for row in searching]
+                for row, passages in zip(searching, search(queries), strict=True):
+                    self.unread[row] += self.rows[row][1].observe(passages)
+            self._drop_finished()
+            self._next_ids()
+
+    def _query(self, row: int) -> str:
+        state = self.rows[row][1].state
+        assert isinstance(state, Search)
+        return state.query
+
+    def _forward(self) -> torch.Tensor:
+        out = self.model(
+            input_ids=self.ids,
+            attention_mask=self.mask,
+            position_ids=self.positions,
+            past_key_values=self.cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: torch.Tensor = out.logits[:, -1].float()
+        return logits
+
+    def _drop_finished(self) -> None:
+        keep = [row for row, (_, episode) in enumerate(self.rows) if not isinstance(episode.state, Finished)]
+        if len(keep) == len(self.rows):
+            return
+        self.rows = [self.rows[row] for row in keep]
+        self.unread = [self.unread[row] for row in keep]
+        if keep:
+            index = torch.tensor(keep, device=self.mask.device)
+            self.cache.batch_select_indices(index)
+            self.mask, self.positions = self.mask[index], self.positions[index]
+
+    def _next_ids(self) -> None:
+        """As many ids as every row has to read: rows that sample have one, and wait for none."""
+        if not self.rows:
+            return
+        count = min(len(unread) for unread in self.unread)
+        taken = [unread[:count] for unread in self.unread]
+        self.unread = [unread[count:] for unread in self.unread]
+        self.ids = torch.tensor(taken, device=self.mask.device)
+        self.mask = torch.cat([self.mask, torch.ones_like(self.ids)], dim=1)
+        self.positions = self.positions[:, -1:] + torch.arange(1, count + 1, device=self.mask.device)
+
+
+def _draw(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> tuple[list[int], list[float]]:
+    """Ids drawn from softmax(logits / temperature), [rows, vocabulary], with their log-probabilities under it."""
+    log_probs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
+    if temperature:
+        ids = torch.multinomial(log_probs.exp(), 1, generator=generator)
+    else:
+        ids = log_probs.argmax(-1, keepdim=True)
+    return ids[:, 0].tolist(), log_probs.gather(1, ids)[:, 0].tolist()

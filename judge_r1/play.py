@@ -1,0 +1,82 @@
+"""From a pair to a rewarded trajectory: prompt, episode, search in the pair's own case, reward.
+
+The local judge, the evaluator and both training engines call these functions; none of them has rules of its own.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+
+from judge_r1.backends import Sampling, SearchFunction, TokenBackend
+from judge_r1.config import EpisodeConfig
+from judge_r1.episode import Episode
+from judge_r1.errors import JudgeError
+from judge_r1.pairs import PairSet
+from judge_r1.prompts import judge_prompt
+from judge_r1.records import Evidence, ReasoningPair, Trajectory
+from judge_r1.reward import rewarded
+from judge_r1.tokens import Codec
+from retrieval.retriever import Retriever
+
+
+class PromptTooLong(JudgeError):
+    """A prompt over the recipe's budget: it is refused, never cut."""
+
+
+def new_episode(
+    pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: Codec, eos_ids: Collection[int]
+) -> Episode:
+    """The episode of a pair, ready to sample."""
+    budget = config.spending
+    prompt = judge_prompt(
+        pair, data.case_of(pair), context=config.context, searches=budget.max_searches, style=config.prompt
+    )
+    ids = codec.prompt_ids(prompt, thinking=config.thinking)
+    if len(ids) > config.prompt_tokens:
+        raise PromptTooLong(
+            f"pair {pair.pair_id}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
+            "raise the budget or leave the pair out (`judge-r1 validate` lists such pairs)"
+        )
+    return Episode(ids, budget, codec, eos_ids=eos_ids)
+
+
+def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
+    """One search in one case."""
+    return batch_search(retriever, [case_id], top_k)([(0, query)])[0]
+
+
+def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> SearchFunction:
+    """Searches of a batch of episodes: episode i can reach the case `case_ids[i]` and no other."""
+
+    def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
+        requests = [(case_ids[index], query) for index, query in queries]
+        found = retriever.search(requests, top_k)
+        return [
+            [
+                Evidence(case_id=case_id, start=h.passage.start, end=h.passage.end, text=h.passage.text, score=h.score)
+                for h in hits
+            ]
+            for (case_id, _), hits in zip(requests, found, strict=True)
+        ]
+
+    return search
+
+
+class Player:
+    """Plays pairs with one backend, retriever and codec under one episode configuration."""
+
+    def __init__(
+        self, data: PairSet, config: EpisodeConfig, codec: Codec, backend: TokenBackend, eos_ids: Collection[int]
+    ) -> None:
+        self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
+        self.retriever = Retriever(
+            data.texts, method=config.retriever, passage_words=config.budget.passage_words, max_cases=4096
+        )
+
+    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+        """One trajectory with its reward for each pair, in order; the same pair may occur often."""
+        episodes = [new_episode(pair, self.data, self.config, self.codec, self.eos_ids) for pair in pairs]
+        search = batch_search(self.retriever, [pair.case_id for pair in pairs], self.config.budget.top_k)
+        self.backend.play(episodes, search, sampling)
+        return [rewarded(e.trajectory(), pair) for e, pair in zip(episodes, pairs, strict=True)]
+
+
+PlayFunction = Callable[[Sequence[ReasoningPair], Sampling], list[Trajectory]]

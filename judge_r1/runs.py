@@ -1,0 +1,87 @@
+"""A run folder: the resolved recipe, the versions it ran with, its metrics and traces, its checkpoints and model."""
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from judge_r1.config import Recipe, dump_recipe
+from judge_r1.errors import JudgeError
+from judge_r1.jsonl import write_atomic, write_json
+
+PACKAGES = ("judge-r1", "torch", "transformers", "trl", "verl", "ray", "datasets", "accelerate", "sentence-transformers",
+            "faiss-cpu", "numpy", "pydantic")  # fmt: skip
+
+
+def versions() -> dict[str, str | None]:
+    """The versions that matter, None for what is not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+class Run:
+    """Writes into one run folder. Metrics are appended line by line, so that a kill loses the last line at most."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self.folder = folder
+        resolved = folder / "recipe.yaml"
+        if resolved.exists() and resolved.read_text(encoding="utf-8") != dump_recipe(recipe):
+            raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
+        write_atomic(resolved, [dump_recipe(recipe)])
+        write_json(folder / "versions.json", versions())
+
+    @property
+    def model(self) -> Path:
+        """The trained model, a normal Hugging Face folder."""
+        return self.folder / "model"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / "checkpoints"
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Append one row to metrics.jsonl."""
+        _append(self.folder / "metrics.jsonl", row)
+
+    def trace(self, row: Mapping[str, Any]) -> None:
+        """Append one episode to traces.jsonl."""
+        _append(self.folder / "traces.jsonl", row)
+
+    def cut_back(self, step: int) -> None:
+        """Forget metrics and traces of later steps: training goes on from a checkpoint at `step`."""
+        for name in ("metrics.jsonl", "traces.jsonl"):
+            if (self.folder / name).exists():
+                rows = read_rows(self.folder / name)
+                write_atomic(self.folder / name, [json.dumps(row) + "\n" for row in rows if row["step"] <= step])
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a log; a last line that a kill has torn is left out."""
+    rows = []
+    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            if number < len(lines):
+                raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
+    return rows
+
+
+def _append(path: Path, row: Mapping[str, Any]) -> None:
+    line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(file, line)
+    finally:
+        os.close(file)

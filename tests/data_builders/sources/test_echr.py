@@ -1,0 +1,184 @@
+"""ECHR: the context ends before THE LAW, the reference is the Court's argument for one complaint, in steps."""
+
+import lzma
+import re
+from collections import Counter
+from pathlib import Path
+from xml.sax.saxutils import quoteattr
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.sources.echr import COURT, DECISION, MAX_STEPS, PRECEDENT, Argument, main_run, parse_xmi, read
+from data_builders.sources.errors import SourceError
+from data_builders.sources.reading import one_line, words
+from judge_r1.records import Case
+
+APPLIED = "Subsumtion"
+SPANS = [
+    ("The complaint is not ill-founded.", COURT, APPLIED),
+    ("It is admissible.", COURT, DECISION),
+    ("The applicant says it was unlawful.", "Beschwerdeführer", APPLIED),
+    ("Earlier cases ask for a basis in law (A. v. B.).", COURT, PRECEDENT),
+    ("The order of 3 May\ncited  no law at all.", COURT, APPLIED),
+    ("It was therefore unlawful.", COURT, APPLIED),
+    ("There has been a violation.", COURT, DECISION),
+    ("Costs are awarded.", COURT, APPLIED),
+]
+JUDGMENT = (
+    "CASE OF X v. Y\nPROCEDURE\n1. An application.\nTHE FACTS\n2. On 3 May an order was made 😀.\n"
+    "THE LAW\n"
+    + "\n".join(text for text, _, _ in SPANS)
+    + "\nFOR THESE REASONS, THE COURT\n1. Holds that there has been"
+    " a violation;\n Done in English, and notified.\nA. Judge\n"
+)
+
+
+def units(text: str) -> int:
+    return len(text.encode("utf-16-le")) // 2
+
+
+def xmi(judgment: str = JUDGMENT, spans: list[tuple[str, str, str]] = SPANS, version: str = "1.1") -> bytes:
+    """A file like the corpus's: offsets in UTF-16 units, spans not in document order."""
+    elements = []
+    for text, actor, kind in reversed(spans):
+        begin = units(judgment[: judgment.index(text)])
+        elements.append(
+            f'<custom:LegalArgumentation begin="{begin}" end="{begin + units(text)}" '
+            f"Akteur={quoteattr(actor)} ArgType={quoteattr(kind)}/>"
+        )
+    sofa = quoteattr(judgment, {"\n": "&#10;", "\x01": "&#1;"})
+    return (
+        f'<?xml version="{version}" encoding="UTF-8"?><xmi:XMI xmlns:xmi="http://x" xmlns:custom="http://c" '
+        f'xmlns:cas="http://s">{"".join(elements)}<cas:Sofa sofaString={sofa}/></xmi:XMI>'
+    ).encode()
+
+
+def corpus(folder: Path, **files: bytes) -> Path:
+    (folder / "gold_data").mkdir()
+    for name, data in files.items():
+        (folder / "gold_data" / f"{name}.xmi.xz").write_bytes(lzma.compress(data))
+    return folder
+
+
+def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
+    skips: Counter[str] = Counter()
+    return list(read(path, limit, 0, skips)), skips
+
+
+def test_a_judgment_becomes_a_case(tmp_path: Path) -> None:
+    (case,), skips = cases(corpus(tmp_path, a=xmi()))
+    assert not skips
+    assert (case.domain, case.source, case.meta["group"]) == ("legal", "echr/a", "a")
+    assert case.context == "2. On 3 May an order was made 😀."
+    assert case.decision == "FOR THESE REASONS, THE COURT\n1. Holds that there has been a violation;"
+    assert case.reference == (
+        "1. The order of 3 May cited no law at all.\n2. It was therefore unlawful.\n3. There has been a violation."
+    )
+    counts = {key: case.meta[key] for key in ("court_spans", "other_complaints", "precedent", "beyond_max_steps")}
+    assert counts == {"court_spans": 7, "other_complaints": 3, "precedent": 1, "beyond_max_steps": 0}
+
+
+def test_a_long_argument_keeps_its_last_steps_and_counts_the_others(tmp_path: Path) -> None:
+    many = [(f"Finding number {n} of the Court.", COURT, APPLIED) for n in range(10, 30)] + SPANS[-2:-1]
+    judgment = "THE FACTS\nSome.\nTHE LAW\n" + "\n".join(s[0] for s in many) + "\nFOR THESE REASONS\nHolds."
+    (case,), _ = cases(corpus(tmp_path, a=xmi(judgment, many)))
+    steps = case.reference.split("\n")
+    assert len(steps) == MAX_STEPS
+    assert steps[0] == f"1. Finding number {31 - MAX_STEPS} of the Court."
+    assert steps[-1] == f"{MAX_STEPS}. There has been a violation."
+    assert case.meta["beyond_max_steps"] == 21 - MAX_STEPS
+
+
+def test_the_commission_s_opinion_is_no_part_of_the_facts(tmp_path: Path) -> None:
+    old = JUDGMENT.replace("THE FACTS", "AS TO THE FACTS ").replace(
+        "THE LAW", "PROCEEDINGS BEFORE THE COMMISSION \nIt saw a breach.\nAS TO THE LAW"
+    )
+    (case,), _ = cases(corpus(tmp_path, a=xmi(old)))
+    assert case.context == "2. On 3 May an order was made 😀."
+
+
+def test_judgments_that_are_no_case_are_counted_by_reason(tmp_path: Path) -> None:
+    path = corpus(
+        tmp_path,
+        a=xmi(JUDGMENT.replace("THE FACTS", "FACTS")),
+        b=xmi(JUDGMENT.replace("THE LAW", "LAW")),
+        c=xmi(JUDGMENT.replace("FOR THESE REASONS", "So")),
+        d=xmi(spans=[]),
+        e=xmi(),
+        f=xmi(JUDGMENT.replace("2. On 3 May an order was made 😀.", "")),
+    )
+    found, skips = cases(path)
+    assert [case.meta["group"] for case in found] == ["e"]
+    assert len(skips) == 5
+    assert set(skips.values()) == {1}
+
+
+def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    path = corpus(tmp_path, c=xmi(), a=xmi(), b=xmi())
+    assert [case.meta["group"] for case in cases(path)[0]] == ["a", "b", "c"]
+    assert [case.meta["group"] for case in cases(path, limit=2)[0]] == ["a", "b"]
+
+
+@given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), min_size=1, max_size=30), st.data())
+def test_offsets_count_utf_16_units_whatever_the_text(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    span = text[start : data.draw(st.integers(start + 1, len(text)))]
+    _, arguments = parse_xmi(xmi(f"😀{text}", [(span, COURT, APPLIED)]), "toy")
+    assert [argument.text for argument in arguments] == ([one_line(span)] if one_line(span) else [])
+
+
+def test_a_character_that_only_xml_1_1_may_hold_leaves_the_offsets_alone() -> None:
+    text, arguments = parse_xmi(xmi("ab\x01cd end", [("cd", COURT, APPLIED)]), "toy")
+    assert text == "ab cd end"
+    assert [a.text for a in arguments] == ["cd"]
+
+
+def test_the_main_run_has_the_most_words_on_the_case_itself() -> None:
+    def spans(*kinds_and_lengths: tuple[str, int]) -> list[Argument]:
+        return [Argument(COURT, kind, "word " * n) for kind, n in kinds_and_lengths]
+
+    court = spans(
+        (PRECEDENT, 90), (APPLIED, 5), (DECISION, 1), (DECISION, 1), (APPLIED, 9), (DECISION, 1), (APPLIED, 99)
+    )
+    assert main_run(court) == court[4:6]
+    assert main_run(court[:1]) == court[:1]
+    assert main_run([]) == []
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (xmi()[:-20], "is not valid XML"),
+        (xmi("ab\x01cd end", [], version="1.0"), "is not valid XML"),
+        (xmi().replace(b"sofaString", b"text"), "field sofaString .* is missing"),
+        (re.sub(rb'end="\d+"', b'end="99999"', xmi()), "field end of a LegalArgumentation must be an offset"),
+        (re.sub(rb'begin="\d+"', b"", xmi()), "field begin of a LegalArgumentation must be an offset"),
+    ],
+)
+def test_a_broken_file_is_named(data: bytes, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=rf"a\.xmi\.xz.* {message}|a\.xmi\.xz:? {message}"):
+        cases(corpus(tmp_path, a=data))
+
+
+def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="gold_data holds no judgment"):
+        cases(corpus(tmp_path))
+
+
+@pytest.mark.real_data
+def test_real_facts_do_not_hold_the_court_s_argument(real_data: Path) -> None:
+    found, skips = cases(real_data)
+    assert len(found) == 80
+    assert not skips
+    assert len({case.case_id for case in found}) == 80
+    for case in found:
+        context = " ".join(re.findall(r"\w+", case.context.lower()))
+        steps = [" ".join(re.findall(r"\w+", line.lower())[1:]) for line in case.reference.split("\n")]
+        assert 2 <= len(steps) <= MAX_STEPS, case.source
+        assert not any(step in context for step in steps if len(step.split()) >= 8), case.source
+        assert not re.search(r"(?m)^\s*(?:AS TO )?THE LAW\s*$|FOR THESE REASONS|BEFORE THE COMMISSION", case.context)
+        assert case.decision.startswith("FOR THESE REASONS")
+        assert "Done in" not in case.decision
+        assert words(case.context) >= 300

@@ -1,0 +1,187 @@
+"""F1000RD: the context is the reviewed paper, the reference the review in steps without form text and bibliography."""
+
+import gzip
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_builders.sources.errors import SourceError
+from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read, review_steps
+from judge_r1.records import Case
+
+TABLE = (
+    '<table-wrap xmlns:xlink="x"><caption><title>Ages.</title></caption><table><tr><th>Name</th><th>Age</th></tr>'
+    "<tr><td>A <break/>n</td><td>41</td></tr></table></table-wrap>"
+)
+PAPER = [
+    ("article-title", "On stones"),
+    ("abstract", "Abstract"),
+    ("p", "We studied 12 stones."),
+    ("title", "Results"),
+    ("label", "Figure 1."),
+    ("fig", "<fig/>"),
+    ("label", "Table 1."),
+    ("table-wrap", TABLE),
+    ("list", "- one\n- two"),
+    ("preformat", "<preformat>x = 1</preformat>"),
+    ("ref", "1 Doe J : Stones."),
+]
+REVIEW = [
+    ("article-title", "Reviewer response for version 1"),
+    ("p", "The paper studies\n12 stones."),
+    ("p", "Minor comments:"),
+    ("list", "- The age 41 is odd.\n2. Figure 1 is\nblurred.\n- Too short"),
+    ("p", "-----"),
+    ("p", "Is the study design appropriate?"),
+    ("p", "Partly"),
+    ("p", "Competing Interests: none."),
+    ("ref", "1 Roe R"),
+]
+
+
+def nodes(entries: list[tuple[str, str]]) -> list[dict[str, Any]]:
+    return [{"ntype": kind, "content": text, "meta": {"caption": "A stone."}} for kind, text in entries]
+
+
+def paper(**changes: Any) -> dict[str, Any]:
+    return {"nodes": nodes(PAPER), "meta": {"license": "by/3.0", "doi": "10.1/x"}} | changes
+
+
+def review(**changes: Any) -> dict[str, Any]:
+    return {"nodes": nodes(REVIEW), "meta": {"license": "by/4.0", "recommendation": "approve"}} | changes
+
+
+def add(folder: Path, name: str, reviews: dict[str, Any], text: Any = None) -> Path:
+    (folder / "data" / "itg" / name / "reviews").mkdir(parents=True)
+    (folder / "data" / "itg" / name / "v1.json").write_text(json.dumps(text or paper()))
+    for key, value in reviews.items():
+        data = gzip.compress(json.dumps(value).encode())
+        (folder / "data" / "itg" / name / "reviews" / f"{key}.json.gz").write_bytes(data)
+    return folder
+
+
+def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
+    skips: Counter[str] = Counter()
+    return list(read(path, limit, 0, skips)), skips
+
+
+def test_a_review_becomes_a_case(tmp_path: Path) -> None:
+    (case,), skips = cases(add(tmp_path, "1-2", {"report7": review()}))
+    assert not skips
+    assert (case.domain, case.source, case.decision) == ("academic", "f1000rd/1-2/report7", "approve")
+    assert case.license == "CC BY-SA 4.0 (F1000RD); paper by/3.0; review by/4.0"
+    assert case.context == (
+        "On stones\n\nAbstract\n\nWe studied 12 stones.\n\nResults\n\nFigure 1. A stone.\n\n"
+        "Table 1. Ages.\nName | Age\nA n | 41\n\n- one\n- two"
+    )
+    assert case.reference == (
+        "1. The paper studies 12 stones.\n2. Minor comments: The age 41 is odd.\n3. Figure 1 is blurred.\n4. Too short"
+    )
+    assert (case.meta["group"], case.meta["doi"], case.meta["dropped"]) == ("1-2", "10.1/x", 6)
+    assert case.meta["cut_words"] == 8  # words of the listing and of the bibliography
+
+
+def test_reviews_of_one_paper_share_its_group_and_order_and_limit_hold(tmp_path: Path) -> None:
+    add(tmp_path, "2-1", {"report5": review()})
+    path = add(
+        tmp_path, "1-2", {"report9": review(), "report1": review(meta=review()["meta"] | {"recommendation": "reject"})}
+    )
+    found, _ = cases(path)
+    assert [case.source for case in found] == ["f1000rd/1-2/report1", "f1000rd/1-2/report9", "f1000rd/2-1/report5"]
+    assert [case.meta["group"] for case in found] == ["1-2", "1-2", "2-1"]
+    assert found[0].case_id != found[1].case_id
+    assert cases(path, limit=2)[0] == found[:2]
+
+
+def test_what_is_no_case_is_counted_by_reason(tmp_path: Path) -> None:
+    add(
+        tmp_path, "1-1", {"r": review(nodes=nodes(REVIEW[:1])), "s": review(meta={"license": "", "recommendation": ""})}
+    )
+    add(tmp_path, "1-2", {"r": review()}, paper(nodes=nodes(PAPER[-1:])))
+    path = add(tmp_path, "1-3", {})
+    found, skips = cases(path)
+    assert not found
+    assert sorted(skips) == [
+        "f1000rd: no recommendation",
+        "f1000rd: paper without a review",
+        "f1000rd: paper without text",
+        "f1000rd: review without text",
+    ]
+    assert set(skips.values()) == {1}
+
+
+def test_a_heading_without_a_step_after_it_is_kept() -> None:
+    steps, dropped = review_steps(nodes([("p", "Fine."), ("p", "Strengths"), ("p", "Methods:")]), "toy")
+    assert (steps, dropped) == (["Fine.", "Strengths Methods:"], 0)
+
+
+def test_a_ticked_answer_goes_with_its_question_only() -> None:
+    steps, dropped = review_steps(nodes([("p", "A claim."), ("p", "Yes")]), "toy")
+    assert (steps, dropped) == (["A claim."], 1)
+
+
+def test_unknown_node_kinds_are_text_and_not_lost() -> None:
+    assert paper_text(nodes([("disp-quote", "Quoted.")]), "toy") == ("Quoted.", 0)
+
+
+def test_markup_keeps_every_word_of_paragraphs_and_rows() -> None:
+    assert markup_text(
+        "<boxed-text><list><list-item><label>i</label><p>Be <b>kind</b>.</p></list-item></list></boxed-text>", "x"
+    ) == ("i\nBe kind.")
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (review(nodes=None), r"reviews/r\.json\.gz: field nodes must be list"),
+        (review(nodes=[{"ntype": "p"}]), r"reviews/r\.json\.gz, node 0: field content is missing"),
+        (review(meta={"license": "x"}), r"reviews/r\.json\.gz: field meta\.recommendation is missing"),
+        (review(meta={"recommendation": "approve"}), r"reviews/r\.json\.gz: field meta\.license is missing"),
+        (
+            review(meta={"recommendation": "maybe", "license": "x"}),
+            r"r\.json\.gz: .* must be one of approve, .* 'maybe'",
+        ),
+    ],
+)
+def test_a_broken_review_is_named_with_its_field(broken: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=message):
+        cases(add(tmp_path, "1-1", {"r": broken}))
+
+
+def test_a_broken_paper_is_named(tmp_path: Path) -> None:
+    path = add(tmp_path, "1-1", {"r": review()}, paper(nodes=nodes([("table-wrap", "<table-wrap>")])))
+    with pytest.raises(SourceError, match=r"v1\.json, node 0: field content is not valid XML"):
+        cases(path)
+    (path / "data" / "itg" / "1-1" / "v1.json").unlink()
+    with pytest.raises(SourceError, match=r"1-1: file v1\.json\(\.gz\) is missing"):
+        cases(path)
+
+
+def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "data" / "itg").mkdir(parents=True)
+    with pytest.raises(SourceError, match="itg holds no paper"):
+        cases(tmp_path)
+
+
+@pytest.mark.real_data
+def test_real_papers_hold_no_review_beyond_the_quotes_reviewers_take_from_them(real_data: Path) -> None:
+    found, skips = cases(real_data)
+    assert len(found) == 95
+    assert not skips
+    assert {case.decision for case in found} == set(RECOMMENDATIONS)
+    steps = quotes = 0
+    for case in found:
+        context = " ".join(re.findall(r"\w+", case.context.lower()))
+        assert "Reviewer response for version" not in case.context + case.reference
+        assert "xmlns:" not in case.context, case.source
+        for line in case.reference.split("\n"):
+            step = re.findall(r"\w+", line.lower())[1:]
+            if len(step) >= 8:
+                steps += 1
+                quotes += " ".join(step) in context
+    assert steps > 600
+    assert quotes <= 0.01 * steps

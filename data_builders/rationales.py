@@ -7,12 +7,15 @@ trace runs through the real episode machine and is rejected unless it is accepte
 import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
+from itertools import islice
 from random import Random
+
+from rich.progress import track
 
 from data_builders.rationale_mini import write_mini
 from data_builders.rationale_text import write_text
 from data_builders.sources import SOURCES
-from judge_r1.config import EpisodeConfig
+from judge_r1.config import EpisodeConfig, Recipe
 from judge_r1.episode import Episode, Finished, Search
 from judge_r1.pairs import PairSet
 from judge_r1.play import case_search, new_episode
@@ -79,6 +82,18 @@ def traces(
             rejected[trajectory.ended] += 1
             continue
         yield pair, trajectory
+
+
+def warmup_traces(data: PairSet, recipe: Recipe, codec: Codec) -> tuple[list[Trajectory], Counter[str]]:
+    """The traces a recipe trains on: pairs in an order that the seed decides, `sft.traces` of them; and the rejections."""
+    rejected: Counter[str] = Counter()
+    shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
+    found = traces(
+        PairSet(data.cases, shuffled), recipe.episode, codec, seed=recipe.seed, skim=recipe.sft.skim, rejected=rejected
+    )
+    wanted = recipe.sft.traces or len(shuffled)
+    some = track(islice(found, wanted), total=wanted, description="writing rationales", transient=True)
+    return [trajectory for _, trajectory in some], rejected
 
 
 def _feed(episode: Episode, codec: Codec, text: str) -> None:

@@ -104,7 +104,10 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
         key, equals, value = override.partition("=")
         if not equals:
             raise BadRecipe(f"override {override!r} must read key=value, for example grpo.steps=10")
-        _set(data, key.split("."), yaml.safe_load(value))
+        try:
+            _set(data, key.split("."), yaml.safe_load(value))
+        except yaml.YAMLError as error:
+            raise BadRecipe(f"override {override!r} is not YAML: {' '.join(str(error).split())}") from None
     try:
         return Recipe.model_validate(data)
     except ValidationError as error:
@@ -123,12 +126,16 @@ def _read(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise BadRecipe(f"{path} cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise BadRecipe(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise BadRecipe(f"{path} must hold keys and values")
-    base = data.pop("extends", None)
-    return _merge(_read(path.parent / base, (*below, path.resolve())), data) if base else data
+    if "extends" not in data:
+        return data
+    base = data.pop("extends")
+    if not isinstance(base, str):
+        raise BadRecipe(f"{path}: extends must be the path of one recipe file, not {base!r}")
+    return _merge(_read(path.parent / base, (*below, path.resolve())), data)
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:

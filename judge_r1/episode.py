@@ -14,12 +14,14 @@ from typing import Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from judge_r1.errors import JudgeError
 from judge_r1.parsing import Rejected, parse_strict
 from judge_r1.records import Evidence, Judgment, Trajectory, Turn, evidence_of
 from judge_r1.tags import neutralise
 
 _OPENING = re.compile(r"<(think|search|answer)>")
 _LONGEST_TAG = len("<answer>")
+_NOTHING_FITS = "no passage fits here"
 
 
 class Budget(BaseModel):
@@ -39,6 +41,10 @@ class Budget(BaseModel):
     def episode_tokens(self) -> int:
         """Every turn and every observation full."""
         return (self.max_searches + 1) * self.response_tokens + self.max_searches * self.observation_tokens
+
+
+class BudgetTooSmall(JudgeError):
+    """A budget under which an observation could not even say that nothing fits."""
 
 
 class TextCodec(Protocol):
@@ -94,6 +100,7 @@ class Episode:
         self.turns: list[Turn] = []
         self._codec, self._eos_ids, self._parse = codec, frozenset(eos_ids), parse
         self._searches = 0
+        self._check_room_for_notices()
         self._begin_turn()
 
     @property
@@ -137,7 +144,7 @@ class Episode:
         while True:
             notice = f"{left} searches left"
             if not shown:
-                notice = ("no passage fits here; " if passages else "nothing found; ") + notice
+                notice = f"{_NOTHING_FITS if passages else 'nothing found'}; {notice}"
             ids, text = self._render([p.text for p in shown], notice)
             if len(ids) <= self.budget.observation_tokens or not shown:
                 break
@@ -146,6 +153,8 @@ class Episode:
 
     def fail(self, reason: str) -> None:
         """End the episode for a cause outside the policy (a search that timed out, a server that is gone)."""
+        if isinstance(self._state, Finished):
+            raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
         self._finish(f"infrastructure_{reason}")
 
     def trajectory(self) -> Trajectory:
@@ -165,6 +174,16 @@ class Episode:
         )
 
     # ---- inside ----
+
+    def _check_room_for_notices(self) -> None:
+        if not self.budget.max_searches:
+            return
+        needed = len(self._render([], f"{_NOTHING_FITS}; {self.budget.max_searches - 1} searches left")[0])
+        if needed > self.budget.observation_tokens:
+            raise BudgetTooSmall(
+                f"budget.observation_tokens {self.budget.observation_tokens} cannot hold the shortest observation, which "
+                f"has {needed} tokens with this tokenizer: raise it, with room for passages"
+            )
 
     def _begin_turn(self) -> None:
         self._stream = _Stream(self._codec.decode)
@@ -240,27 +259,29 @@ class Episode:
 
 
 class _Stream:
-    """Ids to text, one id at a time: characters split over several ids appear once they are whole."""
+    """Ids to text, one id at a time: characters split over several ids appear once they are whole, and what stands
+    before them at once, so that a tag is seen at the very id that completes it."""
 
     def __init__(self, decode: Callable[[Sequence[int]], str]) -> None:
         self._decode = decode
         self._ids: list[int] = []
         self._context = self._done = 0  # ids[context:done] are decoded again for their effect on what follows
-        self._before = ""
+        self._given = 0  # characters of decode(ids[context:]) that were handed out
 
     def push(self, token: int) -> str:
         self._ids.append(token)
         text = self._decode(self._ids[self._context :])
-        if text.endswith("�") or len(text) <= len(self._before):
-            return ""
-        new = text[len(self._before) :]
-        self._context, self._done = self._done, len(self._ids)
-        self._before = self._decode(self._ids[self._context :])
+        whole = text.rstrip("�")
+        new = whole[self._given :]
+        self._given = max(self._given, len(whole))
+        if new and whole == text:
+            self._context, self._done = self._done, len(self._ids)
+            self._given = len(self._decode(self._ids[self._context :]))
         return new
 
     def flush(self) -> str:
         """What is still held back (an incomplete character at the end)."""
-        return self._decode(self._ids[self._context :])[len(self._before) :]
+        return self._decode(self._ids[self._context :])[self._given :]
 
 
 class _Scanner:

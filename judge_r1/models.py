@@ -105,8 +105,11 @@ def _smollm2() -> Path:
 
 
 def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _convert_gguf(source: Path, folder: Path) -> None:
@@ -122,6 +125,10 @@ def _convert_gguf(source: Path, folder: Path) -> None:
     for owner, mark in ((model.config, "quantization_config"), (model, "quantization_method")):
         if hasattr(owner, mark):
             delattr(owner, mark)
+    # The file says that <|im_end|> ends a message and pads (ids 2 and 2); transformers reads <|im_start|> and nothing.
+    tokenizer.eos_token = tokenizer.pad_token = "<|im_end|>"
+    for config in (model.config, model.generation_config):
+        config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
 

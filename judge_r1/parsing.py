@@ -6,7 +6,7 @@ Both return a `Judgment` or a `Rejected` with a named reason, so that every fail
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from judge_r1.records import Judgment
 
@@ -51,7 +51,7 @@ def parse_strict(text: str) -> Judgment | Rejected:
     if len(set(violated)) != len(violated):
         return Rejected("bad_principles", f"{violated} repeats a number")
     explanation = answer.get("explanation")
-    if explanation is not None and not isinstance(explanation, str):
+    if "explanation" in answer and not _is_text(explanation):
         return Rejected("bad_explanation", repr(explanation))
     return _judgment(comparison, violated, explanation)
 
@@ -74,7 +74,7 @@ def parse_tolerant(text: str) -> Judgment | Rejected:
     if any(n is None for n in numbers):
         return Rejected("bad_principles", repr(violated))
     explanation = answer.get("explanation")
-    return _judgment(comparison, [n for n in numbers if n], explanation if isinstance(explanation, str) else None)
+    return _judgment(comparison, [n for n in numbers if n], explanation if _is_text(explanation) else None)
 
 
 class _RepeatedKey(Exception):
@@ -95,6 +95,11 @@ def _keys(answer: dict[str, Any]) -> Rejected | None:
             return Rejected("missing_key", key)
     unknown = sorted(answer.keys() - {"comparison", "violated_principles", "explanation"})
     return Rejected("unknown_key", ", ".join(unknown)) if unknown else None
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    """A string that can be written down: JSON may escape half of a surrogate pair, UTF-8 has no bytes for it."""
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def _judgment(comparison: Any, violated: list[int], explanation: str | None) -> Judgment:

@@ -60,13 +60,13 @@ class Run:
         for name in ("metrics.jsonl", "traces.jsonl"):
             if (self.folder / name).exists():
                 rows = read_rows(self.folder / name)
-                write_atomic(self.folder / name, [json.dumps(row) + "\n" for row in rows if row["step"] <= step])
+                write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
     """The rows of a log; a last line that a kill has torn is left out."""
     rows = []
-    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
     for number, line in enumerate(lines, 1):
         if not line:
             continue
@@ -78,10 +78,23 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
 def _append(path: Path, row: Mapping[str, Any]) -> None:
-    line = (json.dumps(row, ensure_ascii=False) + "\n").encode()
+    """The whole line or nothing: what a full disk leaves of it is taken back."""
+    line = _line(row).encode()
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        os.write(file, line)
+        before = os.fstat(file).st_size
+        try:
+            complete = os.write(file, line) == len(line)
+            why = "the disk is full"
+        except OSError as error:
+            complete, why = False, error.strerror
+        if not complete:
+            os.ftruncate(file, before)
+            raise JudgeError(f"{path} cannot take another line ({why}): make room, then run the command again")
     finally:
         os.close(file)

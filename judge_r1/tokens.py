@@ -6,6 +6,7 @@ added tokens taken out, so that no added or special token can appear whatever th
 
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from judge_r1.errors import JudgeError
@@ -40,13 +41,15 @@ class Codec:
         encoding = self._plain.encode(text, add_special_tokens=False)
         if self.added.isdisjoint(encoding.ids):
             return list(encoding.ids)
-        # The vocabulary itself spells a control token as one word: encode its characters apart.
-        at = next(i for i, token in enumerate(encoding.ids) if token in self.added)
-        start, end = encoding.offsets[at]
-        if end - start < 2:
-            raise Unencodable(f"the tokenizer has no spelling of {text[start:end]!r} but a control token")
-        middle = (start + end) // 2
-        return self.encode_inserted(text[:middle]) + self.encode_inserted(text[middle:])
+        # The vocabulary itself spells a control token as one word: encode the halves of each of them apart.
+        cuts = [0]
+        for token, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
+            if token in self.added:
+                if end - start < 2:
+                    raise Unencodable(f"the tokenizer has no spelling of {text[start:end]!r} but a control token")
+                cuts.append((start + end) // 2)
+        pieces = [text[start:end] for start, end in pairwise([*cuts, len(text)])]
+        return [token for piece in pieces for token in self.encode_inserted(piece)]
 
     def encode_written(self, text: str) -> list[int]:
         """Ids of text that the assistant writes: our tags are meant, everything between them is inserted."""

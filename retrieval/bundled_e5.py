@@ -48,7 +48,7 @@ def e5_folder() -> Path:
                     partial.rename(folder)
                 finally:
                     shutil.rmtree(partial, ignore_errors=True)
-    except OSError as error:
+    except Exception as error:  # a full disk is an OSError here, another type in each of the writing libraries
         raise EmbedderUnavailable(
             f"{BUNDLED} cannot be unpacked into {folder} ({error}): make 0.5 GB writable there, or set JUDGE_R1_CACHE "
             "to another folder; nothing half-written was left"

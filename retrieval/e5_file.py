@@ -2,8 +2,8 @@
 
 Layout, little-endian: magic and version; sizes; the unigram tokenizer (piece offsets, scores, bytes, and a map of
 characters to their normal form); a directory of tensors. A tensor of type Q4_0 is a row of blocks of 32 weights: one
-float16 scale s and 16 bytes, whose low nibbles are weights 0-15 and high nibbles 16-31; nibble n stands for s * (n - 8).
-The other tensors are float32.
+float16 scale s and 16 bytes, whose low nibbles are weights 0-15 and high nibbles 16-31; nibble n stands for
+s * (n - 8). The other tensors are float32.
 """
 
 import json
@@ -49,20 +49,18 @@ def unpack(source: bytes, folder: Path) -> None:
         "layer_norm_eps": epsilon, "pad_token_id": 0, "dtype": "float32",
         "transformers_version": "5.0.0",  # without one, transformers takes any large vocabulary for a broken Mistral's
     }  # fmt: skip
+    parts = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
     modules = [
         {"idx": index, "name": str(index), "path": path, "type": f"sentence_transformers.models.{kind}"}
-        for index, (path, kind) in enumerate(
-            [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
-        )
+        for index, (kind, path) in enumerate(parts.items())
     ]
-    prompts = {"prompts": {"query": "query: ", "passage": "passage: "}, "default_prompt_name": None}
+    prompts = {"query": "query: ", "passage": "passage: "}
+    pooling = {"word_embedding_dimension": hidden, "pooling_mode_mean_tokens": True}
     _write_json(folder / "config.json", config)
     _write_json(folder / "modules.json", modules)
     _write_json(folder / "sentence_bert_config.json", {"max_seq_length": positions, "do_lower_case": False})
-    _write_json(folder / "config_sentence_transformers.json", {**prompts, "similarity_fn_name": "cosine"})
-    _write_json(
-        folder / "1_Pooling" / "config.json", {"word_embedding_dimension": hidden, "pooling_mode_mean_tokens": True}
-    )
+    _write_json(folder / "config_sentence_transformers.json", {"prompts": prompts, "similarity_fn_name": "cosine"})
+    _write_json(folder / "1_Pooling" / "config.json", pooling)
     (folder / "2_Normalize").mkdir()
     for path in folder.rglob("*.*"):
         with path.open("rb") as written:

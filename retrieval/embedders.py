@@ -112,7 +112,7 @@ class SentenceTransformerEmbedder:
                 show_progress_bar=False,
             )
             for key, vector in zip(new, np.asarray(vectors, dtype=np.float32), strict=True):
-                known[key] = vector.copy()
+                known[key] = vector.copy()  # a view would keep its whole batch in memory
                 self.cache.put(key, known[key])
         return np.stack([known[key] for key in keys]) if keys else np.empty((0, self.dim), dtype=np.float32)
 

@@ -43,7 +43,7 @@ Text = tuple[list[str], list[str]]
 """A prompt and its continuation, each in the segments that an episode would encode apart."""
 
 
-def check_list(case: Case, rng: Random) -> tuple[str, list[str]]:
+def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, list[str]]:
     """A numbered list about a case (some lines wrong, some made up) and the look-up of each line, in segments."""
     facts, events = facts_of(case.context), EVENTS[case.domain]
     known = {(fact.who, fact.did) for fact in facts}
@@ -61,8 +61,8 @@ def check_list(case: Case, rng: Random) -> tuple[str, list[str]]:
         tail = rng.choice([*INFERENCES * 3, *NON_SEQUITURS.values(), *PREJUDICES.values()])
         lines.append(f"{number}. {claim}, {tail}.")
         checks += ["<search>", f"{claim.who} {claim.did}", "</search>", "<information>", "\n[1]", f" {found}."]
-        checks += [f"\n({6 - number} searches left)</information>", "<think>"]
-        checks += [f"{number} says {claim} and the record {found} {FINDINGS[finding]}", "</think>"]
+        checks += [f"\n({6 - spent - number} searches left)</information>", "<think>"]
+        checks += [f"{label} {number} says {claim} and the record {found} {FINDINGS[finding]}", "</think>"]
     advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
     advice = rng.choice([advice] * 6 + [*VAGUE.values(), *HARMFUL.values()])
     lines.append(f"{len(claims) + 1}. {advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))}.")
@@ -70,13 +70,23 @@ def check_list(case: Case, rng: Random) -> tuple[str, list[str]]:
 
 
 def document(case: Case, rng: Random) -> Text:
-    """One pre-training text; one prompt in five shows the record too."""
-    listed, checks = check_list(case, rng)
-    prompt = ["<|im_start|>system\nlook up each line of this list in the record search 6<|im_end|>\n<|im_start|>user\n"]
+    """One pre-training text: one or two lists that have nothing to do with each other but the record, and the check of
+    every line of one of them or of both; one prompt in five shows the record too."""
+    labels = rng.choice(["A", "B", "AB", "AB", "AB"])
+    checked = rng.choice([labels, *labels])
+    prompt = [f"<|im_start|>system\nlook up the lines of {' and '.join(checked)} search 6<|im_end|>\n<|im_start|>user\n"]
     if rng.random() < 0.2:
         prompt += ["case: ", case.context, "\n"]
-    prompt += ["decision: ", case.decision, "\nlist:\n", listed, "<|im_end|>\n<|im_start|>assistant\n"]
-    return prompt, [*checks, "<|im_end|>"]
+    prompt += ["decision: ", case.decision]
+    checks: list[str] = []
+    spent = 0
+    for label in labels:
+        listed, found = check_list(case, label, spent, rng)
+        prompt += [f"\n{label}:\n", listed]
+        if label in checked:
+            checks += found
+            spent += found.count("<search>")
+    return [*prompt, "<|im_end|>\n<|im_start|>assistant\n"], [*checks, "<|im_end|>"]
 
 
 def documents(seed: int, count: int) -> list[Text]:
@@ -153,21 +163,23 @@ def finding_ids(tokenizer: PreTrainedTokenizerFast) -> list[int]:
 
 
 @torch.no_grad()
-def comparison_accuracy(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> float:
-    """Share of held-out lines whose finding (same, differs, absent) is the most likely continuation of its look-up."""
+def accuracies(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> tuple[float, float]:
+    """On held-out texts, teacher-forced: share of findings (same, differs, absent) that the model gives to a look-up, and
+    share of all tokens of the look-ups that it foresees."""
     ids, weights = batch_of(tokenizer, texts)
     guesses = model(ids, attention_mask=(weights > 0).long()).logits[:, :-1].argmax(-1)
-    is_finding = weights[:, 1:] == WEIGHT_OF_FINDING
-    return float((guesses == ids[:, 1:])[is_finding].float().mean())
+    right = guesses == ids[:, 1:]
+    is_finding, is_written = weights[:, 1:] == WEIGHT_OF_FINDING, weights[:, 1:] >= 1
+    return float(right[is_finding].float().mean()), float(right[is_written].float().mean())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threshold", type=float, default=0.995, help="held-out comparison accuracy to reach")
+    parser.add_argument("--threshold", type=float, default=0.997, help="both held-out accuracies to reach")
     parser.add_argument("--max-minutes", type=float, default=60)
-    parser.add_argument("--decay-steps", type=int, default=150)
+    parser.add_argument("--decay-steps", type=int, default=200)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     tokenizer = build_tokenizer()
@@ -193,10 +205,11 @@ def main() -> None:
         optimizer.step()
         total += loss.item()
         if step % 100 == 0:
-            accuracy, seconds = comparison_accuracy(model, tokenizer, held_out), time.monotonic() - started
-            print(f"step {step}  loss {total / 100:.3f}  comparison {accuracy:.3f}  {seconds:.0f} s", flush=True)
+            (comparison, written), seconds = accuracies(model, tokenizer, held_out), time.monotonic() - started
+            print(f"step {step}  loss {total / 100:.3f}  comparison {comparison:.3f}  written {written:.4f}  {seconds:.0f} s",
+                  flush=True)  # fmt: skip
             total = 0.0
-            if decay_from is None and (accuracy >= args.threshold or seconds > args.max_minutes * 60):
+            if decay_from is None and (min(comparison, written) >= args.threshold or seconds > args.max_minutes * 60):
                 decay_from = step
     model.generation_config.eos_token_id = tokenizer.eos_token_id
     model.generation_config.pad_token_id = tokenizer.pad_token_id

@@ -14,10 +14,10 @@ from data_builders.perturb.steps import body_sentences
 from judge_r1.records import Case, Span
 
 _GENERAL = {
-    "legal": re.compile(r"\b(reiterates?|recalls?|cited above|case-law|see,|mutatis|Convention institutions)\b"),
+    "legal": re.compile(r"\b(reiterates?|recalls?|cited above|case-law|see, |mutatis|v\. |ECHR [12]|Series A)"),
     "academic": re.compile(
-        r"\?|\b(should|please|suggest\w*|recommend\w*|would|could|might|may|perhaps|consider|need to|must|what|whether"
-        r"|I wonder|hope|add|include|if)\b",
+        r"\?|10\.\d{4}/|https?:|\b(should|please|suggest\w*|recommend\w*|perhaps|consider|need to|need|needs"
+        r"|I wonder|hope|add|include|whether)\b",
         re.IGNORECASE,
     ),
 }

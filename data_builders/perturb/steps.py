@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from data_builders.perturb.operators import Step
 
-ENOUGH = 6
+ENOUGH = 10
 """Steps that a reference should have: five variants of one principle need five places."""
 
 MARKER = re.compile(r"[ \t]*(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|[-*+•·–—])[ \t]+(?=\S)")

@@ -37,25 +37,34 @@ class Found:
 
 @dataclass(frozen=True)
 class SwapClass:
-    """Words that can stand in each other's place. `near` limits a swap to words with a small difference in rank."""
+    """Words that can stand in each other's place, where the text before matches `left` and the text after `right`.
+    `near` limits a swap to words with a small difference in rank."""
 
     name: str
     terms: tuple[Term, ...]
+    left: str = ""
+    right: str = ""
     near: int | None = None
 
     @classmethod
-    def parse(cls, name: str, lexicon: str, near: int | None = None) -> "SwapClass":
+    def parse(
+        cls, name: str, lexicon: str, *, left: str = "", right: str = "", near: int | None = None
+    ) -> "SwapClass":
         """From `word, word=other name/other name, …`."""
         entries = [entry.strip() for entry in lexicon.replace("\n", " ").split(",") if entry.strip()]
         terms = []
         for entry in entries:
             text, _, names = entry.partition("=")
             terms.append(Term(text, tuple(n for n in names.split("/") if n)))
-        return cls(name, tuple(terms), near)
+        return cls(name, tuple(terms), left, right, near)
 
     @cached_property
     def _by_text(self) -> dict[str, int]:
         return {term.text.lower(): rank for rank, term in enumerate(self.terms)}
+
+    @cached_property
+    def _slot(self) -> tuple[re.Pattern[str], re.Pattern[str]]:
+        return re.compile(rf"(?:{self.left})$"), re.compile(self.right)
 
     @cached_property
     def _pattern(self) -> re.Pattern[str]:
@@ -63,10 +72,12 @@ class SwapClass:
         return re.compile(rf"(?<![\w-])({'|'.join(longest_first)})(e?s)?(?![\w-]|['’]s\b)", re.IGNORECASE)
 
     def find(self, text: str, start: int, end: int) -> Iterator[Found]:
-        """The terms of this class in `text[start:end]`."""
+        """The terms of this class in `text[start:end]`, in their slots."""
+        left, right = self._slot
         for match in self._pattern.finditer(text, start, end):
             term = self.terms[self._by_text[match[1].lower()]]
-            if term.text.islower() or match[1][:1].isupper() == term.text[:1].isupper():
+            slot = left.search(text[max(start, match.start() - 60) : match.start()]) and right.match(text, match.end())
+            if slot and (term.text.islower() or match[1] == term.text):
                 yield Found(term, match.start(), match.end(), match[2] is not None, self)
 
     def swap(self, found: Found, domain: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
@@ -100,9 +111,10 @@ class SwapClass:
         return article is None or _vowel(other.text) == (article[1].lower() == "an")
 
 
-def in_case_of(new: str, old: str) -> str:
-    """`new` with a capital where `old` has one."""
-    return new[0].upper() + new[1:] if old[:1].isupper() and new[:1].islower() else new
+def in_case_of(new: str, old: Found, text: str) -> str:
+    """`new` with a capital where a word stands in the text with one that is not its own."""
+    own = old.term.text[0].isupper() or any(map(str.isdigit, new))
+    return new if own or text[old.start].islower() else new[0].upper() + new[1:]
 
 
 def _vowel(word: str) -> bool:

@@ -21,7 +21,9 @@ _NUMBER = re.compile(
     r"(?![\w/]|[.,:]\d|[-–]\d)"
 )
 _MONTH = "|".join(term.text for term in attributes.MONTHS.terms)
-_DATE = re.compile(rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b")
+_DATE = re.compile(
+    rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
+)
 _YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
 _NAME = re.compile(
     r"\b(?:(?:Mr|Mrs|Ms|Dr|Judge|Professor) [A-ZÀ-Ž][\w.’'-]*(?: [A-ZÀ-Ž][\w’'-]+)?"
@@ -36,14 +38,15 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     places = [m for start, end in claims(case, step) for m in _NUMBER.finditer(step.text, start, end)]
     for match in rng.sample(places, len(places)):
         old, value = match[0], match["value"]
-        if not (match["unit"] or len(value) > 1) or not once(case, old):
+        unit = (match["unit"] or "").strip(" -")
+        if not (unit or len(value) > 1) or unit in _MONTH.split("|") or not once(case, old):
             continue
         spans = occurrences(case.context, old)
         new = _other_value(value, case, rng)
         if spans and new is not None:
             phrase = new + (match["unit"] or "")
-            free = not says(case.context, phrase) and not holding(case.context, map(stem, words(phrase)))
-            if free and not (match["unit"] or "").strip().startswith(("°", "%")) or not says(case.context, new):
+            taken = holding(case.context, map(stem, words(phrase))) if unit.isalpha() else says(case.context, new)
+            if not taken:
                 return Edit(step.start + match.start(), step.start + match.end(), phrase, tuple(spans))
     return None
 
@@ -77,19 +80,19 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
     """Another day, month or year in a date that the case states."""
     places = [m for start, end in claims(case, step) for p in (_DATE, _YEAR) for m in p.finditer(step.text, start, end)]
     for match in rng.sample(places, len(places)):
-        parts = {name: text for name, text in match.groupdict().items() if text}
+        parts = {name: text for name, text in match.groupdict().items() if text is not None}
         old = match[0] if len(parts) > 1 else match["year"]
         if not once(case, old) or not (spans := occurrences(case.context, old)):
             continue
         part = rng.choice(sorted(parts))
-        klass = {"day": attributes.DAYS, "month": attributes.MONTHS, "year": attributes.YEARS}[part]
+        klass = {"day": attributes.DAYS, "month": attributes.MONTHS, "year": attributes.YEARS}[part.rstrip("2")]
         found = next(klass.find(step.text, match.start(part), match.end(part)), None)
         if found is None:
             continue
 
         def fits(other: str, match: re.Match[str] = match, part: str = part, old: str = old) -> bool:
             return len(other) == len(match[part]) and not says(case.context, old.replace(match[part], other)) \
-                if part != "month" else not says(case.context, old.replace(match[part], other))  # fmt: skip
+                if part.rstrip("2") != "month" else not says(case.context, old.replace(match[part], other))  # fmt: skip
 
         new = klass.swap(found, case.domain, fits, "", rng)
         if new is not None:
@@ -167,7 +170,7 @@ def other_finding(case: Case, step: Step, rng: Random) -> Edit | None:
 
         new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
         if new is not None:
-            new = in_case_of(new, old)
+            new = in_case_of(new, found, step.text)
             text = step.text[span[0] : found.start] + new + step.text[found.end : span[1]]
             return Edit(step.start + span[0], step.start + span[1], text, tuple(spans))
     return None

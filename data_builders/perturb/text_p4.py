@@ -3,14 +3,19 @@
 Both reasonings hold a detail of the same form; only the case tells that one of them was invented.
 """
 
+import re
 from random import Random
 
-from data_builders.perturb.facts import claims, once, unmentioned
-from data_builders.perturb.match import says
+from data_builders.perturb.facts import claims, unmentioned
+from data_builders.perturb.match import occurrences, says
 from data_builders.perturb.operators import Edit, Step, operator
-from data_builders.perturb.swap import in_case_of
+from data_builders.perturb.steps import body
+from data_builders.perturb.swap import SwapClass, in_case_of
 from data_builders.perturb.terms import INVENTED
 from judge_r1.records import Case
+
+PASSING = 12
+"""What the context names more often than this is its subject, not a detail."""
 
 
 def _register(name: str, groups: dict[str, str]) -> None:
@@ -29,13 +34,30 @@ def _register(name: str, groups: dict[str, str]) -> None:
         fits = unmentioned(case)
         for found in rng.sample(places, len(places)):
             old = step.text[found.start : found.end]
-            if says(case.context, old) and once(case, old):
+            if 0 < len(occurrences(case.context, old)) <= PASSING:
                 new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
                 if new is not None:
-                    return Edit(step.start + found.start, step.start + found.end, in_case_of(new, old))
+                    return Edit(step.start + found.start, step.start + found.end, in_case_of(new, found, step.text))
         return None
 
 
 _register("invented_finding", {"medical": "finding", "legal": "document", "academic": "result"})
 _register("invented_source", {"medical": "investigation", "legal": "body", "academic": "method"})
 _register("invented_subject", {"medical": "disease or treatment", "legal": "person or act", "academic": "material"})
+_register("invented_quality", {"medical": "quality", "legal": "quality", "academic": "quality"})
+
+_EXHIBITS = SwapClass.parse("exhibit", "Figure, Table", right=r"\s+\d+\b(?!\.\d)")
+
+
+@operator(4, "invented_exhibit")
+def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
+    """`Table 2` of a paper that has a figure of this number, but no such table, or the other way round."""
+    found = list(_EXHIBITS.find(step.text, body(step), len(step.text)))
+    for place in rng.sample(found, len(found)):
+        number = re.match(r"\s+\d+", step.text[place.end :])[0]  # type: ignore[index]  # the slot asks for it
+        if not place.plural and says(case.context, place.term.text + number):
+            known = f"{case.context}\n{case.reference}"
+            new = place.klass.swap(place, case.domain, lambda other, n=number: not says(known, other + n), "", rng)
+            if new is not None:
+                return Edit(step.start + place.start, step.start + place.end + len(number), new + number)
+    return None

@@ -148,7 +148,8 @@ def _drop_torn_line(path: Path) -> bool:
         position = end = log.seek(0, os.SEEK_END)
         while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
             position -= 1
-        log.truncate(position)
+        if position < end:
+            log.truncate(position)
     return position < end
 
 

@@ -79,11 +79,15 @@ def binomial_p(successes: int, trials: int) -> float:
     """The two-sided p of k `successes` in n `trials` of a fair coin, exact: min(1, 2·P(X ≤ min(k, n - k)))."""
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials} is not a count")
-    term = tail = 1
-    for i in range(min(successes, trials - successes)):
-        term = term * (trials - i) // (i + 1)
-        tail += term
-    return min(1.0, 2 * tail / (1 << trials))
+    end = min(successes, trials - successes)
+    # P(X = end) from integers, and each smaller term by its ratio to the one above it
+    tail = ratio = 1.0
+    for i in range(end, 0, -1):
+        ratio *= i / (trials - i + 1)
+        tail += ratio
+        if ratio < 1e-18:
+            break
+    return min(1.0, 2 * tail * (math.comb(trials, end) / (1 << trials)))
 
 
 def _cluster_sums(

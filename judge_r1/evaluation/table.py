@@ -60,7 +60,7 @@ def print_grid(grid: Grid, console: Console) -> None:
     if console.is_terminal:
         table = Table(title=Text(grid.title), caption=Text(grid.note), title_justify="left", caption_justify="left")
         for number, column in enumerate(grid.columns):
-            table.add_column(Text(column), justify="right" if number else "left", overflow="fold")
+            table.add_column(Text(column), justify="right" if number else "left")
         for row in grid.rows:
             table.add_row(*(Text(str(cell)) for cell in row))
         console.print(table)

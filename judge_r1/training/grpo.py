@@ -26,7 +26,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     from trl import GRPOConfig, GRPOTrainer
 
     from judge_r1.training.logging import RunLog
-    from judge_r1.training.sft import common_arguments, resume
+    from judge_r1.training.sft import common_arguments, resume, save_model
 
     model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
     rollouts = Rollouts(recipe, data, run, Codec(tokenizer), eos_ids(model, tokenizer), tokenizer.pad_token_id)
@@ -59,7 +59,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         callbacks=[RunLog(run)],
     )
     resume(trainer, run, get_last_checkpoint(str(run.checkpoints)) if run.checkpoints.exists() else None)
-    trainer.save_model(str(run.model))
+    save_model(trainer, run)
 
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
@@ -74,19 +74,20 @@ class Rollouts:
         self.recipe, self.data, self.run = recipe, data, run
         self.pairs = data.by_id()
         self.codec, self.eos, self.pad_id = codec, eos, pad_id
+        self._player: Player | None = None
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         from judge_r1.backends.transformers import TransformersBackend
 
         pairs = [self.pairs[pair_id] for pair_id in prompts]
         check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
-        backend = TransformersBackend(
-            trainer.accelerator.unwrap_model(trainer.model), pad_id=self.pad_id, batch_size=len(pairs)
-        )
-        step = trainer.state.global_step
+        if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
+            policy = trainer.accelerator.unwrap_model(trainer.model)
+            backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=len(pairs))
+            self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos)
+        step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
-        player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos)
-        trajectories = player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
+        trajectories = self._player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
         self.run.log({"step": step} | breakdown(list(zip(pairs, trajectories, strict=True))))
         for pair, trajectory in list(zip(pairs, trajectories, strict=True))[: self.recipe.grpo.group_size]:
             self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
@@ -120,6 +121,8 @@ def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, f
     """Means of every reward component over all episodes, and of r and accuracy by domain and principle; the share of
     episodes lost to infrastructure; the share of each way to end."""
     groups: dict[str, list[float]] = defaultdict(list)
+    for reason in {trajectory.ended for _, trajectory in played}:
+        groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in played]
     for pair, trajectory in played:
         failed = trajectory.ended.startswith("infrastructure_")
         groups["infrastructure_failures"].append(float(failed))

@@ -54,7 +54,7 @@ def train_sft(recipe: Recipe, traces: Sequence[Trajectory], run: Run) -> None:
         callbacks=[RunLog(run)],
     )
     resume(trainer, run, get_last_checkpoint(str(run.checkpoints)) if run.checkpoints.exists() else None)
-    trainer.save_model(str(run.model))
+    save_model(trainer, run)
 
 
 def common_arguments(recipe: Recipe, model: Any) -> dict[str, Any]:
@@ -75,6 +75,13 @@ def common_arguments(recipe: Recipe, model: Any) -> dict[str, Any]:
 
 def resume(trainer: Any, run: Run, checkpoint: str | None) -> None:
     """Train from the checkpoint if there is one, with the logs cut back to it first."""
-    if checkpoint:
-        run.cut_back(int(checkpoint.rsplit("-", 1)[1]))
+    run.cut_back(int(checkpoint.rsplit("-", 1)[1]) if checkpoint else 0)
     trainer.train(resume_from_checkpoint=checkpoint)
+
+
+def save_model(trainer: Any, run: Run) -> None:
+    """Write `run.model` whole: a folder of that name is a finished model, whatever was killed before."""
+    partial = run.folder / ".model.partial"
+    trainer.save_model(str(partial))
+    if trainer.is_world_process_zero():
+        partial.rename(run.model)

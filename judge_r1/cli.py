@@ -1,0 +1,29 @@
+"""The `judge-r1` command: the composition root, where all rooms meet."""
+
+import sys
+
+import typer
+
+from judge_r1.commands import data, demo, evaluate, inspect, train
+from judge_r1.errors import JudgeError
+from retrieval.errors import RetrievalError
+
+app = typer.Typer(
+    name="judge-r1",
+    help="Train, test and run agentic judges of long-context reasoning.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+for group in (demo, data, train, evaluate, inspect):
+    group.register(app)
+
+
+def main() -> None:
+    """Run a command; a mistake of the user's is one sentence on standard error and exit status 2."""
+    try:
+        app()
+    except (JudgeError, RetrievalError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)

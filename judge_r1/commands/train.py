@@ -1,0 +1,63 @@
+"""train: run a recipe."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from judge_r1.config import Recipe
+from judge_r1.pairs import PairSet, load_pairs
+from judge_r1.records import Trajectory
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(train)
+
+
+def train(
+    recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/mini/warmup.yaml.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and stop.")] = False,
+) -> None:
+    """Train a judge. An interrupted run goes on from its last checkpoint when the command is given again.
+
+    Example: `judge-r1 train recipes/mini/grpo.yaml grpo.steps=10 --out runs/try`
+    """
+    from judge_r1.config import dump_recipe, load_recipe
+
+    resolved = load_recipe(recipe, overrides or [])
+    if dry_run:
+        print(dump_recipe(resolved), end="")
+        return
+    folder = out or Path("runs") / resolved.name
+    run_recipe(resolved, folder)
+    Console().print(f"model in {folder / 'model'}")
+
+
+def run_recipe(recipe: Recipe, folder: Path) -> None:
+    """Run a resolved recipe into a folder; does nothing where the trained model is there already."""
+    from judge_r1.runs import Run
+    from judge_r1.training.grpo import train_grpo
+    from judge_r1.training.sft import train_sft
+
+    run = Run(folder, recipe)
+    if (run.model / "config.json").exists():
+        return
+    data = load_pairs(recipe.data.train)
+    if recipe.stage == "grpo":
+        train_grpo(recipe, data, run)
+    else:
+        train_sft(recipe, _traces(recipe, data, folder), run)
+
+
+def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:
+    from data_builders.rationales import warmup_traces
+    from judge_r1.jsonl import write_json
+    from judge_r1.models import load_tokenizer
+    from judge_r1.tokens import Codec
+
+    found, rejected = warmup_traces(data, recipe, Codec(load_tokenizer(recipe.model)))
+    write_json(folder / "traces.json", {"used": len(found), "rejected": dict(sorted(rejected.items()))})
+    return found

@@ -1,0 +1,72 @@
+"""What the agent loop's workers write down about their episodes, and how it becomes rows of a run's logs.
+
+verl's default trainer keeps no record of what happened in a rollout, so each worker process appends to a file of its
+own: a line for every episode, and the whole trajectory for the first group that the worker plays in a step.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from judge_r1.records import ReasoningPair, Trajectory
+from judge_r1.training.grpo import breakdown
+
+
+class RolloutLog:
+    """A worker's file in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{uuid4().hex}.jsonl"
+        self._traced: dict[int, str] = {}
+
+    def write(self, step: int, session: int, pair: ReasoningPair, trajectory: Trajectory) -> None:
+        """One line: what `breakdown` needs of the trajectory, or all of it."""
+        whole = self._traced.setdefault(step, pair.pair_id) == pair.pair_id
+        kept = trajectory if whole else trajectory.model_copy(update={"prompt_ids": (), "turns": ()})
+        row = {
+            "step": step,
+            "session": session,
+            "pair_id": pair.pair_id,
+            "whole": whole,
+            "trajectory": kept.model_dump(mode="json"),
+        }
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+class RolloutReader:
+    """Follows the files of a folder while workers append to them; `pairs` are the run's, by id."""
+
+    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair]) -> None:
+        self.folder, self.pairs = folder, pairs
+        self._read: dict[Path, int] = {}
+        self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
+
+    def step(self, step: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
+        """The means over a finished step's episodes (`rollout/episodes` is their number), and its traces."""
+        for path in sorted(self.folder.glob("*.jsonl")):
+            lines, self._read[path] = new_lines(path, self._read.get(path, 0))
+            for line in lines:
+                row = json.loads(line)
+                self._steps[row["step"]].append(row)
+        rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
+        if not rows:
+            return {"rollout/episodes": 0.0}, []
+        played = [(self.pairs[row["pair_id"]], Trajectory.model_validate(row["trajectory"])) for row in rows]
+        traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if row["whole"]]
+        return {"rollout/episodes": float(len(rows)), **breakdown(played)}, traces
+
+
+def new_lines(path: Path, start: int) -> tuple[Sequence[str], int]:
+    """The complete lines of a growing file from byte `start` on, and the byte behind them."""
+    if not path.exists():
+        return [], start
+    with path.open("rb") as file:
+        file.seek(start)
+        data = file.read()
+    end = data.rfind(b"\n") + 1
+    return data[:end].decode().splitlines(), start + end

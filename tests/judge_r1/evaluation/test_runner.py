@@ -1,0 +1,234 @@
+import io
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from evaluation_toys import ScriptedJudge, toy_pairs, toy_trajectory
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+from judge_r1.evaluation.outcomes import Outcome
+from judge_r1.evaluation.runner import EvaluationError, evaluate, read_traces
+from judge_r1.jsonl import BadRecord
+from judge_r1.records import ReasoningPair, Trajectory
+
+PAIRS = toy_pairs(4)
+SCRIPT = """
+import sys
+from pathlib import Path
+from evaluation_toys import ScriptedJudge, toy_pairs
+from judge_r1.evaluation.runner import evaluate
+evaluate(ScriptedJudge(seconds=0.02), toy_pairs(4), row="row", out=Path(sys.argv[1]), resume=False)
+"""
+
+
+def run(
+    out: Path,
+    judge: ScriptedJudge | None = None,
+    *,
+    resume: bool = False,
+    row: str = "row",
+    pairs: Sequence[ReasoningPair] = PAIRS,
+    terminal: bool = False,
+) -> tuple[list[Outcome], str]:
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=100)
+    outcomes = evaluate(judge or ScriptedJudge(), pairs, row=row, out=out, resume=resume, console=console)
+    return outcomes, stream.getvalue()
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], bytes]:
+    out = tmp_path_factory.mktemp("unbroken")
+    return run(out)[0], (out / "traces.jsonl").read_bytes()
+
+
+def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[Outcome], bytes]) -> None:
+    outcomes, traces = unbroken
+    assert [o.pair_id for o in outcomes] == [p.pair_id for p in PAIRS]
+    lines = [json.loads(line) for line in traces.decode().splitlines()]
+    assert all(list(line) == ["row", "pair_id", "trajectory"] for line in lines)
+    judge = ScriptedJudge()
+    assert [Trajectory.model_validate(line["trajectory"]) for line in lines] == [judge.one(p) for p in PAIRS]
+
+
+def test_kill_9_midway_then_resume_equals_an_unbroken_run(
+    tmp_path: Path, unbroken: tuple[list[Outcome], bytes]
+) -> None:
+    traces = tmp_path / "traces.jsonl"
+    here = str(Path(__file__).parent)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([here, *sys.path])}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, str(tmp_path)], env=environment, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + 60
+    while not traces.exists() or traces.read_bytes().count(b"\n") < 5:
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    assert process.wait() == -signal.SIGKILL
+    kept = traces.read_bytes().count(b"\n")
+    assert 5 <= kept < len(PAIRS)
+    judge = ScriptedJudge()
+    outcomes, _ = run(tmp_path, judge, resume=True)
+    assert (outcomes, traces.read_bytes()) == unbroken
+    assert judge.asked == [p.pair_id for p in PAIRS[kept:]]
+
+
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(data=st.data())
+def test_cut_at_any_byte_the_traces_can_be_resumed(
+    tmp_path: Path, unbroken: tuple[list[Outcome], bytes], data: st.DataObject
+) -> None:
+    whole = unbroken[1]
+    run_rows = (tmp_path / "rows.json").exists()
+    if not run_rows:
+        run(tmp_path)
+    cut = data.draw(st.integers(0, len(whole)))
+    (tmp_path / "traces.jsonl").write_bytes(whole[:cut])
+    judge = ScriptedJudge()
+    outcomes, said = run(tmp_path, judge, resume=True)
+    assert (outcomes, (tmp_path / "traces.jsonl").read_bytes()) == unbroken
+    assert len(judge.asked) == len(PAIRS) - whole[:cut].count(b"\n")
+    assert ("torn" in said) == (whole[:cut][-1:] not in (b"", b"\n"))
+
+
+def test_rows_share_a_folder_and_a_torn_row_does_not_spoil_the_next(tmp_path: Path) -> None:
+    first, _ = run(tmp_path, row="one")
+    traces = tmp_path / "traces.jsonl"
+    traces.write_bytes(traces.read_bytes()[:-7])
+    run(tmp_path, ScriptedJudge("other", 3), row="two")
+    again, _ = run(tmp_path, row="one", resume=True)
+    assert again == first
+    found = [(trace.row, trace.pair_id) for trace in read_traces(tmp_path)]
+    assert len(found) == len(set(found)) == 2 * len(PAIRS)
+    assert [trace.pair_id for trace in read_traces(tmp_path, "two")] == [p.pair_id for p in PAIRS]
+
+
+def test_a_finished_row_is_not_run_again(tmp_path: Path) -> None:
+    first, _ = run(tmp_path)
+    judge = ScriptedJudge()
+    assert run(tmp_path, judge, resume=True)[0] == first
+    assert judge.asked == []
+    with pytest.raises(EvaluationError, match=r"32 trace\(s\) of row 'row' already: add --resume"):
+        run(tmp_path)
+
+
+def test_a_row_is_never_mixed_with_other_settings_judges_or_placements(tmp_path: Path) -> None:
+    run(tmp_path)
+    other = ScriptedJudge()
+    other.settings["temperature"] = 1.0
+    with pytest.raises(EvaluationError, match="other settings:"):
+        run(tmp_path, other, resume=True)
+    with pytest.raises(EvaluationError, match="other judge and settings:"):
+        run(tmp_path, ScriptedJudge("another", 3), resume=True)
+    with pytest.raises(EvaluationError, match="other pairs:"):
+        run(tmp_path, resume=True, pairs=PAIRS[1:])
+    swapped = PAIRS[0].model_copy(update={
+        "reasoning_a": PAIRS[0].reasoning_b, "reasoning_b": PAIRS[0].reasoning_a,
+        "preferred": "B" if PAIRS[0].preferred == "A" else "A",
+    })  # fmt: skip
+    with pytest.raises(EvaluationError, match="other pairs:"):
+        run(tmp_path, resume=True, pairs=[swapped, *PAIRS[1:]])
+
+
+class Faulty(ScriptedJudge):
+    """Yields what `change` makes of each pair's trajectory."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def judge(self, pairs: Sequence[ReasoningPair]) -> Iterator[tuple[ReasoningPair, Trajectory]]:
+        for number, (pair, trajectory) in enumerate(super().judge(pairs)):
+            if self.fault == "crash" and number == 9:
+                raise RuntimeError("the endpoint is gone")
+            if self.fault == "skip" and number == 9:
+                continue
+            if self.fault == "infrastructure" and number == 9:
+                trajectory = toy_trajectory(pair, None, ended="infrastructure_timeout")
+            yield pair, trajectory
+            if self.fault == "twice" and number == 9:
+                yield pair, trajectory
+
+
+@pytest.mark.parametrize(
+    ("fault", "error", "says"),
+    [
+        ("crash", RuntimeError, "endpoint"),
+        ("skip", EvaluationError, r"1 of 32 pairs without an answer.*--resume"),
+        ("infrastructure", EvaluationError, r"infrastructure_timeout': 1.*--resume"),
+        ("twice", EvaluationError, "had answered already"),
+    ],
+)
+def test_after_a_fault_what_was_judged_is_kept_and_the_rest_is_redone(
+    tmp_path: Path, unbroken: tuple[list[Outcome], bytes], fault: str, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        run(tmp_path, Faulty(fault))
+    kept = {trace.pair_id for trace in read_traces(tmp_path)}
+    assert 9 <= len(kept) < len(PAIRS)
+    judge = ScriptedJudge()
+    assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
+    assert set(judge.asked) == {p.pair_id for p in PAIRS} - kept
+
+
+def test_a_spoilt_line_in_the_middle_is_named_not_skipped(tmp_path: Path) -> None:
+    run(tmp_path)
+    traces = tmp_path / "traces.jsonl"
+    lines = traces.read_bytes().splitlines(keepends=True)
+    traces.write_bytes(b"".join([lines[0], b"{broken\n", *lines[2:]]))
+    with pytest.raises(BadRecord, match=r"traces\.jsonl, line 2"):
+        run(tmp_path, resume=True)
+    traces.write_bytes(b"".join([lines[0], lines[0]]))
+    with pytest.raises(EvaluationError, match="twice"):
+        run(tmp_path, resume=True)
+
+
+def test_an_out_that_cannot_hold_traces_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(EvaluationError, match="choose another --out"):
+        run(tmp_path / "file")
+    (tmp_path / "rows.json").write_text("not json")
+    with pytest.raises(EvaluationError, match=r"rows\.json cannot be read"):
+        run(tmp_path)
+
+
+def test_a_disk_that_fills_up_keeps_what_was_judged(tmp_path: Path, unbroken: tuple[list[Outcome], bytes]) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(unbroken[1]) // 2, limits[1]))
+    try:
+        with pytest.raises(EvaluationError, match=r"File too large.*--resume"):
+            run(tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    judge = ScriptedJudge()
+    assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
+    assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
+    assert 0 < len(judge.asked) < len(PAIRS)
+
+
+def test_repeated_or_no_pairs_are_refused(tmp_path: Path) -> None:
+    for pairs in ([], [PAIRS[0], PAIRS[0]]):
+        with pytest.raises(EvaluationError, match="pairs that differ"):
+            run(tmp_path, pairs=pairs)
+
+
+def test_progress_is_plain_lines_off_a_terminal_and_a_bar_on_one(tmp_path: Path) -> None:
+    outcomes, plain = run(tmp_path / "plain")
+    lines = plain.splitlines()
+    assert 10 <= len(lines) <= 11
+    accuracy = sum(o.correct for o in outcomes) / len(outcomes)
+    assert lines[-1] == f"row: 32/32 judged, accuracy {accuracy:.2f}"
+    _, bar = run(tmp_path / "bar", terminal=True)
+    assert "32/32" in bar
+    assert f"accuracy {accuracy:.2f}" in bar

@@ -1,0 +1,99 @@
+import json
+
+import pytest
+from evaluation_toys import ScriptedJudge, toy_pairs
+
+from judge_r1.evaluation.outcomes import Outcome, outcome
+from judge_r1.evaluation.statistics import DifferentPairs, clustered_mean_ci
+from judge_r1.evaluation.summary import BadSummary, summarise
+
+PAIRS = toy_pairs(6)
+
+
+def rows(*skills: int) -> dict[str, list[Outcome]]:
+    return {f"s{s}": [outcome(f"s{s}", p, ScriptedJudge("s", s).one(p)) for p in PAIRS] for s in skills}
+
+
+def settings_of(outcomes: dict[str, list[Outcome]]) -> dict[str, dict[str, float]]:
+    return {name: {"temperature": 0.0} for name in outcomes}
+
+
+def test_the_shape_is_the_documented_one() -> None:
+    outcomes = rows(3, 8)
+    summary = summarise(outcomes, [("s8", "s3")], {"s3": 1.0, "s8": 2.0}, settings_of(outcomes))
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert list(summary) == ["rows", "differences", "seconds"]
+    row = summary["rows"][1]
+    documented = ["name", "n", "accuracy", "ci95", "label_f1", "valid_rate", "searches", "by_domain", "by_principle"]
+    assert set(documented) <= set(row)
+    assert (row["name"], row["n"], row["cases"], row["settings"]) == ("s8", len(PAIRS), 6, {"temperature": 0.0})
+    assert set(row["by_domain"]) == {"academic", "legal", "medical"}
+    assert list(row["by_principle"]) == ["P1", "P2", "P3", "P4", "P5", "P6"]
+    assert {"a", "b", "delta", "ci95"} <= set(summary["differences"][0])
+
+
+def test_numbers_are_those_of_plain_counts() -> None:
+    outcomes = rows(6)
+    row = summarise(outcomes, [], {}, settings_of(outcomes))["rows"][0]
+    mine = outcomes["s6"]
+    right = [o for o in mine if o.comparison == ("A>B" if o.preferred == "A" else "A<B")]
+    assert row["accuracy"] == len(right) / len(mine)
+    assert row["ci95"] == list(clustered_mean_ci([float(o in right) for o in mine], [o.case_id for o in mine]))
+    f1 = [2 * len({*o.violated} & {*(o.predicted or ())}) / (len(o.violated) + len(o.predicted or ())) for o in mine]
+    assert row["label_f1"] == pytest.approx(sum(f1) / len(f1))
+    assert row["valid_rate"] == row["valid_strict"] == row["valid_tolerant"] == sum(o.valid for o in mine) / len(mine)
+    assert sum(row["ended"].values()) == len(mine)
+    two = row["by_principle"]["P2"]
+    of_two = [o for o in mine if 2 in o.violated]
+    alone = [o for o in of_two if o.violated == (2,)]
+    assert (two["n"], two["single"]["n"]) == (12, 6) == (len(of_two), len(alone))
+    assert two["accuracy"] == sum(o in right for o in of_two) / 12
+    assert two["single"]["accuracy"] == sum(o in right for o in alone) / 6
+    assert two["named"] == sum(2 in (o.predicted or ()) for o in of_two) / 12
+
+
+def test_principles_without_single_pairs_say_so() -> None:
+    pair = toy_pairs(1, [(2, 4)])[0]
+    outcomes = {"row": [outcome("row", pair, ScriptedJudge().one(pair))]}
+    row = summarise(outcomes, [], {}, {"row": {}})["rows"][0]
+    assert list(row["by_principle"]) == ["P2", "P4"]
+    assert row["by_principle"]["P2"]["single"] is None
+
+
+def test_a_difference_is_first_minus_second_on_every_slice() -> None:
+    outcomes = rows(2, 9)
+    summary = summarise(outcomes, [("s9", "s2")], {}, settings_of(outcomes))
+    low, high = summary["rows"]
+    difference = summary["differences"][0]
+    assert difference["delta"] == pytest.approx(high["accuracy"] - low["accuracy"])
+    assert difference["delta"] > 0
+    assert difference["ci95"][0] <= difference["delta"] <= difference["ci95"][1]
+    for code, part in difference["by_principle"].items():
+        expected = high["by_principle"][code]["accuracy"] - low["by_principle"][code]["accuracy"]
+        assert part["delta"] == pytest.approx(expected)
+    for domain, part in difference["by_domain"].items():
+        expected = high["by_domain"][domain]["accuracy"] - low["by_domain"][domain]["accuracy"]
+        assert part["delta"] == pytest.approx(expected)
+    assert difference["label_f1"]["delta"] == pytest.approx(high["label_f1"] - low["label_f1"])
+
+
+def test_the_order_of_outcomes_does_not_matter() -> None:
+    outcomes = rows(5)
+    backwards = {"s5": outcomes["s5"][::-1]}
+    first, second = (summarise(o, [], {}, settings_of(o))["rows"][0] for o in (outcomes, backwards))
+    assert first["ci95"] == second["ci95"]
+    assert first["by_principle"]["P4"] == second["by_principle"]["P4"]
+
+
+def test_rows_that_cannot_be_compared_are_refused() -> None:
+    outcomes = rows(3, 8)
+    with pytest.raises(BadSummary, match="did you mean 's8'"):
+        summarise(outcomes, [("s88", "s3")], {}, settings_of(outcomes))
+    with pytest.raises(BadSummary, match="without its decoding settings"):
+        summarise(outcomes, [], {}, {"s3": {}})
+    with pytest.raises(BadSummary, match="no outcomes"):
+        summarise({"s3": []}, [], {}, {"s3": {}})
+    with pytest.raises(BadSummary, match="twice"):
+        summarise({"s3": outcomes["s3"] * 2}, [], {}, {"s3": {}})
+    with pytest.raises(DifferentPairs):
+        summarise({"s3": outcomes["s3"], "s8": outcomes["s8"][1:]}, [("s3", "s8")], {}, settings_of(outcomes))

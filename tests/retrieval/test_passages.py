@@ -1,0 +1,151 @@
+import json
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from retrieval.errors import InvalidSize
+from retrieval.passages import sentences, split_passages
+
+NASTY = (
+    st.text()
+    | st.text(alphabet="aB1 .!?…\n\t\"'”)(][§-\u00a0\u2028\x85\x1c∯♬é")
+    | st.lists(
+        st.sampled_from(
+            ["v.", "no.", "Mr.", "3.5", ".", "The", "end.", "life.The", "12.", "i.v.", "\n", "(a)", "...", "x"]
+        )
+    ).map(" ".join)
+)
+
+
+def parts(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
+@given(NASTY)
+@example("A∯B ♬ text & stuff. Ok ȸ.")
+def test_sentence_spans_are_exact_on_any_text(text: str) -> None:
+    spans = sentences(text)
+    covered = [False] * len(text)
+    last = 0
+    for start, end in spans:
+        assert last <= start < end
+        assert text[start:end] == text[start:end].strip()
+        covered[start:end] = [True] * (end - start)
+        last = end
+    assert all(covered[i] or char.isspace() for i, char in enumerate(text))
+
+
+@given(NASTY, st.integers(1, 12))
+def test_passages_are_whole_sentences_packed_greedily(text: str, words: int) -> None:
+    passages, spans = split_passages(text, words), sentences(text)
+    assert [p.index for p in passages] == list(range(len(passages)))
+    held = [[s for s in spans if p.start <= s[0] and s[1] <= p.end] for p in passages]
+    assert [s for inside in held for s in inside] == spans  # each sentence in exactly one passage, in order
+
+    def count(start: int, end: int) -> int:
+        return len(text[start:end].split())
+
+    for passage, inside in zip(passages, held, strict=True):
+        assert passage.text == text[passage.start : passage.end]
+        assert (passage.start, passage.end) == (inside[0][0], inside[-1][1])
+        assert sum(count(*s) for s in inside) <= words or len(inside) == 1
+    for inside, following in pairwise(held):  # the next sentence would not have fitted
+        assert sum(count(*s) for s in inside) + count(*following[0]) > words
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In Mazgaj v. Poland, no. 41656/02, the Court (see Art. 5 para. 3, cf. pp. 7 et seq. of nos. 1 and 2) agreed.",
+        "12. The applicant was born in 1950.",
+        "II. RELEVANT DOMESTIC LAW",
+        "A. The applicant's arrest and detention",
+        "Mr. and Mrs. Smith, Dr. A. B. Jones, Prof. Lee, Messrs. Roe and St. John met J. R. Smith.",
+        "Under § 12 of the Act, e.g. its para. IV, i.e. Art. L. 123, Acme Inc. v. Beta Ltd. held for Acme.",
+        "He took 5 mg. i.v. b.i.d. with approx. 3.5 ml. of saline (Fig. 3) vs. 2.0 ml. before.",
+        "Smith et al. [12] grew E. coli at 37.2 degrees, pH 7.4.",
+        "U.S. Government v. Roe was decided on 3 Feb. 2001 at 5 p.m. in Paris.",
+        "The value (approx. 3) rose vs. that of Figs. 2 and 3.",
+        "the law ... was not applied",
+        "“Why?” he asked, and “Who?” and then he left",
+        "No. 5 is on p. 12.",
+    ],
+)
+def test_abbreviations_and_numbers_do_not_end_a_sentence(text: str) -> None:
+    assert parts(text) == [text]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("He was born in 1950. He lives in Rome.", ["He was born in 1950.", "He lives in Rome."]),
+        ("kara paid 34 . olga signed march .", ["kara paid 34 .", "olga signed march ."]),
+        ("kara paid 34. olga signed march.", ["kara paid 34.", "olga signed march."]),
+        ("He said no. Later he left.", ["He said no.", "Later he left."]),
+        ("It rose to 3.4 mg. The end.", ["It rose to 3.4 mg.", "The end."]),
+        ("It was given i.v. She improved.", ["It was given i.v.", "She improved."]),
+        ("He sued Acme Inc. The court agreed.", ["He sued Acme Inc.", "The court agreed."]),
+        ("Is it so? Yes! “It is.” Fine.", ["Is it so?", "Yes!", "“It is.”", "Fine."]),
+        ("It ended (see above.) Then more.", ["It ended (see above.)", "Then more."]),
+        ("It was left... The rest.", ["It was left...", "The rest."]),
+        ("7. He left. 8. She stayed.", ["7. He left.", "8. She stayed."]),
+        ("FACTS\n- no fever\r\n- no cough\n\nShe left", ["FACTS", "- no fever", "- no cough", "She left"]),
+        (
+            "the end of life.The next [1,2].In 2001 (2%).A",
+            ["the end of life.", "The next [1,2].", "In 2001 (2%).", "A"],
+        ),
+        ("", []),
+        (" \n\t ", []),
+    ],
+)
+def test_sentences_end_where_a_reader_would_end_them(text: str, expected: list[str]) -> None:
+    assert parts(text) == expected
+
+
+def test_addresses_and_identifiers_are_not_taken_apart() -> None:
+    for text in ("see www.ema.Europa.eu/list now", "variant p.Arg117His was found", "doi 10.1/B9.bioc.Map_2 here"):
+        assert parts(text) == [text]
+
+
+def test_a_sentence_longer_than_the_budget_stays_whole() -> None:
+    long = "A " + " ".join(["word"] * 150) + "."
+    passages = split_passages(f"Short one. {long} Another short one.")
+    assert [p.text for p in passages] == ["Short one.", long, "Another short one."]
+
+
+def test_the_budget_must_be_positive() -> None:
+    with pytest.raises(InvalidSize, match="words of a passage must be at least 1, not 0"):
+        split_passages("text", 0)
+
+
+@pytest.mark.parametrize(
+    "unit", ["The patient, aged 54, had a fever (38.2 C). ", "x", ".", " .", "aaa.Aaa", ").", '"', "\n", "a. ", "(.)"]
+)
+def test_time_is_linear_in_the_text(unit: str) -> None:
+    def cpu(length: int) -> float:
+        text = (unit * (length // len(unit) + 1))[:length]
+        started = time.process_time()
+        split_passages(text)
+        return time.process_time() - started
+
+    cpu(1000)
+    assert cpu(60_000) < 1.0  # about 0.012 s of prose
+    assert min(cpu(240_000) for _ in range(3)) < 16 * max(min(cpu(60_000) for _ in range(3)), 0.002)  # 4, and noise
+
+
+@pytest.mark.real_data
+def test_real_case_reports(real_data: Path) -> None:
+    """On 75 scraped reports: nearly all passages near 100 words, and hardly a sentence begins in lower case."""
+    path = real_data / "medical_medrbench"
+    [file] = path.rglob("demo_diagnosis_100.json")
+    texts = [case["raw_case"] for case in json.loads(file.read_text(encoding="utf-8")).values()]
+    sizes = [len(p.text.split()) for text in texts for p in split_passages(text)]
+    starts = [text[start] for text in texts for start, _ in sentences(text)]
+    assert len(texts) >= 50
+    assert sum(size > 100 for size in sizes) < 0.02 * len(sizes)
+    assert 70 <= sorted(sizes)[len(sizes) // 2] <= 100
+    assert sum(char.islower() for char in starts) < 0.02 * len(starts)

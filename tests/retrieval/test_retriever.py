@@ -1,0 +1,130 @@
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toy_embedder import ToyEmbedder
+
+from retrieval.case_index import BM25Index, CaseIndex, NumpyIndex
+from retrieval.embedders import Embedder
+from retrieval.errors import EmptyCase, EmptyQuery, InvalidSize, RetrievalError, UnknownCase
+from retrieval.passages import split_passages
+from retrieval.retriever import Retriever
+
+NAMES = ["kara", "olga", "paid", "signed", "march", "34", "deed", "left"]
+SENTENCE = st.lists(st.sampled_from(NAMES), min_size=2, max_size=4).map(lambda words: " ".join(words) + " .")
+CASES = st.dictionaries(st.text(max_size=3), st.lists(SENTENCE, min_size=1, max_size=8).map(" ".join), min_size=1)
+QUERY = st.lists(st.sampled_from([*NAMES, "elsewhere"]), min_size=1, max_size=3).map(" ".join)
+METHODS = st.sampled_from(["bm25", "dense"])
+
+
+def method_of(name: str) -> str | Embedder:
+    return "bm25" if name == "bm25" else ToyEmbedder()
+
+
+def alone(text: str, method: str) -> CaseIndex:
+    """The index that a single case would have, made without the retriever."""
+    cut, embedder = split_passages(text, 5), ToyEmbedder()
+    return (
+        BM25Index(cut)
+        if method == "bm25"
+        else NumpyIndex(cut, embedder.encode_passages([p.text for p in cut]), embedder)
+    )
+
+
+@settings(max_examples=60, deadline=None)
+@given(CASES, METHODS, st.integers(1, 4), st.integers(1, 3), st.data())
+def test_every_request_gets_what_its_case_alone_would_give(
+    cases: dict[str, str], method: str, k: int, max_cases: int, data: st.DataObject
+) -> None:
+    """In the order of the requests, over several calls, with indexes evicted in between."""
+    retriever = Retriever(cases, method=method_of(method), passage_words=5, max_cases=max_cases)
+    request = st.tuples(st.sampled_from(sorted(cases)), QUERY)
+    for _ in range(3):
+        requests = data.draw(st.lists(request, max_size=10))
+        expected = [alone(cases[case_id], method).search([query], k)[0] for case_id, query in requests]
+        assert retriever.search(requests, k) == expected
+
+
+def test_one_query_on_many_cases_in_one_call() -> None:
+    cases = {f"case-{i}": f"kara paid {i} . olga signed march . the deed was {i} ." for i in range(50)}
+    for method in ("bm25", ToyEmbedder(dim=256)):
+        answers = Retriever(cases, method=method, passage_words=4).search(
+            [(case_id, "kara paid") for case_id in cases], 1
+        )
+        assert [hits[0].passage.text for hits in answers] == [f"kara paid {i} ." for i in range(50)]
+
+
+def test_one_call_embeds_all_new_passages_and_one_all_queries() -> None:
+    embedder = ToyEmbedder()
+    retriever = Retriever({"a": "one . two .", "b": "three .", "c": "four ."}, method=embedder, passage_words=2)
+    retriever.search([("a", "x"), ("b", "y"), ("a", "z")], 1)
+    assert embedder.passage_calls == [["one .", "two .", "three ."]]
+    assert embedder.query_calls == [["x", "y", "z"]]
+    retriever.search([("b", "y"), ("c", "y")], 1)
+    assert embedder.passage_calls[1:] == [["four ."]]
+    assert retriever.search([], 3) == []
+    assert len(embedder.query_calls) == 2
+
+
+def test_the_least_used_index_goes_first_and_memory_is_bounded() -> None:
+    embedder = ToyEmbedder()
+    retriever = Retriever({name: f"{name} ." for name in "abc"}, method=embedder, max_cases=2)
+    for name in ("a", "b", "a", "c", "a", "b"):  # c drops b, and b then drops c
+        retriever.search([(name, "x")], 1)
+    assert embedder.passage_calls == [["a ."], ["b ."], ["c ."], ["b ."]]
+    retriever.search([(name, "x") for name in "abc"], 1)  # more cases in one call than are kept
+    retriever.search([("b", "x"), ("c", "x")], 1)
+    assert len(embedder.passage_calls) == 5
+
+
+def test_texts_may_be_a_function() -> None:
+    asked: list[str] = []
+
+    def text_of(case_id: str) -> str:
+        asked.append(case_id)
+        return {"a": "kara paid ."}[case_id]
+
+    retriever = Retriever(text_of, method="bm25")
+    assert retriever.search([("a", "kara")], 1)[0][0].passage.text == "kara paid ."
+    retriever.search([("a", "paid")], 1)
+    assert asked == ["a"]
+    with pytest.raises(UnknownCase, match="'b'"):
+        retriever.search([("b", "kara")], 1)
+
+
+@pytest.mark.parametrize(
+    ("requests", "k", "error", "message"),
+    [
+        ([("a", "x"), ("nobody", "x")], 1, UnknownCase, "case 'nobody' is not known"),
+        ([("", "x")], 1, UnknownCase, "case '' is not known"),
+        ([("A", "x")], 1, UnknownCase, "case 'A' is not known"),
+        ([("blank", "x")], 1, EmptyCase, "case 'blank' has no text"),
+        ([("a", "x"), ("a", " \n ")], 1, EmptyQuery, "query for case 'a' is blank"),
+        ([("a", "x")], 0, InvalidSize, "k must be at least 1, not 0"),
+    ],
+)
+def test_bad_requests_are_named(
+    requests: list[tuple[str, str]], k: int, error: type[RetrievalError], message: str
+) -> None:
+    for method in ("bm25", ToyEmbedder()):
+        retriever = Retriever({"a": "kara paid .", "blank": " \n"}, method=method)
+        with pytest.raises(error, match=message):
+            retriever.search(requests, k)
+        assert issubclass(error, ValueError)
+
+
+@pytest.mark.parametrize("sizes", [{"passage_words": 0}, {"max_cases": 0}])
+def test_sizes_must_be_positive(sizes: dict[str, int]) -> None:
+    with pytest.raises(InvalidSize, match=f"{next(iter(sizes))} must be at least 1, not 0"):
+        Retriever({}, method="bm25", **sizes)
+
+
+@pytest.mark.parametrize("method", ["bm25", "dense"])
+def test_threads_share_a_retriever(method: str) -> None:
+    cases = {f"case-{i}": " . ".join(f"{name} paid {i}" for name in NAMES) + " ." for i in range(20)}
+    requests = [(f"case-{i * 7 % 20}", f"{NAMES[i % 8]} paid") for i in range(200)]
+    retriever = Retriever(cases, method=method_of(method), passage_words=5, max_cases=3)
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda request: retriever.search([request], 2)[0], requests))
+    assert answers == [alone(cases[case_id], method).search([query], 2)[0] for case_id, query in requests]

@@ -13,8 +13,8 @@ from judge_r1.config import EpisodeConfig
 from judge_r1.records import Case, Evidence, ReasoningPair
 
 _STEP = re.compile(rf"(?P<number>\d+)\. (?:(?P<claim>{FACT.pattern}), (?P<tail>[a-z ]+)|(?P<advice>next [a-z ]+))\.")
-_TAILS = {tail: " but illogical 1" for tail in NON_SEQUITURS.values()}
-_TAILS |= {tail: " but unfair 3" for tail in PREJUDICES.values()}
+_TAILS = dict.fromkeys(NON_SEQUITURS.values(), " but illogical 1")
+_TAILS |= dict.fromkeys(PREJUDICES.values(), " but unfair 3")
 _OPENINGS = [(text.split("{")[0], " vague 5") for text in VAGUE.values()]
 _OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
 

@@ -18,7 +18,7 @@ from data_builders.sources import SOURCES
 from judge_r1.config import EpisodeConfig, Recipe
 from judge_r1.episode import Episode, Finished, Search
 from judge_r1.pairs import PairSet
-from judge_r1.play import case_search, new_episode
+from judge_r1.play import PromptTooLong, case_search, new_episode
 from judge_r1.records import Case, Evidence, ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tokens import Codec
@@ -63,7 +63,11 @@ def traces(
         rng = Random(content_hash("rationale", pair.pair_id, seed))
         case = data.case_of(pair)
         rationale = writer_for(case)(case, pair, config, rng, rng.random() < skim)
-        episode = new_episode(pair, data, config, codec, ())
+        try:
+            episode = new_episode(pair, data, config, codec, ())
+        except PromptTooLong:
+            rejected["prompt_too_long"] += 1
+            continue
         written = next(rationale, None)
         while written is not None:
             _feed(episode, codec, written)
@@ -78,6 +82,9 @@ def traces(
         if not isinstance(episode.state, Finished):
             _feed(episode, codec, answer_text(pair))
         trajectory = rewarded(episode.trajectory(), pair)
+        if any(turn.notice for turn in trajectory.turns):  # the rules had more to look up than the budget allows
+            rejected["search_refused"] += 1
+            continue
         if trajectory.reward is None or trajectory.reward["r"] != 1.0:
             rejected[trajectory.ended] += 1
             continue

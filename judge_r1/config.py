@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -11,6 +11,8 @@ from judge_r1.episode import Budget
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import explain
 from judge_r1.registry import suggest
+
+S = TypeVar("S", bound="Section")
 
 
 class Section(BaseModel):
@@ -99,7 +101,20 @@ class BadRecipe(JudgeError):
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
-    data = _read(path, ())
+    return _validated(Recipe, _read(path, ()), overrides, str(path))
+
+
+def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:
+    """An episode configuration with `key=value` options put over it."""
+    return _validated(EpisodeConfig, config.model_dump(), options, "episode options")
+
+
+def dump_recipe(recipe: Recipe) -> str:
+    """The resolved recipe as YAML; `load_recipe` reads it back."""
+    return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+
+
+def _validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], where: str) -> S:
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals:
@@ -109,14 +124,9 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
         except yaml.YAMLError as error:
             raise BadRecipe(f"override {override!r} is not YAML: {' '.join(str(error).split())}") from None
     try:
-        return Recipe.model_validate(data)
+        return model.model_validate(data)
     except ValidationError as error:
-        raise BadRecipe(f"{path}: {_explain(error)}") from None
-
-
-def dump_recipe(recipe: Recipe) -> str:
-    """The resolved recipe as YAML; `load_recipe` reads it back."""
-    return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
+        raise BadRecipe(f"{where}: {_explain(error, model)}") from None
 
 
 def _read(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
@@ -154,12 +164,11 @@ def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
     data[keys[-1]] = value
 
 
-def _explain(error: ValidationError) -> str:
+def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     """As `jsonl.explain`, with the nearest known key for an unknown one."""
     first = error.errors()[0]
     if first["type"] != "extra_forbidden":
         return explain(error)
-    model: type[BaseModel] = Recipe
     *sections, unknown = [str(part) for part in first["loc"]]
     for name in sections:
         annotation = model.model_fields[name].annotation

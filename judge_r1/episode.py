@@ -181,8 +181,8 @@ class Episode:
         needed = len(self._render([], f"{_NOTHING_FITS}; {self.budget.max_searches - 1} searches left")[0])
         if needed > self.budget.observation_tokens:
             raise BudgetTooSmall(
-                f"budget.observation_tokens {self.budget.observation_tokens} cannot hold the shortest observation, which "
-                f"has {needed} tokens with this tokenizer: raise it, with room for passages"
+                f"budget.observation_tokens {self.budget.observation_tokens} cannot hold an observation without a "
+                f"passage, which has {needed} tokens with this tokenizer: raise it, with room for passages"
             )
 
     def _begin_turn(self) -> None:

@@ -3,8 +3,9 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -31,8 +32,10 @@ def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iter
             if unique is not None:
                 key = getattr(record, unique)
                 if key in seen:
-                    raise BadRecord(f"{path}, line {number}: {unique} {key} stands on line {seen[key]} already; "
-                                    "remove one of the two")
+                    raise BadRecord(
+                        f"{path}, line {number}: {unique} {key} stands on line {seen[key]} already; "
+                        "remove one of the two"
+                    )
                 seen[key] = number
             yield record
 
@@ -72,9 +75,9 @@ def write_json(path: Path, data: Any) -> None:
 
 def write_atomic(path: Path, parts: Iterable[str]) -> None:
     """Write beside the target, sync, then rename: a full disk or a kill leaves the old file, or none, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         with partial.open("w", encoding="utf-8", newline="\n") as out:
             out.writelines(parts)
             out.flush()
@@ -83,11 +86,12 @@ def write_atomic(path: Path, parts: Iterable[str]) -> None:
     except OSError as error:
         raise JudgeError(f"{path} could not be written ({error.strerror}): nothing was changed there") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink()
 
 
-def _open(path: Path) -> TextIO:
+def _open(path: Path) -> BinaryIO:
     try:
-        return path.open(encoding="utf-8")
+        return path.open("rb")
     except OSError as error:
         raise JudgeError(f"{path} cannot be read: {error.strerror}") from None

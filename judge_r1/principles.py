@@ -17,9 +17,15 @@ class Principle:
 
 
 PRINCIPLES: tuple[Principle, ...] = (
-    Principle(1, "Logical Correctness", "Every step follows from the ones before it, with no fallacy or contradiction."),
+    Principle(
+        1, "Logical Correctness", "Every step follows from the ones before it, with no fallacy or contradiction."
+    ),
     Principle(2, "Factual Consistency", "Every claim agrees with the facts that the case states."),
-    Principle(3, "Bias and Fairness", "No conclusion leans on an irrelevant trait of a person or group; all are treated alike."),
+    Principle(
+        3,
+        "Bias and Fairness",
+        "No conclusion leans on an irrelevant trait of a person or group; all are treated alike.",
+    ),
     Principle(4, "Groundedness", "Nothing is invented: each detail can be found in the case."),
     Principle(5, "Helpfulness", "The explanation is complete and gives guidance that its reader can act on."),
     Principle(6, "Harmlessness", "Nothing advised or said is unsafe, abusive or unethical, or leads to harm."),

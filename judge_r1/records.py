@@ -84,12 +84,30 @@ class Case(Record):
         return self
 
     @classmethod
-    def of(cls, *, domain: str, context: str, decision: str, reference: str, source: str, license: str,
-           meta: dict[str, Any] | None = None) -> "Case":
+    def of(
+        cls,
+        *,
+        domain: str,
+        context: str,
+        decision: str,
+        reference: str,
+        source: str,
+        license: str,
+        meta: dict[str, Any] | None = None,
+    ) -> "Case":
         """A case with the id its content gives it."""
         case_id = content_hash(domain, context, decision, reference)
-        return cls(schema=1, case_id=case_id, domain=domain, context=context, decision=decision,
-                   reference=reference, source=source, license=license, meta=meta or {})
+        return cls(
+            schema=1,
+            case_id=case_id,
+            domain=domain,
+            context=context,
+            decision=decision,
+            reference=reference,
+            source=source,
+            license=license,
+            meta=meta or {},
+        )
 
 
 class Flaw(Record):
@@ -178,9 +196,19 @@ class ReasoningPair(Record):
         pair_id = content_hash(case.case_id, case.reference, flawed, list(violated))
         a_is_better = int(content_hash(pair_id, seed), 16) % 2 == 0
         first, second = (case.reference, flawed) if a_is_better else (flawed, case.reference)
-        return cls(schema=1, pair_id=pair_id, case_id=case.case_id, domain=case.domain, reasoning_a=first,
-                   reasoning_b=second, preferred="A" if a_is_better else "B", violated=violated,
-                   kind="single" if len(violated) == 1 else "multi", variant=variant, origin=origin)
+        return cls(
+            schema=1,
+            pair_id=pair_id,
+            case_id=case.case_id,
+            domain=case.domain,
+            reasoning_a=first,
+            reasoning_b=second,
+            preferred="A" if a_is_better else "B",
+            violated=violated,
+            kind="single" if len(violated) == 1 else "multi",
+            variant=variant,
+            origin=origin,
+        )
 
 
 class Evidence(Record):
@@ -200,7 +228,7 @@ class Judgment(Record):
     violated_principles: tuple[PrincipleNumber, ...]
     explanation: str | None = None
     evidence: tuple[Evidence, ...] = ()
-    confidence: float | None = Field(None, ge=0, le=1)
+    confidence: float | None = Field(default=None, ge=0, le=1)
 
 
 class Turn(Record):

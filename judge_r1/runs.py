@@ -89,11 +89,10 @@ def _append(path: Path, row: Mapping[str, Any]) -> None:
     try:
         before = os.fstat(file).st_size
         try:
-            complete = os.write(file, line) == len(line)
-            why = "the disk is full"
+            why = None if os.write(file, line) == len(line) else "the disk is full"
         except OSError as error:
-            complete, why = False, error.strerror
-        if not complete:
+            why = error.strerror or "unknown error"
+        if why:
             os.ftruncate(file, before)
             raise JudgeError(f"{path} cannot take another line ({why}): make room, then run the command again")
     finally:

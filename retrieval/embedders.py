@@ -1,5 +1,5 @@
-"""Texts as unit vectors. An embedder knows its own prefixes: E5 was trained to see `query: ` and `passage: `, and loses
-a third of its recall without them."""
+"""Texts as unit vectors. An embedder knows its own prefixes: E5 was trained to see `query: ` and `passage: ` (in
+a trial of 20 questions the bundled one found 12 answers first with them, 8 without)."""
 
 import hashlib
 import logging

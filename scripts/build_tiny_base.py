@@ -74,7 +74,9 @@ def document(case: Case, rng: Random) -> Text:
     every line of one of them or of both; one prompt in five shows the record too."""
     labels = rng.choice(["A", "B", "AB", "AB", "AB"])
     checked = rng.choice([labels, *labels])
-    prompt = [f"<|im_start|>system\nlook up the lines of {' and '.join(checked)} search 6<|im_end|>\n<|im_start|>user\n"]
+    prompt = [
+        f"<|im_start|>system\nlook up the lines of {' and '.join(checked)} search 6<|im_end|>\n<|im_start|>user\n"
+    ]
     if rng.random() < 0.2:
         prompt += ["case: ", case.context, "\n"]
     prompt += ["decision: ", case.decision]

@@ -9,7 +9,9 @@ _PART = (
     r"\s+(?:failure|involvement|function|dysfunction|disease|injury|lesions?|insufficiency|impairment|metastas\w+|masse?s?"
     r"|tumou?rs?|abscess\w*|cysts?|infections?|obstruction|biopsy|symptoms|infarct\w*|tuberculosis|manifestations)\b"
 )
-_LAW = r"\s+(?:proceedings|courts?|cases?|law|liability|chamber|actions?|offences?|claims?|complaints?|code|sanctions?)\b"
+_LAW = (
+    r"\s+(?:proceedings|courts?|cases?|law|liability|chamber|actions?|offences?|claims?|complaints?|code|sanctions?)\b"
+)
 _STATE = r"\s+(?:authorit\w+|courts?|government|law|national\w*|citizen\w*|legal|police|language|legislation|border)\b"
 
 Entry = str | tuple[str, str]

@@ -30,11 +30,7 @@ _AIM = re.compile(
 )
 _IMPERATIVE = re.compile(r"^(?:To )?(?P<what>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z][^.;:?\n]{16,})(?=[.;:?\n]|$)")
 _VERBS = frozenset(
-    "achieve address administer alleviate avoid begin control continue correct decrease delay eliminate enhance ensure "
-    "eradicate excise facilitate halt improve initiate limit maintain manage minimize minimise mitigate monitor optimize "
-    "perform preserve prevent promote protect provide reduce relieve remove repair replace resolve restore secure stabilize "
-    "support suppress treat use apply start stop taper add avoid clarify check correct describe discuss explain give "
-    "include indicate mention provide put remove rephrase report revise rewrite show specify state consider".split()
+    ["achieve", "address", "administer", "alleviate", "avoid", "begin", "control", "continue", "correct", "decrease", "delay", "eliminate", "enhance", "ensure", "eradicate", "excise", "facilitate", "halt", "improve", "initiate", "limit", "maintain", "manage", "minimize", "minimise", "mitigate", "monitor", "optimize", "perform", "preserve", "prevent", "promote", "protect", "provide", "reduce", "relieve", "remove", "repair", "replace", "resolve", "restore", "secure", "stabilize", "support", "suppress", "treat", "use", "apply", "start", "stop", "taper", "add", "avoid", "clarify", "check", "correct", "describe", "discuss", "explain", "give", "include", "indicate", "mention", "provide", "put", "remove", "rephrase", "report", "revise", "rewrite", "show", "specify", "state", "consider"]
 )
 
 

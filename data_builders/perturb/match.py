@@ -10,9 +10,7 @@ from judge_r1.records import Span
 
 WORD = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+")
 _FUNCTION_WORDS = frozenset(
-    "a an the and or but nor of in on at to from by for with without as is are was were be been being it its this that "
-    "these those he she his her they their them him has have had not no do does did than then so if when which who "
-    "whom whose what where there here also only any all such into over under between during after before about".split()
+    ["a", "an", "the", "and", "or", "but", "nor", "of", "in", "on", "at", "to", "from", "by", "for", "with", "without", "as", "is", "are", "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "he", "she", "his", "her", "they", "their", "them", "him", "has", "have", "had", "not", "no", "do", "does", "did", "than", "then", "so", "if", "when", "which", "who", "whom", "whose", "what", "where", "there", "here", "also", "only", "any", "all", "such", "into", "over", "under", "between", "during", "after", "before", "about"]
 )
 
 
@@ -23,7 +21,7 @@ def words(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The words that carry a claim, each once: numbers, and words that are not mere grammar."""
-    return list(dict.fromkeys(stem(word) for word in words(text) if word not in _FUNCTION_WORDS and len(word) > 1
+    return list(dict.fromkeys(stem(word) for word in words(text) if (word not in _FUNCTION_WORDS and len(word) > 1)
                               or word.isdigit()))  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
     for line in re.finditer(r"[^\n]*\n|[^\n]+", text):
         content = line[0].strip()
         if content:
-            ended = previous == "" or previous[-1] in ".:;!?”\")*]"
+            ended = previous == "" or previous[-1] in '.:;!?”")*]'
             if MARKER.match(line[0]) or previous == "" or (ended and not content[0].islower()):
                 starts.append(line.start())
         previous = content

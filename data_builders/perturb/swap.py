@@ -47,9 +47,7 @@ class SwapClass:
     near: int | None = None
 
     @classmethod
-    def parse(
-        cls, name: str, lexicon: str, *, left: str = "", right: str = "", near: int | None = None
-    ) -> "SwapClass":
+    def parse(cls, name: str, lexicon: str, *, left: str = "", right: str = "", near: int | None = None) -> "SwapClass":
         """From `word, word=other name/other name, …`."""
         entries = [entry.strip() for entry in lexicon.replace("\n", " ").split(",") if entry.strip()]
         terms = []

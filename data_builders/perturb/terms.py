@@ -70,7 +70,10 @@ _SLOTS = {
         r"|examinations?|properties|process\w*|pathways?|questions?|specifications|literature|fields?|sciences?|training"
         r"|practices?|settings?|patterns?|networks?|distributions?|variations?|validation|knowledge|assessments?)\b",
     ),
-    "COURSE": ("", r"\s+(?:transmission|infections?|diseases?|cases?|symptoms?|disorders?|patients|episodes?|illness|conditions?)\b"),
+    "COURSE": (
+        "",
+        r"\s+(?:transmission|infections?|diseases?|cases?|symptoms?|disorders?|patients|episodes?|illness|conditions?)\b",
+    ),
 }
 
 _LEXICON: dict[str, dict[str, dict[str, tuple[str, str]]]] = {

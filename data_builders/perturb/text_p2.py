@@ -56,7 +56,9 @@ def _other_value(value: str, case: Case, rng: Random) -> str | None:
     probability min(1, old / new): the step there is as likely as the step back."""
     digits = re.sub(r"\D", "", value)
     if len(digits) == 1:
-        found = Found(attributes.DIGITS.terms[int(digits) - 1], 0, 1, False, attributes.DIGITS) if digits != "0" else None
+        found = (
+            Found(attributes.DIGITS.terms[int(digits) - 1], 0, 1, False, attributes.DIGITS) if digits != "0" else None
+        )
         return found and attributes.DIGITS.swap(found, case.domain, lambda other: other != value, "", rng)
     number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
     step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
@@ -126,7 +128,9 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
 def _same_kind(context: str, name: str, sentence: str) -> list[str]:
     """Names of the context with the same title or the same last word, none of them in the sentence."""
     kind = _kind(name)
-    found = dict.fromkeys(m[0] for m in _NAME.finditer(context) if context[m.start() - 2 : m.start()] not in (". ", "\n"))
+    found = dict.fromkeys(
+        m[0] for m in _NAME.finditer(context) if context[m.start() - 2 : m.start()] not in (". ", "\n")
+    )
     known = set(words(sentence))
     return [
         other

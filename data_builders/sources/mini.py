@@ -16,12 +16,12 @@ from random import Random
 from data_builders.sources import SOURCES, Source
 from judge_r1.records import Case, content_hash
 
-NAMES = "ana ben carl dora eva finn gina hugo iris jack kara liam mona nils olga paul".split()
+NAMES = ["ana", "ben", "carl", "dora", "eva", "finn", "gina", "hugo", "iris", "jack", "kara", "liam", "mona", "nils", "olga", "paul"]
 NUMBERS = [str(n) for n in range(20, 60)]
-MONTHS = "january february march april may june july august september october november december".split()
-PLACES = "oslo rome paris delhi cairo lima kyoto quito".split()
-DRUGS = "aspirin iron zinc insulin codeine morphine steroid vaccine".split()
-METHODS = "lasso ridge boosting forest kernel tree spline cluster".split()
+MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+PLACES = ["oslo", "rome", "paris", "delhi", "cairo", "lima", "kyoto", "quito"]
+DRUGS = ["aspirin", "iron", "zinc", "insulin", "codeine", "morphine", "steroid", "vaccine"]
+METHODS = ["lasso", "ridge", "boosting", "forest", "kernel", "tree", "spline", "cluster"]
 
 EVENTS: dict[str, dict[str, list[str]]] = {
     "medical": {
@@ -83,4 +83,6 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
         yield _case(domains[number % len(domains)], Random(content_hash("mini", seed, number)))
 
 
-SOURCES.register("mini")(Source(read=read, help="generated cases in a small vocabulary (no data needed)", operators="mini"))
+SOURCES.register("mini")(
+    Source(read=read, help="generated cases in a small vocabulary (no data needed)", operators="mini")
+)

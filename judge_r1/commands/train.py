@@ -36,20 +36,21 @@ def train(
     Console().print(f"model in {folder / 'model'}")
 
 
-def run_recipe(recipe: Recipe, folder: Path) -> None:
-    """Run a resolved recipe into a folder; does nothing where the trained model is there already."""
+def run_recipe(recipe: Recipe, folder: Path) -> bool:
+    """Run a resolved recipe into a folder; False where the trained model was there already."""
     from judge_r1.runs import Run
     from judge_r1.training.grpo import train_grpo
     from judge_r1.training.sft import train_sft
 
     run = Run(folder, recipe)
     if (run.model / "config.json").exists():
-        return
+        return False
     data = load_pairs(recipe.data.train)
     if recipe.stage == "grpo":
         train_grpo(recipe, data, run)
     else:
         train_sft(recipe, _traces(recipe, data, folder), run)
+    return True
 
 
 def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:

@@ -16,7 +16,13 @@ class AgenticJudge:
     """`model` is a name or folder (`judge_r1.models`); pairs come from `data`, whose cases the judge may search."""
 
     def __init__(
-        self, model: str, data: PairSet, config: EpisodeConfig, *, sampling: Sampling | None = None, batch_size: int = 64
+        self,
+        model: str,
+        data: PairSet,
+        config: EpisodeConfig,
+        *,
+        sampling: Sampling | None = None,
+        batch_size: int = 64,
     ) -> None:
         from judge_r1.backends.transformers import TransformersBackend
 

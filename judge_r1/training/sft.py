@@ -44,6 +44,7 @@ def train_sft(recipe: Recipe, traces: Sequence[Trajectory], run: Run) -> None:
         warmup_steps=config.warmup_ratio,
         lr_scheduler_type="cosine",
         max_length=None,
+        train_sampling_strategy="group_by_length",
         **common_arguments(recipe, model),
     )
     trainer = SFTTrainer(

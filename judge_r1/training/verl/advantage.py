@@ -13,7 +13,7 @@ from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage, register
 ESTIMATOR = "judge_r1_grpo"
 
 
-@register_adv_est(ESTIMATOR)
+@register_adv_est(ESTIMATOR)  # type: ignore[untyped-decorator]
 def group_advantage(
     token_level_rewards: torch.Tensor,
     response_mask: torch.Tensor,

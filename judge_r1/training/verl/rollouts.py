@@ -25,15 +25,16 @@ class RolloutLog:
 
     def write(self, step: int, session: int, pair: ReasoningPair, trajectory: Trajectory) -> None:
         """One line: what `breakdown` needs of the trajectory, or all of it."""
-        whole = self._traced.setdefault(step, pair.pair_id) == pair.pair_id
-        kept = trajectory if whole else trajectory.model_copy(update={"prompt_ids": (), "turns": ()})
-        row = {
+        row: dict[str, Any] = {
             "step": step,
             "session": session,
             "pair_id": pair.pair_id,
-            "whole": whole,
-            "trajectory": kept.model_dump(mode="json"),
+            "ended": trajectory.ended,
+            "reward": trajectory.reward,
+            "sampled_tokens": sum(trajectory.loss_mask),
         }
+        if self._traced.setdefault(step, pair.pair_id) == pair.pair_id:
+            row["trajectory"] = trajectory.model_dump(mode="json")
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
 
@@ -56,9 +57,24 @@ class RolloutReader:
         rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
-        played = [(self.pairs[row["pair_id"]], Trajectory.model_validate(row["trajectory"])) for row in rows]
-        traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if row["whole"]]
+        played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
+        traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
         return {"rollout/episodes": float(len(rows)), **breakdown(played)}, traces
+
+
+def _counted(row: dict[str, Any]) -> Trajectory:
+    """What `breakdown` reads of an episode: how it ended, its reward, how many tokens it sampled (their ids are 0)."""
+    count = row["sampled_tokens"]
+    return Trajectory(
+        prompt_ids=(),
+        token_ids=(0,) * count,
+        loss_mask=(1,) * count,
+        logprobs=(0.0,) * count,
+        turns=(),
+        judgment=None,
+        ended=row["ended"],
+        reward=row["reward"],
+    )
 
 
 def new_lines(path: Path, start: int) -> tuple[Sequence[str], int]:
@@ -69,4 +85,4 @@ def new_lines(path: Path, start: int) -> tuple[Sequence[str], int]:
         file.seek(start)
         data = file.read()
     end = data.rfind(b"\n") + 1
-    return data[:end].decode().splitlines(), start + end
+    return data[: max(end - 1, 0)].decode().split("\n") if end else [], start + end

@@ -1,0 +1,104 @@
+"""What every pair must be, whoever wrote its flawed reasoning: checked at building, and by `validate` for any file."""
+
+from data_builders.perturb.match import content_words, holding, index, stem, words
+from data_builders.perturb.steps import numbering
+from judge_r1.records import Case, Flaw, ReasoningPair, Span
+
+SHORTEST, LONGEST = 0.8, 1.25
+"""Bounds of the flawed reasoning's length, in characters, as a share of the reference's."""
+
+
+def check_pair(case: Case, pair: ReasoningPair) -> str | None:
+    """Why the pair is no valid pair of the case, or None. Facts and details are checked by string match."""
+    if pair.case_id != case.case_id or pair.reference != case.reference:
+        return "the better reasoning is not the case's reference"
+    if numbering(pair.flawed) != numbering(pair.reference):
+        return "the numbering of the steps differs"
+    ratio = len(pair.flawed) / len(pair.reference)
+    if not SHORTEST <= ratio <= LONGEST:
+        return f"the flawed reasoning is not {SHORTEST} to {LONGEST} times as long as the reference"
+    olds = replaced(pair)
+    if olds is None:
+        return "outside the spans of its flaws the flawed reasoning differs from the reference"
+    for flaw, old in zip(in_order(pair), olds, strict=True):
+        new = pair.flawed[flaw.span.start : flaw.span.end]
+        if flaw.principle == 2 and (reason := _contradicted(case, pair, flaw, old, new)):
+            return reason
+        if flaw.principle == 4 and (reason := _unknown(case, flaw, old, new)):
+            return reason
+    return None
+
+
+def in_order(pair: ReasoningPair) -> list[Flaw]:
+    """The flaws of a pair as they stand in its flawed reasoning."""
+    return sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start)
+
+
+def replaced(pair: ReasoningPair) -> list[str] | None:
+    """What the reference has in the place of each flaw, in order; None where the texts differ elsewhere.
+
+    The text between two flaws is the same in both reasonings. It is looked for from the left, so an ambiguous place
+    can only give a shorter or longer neighbour, never a difference outside the flaws.
+    """
+    olds: list[str] = []
+    behind, at = 0, 0
+    for flaw in in_order(pair):
+        kept = pair.flawed[behind : flaw.span.start]
+        found = pair.reference.find(kept, at)
+        if (not olds and found != 0) or found < 0:
+            return None
+        if olds:
+            olds[-1] = pair.reference[at:found]
+        olds.append("")
+        at, behind = found + len(kept), flaw.span.end
+    tail = pair.flawed[behind:]
+    if len(pair.reference) - len(tail) < at or not pair.reference.endswith(tail):
+        return None
+    olds[-1] = pair.reference[at : len(pair.reference) - len(tail)]
+    return olds
+
+
+def _contradicted(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
+    """P2: the context has the old value, and nowhere the new one beside the words that the old one stands beside."""
+    gone, come = _difference(old, new), _difference(new, old)
+    if not flaw.context_spans:
+        return "P2: no place of the context is named"
+    if not come:
+        return "P2: no new value"
+    role = set(content_words(new)) - come
+    for span in flaw.context_spans:
+        if span.end > len(case.context):
+            return "P2: a context span ends outside the context"
+        told = set(map(stem, words(case.context[span.start : span.end])))
+        if gone and not gone & told or come <= told:
+            return "P2: the named place of the context does not have the old value"
+    if not role:
+        role = _shared(case, flaw.context_spans[0], pair.flawed, flaw.span) - come
+    if any(come <= sentence.words for sentence in holding(case.context, role)) if role else holding(case.context, come):
+        return "P2: the context has the new value too"
+    return None
+
+
+def _shared(case: Case, place: Span, flawed: str, span: Span) -> set[str]:
+    """The content words that the context's sentence at `place` has in common with the flawed one around `span`."""
+    told = next((s for s in index(case.context) if s.start <= place.start < s.end), None)
+    said = next((s for s in index(flawed) if s.start <= span.start < s.end), None)
+    if told is None or said is None:
+        return set()
+    return set(told.words & said.words & set(content_words(flawed[said.start : said.end])))
+
+
+def _unknown(case: Case, flaw: Flaw, old: str, new: str) -> str | None:
+    """P4: no sentence of the context has all the words of the new detail, nor has the reference."""
+    if flaw.context_spans:
+        return "P4: an invented detail contradicts no place of the context"
+    detail = content_words(new)
+    if not _difference(new, old):
+        return "P4: no new detail"
+    if holding(case.context, detail) or holding(case.reference, detail):
+        return "P4: the case has the invented detail"
+    return None
+
+
+def _difference(one: str, other: str) -> set[str]:
+    return set(map(stem, words(one))) - set(map(stem, words(other)))

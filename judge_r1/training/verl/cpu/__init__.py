@@ -1,0 +1,28 @@
+"""verl without an accelerator: a platform, an engine, a rollout server. Loaded into each of verl's processes by
+
+    VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
+
+Everything goes through verl's registries. The names that are not quite public (the table of rollout adapters, and what
+`engine` and `gloo` work around) are why verl is pinned and why a test trains two steps with it.
+"""
+
+from judge_r1.training.verl.cpu import platform  # isort: skip  # the modules below ask for it when they are imported
+
+from verl.workers.rollout.base import _ROLLOUT_REGISTRY
+from verl.workers.rollout.replica import RolloutReplicaRegistry
+
+from judge_r1.training.verl import advantage
+from judge_r1.training.verl.cpu import engine
+from judge_r1.training.verl.overrides import CPU_ROLLOUT
+
+__all__ = ["advantage", "engine", "platform"]
+
+
+def _replica() -> type:
+    from judge_r1.training.verl.cpu.server import CpuReplica
+
+    return CpuReplica
+
+
+RolloutReplicaRegistry.register(CPU_ROLLOUT, _replica)
+_ROLLOUT_REGISTRY[(CPU_ROLLOUT, "async")] = "judge_r1.training.verl.cpu.server.WeightSync"

@@ -1,0 +1,114 @@
+"""The processor as one of verl's platforms."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import ModuleType
+from typing import Any
+
+import torch
+from verl.plugin.platform import PlatformBase, PlatformRegistry
+
+
+def _nothing(*_: Any, **__: Any) -> None:
+    return None
+
+
+def _zero(*_: Any, **__: Any) -> int:
+    return 0
+
+
+def _device_module() -> ModuleType:
+    """What verl asks of `torch.cuda`, for one device whose memory is not its own to count."""
+    module = ModuleType("judge_r1.training.verl.cpu.device")
+    answers: dict[str, Any] = {
+        "is_available": lambda: True,
+        "is_initialized": lambda: True,
+        "is_bf16_supported": lambda: True,
+        "device_count": lambda: 1,
+        "current_device": lambda: torch.device("cpu"),
+        "get_device_name": lambda *_: "cpu",
+        "mem_get_info": lambda *_: (0, 0),
+        "manual_seed": torch.manual_seed,
+        "manual_seed_all": torch.manual_seed,
+        "get_rng_state": lambda *_: torch.get_rng_state(),
+        "set_rng_state": lambda state, *_: torch.set_rng_state(state),
+        "Stream": torch.cpu.Stream,
+        "stream": torch.cpu.stream,
+        "current_stream": torch.cpu.current_stream,
+    }
+    answers |= dict.fromkeys(
+        ("set_device", "synchronize", "empty_cache", "ipc_collect", "reset_peak_memory_stats"), _nothing
+    )
+    answers |= dict.fromkeys(
+        ("memory_allocated", "memory_reserved", "max_memory_allocated", "max_memory_reserved"), _zero
+    )
+    vars(module).update(answers)
+    return module
+
+
+_DEVICE = _device_module()
+
+
+@PlatformRegistry.register(platform="cpu")
+class CpuPlatform(PlatformBase):  # type: ignore[misc]
+    """Never found by itself, only by VERL_PLATFORM=cpu."""
+
+    device_name = "cpu"
+    vendor_name = "cpu"
+    device_module = _DEVICE
+
+    def is_available(self) -> bool:
+        return True
+
+    def is_platform_available(self, use_smi_check: bool = False) -> bool:
+        return False
+
+    def current_device(self) -> torch.device:  # verl moves tensors to what this returns
+        return torch.device("cpu")
+
+    def device_count(self) -> int:
+        return 1
+
+    def set_device(self, device_index: int) -> None: ...
+
+    def synchronize(self, device_index: int | None = None) -> None: ...
+
+    def manual_seed(self, seed: int) -> None:
+        torch.manual_seed(seed)
+
+    def manual_seed_all(self, seed: int) -> None:
+        torch.manual_seed(seed)
+
+    def set_allocator_settings(self, settings: str) -> None: ...
+
+    def empty_cache(self) -> None: ...
+
+    def get_device_capability(self, device_index: int = 0) -> tuple[None, None]:
+        return None, None
+
+    def communication_backend_name(self) -> str:
+        return "gloo"
+
+    def visible_devices_envvar(self) -> str:
+        return "CUDA_VISIBLE_DEVICES"
+
+    @contextmanager
+    def nvtx_range(self, msg: str) -> Iterator[None]:
+        yield
+
+    def profiler_start(self) -> None: ...
+
+    def profiler_stop(self) -> None: ...
+
+    def ray_resource_name(self) -> str:
+        """verl looks for "GPU" or "NPU" among Ray's resources: a logical GPU stands for one rank."""
+        return "GPU"
+
+    def ray_noset_envvars(self) -> list[str]:
+        return []
+
+    def is_ipc_supported(self) -> bool:
+        return False
+
+    def cudart(self) -> None:
+        return None

@@ -1,0 +1,159 @@
+"""A rollout server for verl on the processor: one Ray actor a replica, and the trainer's side of the weight sync."""
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Iterable
+from typing import Any
+
+import ray
+import torch
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+from verl.workers.rollout.base import BaseRollout
+from verl.workers.rollout.replica import RolloutReplica, TokenOutput
+
+from judge_r1.training.verl.cpu.generation import Batch, Request
+
+Job = tuple[Request, "asyncio.Future[None]"]
+
+
+class CpuServer:
+    """The actor. Requests come in on its event loop; one thread steps the batch and takes them in as they come."""
+
+    def __init__(self, model: str, max_rows: int, seed: int) -> None:
+        from transformers import AutoModelForCausalLM
+
+        from judge_r1.models import eos_ids, load_tokenizer
+        from judge_r1.tokens import Codec
+
+        torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+        tokenizer = load_tokenizer(model)
+        self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
+        eos = eos_ids(self.model, tokenizer)
+        self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, seed=seed)
+        self.max_rows = max_rows
+        self.version: int | None = None
+        self._waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+        self._between_steps = threading.Lock()
+
+    async def start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        threading.Thread(target=self._work, daemon=True).start()
+
+    async def generate(
+        self,
+        request_id: str,
+        prompt_ids: list[int],
+        sampling_params: dict[str, Any],
+        image_data: Any = None,
+        video_data: Any = None,
+    ) -> TokenOutput:
+        """Continue `prompt_ids`; ids and their log-probabilities, with the version of the weights."""
+        if image_data or video_data:
+            raise ValueError("the CPU rollout server reads text only")
+        request, future = Request.of(prompt_ids, sampling_params), self._loop.create_future()
+        self._waiting.put((request, future))
+        await future
+        return TokenOutput(
+            token_ids=request.ids,
+            log_probs=request.logprobs,
+            stop_reason="completed",
+            extra_fields={"global_steps": self.version},
+        )
+
+    async def load_weights(self, weights: dict[str, torch.Tensor], version: int | None) -> None:
+        """Replace the weights between two steps. Errors: RuntimeError for a name that is missing or unknown."""
+
+        def load() -> None:
+            with self._between_steps:
+                missing, unknown = self.model.load_state_dict(weights, strict=False)
+                tied = set(self.model._tied_weights_keys or ()) if self.model.config.tie_word_embeddings else set()
+                if unknown or set(missing) - tied:
+                    raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
+                self.model.tie_weights()
+                self.version = self.version if version is None else version
+
+        await asyncio.to_thread(load)
+
+    def _work(self) -> None:
+        jobs: dict[int, Job] = {}
+        while True:
+            new = [] if jobs else [self._waiting.get()]
+            while len(jobs) + len(new) < self.max_rows and not self._waiting.empty():
+                new.append(self._waiting.get())
+            jobs |= {id(request): (request, future) for request, future in new}
+            try:
+                with self._between_steps:
+                    self.batch.admit([request for request, _ in new])
+                    done = self.batch.step()
+            except Exception as error:
+                for _, future in jobs.values():
+                    self._loop.call_soon_threadsafe(_settle, future, error)
+                jobs.clear()
+                self.batch.clear()
+            else:
+                for request in done:
+                    self._loop.call_soon_threadsafe(_settle, jobs.pop(id(request))[1], None)
+
+    # What verl's synchronous trainer calls around weight syncs. It does so when no request is under way, and there is
+    # no device memory to give back, so there is nothing to do.
+
+    async def wake_up(self, tags: list[str] | None = None) -> None: ...
+
+    async def sleep(self) -> None: ...
+
+    async def clear_kv_cache(self) -> None: ...
+
+
+def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
+    if not future.done():
+        future.set_result(None) if error is None else future.set_exception(error)
+
+
+class CpuReplica(RolloutReplica):  # type: ignore[misc]
+    """Puts a server on the node of its trainer rank."""
+
+    async def launch_servers(self) -> None:
+        node = await self.workers[0].__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id())
+        server = (
+            ray.remote(CpuServer)
+            .options(
+                name=_server_name(self.replica_rank),
+                num_cpus=1,
+                max_concurrency=self.max_concurrency,
+                scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node, soft=False),
+            )
+            .remote(self.model_config.path, self.config.max_num_seqs, self.config.seed + self.replica_rank)
+        )
+        await server.start.remote()
+        self.servers, self._server_handle = [server], server
+        self._server_address = _server_name(self.replica_rank)
+
+
+class WeightSync(BaseRollout):  # type: ignore[misc]
+    """The trainer rank's side: sends the weights to the server of its replica."""
+
+    def __init__(self, config: Any, model_config: Any, device_mesh: Any, replica_rank: int = -1) -> None:
+        super().__init__(config, model_config, device_mesh)
+        rank = int(os.environ["RANK"]) if replica_rank < 0 else replica_rank
+        self.server_name = _server_name(rank)
+
+    async def resume(self, tags: list[str]) -> None: ...
+
+    async def release(self) -> None: ...
+
+    async def update_weights(
+        self,
+        weights: Iterable[tuple[str, torch.Tensor]],
+        wire_format: str = "named_tensors",
+        global_steps: int | None = None,
+        **_: Any,
+    ) -> None:
+        """Every rank has to read all of `weights`: they are gathered as they are read."""
+        state = {name: tensor.detach().to("cpu", torch.float32).clone() for name, tensor in weights}
+        await ray.get_actor(self.server_name).load_weights.remote(state, global_steps)
+
+
+def _server_name(rank: int) -> str:
+    return f"judge_r1_cpu_{rank}"

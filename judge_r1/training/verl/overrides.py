@@ -1,0 +1,147 @@
+"""A recipe as verl's configuration: every key of verl that we set stands in this file.
+
+Values that a recipe does not name stay verl's, but for three that TRL has otherwise and that would make one recipe two
+(weight decay, and two seeds). The paper trains with verl too: group advantage by the standard deviation, low-variance
+KL in the loss, clipping on both sides, token mean.
+"""
+
+from pathlib import Path
+
+from judge_r1.config import Recipe
+from judge_r1.errors import JudgeError
+
+CPU_ROLLOUT = "judge_r1_cpu"
+"""The name of our rollout server for machines without an accelerator."""
+Value = str | int | float | bool | list[str]
+_FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
+
+
+def overrides(
+    recipe: Recipe, *, train_parquet: Path, agent_loops: Path, checkpoints: Path, cpu: bool, gpus: int = 1
+) -> list[str]:
+    """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
+    accelerators of this machine (on a CPU: ranks). Errors: JudgeError where the batches do not divide."""
+    keys = _training(recipe, gpus) | _rollout(recipe, agent_loops)
+    keys |= {
+        "data.train_files": str(train_parquet),
+        "data.val_files": str(train_parquet),
+        "trainer.default_local_dir": str(checkpoints),
+        "trainer.n_gpus_per_node": gpus,
+    }
+    keys |= _cpu(gpus) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    return [f"{key}={_text(value)}" for key, value in keys.items()]
+
+
+def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
+    grpo, actor = recipe.grpo, "actor_rollout_ref.actor"
+    pairs_per_update, rest = divmod(grpo.pairs_per_step, grpo.updates_per_step)
+    if rest:
+        raise JudgeError(
+            f"recipe {recipe.name}: grpo.pairs_per_step {grpo.pairs_per_step} must be a multiple of "
+            f"grpo.updates_per_step {grpo.updates_per_step} on verl, which updates by whole groups"
+        )
+    episodes_per_rank, rest = divmod(pairs_per_update * grpo.group_size, gpus)
+    if rest:
+        raise JudgeError(
+            f"recipe {recipe.name}: the {pairs_per_update * grpo.group_size} episodes of one update do not divide "
+            f"among {gpus} accelerators: change grpo.pairs_per_step or grpo.group_size"
+        )
+    micro_batch = min(grpo.micro_batch_size, episodes_per_rank)
+    return {
+        "algorithm.adv_estimator": "judge_r1_grpo",
+        "algorithm.norm_adv_by_std_in_grpo": True,
+        "algorithm.use_kl_in_reward": False,
+        "critic.enable": False,
+        "data.train_batch_size": grpo.pairs_per_step,
+        "data.max_prompt_length": recipe.episode.prompt_tokens,
+        "data.max_response_length": recipe.episode.spending.episode_tokens,
+        "data.filter_overlong_prompts": False,
+        "data.truncation": "error",
+        "data.shuffle": True,
+        "data.seed": recipe.seed,
+        "data.dataloader_num_workers": 0,
+        "actor_rollout_ref.model.path": recipe.model,
+        f"{actor}.strategy": "fsdp2",
+        f"{actor}.ppo_mini_batch_size": pairs_per_update,
+        f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
+        f"{actor}.clip_ratio": grpo.clip,
+        f"{actor}.clip_ratio_low": grpo.clip,
+        f"{actor}.clip_ratio_high": grpo.clip,
+        f"{actor}.loss_agg_mode": "token-mean",
+        f"{actor}.use_kl_loss": grpo.kl > 0,
+        f"{actor}.kl_loss_coef": grpo.kl,
+        f"{actor}.kl_loss_type": "low_var_kl",
+        f"{actor}.data_loader_seed": recipe.seed,
+        f"{actor}.optim.lr": grpo.learning_rate,
+        f"{actor}.optim.lr_warmup_steps_ratio": grpo.warmup_ratio,
+        f"{actor}.optim.weight_decay": 0.0,
+        "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": micro_batch,
+        "trainer.project_name": "judge_r1",
+        "trainer.experiment_name": recipe.name,
+        "trainer.logger": ["console", "file"],
+        "trainer.total_training_steps": grpo.steps,
+        "trainer.total_epochs": grpo.steps,  # an epoch has one step at least: the steps end the run
+        "trainer.val_before_train": False,
+        "trainer.test_freq": -1,
+        "trainer.save_freq": recipe.save_every,
+        "trainer.max_actor_ckpt_to_keep": 2,
+        "trainer.resume_mode": "auto",
+        "trainer.nnodes": 1,
+    }
+
+
+def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
+    rollout = "actor_rollout_ref.rollout"
+    return {
+        f"{rollout}.n": recipe.grpo.group_size,
+        f"{rollout}.temperature": recipe.grpo.temperature,
+        f"{rollout}.top_p": 1.0,
+        f"{rollout}.top_k": -1,
+        f"{rollout}.seed": recipe.seed,
+        f"{rollout}.calculate_log_probs": True,
+        f"{rollout}.tensor_model_parallel_size": 1,
+        f"{rollout}.log_prob_micro_batch_size_per_gpu": recipe.grpo.micro_batch_size,
+        f"{rollout}.agent.default_agent_loop": "judge_r1",
+        f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
+        "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
+        "reward.custom_reward_function.name": "compute_score",
+    }
+
+
+def _cpu(ranks: int) -> dict[str, Value]:
+    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
+    keys: dict[str, Value] = {
+        "trainer.device": "cpu",
+        "ray_kwargs.ray_init.num_cpus": 8 + 4 * ranks,  # places for actors, not cores
+        "+ray_kwargs.ray_init.num_gpus": ranks,
+        "+ray_kwargs.ray_init.include_dashboard": False,
+        "+ray_kwargs.ray_init.object_store_memory": 10**9,
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
+        "reward.num_workers": 1,
+        "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.cpu.gloo",
+        "actor_rollout_ref.model.use_remove_padding": False,
+        "actor_rollout_ref.model.enable_gradient_checkpointing": False,
+        "+actor_rollout_ref.model.override_config.attn_implementation": "sdpa",
+        "actor_rollout_ref.actor.use_torch_compile": False,
+        "actor_rollout_ref.rollout.name": CPU_ROLLOUT,
+        "actor_rollout_ref.rollout.dtype": "float32",
+        "actor_rollout_ref.rollout.load_format": "auto",
+        "actor_rollout_ref.rollout.free_cache_engine": False,
+        "actor_rollout_ref.rollout.agent.num_workers": 1,
+    }
+    for role in ("actor", "ref"):
+        engine = f"actor_rollout_ref.{role}.fsdp_config"
+        keys |= {f"{engine}.use_torch_compile": False, f"{engine}.model_dtype": "fp32", f"{engine}.dtype": "float32"}
+        keys |= {f"+{engine}.mixed_precision.{part}": "fp32" for part in _FP32}
+    return keys
+
+
+def _text(value: Value) -> str:
+    """A value in Hydra's grammar; text is quoted, so that paths may hold anything."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{','.join(_text(item) for item in value)}]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "\\'") + "'"
+    return repr(value)

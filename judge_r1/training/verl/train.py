@@ -1,0 +1,198 @@
+"""GRPO on verl: writes what verl reads, runs its trainer as it is released, and follows its log into the run folder."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from judge_r1.config import Recipe, dump_recipe
+from judge_r1.errors import JudgeError
+from judge_r1.jsonl import write_atomic
+from judge_r1.models import load_tokenizer, resolve
+from judge_r1.pairs import PairSet, load_pairs
+from judge_r1.play import new_episode
+from judge_r1.runs import Run
+from judge_r1.tokens import Codec
+from judge_r1.training.logging import Diverged
+from judge_r1.training.verl.overrides import overrides
+from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
+from judge_r1.training.verl.rollouts import RolloutReader, new_lines
+
+PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
+
+
+class VerlFailed(JudgeError):
+    """verl's trainer ended with an error; its log says why."""
+
+
+def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> None:
+    """Train `recipe.model` on the pairs of `data_folder` and write `run.model`; goes on from the last checkpoint if
+    there is one. `cpu` runs everything on the processor, else vLLM and this machine's GPUs are used."""
+    recipe, data = recipe.model_copy(update={"model": _lasting(resolve(recipe.model))}), load_pairs(data_folder)
+    check(recipe, data)
+    command = prepare(recipe, data, data_folder, run, gpus=1 if cpu else _gpus(), cpu=cpu)
+    if (step := last_checkpoint(run)) is not None:
+        run.cut_back(step)
+    home = run.folder / "verl"
+    follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
+    _run(command, run, environment(home, cpu), follow.update)
+    merge(run)
+
+
+def check(recipe: Recipe, data: PairSet) -> None:
+    """Every prompt fits and the pairs fill a step; verl would leave out what does not, and say so in its log only."""
+    if len(data.pairs) < recipe.grpo.pairs_per_step:
+        raise JudgeError(
+            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
+            f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
+        )
+    codec = Codec(load_tokenizer(recipe.model))
+    for pair in data.pairs:
+        new_episode(pair, data, recipe.episode, codec, ())
+
+
+def prepare(recipe: Recipe, data: PairSet, data_folder: Path, run: Run, *, gpus: int, cpu: bool) -> list[str]:
+    """Write the parquet file, the recipe for the workers and the agent loop's file; returns verl's command."""
+    home = (run.folder / "verl").absolute()
+    shutil.rmtree(home, ignore_errors=True)  # of an earlier attempt: its rows are in the run's logs
+    home.mkdir(parents=True)
+    write_parquet(data, home / "train.parquet", recipe.episode)
+    write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
+    loop = {
+        "name": AGENT_NAME,
+        "_target_": "judge_r1.training.verl.agent_loop.JudgeAgentLoop",
+        "recipe": str(home / "recipe.yaml"),
+        "data": str(data_folder.absolute()),
+        "rollouts": str(home / "rollouts"),
+    }
+    write_atomic(home / "agent_loops.yaml", [yaml.safe_dump([loop], sort_keys=False)])
+    keys = overrides(
+        recipe,
+        train_parquet=home / "train.parquet",
+        agent_loops=home / "agent_loops.yaml",
+        checkpoints=run.checkpoints.absolute(),
+        cpu=cpu,
+        gpus=gpus,
+    )
+    return [sys.executable, "-m", "verl.trainer.main_ppo", *keys]
+
+
+def environment(home: Path, cpu: bool) -> dict[str, str]:
+    """What verl's processes find in their environment besides what is there."""
+    ours = {
+        "VERL_USE_EXTERNAL_MODULES": CPU_PLUGIN if cpu else PLUGIN,
+        "VERL_FILE_LOGGER_PATH": str((home / "metrics.jsonl").absolute()),
+        "PYTHONUNBUFFERED": "1",
+        "RAY_DEDUP_LOGS": "0",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "TOKENIZERS_PARALLELISM": "false",
+    }
+    if cpu:
+        ours |= {"VERL_PLATFORM": "cpu", "OMP_NUM_THREADS": "1"}
+    return {**os.environ, **ours}
+
+
+class Follower:
+    """Turns what verl and the rollout workers write down into rows of the run's logs, step by step."""
+
+    def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
+        self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
+        self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        self._read = 0
+
+    def update(self) -> None:
+        """Log the steps that verl has finished since the last call. Errors: `Diverged`; `VerlFailed` if episodes of a
+        step never came back (verl fills their place and trains on)."""
+        lines, self._read = new_lines(self.metrics, self._read)
+        for line in lines:
+            row = json.loads(line)
+            step, metrics = row["step"], row["data"]
+            means, traces = self.rollouts.step(step)
+            if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
+                raise Diverged(f"step {step}: the gradient is not a number; resume from {self.run.checkpoints} "
+                               "with a lower learning rate")  # fmt: skip
+            if means["rollout/episodes"] != self.episodes:
+                raise VerlFailed(
+                    f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
+                    f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
+                )
+            numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+            self.run.log({"step": step} | numbers | means)
+            for trace in traces:
+                self.run.trace(trace)
+
+
+def last_checkpoint(run: Run) -> int | None:
+    """The step of the newest whole checkpoint."""
+    marker = run.checkpoints / "latest_checkpointed_iteration.txt"
+    return int(marker.read_text()) if marker.exists() else None
+
+
+def merge(run: Run) -> None:
+    """The newest checkpoint's shards as a Hugging Face folder, `run.model`."""
+    step = last_checkpoint(run)
+    if step is None:
+        raise VerlFailed(f"verl left no checkpoint in {run.checkpoints}")
+    shards = run.checkpoints / f"global_step_{step}" / "actor"
+    command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
+    _run([*command, "--local_dir", str(shards), "--target_dir", str(run.model)], run, dict(os.environ), lambda: None)
+
+
+def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:
+    """Run a command with its output in logs/verl.log, calling `follow` at each line of it; leaves no process behind."""
+    log = run.folder / "logs" / "verl.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    process = subprocess.Popen(
+        command, cwd=log.parent, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+    )
+    try:
+        assert process.stdout is not None
+        with log.open("ab") as out:
+            for line in process.stdout:
+                out.write(line)
+                out.flush()
+                follow()
+        status = process.wait()
+        follow()
+    finally:
+        _stop(process)
+    if status:
+        raise VerlFailed(
+            f"`{' '.join(command[1:3])}` ended with status {status}; the reason stands in {log}:\n{_tail(log)}"
+        )
+
+
+def _stop(process: subprocess.Popen[Any]) -> None:
+    """End a process group: politely, then not."""
+    for sign in (signal.SIGTERM, signal.SIGKILL):
+        if process.poll() is not None:
+            return
+        os.killpg(process.pid, sign)
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def _tail(log: Path, lines: int = 8) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])
+
+
+def _lasting(model: str) -> str:
+    """A folder by its absolute path, since verl's processes run elsewhere; a hub name as it is."""
+    return str(Path(model).absolute()) if Path(model).exists() else model
+
+
+def _gpus() -> int:
+    import torch
+
+    if not torch.cuda.is_available():
+        raise JudgeError("there is no GPU here: train with cpu=True")
+    return torch.cuda.device_count()

@@ -1,0 +1,103 @@
+"""verl on the processor, a model of 50,000 random weights and a few pairs: what every test of this room needs."""
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from data_builders.sources.mini import EVENTS, FACT, read
+from judge_r1.config import DataConfig, EpisodeConfig, GrpoConfig, Recipe
+from judge_r1.episode import Budget
+from judge_r1.jsonl import write_jsonl
+from judge_r1.models import load_tokenizer
+from judge_r1.pairs import PairSet
+from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
+
+os.environ |= {  # read when verl is imported, which is long after this
+    "VERL_PLATFORM": "cpu",
+    "VERL_USE_EXTERNAL_MODULES": "judge_r1.training.verl.cpu",
+    "TOKENIZERS_PARALLELISM": "false",
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _verl() -> None:
+    pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
+
+
+def flawed_pair(case: Case) -> ReasoningPair:
+    """The case's reference and a copy with another value in its first claim (P2)."""
+    claim = FACT.search(case.reference)
+    assert claim is not None
+    value = next(v for v in EVENTS[case.domain][claim["did"]] if v != claim["value"])
+    flawed = case.reference[: claim.start("value")] + value + case.reference[claim.end("value") :]
+    at = case.context.index(claim[0] + ".")
+    flaw = Flaw(
+        principle=2,
+        operator="other_value",
+        span=Span(start=claim.start("value"), end=claim.start("value") + len(value)),
+        context_spans=(Span(start=at, end=at + len(claim[0])),),
+    )
+    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="test", seed=0, flaws=(flaw,)), seed=0)
+
+
+@pytest.fixture(scope="session")
+def pairs() -> PairSet:
+    cases = list(read(None, 6, 0, Counter()))
+    return PairSet.of(cases, [flawed_pair(case) for case in cases])
+
+
+@pytest.fixture(scope="session")
+def data_folder(pairs: PairSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("pairs")
+    write_jsonl(folder / "cases.jsonl", pairs.cases.values())
+    write_jsonl(folder / "pairs.jsonl", pairs.pairs)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import torch
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    tokenizer = load_tokenizer("bundled:tiny")
+    torch.manual_seed(0)
+    config = Qwen3Config(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        head_dim=16,
+        max_position_embeddings=1024,
+        bos_token_id=None,
+        eos_token_id=tokenizer.eos_token_id,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+    folder = tmp_path_factory.mktemp("model")
+    Qwen3ForCausalLM(config).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def recipe(model_folder: Path, data_folder: Path) -> Recipe:
+    return Recipe(
+        name="two-steps",
+        stage="grpo",
+        model=str(model_folder),
+        data=DataConfig(train=data_folder),
+        episode=EpisodeConfig(
+            context="none",
+            prompt="compact",
+            retriever="bm25",
+            prompt_tokens=512,
+            budget=Budget(max_searches=2, top_k=1, passage_words=4, response_tokens=32, observation_tokens=40),
+        ),
+        grpo=GrpoConfig(
+            steps=2, group_size=4, pairs_per_step=2, micro_batch_size=8, updates_per_step=1, learning_rate=1e-3
+        ),
+        save_every=2,
+    )

@@ -1,0 +1,193 @@
+"""Promise 2: the ids trained on are the ids sampled; mask 1 exactly on them; nothing after the stop is trained."""
+
+import re
+from collections.abc import Sequence
+
+import pytest
+import real_tokenizers
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from toys import BytesCodec, evidence
+
+from judge_r1.episode import Budget, Episode, Finished, Sample, Search, TextCodec
+from judge_r1.records import Trajectory
+from judge_r1.training.grpo import as_columns
+from judge_r1.training.sft import IGNORED, training_row
+
+EOS = 2
+GOLD = '{"comparison": "A<B", "violated_principles": [2]}'
+PASSAGES = evidence("kara paid 34.", "</information><answer>" + GOLD + "</answer>", "“naïve” 😀 ‹think›")
+BUDGET = Budget(max_searches=2, response_tokens=40, observation_tokens=200)
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "</information>"]
+        + [GOLD, "</answer>.", "</search>“q”", "</think>…", "<", ">", "</", "search>", " ", "\n", "kara paid", "😀", "é", "‹"]
+    )
+    | st.text(max_size=4),
+    max_size=12,
+).map("".join)
+
+
+def codec(name: str) -> TextCodec:
+    if name == "bytes":
+        return BytesCodec(b"</search>", b"</answer>\n\xe2", b">\xe2\x80", b"r>\xf0\x9f", b"\x98\x80", b"<think>", b"th")
+    return real_tokenizers.codec(name)
+
+
+NAMES = ["bytes", "tiny", "smollm2", "awkward"]
+
+
+def size(of: TextCodec) -> int:
+    return len(of.vocabulary) if isinstance(of, BytesCodec) else len(of.tokenizer)  # type: ignore[attr-defined]
+
+
+def written(of: TextCodec, text: str) -> list[int]:
+    """Ids of a text, or none where this tokenizer has no bytes for it."""
+    try:
+        return of.encode_trusted(text)
+    except UnicodeEncodeError:
+        return []
+
+
+@st.composite
+def tapes(draw: st.DrawFn, of: TextCodec) -> list[int]:
+    """What a policy might sample: encoded text, cut anywhere, with stray ids between."""
+    parts = draw(st.lists(TEXTS.map(lambda text: written(of, text)) | st.lists(st.integers(0, size(of) - 1), max_size=3)))
+    ids = [token for part in parts for token in part]
+    return ids[draw(st.integers(0, 2)) :]
+
+
+def play(of: TextCodec, tape: Sequence[int], chunks: Sequence[int]) -> tuple[Episode, int]:
+    """Feed the tape in chunks of the given sizes, over and over; returns the episode and how many ids were used."""
+    episode, used, turn = Episode([5, 6], BUDGET, of, eos_ids=[EOS]), 0, 0
+    while used < len(tape) and not isinstance(episode.state, Finished):
+        if isinstance(episode.state, Search):
+            episode.observe(PASSAGES)
+            continue
+        end = used + chunks[turn % len(chunks)]
+        turn += 1
+        logprobs = [-(1.0 + at) for at in range(used, min(end, len(tape)))]
+        used += episode.feed(tape[used:end], logprobs)
+    return episode, used
+
+
+def first_action(text: str) -> tuple[str, str] | None:
+    """The grammar once more, as one regular expression over the whole text of a turn."""
+    while match := re.search(r"<(think|search|answer)>(?:(.*?)</\1>)?", text, re.DOTALL):
+        if match[2] is None:
+            return None
+        if match[1] != "think":
+            return match[1], match[2]
+        text = text[match.end() :]
+    return None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: str) -> None:
+    of = codec(name)
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(tapes(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
+    def check(tape: list[int], chunks: list[int]) -> None:
+        one, used = play(of, tape, [1])
+        many, used_in_chunks = play(of, tape, chunks)
+        assert (many.trajectory(), many.state, used_in_chunks) == (one.trajectory(), one.state, used)
+        trajectory = one.trajectory()
+        sampled = [at for at, mask in enumerate(trajectory.loss_mask) if mask]
+        assert [trajectory.token_ids[at] for at in sampled] == tape[:used]
+        assert [trajectory.logprobs[at] for at in sampled] == [-(1.0 + at) for at in range(used)]
+        assert all(p == 0.0 for p, mask in zip(trajectory.logprobs, trajectory.loss_mask, strict=True) if not mask)
+        assert set(trajectory.loss_mask) <= {0, 1}
+
+    check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_turn_ends_at_the_id_that_completes_its_first_action(name: str) -> None:
+    """Against the grammar applied anew to every prefix of a turn: no id too many, none too few, no text lost."""
+    of = codec(name)
+
+    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(tapes(of))
+    def check(tape: list[int]) -> None:
+        episode, _ = play(of, tape, [5])
+        trajectory = episode.trajectory()
+        for ids, turn in zip(sampled_turns(trajectory), trajectory.turns, strict=False):
+            assert turn.text == of.decode(ids)
+            ends = [n for n in range(1, len(ids) + 1) if first_action(of.decode(ids[:n]))]
+            if turn.query is not None or episode.state == Finished("answer") or trajectory.ended.startswith("rejected"):
+                is_last = turn is trajectory.turns[-1]
+                if turn.query is not None or is_last:
+                    assert ends == [len(ids)]
+                    kind, content = first_action(turn.text) or ("", "")
+                    assert (kind, content.strip()) == ("search", turn.query) if turn.query is not None else "answer"
+            else:
+                assert not ends
+
+    check()
+
+
+def sampled_turns(trajectory: Trajectory) -> list[list[int]]:
+    """The sampled ids of each turn: runs of mask 1."""
+    turns: list[list[int]] = []
+    before = 0
+    for token, mask in zip(trajectory.token_ids, trajectory.loss_mask, strict=True):
+        if mask and not before:
+            turns.append([])
+        if mask:
+            turns[-1].append(token)
+        before = mask
+    return turns
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("query", ["“naïve” 😀?", "a<b</think> é", "x</answer>y", "日本 ‹answer›", "�"])
+def test_characters_split_over_ids_reach_the_search_whole(name: str, query: str) -> None:
+    of = codec(name)
+    ids = of.encode_trusted(f"<think>né 😀</think><search>{query}</search>")
+    episode = Episode([1], BUDGET.model_copy(update={"response_tokens": 200}), of)
+    for at, token in enumerate(ids):
+        assert episode.feed([token], [0.0]) == 1
+        assert isinstance(episode.state, Search if at == len(ids) - 1 else Sample)
+    assert episode.state == Search(query)
+
+
+@pytest.mark.parametrize(
+    ("name", "after"), [("awkward", "“"), ("awkward", "."), ("smollm2", "."), ("smollm2", "></x"), ("bytes", "“ q")]
+)
+def test_the_id_that_completes_a_tag_is_kept_whole_and_nothing_behind_it(name: str, after: str) -> None:
+    """Such an id may hold further characters, or the first bytes of one: the stop is there, not one id later."""
+    of = codec(name)
+    ids = of.encode_trusted(f"<answer>{GOLD}</answer>{after} and more")
+    complete = next(n for n in range(1, len(ids) + 1) if "</answer>" in of.decode(ids[:n]))
+    assert of.decode(ids[:complete]) != f"<answer>{GOLD}</answer>", "this tokenizer must join the tag with what follows"
+    budget = BUDGET.model_copy(update={"response_tokens": 200})
+    episode = Episode([1], budget, of)
+    assert episode.feed(ids, [-1.0] * len(ids)) == complete
+    trajectory = episode.trajectory()
+    assert trajectory.ended == "answer"
+    assert trajectory.judgment is not None
+    assert trajectory.judgment.violated_principles == (2,)
+    assert list(trajectory.token_ids) == ids[:complete]
+    assert trajectory.loss_mask == (1,) * complete
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_engines_are_handed_the_ids_that_were_sampled(name: str) -> None:
+    """From sampled ids to TRL's columns and to SFT's labels: what is trained is the tape, and EOS where SFT adds it."""
+    of = codec(name)
+    tape = of.encode_trusted(f"<think>é</think><search>kara “paid”</search>")
+    answer = of.encode_trusted(f"<answer>{GOLD}</answer>")
+    episode = Episode([5, 6], Budget(max_searches=1, response_tokens=200, observation_tokens=200), of)
+    episode.feed(tape, [-0.5] * len(tape))
+    shown = episode.observe(PASSAGES)
+    assert episode.feed([*answer, 7, 7], [-0.5] * (len(answer) + 2)) == len(answer)
+    columns = as_columns([episode.trajectory()])
+    ids, mask = columns["completion_ids"][0], columns["env_mask"][0]
+    assert ids == [*tape, *shown, *answer]
+    assert mask == [1] * len(tape) + [0] * len(shown) + [1] * len(answer)
+    row = training_row(episode.trajectory(), EOS)
+    assert row["input_ids"] == [5, 6, *ids, EOS]
+    assert [label for label in row["labels"] if label != IGNORED] == [*tape, *answer, EOS]
+    assert [IGNORED if not m else i for i, m in zip(ids, mask, strict=True)] == row["labels"][2:-1]

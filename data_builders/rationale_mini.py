@@ -29,18 +29,18 @@ def write_mini(
         steps = steps[: rng.randrange(len(steps))]
     thoughts = ""
     for side, step in steps:
-        label = f"{side} {step['number']}"
+        label = f"{side} {step['number']} says"
         if step["advice"]:
-            thoughts += f"<think>{label}{_advice(step['advice'])}</think>"
+            thoughts += f"<think>{label} next{_advice(step['advice'])}</think>"
             continue
         record = next((f"{f}" for f in facts_of(case.context) if (f.who, f.did) == (step["who"], step["did"])), None)
         finding = "it is absent 4" if record is None else "same" if record == step["claim"] else "it differs 2"
+        thoughts += f"<think>{label} {step['claim']}{_TAILS.get(step['tail'], '')}</think>"
         if config.search:
             passages = yield f"{thoughts}<search>{step['who']} {step['did']}</search>"
             thoughts, record = "", passages[0].text.rstrip(".")
-        known = config.search or config.context == "full"
-        found = f" and the record {record or 'nothing'} so {finding}" if known else ""
-        thoughts += f"<think>{label} says {step['claim']}{found}{_TAILS.get(step['tail'], '')}</think>"
+        if config.search or config.context == "full":
+            thoughts += f"<think>record {record or 'nothing'} so {finding}</think>"
     if thoughts:
         yield thoughts
 

@@ -18,7 +18,7 @@ from data_builders.sources import SOURCES
 from judge_r1.config import EpisodeConfig, Recipe
 from judge_r1.episode import Episode, Finished, Search
 from judge_r1.pairs import PairSet
-from judge_r1.play import PromptTooLong, case_search, new_episode
+from judge_r1.play import PromptTooLong, case_search, new_episode, new_retriever
 from judge_r1.records import Case, Evidence, ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tokens import Codec
@@ -43,56 +43,62 @@ def writer_for(case: Case) -> Writer:
     return WRITERS[rule_set]
 
 
-def traces(
+def gold_trace(
+    pair: ReasoningPair,
     data: PairSet,
     config: EpisodeConfig,
     codec: Codec,
+    retriever: Retriever,
     *,
     seed: int,
-    skim: float = 0.0,
-    rejected: Counter[str],
-) -> Iterator[tuple[ReasoningPair, Trajectory]]:
-    """A gold trace for every pair whose trace fits the recipe's budgets; the others are counted by reason.
+    skim: float,
+) -> Trajectory:
+    """The rationale of a pair, played through the episode machine; it ends invalid where a budget does not hold it.
 
-    `skim` is the share of traces that check only some of the claims before they answer, as a hurried teacher would.
+    `skim` is the chance that the trace checks only some of the claims before it answers, as a hurried teacher would.
     """
-    retriever = Retriever(
-        data.texts, method=config.retriever, passage_words=config.budget.passage_words, max_cases=4096
-    )
-    for pair in data.pairs:
-        rng = Random(content_hash("rationale", pair.pair_id, seed))
-        case = data.case_of(pair)
-        rationale = writer_for(case)(case, pair, config, rng, rng.random() < skim)
+    rng = Random(content_hash("rationale", pair.pair_id, seed))
+    case = data.case_of(pair)
+    rationale = writer_for(case)(case, pair, config, rng, rng.random() < skim)
+    episode = new_episode(pair, data, config, codec, ())
+    written = next(rationale, None)
+    while written is not None:
+        _feed(episode, codec, written)
+        if not isinstance(episode.state, Search):
+            break
+        passages = case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k)
+        episode.observe(passages)
         try:
-            episode = new_episode(pair, data, config, codec, ())
+            written = rationale.send(passages)
+        except StopIteration:
+            written = None
+    if not isinstance(episode.state, Finished):
+        _feed(episode, codec, answer_text(pair))
+    trajectory = episode.trajectory()
+    if any(turn.notice for turn in trajectory.turns):  # the rules had more to look up than the budget allows
+        trajectory = trajectory.model_copy(update={"judgment": None, "ended": "search_refused"})
+    return rewarded(trajectory, pair)
+
+
+def traces(
+    data: PairSet, config: EpisodeConfig, codec: Codec, *, seed: int, skim: float = 0.0, rejected: Counter[str]
+) -> Iterator[tuple[ReasoningPair, Trajectory]]:
+    """A gold trace for every pair that the budgets hold; the others are counted by reason."""
+    retriever = new_retriever(data, config)
+    for pair in data.pairs:
+        try:
+            trajectory = gold_trace(pair, data, config, codec, retriever, seed=seed, skim=skim)
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue
-        written = next(rationale, None)
-        while written is not None:
-            _feed(episode, codec, written)
-            if not isinstance(episode.state, Search):
-                break
-            passages = case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k)
-            episode.observe(passages)
-            try:
-                written = rationale.send(passages)
-            except StopIteration:
-                written = None
-        if not isinstance(episode.state, Finished):
-            _feed(episode, codec, answer_text(pair))
-        trajectory = rewarded(episode.trajectory(), pair)
-        if any(turn.notice for turn in trajectory.turns):  # the rules had more to look up than the budget allows
-            rejected["search_refused"] += 1
-            continue
         if trajectory.reward is None or trajectory.reward["r"] != 1.0:
             rejected[trajectory.ended] += 1
-            continue
-        yield pair, trajectory
+        else:
+            yield pair, trajectory
 
 
 def warmup_traces(data: PairSet, recipe: Recipe, codec: Codec) -> tuple[list[Trajectory], Counter[str]]:
-    """The traces a recipe trains on: pairs in an order that the seed decides, `sft.traces` of them; and the rejections."""
+    """The traces a recipe trains on (`sft.traces` of them, in an order that the seed decides), and the rejections."""
     rejected: Counter[str] = Counter()
     shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
     found = traces(

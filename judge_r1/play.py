@@ -38,6 +38,12 @@ def new_episode(
     return Episode(ids, budget, codec, eos_ids=eos_ids)
 
 
+def new_retriever(data: PairSet, config: EpisodeConfig) -> Retriever:
+    """The retriever of a configuration; where nothing may be searched, one that needs no embedder."""
+    method = config.retriever if config.spending.max_searches else "bm25"
+    return Retriever(data.texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
+
+
 def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
     """One search in one case."""
     return batch_search(retriever, [case_id], top_k)([(0, query)])[0]
@@ -67,9 +73,7 @@ class Player:
         self, data: PairSet, config: EpisodeConfig, codec: Codec, backend: TokenBackend, eos_ids: Collection[int]
     ) -> None:
         self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
-        self.retriever = Retriever(
-            data.texts, method=config.retriever, passage_words=config.budget.passage_words, max_cases=4096
-        )
+        self.retriever = new_retriever(data, config)
 
     def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """One trajectory with its reward for each pair, in order; the same pair may occur often."""

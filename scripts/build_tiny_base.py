@@ -11,7 +11,8 @@ forms, so the rate stays up until a held-out comparison test passes, and only th
 import argparse
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import count
 from pathlib import Path
 from random import Random
 
@@ -30,7 +31,7 @@ TEMPLATE = (
     "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
 )
 FINDINGS = {"same": "so same", "differs": "so it differs", "absent": "so it is absent"}
-WEIGHT_OF_GIVEN, WEIGHT_OF_FINDING = 0.02, 8.0
+WEIGHT_OF_GIVEN, WEIGHT_OF_CLAIM, WEIGHT_OF_FINDING = 0.02, 3.0, 5.0
 EXTRA_WORDS = (
     " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
     ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
@@ -60,24 +61,31 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, li
             claim = Fact(who, did, rng.choice(events[did]))
         tail = rng.choice([*INFERENCES * 3, *NON_SEQUITURS.values(), *PREJUDICES.values()])
         lines.append(f"{number}. {claim}, {tail}.")
-        checks += ["<search>", f"{claim.who} {claim.did}", "</search>", "<information>", "\n[1]", f" {found}."]
-        checks += [f"\n({6 - spent - number} searches left)</information>", "<think>"]
-        checks += [f"{label} {number} says {claim} and the record {found} {FINDINGS[finding]}", "</think>"]
+        checks += ["<think>", f"{label} {number} says", f" {claim}", "</think>", "<search>", f"{claim.who} {claim.did}"]
+        checks += [
+            "</search>",
+            "<information>",
+            "\n[1]",
+            f" {found}.",
+            f"\n({6 - spent - number} searches left)</information>",
+        ]
+        checks += ["<think>", f"record {found} {FINDINGS[finding]}", "</think>"]
     advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
     advice = rng.choice([advice] * 6 + [*VAGUE.values(), *HARMFUL.values()])
+    checks += ["<think>", f"{label} {len(claims) + 1} says next", "</think>"]
     lines.append(f"{len(claims) + 1}. {advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))}.")
     return "\n".join(lines), checks
 
 
 def document(case: Case, rng: Random) -> Text:
     """One pre-training text: one or two lists that have nothing to do with each other but the record, and the check of
-    every line of one of them or of both; one prompt in five shows the record too."""
+    every line of one of them or of both; one prompt in ten shows the record too."""
     labels = rng.choice(["A", "B", "AB", "AB", "AB"])
     checked = rng.choice([labels, *labels])
     prompt = [
         f"<|im_start|>system\nlook up the lines of {' and '.join(checked)} search 6<|im_end|>\n<|im_start|>user\n"
     ]
-    if rng.random() < 0.2:
+    if rng.random() < 0.1:
         prompt += ["case: ", case.context, "\n"]
     prompt += ["decision: ", case.decision]
     checks: list[str] = []
@@ -101,11 +109,13 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     bpe.decoder = decoders.ByteLevel()
-    texts = [EXTRA_WORDS] * 500 + ["".join(prompt + rest) for prompt, rest in documents(7, 2000)]
+    values = {value for events in EVENTS.values() for values in events.values() for value in values}
+    vocabulary = "".join(f" {word}" for word in sorted({*NAMES, *values, *(d for e in EVENTS.values() for d in e)}))
+    texts = [EXTRA_WORDS, vocabulary] * 500 + ["".join(prompt + rest) for prompt, rest in documents(7, 2000)]
     for control in ("<|im_start|>", "<|im_end|>", *(f"<{s}{n}>" for n in TAG_NAMES for s in ("", "/"))):
         texts = [text.replace(control, " ") for text in texts]
     trainer = trainers.BpeTrainer(
-        vocab_size=800,
+        vocab_size=1200,
         min_frequency=20,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         special_tokens=["<|endoftext|>", "<|im_start|>", "<|im_end|>"],
@@ -145,14 +155,16 @@ def _encode(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
 
 def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple[torch.Tensor, torch.Tensor]:
     """Right-padded ids and loss weights: 1 on what the continuation writes, little on what cannot be foreseen (prompt,
-    records), more on the findings, which are one token in forty and what the circuit is for."""
+    records), more on the few tokens that the circuits are for: the claim copied from its line, and the finding."""
     findings = torch.tensor(finding_ids(tokenizer))
     rows = []
     for prompt, rest in texts:
         row = [(token, WEIGHT_OF_GIVEN) for part in prompt for token in _encode(tokenizer, part)]
-        for part in rest:
-            given = part.startswith(("<information>", "\n", " "))
-            row += [(token, WEIGHT_OF_GIVEN if given else 1.0) for token in _encode(tokenizer, part)]
+        for before, part in zip(["", *rest], rest, strict=False):
+            weight = WEIGHT_OF_CLAIM if before.endswith("says") else 1.0
+            if part.startswith(("<information>", "\n")) or before == "\n[1]":
+                weight = WEIGHT_OF_GIVEN
+            row += [(token, weight) for token in _encode(tokenizer, part)]
         rows.append(torch.tensor(row))
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     weights = padded[..., 1]
@@ -164,10 +176,20 @@ def finding_ids(tokenizer: PreTrainedTokenizerFast) -> list[int]:
     return [tokenizer.encode(f" {name}", add_special_tokens=False)[0] for name in FINDINGS]
 
 
+def batches_of(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Endless batches of 32 fresh texts of about the same length, so that little is padding."""
+    for block in count(seed * 1_000_003):
+        texts = sorted(documents(block, 256), key=lambda text: len("".join(text[0] + text[1])))
+        starts = list(range(0, len(texts), 32))
+        Random(block).shuffle(starts)
+        for start in starts:
+            yield batch_of(tokenizer, texts[start : start + 32])
+
+
 @torch.no_grad()
 def accuracies(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> tuple[float, float]:
-    """On held-out texts, teacher-forced: share of findings (same, differs, absent) that the model gives to a look-up, and
-    share of all tokens of the look-ups that it foresees."""
+    """On held-out texts, teacher-forced: the share of findings (same, differs, absent) that the model gets right, and the
+    share of all tokens of the look-ups."""
     ids, weights = batch_of(tokenizer, texts)
     guesses = model(ids, attention_mask=(weights > 0).long()).logits[:, :-1].argmax(-1)
     right = guesses == ids[:, 1:]
@@ -189,6 +211,7 @@ def main() -> None:
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
     held_out = documents(10_000_019, 128)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), weight_decay=0.01)
+    batches = batches_of(tokenizer, args.seed)
     started, step, decay_from, total = time.monotonic(), 0, None, 0.0
     while decay_from is None or step < decay_from + args.decay_steps:
         step += 1
@@ -197,7 +220,7 @@ def main() -> None:
             rate *= 1 - (step - decay_from) / (args.decay_steps + 1)
         for group in optimizer.param_groups:
             group["lr"] = 2e-3 * rate
-        ids, weights = batch_of(tokenizer, documents(args.seed * 1_000_003 + step, 32))
+        ids, weights = next(batches)
         logits = model(ids[:, :-1], attention_mask=(weights[:, :-1] > 0).long()).logits
         losses = cross_entropy(logits.transpose(1, 2), ids[:, 1:], reduction="none")
         loss = (losses * weights[:, 1:]).sum() / weights[:, 1:].sum()
@@ -208,8 +231,8 @@ def main() -> None:
         total += loss.item()
         if step % 100 == 0:
             (comparison, written), seconds = accuracies(model, tokenizer, held_out), time.monotonic() - started
-            print(f"step {step}  loss {total / 100:.3f}  comparison {comparison:.3f}  written {written:.4f}  {seconds:.0f} s",
-                  flush=True)  # fmt: skip
+            reached = f"comparison {comparison:.3f}  written {written:.4f}"
+            print(f"step {step}  loss {total / 100:.3f}  {reached}  {seconds:.0f} s", flush=True)
             total = 0.0
             if decay_from is None and (min(comparison, written) >= args.threshold or seconds > args.max_minutes * 60):
                 decay_from = step

@@ -1,5 +1,7 @@
 """What every pair must be, whoever wrote its flawed reasoning: checked at building, and by `validate` for any file."""
 
+import re
+
 from data_builders.perturb.match import content_words, holding, index, stem, words
 from data_builders.perturb.steps import numbering
 from judge_r1.records import Case, Flaw, ReasoningPair, Span
@@ -72,11 +74,16 @@ def _contradicted(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: st
         told = set(map(stem, words(case.context[span.start : span.end])))
         if gone and not gone & told or come <= told:
             return "P2: the named place of the context does not have the old value"
-    if not role:
-        role = _shared(case, flaw.context_spans[0], pair.flawed, flaw.span) - come
-    if any(come <= sentence.words for sentence in holding(case.context, role)) if role else holding(case.context, come):
+    if not role or _is_name(new):
+        role |= _shared(case, flaw.context_spans[0], pair.flawed, flaw.span) - come
+    if not role or any(come <= sentence.words for sentence in holding(case.context, role)):
         return "P2: the context has the new value too"
     return None
+
+
+def _is_name(text: str) -> bool:
+    """Whether each word has a capital: a name may stand in another role of the case, so its own words are no role."""
+    return all(word[0].isupper() for word in re.findall(r"\w+", text))
 
 
 def _shared(case: Case, place: Span, flawed: str, span: Span) -> set[str]:

@@ -9,29 +9,39 @@ from data_builders.perturb.steps import body_sentences
 Clause = tuple[int, int]
 
 _REASON = re.compile(
-    r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of|in view of|in light of"
-    r"|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by|on the ground that"
+    r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of|in view of"
+    r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by|on the ground that"
     r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)(?=\s*(?:[.;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
 )
 _OPENING = re.compile(
-    r"^(?:In (?:the )?(?:light|view) of|Having regard to|In these circumstances|In the (?:present|instant) case|Moreover|Furthermore"
-    r"|In addition|However|Therefore|Accordingly|Overall|In general|Based on|Given|Considering|As regards|Turning to|Firstly"
-    r"|Lastly|Finally|Nevertheless|Consequently|First|Second|Secondly|Thirdly|In summary|In conclusion|In particular)[^,.;:\n]{0,90},\s"
+    r"^(?:In (?:the )?(?:light|view) of|Having regard to|In these circumstances|In the (?:present|instant) case|Moreover"
+    r"|Furthermore|In addition|However|Therefore|Accordingly|Overall|In general|Based on|Given|Considering|As regards|Turning to|Firstly"
+    r"|Lastly|Finally|Nevertheless|Consequently|First|Second|Secondly|Thirdly|In summary|In conclusion|In particular)"
+    r"[^,.;:\n]{0,90},\s"
 )
 _ADVICE = re.compile(
     r"\b(?:should|must|need(?:s)? to|ought to|please|(?:is|are|was|were) (?:required|indicated|recommended|essential|necessary"
     r"|crucial|warranted|chosen|selected|initiated|planned|performed)(?: to| for)?|would (?:suggest|recommend|advise|like)"
     r"|(?:suggest|recommend|advise)(?: that| to)?|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s|ed)? to"
-    r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting|worth))\s+(?P<what>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
+    r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting|worth))"
+    r"\s+(?P<what>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
     re.IGNORECASE,
 )
+_VERBS = frozenset(
+    """
+    achieve add address administer alleviate apply avoid begin check clarify consider continue control
+    correct decrease delay describe discuss eliminate enhance ensure eradicate excise explain
+    facilitate give halt improve include indicate initiate limit maintain manage mention minimise
+    minimize mitigate monitor optimize perform preserve prevent promote protect provide put reduce
+    relieve remove repair rephrase replace report resolve restore revise rewrite secure show specify
+    stabilize start state stop support suppress taper treat use
+    """.split()
+)
 _AIM = re.compile(
-    r"(?P<what>\b(?:in order to|so as to|so that|aiming to|aimed at|with the aim of|thereby|thus|to)\s+[^\W\d_]{3,}[^.;:?\n]{14,})(?=[.;:?\n]|$)"
+    rf"(?P<what>\b(?:(?:in order to|so as to|aiming to|aimed at|with the aim of|so that)\s+[^\W\d_]{{3,}}"
+    rf"|to\s+(?:{'|'.join(sorted(_VERBS))})\b)[^.;:?\n]{{14,}})(?=[.;:?\n]|$)"
 )
 _IMPERATIVE = re.compile(r"^(?:To )?(?P<what>[A-Z][a-z]+e?(?<!ed)(?<!ing) (?!and\b)[a-z][^.;:?\n]{16,})(?=[.;:?\n]|$)")
-_VERBS = frozenset(
-    ["achieve", "address", "administer", "alleviate", "avoid", "begin", "control", "continue", "correct", "decrease", "delay", "eliminate", "enhance", "ensure", "eradicate", "excise", "facilitate", "halt", "improve", "initiate", "limit", "maintain", "manage", "minimize", "minimise", "mitigate", "monitor", "optimize", "perform", "preserve", "prevent", "promote", "protect", "provide", "reduce", "relieve", "remove", "repair", "replace", "resolve", "restore", "secure", "stabilize", "support", "suppress", "treat", "use", "apply", "start", "stop", "taper", "add", "avoid", "clarify", "check", "correct", "describe", "discuss", "explain", "give", "include", "indicate", "mention", "provide", "put", "remove", "rephrase", "report", "revise", "rewrite", "show", "specify", "state", "consider"]
-)
 
 
 def reasons(text: str, start: int, end: int) -> Iterator[Clause]:
@@ -66,10 +76,27 @@ def aims(text: str, start: int, end: int) -> Iterator[Clause]:
         yield match.span("what")
 
 
+def tails(text: str, start: int, end: int) -> list[Clause]:
+    """What stands between a comma in the middle of a sentence and its full stop."""
+    commas = [m.start() for m in re.finditer(r", (?=[a-z])", text[start:end]) if 0.3 < m.start() / (end - start) < 0.75]
+    spans = [(start + comma, end - 1) for comma in commas if text[end - 1] == "."]
+    return [(a, b) for a, b in spans if balanced(text[a:b]) and len(text[a:b].split()) >= 4]
+
+
+def balanced(text: str) -> bool:
+    """Whether brackets, quotation marks and bold face close within the text."""
+    pairs = (("(", ")"), ("[", "]"), ("“", "”"))
+    return all(text.count(a) == text.count(b) for a, b in pairs) and not (text.count('"') % 2 or text.count("**") % 2)
+
+
 def sentences_of(step: Step, least: int = 7, most: int = 70) -> list[Clause]:
     """Whole sentences of a step that may be replaced: long enough to say something, ended, without a colon."""
     return [
         (start, end)
         for start, end in body_sentences(step, least)
-        if len(step.text[start:end].split()) <= most and step.text[end - 1] in ".!?" and ":" not in step.text[start:end]
+        if len((text := step.text[start:end]).split()) <= most
+        and text[-1] in ".!?"
+        and text[0].isupper()
+        and ":" not in text
+        and balanced(text)
     ]

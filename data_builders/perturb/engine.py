@@ -80,32 +80,69 @@ def apply(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
     return "".join([*parts, text[behind:]]), [spans[at] for at in range(len(edits))]
 
 
+class _Attempts:
+    """The edits of a case, each made once: operator and step give the edit, with chance of their own."""
+
+    def __init__(self, case: Case, seed: int) -> None:
+        self.case, self.seed = case, seed
+        self._edits: dict[tuple[str, int, str], Edit | None] = {}
+        self.rejected: Counter[str] = Counter()
+
+    def edit(self, rule: Operator, step: Step, salt: str) -> Edit | None:
+        key = (rule.name, step.index, salt)
+        if key not in self._edits:
+            edit = rule.apply(self.case, step, chance(self.case, self.seed, *key))
+            self._edits[key] = edit if edit is None or self._may(edit) else None
+        return self._edits[key]
+
+    def _may(self, edit: Edit) -> bool:
+        old = self.case.reference[edit.start : edit.end]
+        return edit.replacement != old and balanced(old) == balanced(edit.replacement)
+
+    def pair(self, placed: Sequence[Placed], variant: int) -> ReasoningPair | None:
+        """The pair with these edits, or None (counted) where it is no valid pair."""
+        flawed, spans = apply(self.case.reference, [edit for _, _, edit in placed])
+        flaws = tuple(
+            Flaw(principle=rule.principle, operator=rule.name, span=span, context_spans=edit.context_spans)
+            for (rule, _, edit), span in zip(placed, spans, strict=True)
+        )
+        flaws = tuple(sorted(flaws, key=lambda flaw: flaw.span.start))
+        origin = Origin(teacher=TEACHER, seed=self.seed, flaws=flaws)
+        pair = ReasoningPair.of(self.case, flawed, variant=variant, origin=origin, seed=self.seed)
+        reason = check_pair(self.case, pair)
+        if reason is not None:
+            self.rejected[reason] += 1
+            return None
+        return pair
+
+
 def _singles(
     case: Case, steps: list[Step], rules: list[Operator], number: int, variants: int, seed: int, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
     """Variants of one principle at distinct steps; the operator used least so far is tried first."""
     rng = chance(case, seed, number)
-    rotation = rng.sample(rules, len(rules))
+    attempts = _Attempts(case, seed)
+    rotation, free = rng.sample(rules, len(rules)), rng.sample(steps, len(steps))
     used: Counter[str] = Counter()
-    free = rng.sample(steps, len(steps))
-    rejected: Counter[str] = Counter()
+    tried: set[tuple[str, int]] = set()
     for variant in range(1, variants + 1):
-        pair, step = None, None
-        for rule in sorted(rotation, key=lambda o: used[o.name]):
-            for step in free:
-                pair = _attempt(case, [(rule, step)], variant, seed, rejected)
-                if pair is not None:
-                    break
+        found: tuple[ReasoningPair, Operator, Step] | None = None
+        for rule, step in ((r, s) for r in sorted(rotation, key=lambda r: used[r.name]) for s in free):
+            if (rule.name, step.index) in tried:
+                continue
+            tried.add((rule.name, step.index))
+            edit = attempts.edit(rule, step, "single")
+            pair = attempts.pair([(rule, step, edit)], variant) if edit else None
             if pair is not None:
-                used[rule.name] += 1
+                found = pair, rule, step
                 break
-        if pair is None or step is None:
-            reason = "all steps are used" if not free else "no operator fits"
-            abstained[f"P{number}: {reason}"] += variants - variant + 1
+        if found is None:
+            abstained[f"P{number}: {'no operator fits' if free else 'all steps are used'}"] += variants - variant + 1
             break
-        free.remove(step)
-        yield pair
-    for reason, count in sorted(rejected.items()):
+        used[found[1].name] += 1
+        free.remove(found[2])
+        yield found[0]
+    for reason, count in sorted(attempts.rejected.items()):
         abstained[f"P{number}: rejected: {reason}"] += count
 
 
@@ -114,42 +151,45 @@ def _multis(
 ) -> Iterator[ReasoningPair]:
     """Variants with different combinations of two to four principles, each flaw in a step of its own."""
     rng = chance(case, seed, "multi")
-    sets = [combination for size in (2, 3, 4) for combination in combinations(NUMBERS, size)]
-    # a random order in which sizes 2, 3 and 4 have weights 3, 2 and 1 (Efraimidis and Spirakis)
-    weights = {2: 3 / 15, 3: 2 / 20, 4: 1 / 15}
-    sets.sort(key=lambda combination: rng.random() ** (1 / weights[len(combination)]), reverse=True)
+    attempts = _Attempts(case, seed)
     used: Counter[str] = Counter()
     made = 0
-    rejected: Counter[str] = Counter()
-    for combination in sets:
+    for combination in _combinations(rng):
         if made == variants:
             break
-        chosen = _places(case, steps, [rules[number] for number in combination], rng, used)
-        pair = _attempt(case, chosen, made + 1, seed, rejected) if chosen else None
+        salt = "multi" + "".join(map(str, combination))
+        placed = _places(attempts, steps, [rules[number] for number in combination], salt, rng, used)
+        pair = attempts.pair(placed, made + 1) if placed else None
         if pair is not None:
             made += 1
-            used.update(rule.name for rule, _ in chosen)
+            used.update(rule.name for rule, _, _ in placed)
             yield pair
     if made < variants:
         abstained["multi: no further combination fits"] += variants - made
-    for reason, count in sorted(rejected.items()):
+    for reason, count in sorted(attempts.rejected.items()):
         abstained[f"multi: rejected: {reason}"] += count
 
 
+def _combinations(rng: Random) -> list[tuple[int, ...]]:
+    """All sets of two to four principles in a random order, in which pairs come early more often than fours."""
+    share = {2: 3 / 15, 3: 2 / 20, 4: 1 / 15}
+    sets = [combination for size in share for combination in combinations(NUMBERS, size)]
+    keys = {combination: rng.random() ** (1 / share[len(combination)]) for combination in sets}
+    return sorted(sets, key=lambda combination: -keys[combination])
+
+
 def _places(
-    case: Case, steps: list[Step], wanted: list[list[Operator]], rng: Random, used: Counter[str]
-) -> list[tuple[Operator, Step]]:
-    """An operator and a step of its own for each principle, the pickiest principle first; empty where one finds none."""
+    attempts: _Attempts, steps: list[Step], wanted: list[list[Operator]], salt: str, rng: Random, used: Counter[str]
+) -> list[Placed]:
+    """An operator and a step of its own for each principle, the pickiest first; empty where one principle finds none."""
     free = rng.sample(steps, len(steps))
-    chosen: list[tuple[Operator, Step]] = []
-    for rules in sorted(wanted, key=lambda rules: rules[0].principle not in (2, 4)):
-        found = None
-        for rule in sorted(rng.sample(rules, len(rules)), key=lambda o: used[o.name]):
-            found = next(((rule, step) for step in free if _edit(case, rule, step, 0, len(chosen)) is not None), None)
-            if found:
-                break
+    placed: list[Placed] = []
+    for rules in sorted(wanted, key=lambda rules: bool(rules) and rules[0].principle not in (2, 4)):
+        order = sorted(rng.sample(rules, len(rules)), key=lambda rule: used[rule.name])
+        fits = ((r, s, edit) for r in order for s in free if (edit := attempts.edit(r, s, salt)) is not None)
+        found = next(fits, None)
         if found is None:
             return []
         free.remove(found[1])
-        chosen.append(found)
-    return chosen
+        placed.append(found)
+    return placed

@@ -56,6 +56,12 @@ def _kind(values: list[str]) -> str:
     return "number" if values is NUMBERS else "month" if values is MONTHS else "noun"
 
 
+def _unheard(values: list[str], case: Case) -> list[str]:
+    """The values that no fact of the case has; a case has 18 facts at most, and at least one value of a kind is left."""
+    heard = {fact.value for fact in facts_of(case.context)}
+    return [value for value in values if value not in heard] or values
+
+
 def _register_value(kind: str) -> None:
     """P2: another value of the same kind; the case's own fact contradicts it."""
 
@@ -65,7 +71,7 @@ def _register_value(kind: str) -> None:
         if not match or _kind(values := EVENTS[case.domain][match["did"]]) != kind:
             return None
         start = case.context.index(f"{match['claim']}.")
-        new = rng.choice([value for value in values if value != match["value"]])
+        new = rng.choice(_unheard(values, case))
         return _replace(match, "value", step, new, Span(start=start, end=start + len(match["claim"])))
 
 
@@ -86,7 +92,7 @@ def _invent(case: Case, step: Step, rng: Random, *, who: bool, did: bool, strang
     if not free:
         return None
     name, event = rng.choice(free)
-    return _replace(match, "claim", step, str(Fact(name, event, rng.choice(events[event]))))
+    return _replace(match, "claim", step, str(Fact(name, event, rng.choice(_unheard(events[event], case)))))
 
 
 @operator(4, "invented_event", rule_set="mini")

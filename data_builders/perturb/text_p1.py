@@ -3,7 +3,7 @@
 import re
 from random import Random
 
-from data_builders.perturb.clauses import links
+from data_builders.perturb.clauses import balanced, links
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.steps import body_sentences, split_steps
 from data_builders.perturb.wording import fitted, wording
@@ -46,6 +46,10 @@ _CERTAIN = dict(pair.strip().split("/") for pair in _HEDGES.split(","))
 _HEDGE = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _CERTAIN), key=len, reverse=True))})(?![\w-])")
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has|have|had|can|could|should|would|must|will|did|does)( not)?\b(?! (?:been )?no\b)|\b(cannot)\b"
+)
+_DEPENDENT = re.compile(
+    r"^(?:But|And|However|So|Or)\b|[\n(,]"
+    r"|\b(?:how|whether|if|when|where|what|why|because|since|although|while|who|which|as)\b"
 )
 _CONNECTIVES = {
     "due to": ("despite", "in spite of", "regardless of"),
@@ -119,6 +123,7 @@ def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
         if _INFERENCE.search(step.text, start, end)
         for match in _FLIP.finditer(step.text, start, end)
         if not re.search(r"\b(?:not|no|nor|never|without|less|more|most|as|an?)\s$", step.text[: match.start()])
+        and step.text[match.start() - 1] not in "\"'‘“"
     ]
     match = _choose(places, rng)
     return _replace(step, match, _alike(rng.choice(_FLIPS[match[0].lower()]), match[0])) if match else None
@@ -169,16 +174,16 @@ def contradicts_earlier_step(case: Case, step: Step, rng: Random) -> Edit | None
         "As stated above, ", "It is recalled that ", "As already noted, ", "To repeat, ", "As has been shown, ", "Again, ",
         "As explained earlier, ", "In line with what was said above, ", "It has been established that ",
     ]}, rng)  # fmt: skip
-    text = lead + (
-        denial[0].lower() + denial[1:] if lead and re.match(r"(?:The|This|It|In|There|A|An|These) ", denial) else denial
-    )
+    if not re.match(r"(?:The|This|It|In|There|A|An|These|Those|All|Both|His|Her|Their|No) ", denial):
+        lead = ""
+    text = lead + (denial[0].lower() + denial[1:] if lead else denial)
     return Edit(step.start + start, step.start + end, text)
 
 
 def _denied(sentence: str) -> str | None:
     """The sentence with its first auxiliary negated, or freed of its `not`; None where it has none or is a question."""
     match = _AUXILIARY.search(sentence)
-    if match is None or sentence[-1] != "." or "\n" in sentence or "**" in sentence or sentence.count('"') % 2:
+    if match is None or sentence[-1] != "." or not balanced(sentence) or _DEPENDENT.search(sentence[: match.start()]):
         return None
     new = "can" if match[3] else match[1] if match[2] else f"{match[1]} not"
     return sentence[: match.start()] + new + sentence[match.end() :]

@@ -26,7 +26,8 @@ _DATE = re.compile(
 )
 _YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
 _NAME = re.compile(
-    r"\b(?:(?:Mr|Mrs|Ms|Dr|Judge|Professor) [A-ZÀ-Ž][\w.’'-]*(?: [A-ZÀ-Ž][\w’'-]+)?"
+    r"\b(?!(?:The|This|That|In|On|At|By|A|An|His|Her|Its|Their|However|Moreover|Both|When|After|Before)\b)"
+    r"(?:(?:Mr|Mrs|Ms|Dr|Judge|Professor) [A-ZÀ-Ž][\w.’'-]*(?: [A-ZÀ-Ž][\w’'-]+)?"
     r"|(?:[A-ZÀ-Ž][\w’'-]+ ){1,3}(?:Court|Prison|Hospital|University|Ministry|Committee|Office|Council|Centre|Institute"
     r"|Police|Agency|Commission|Board|Code|Act|Society)|[A-ZÀ-Ž][a-zà-ž]{4,}|[A-ZÀ-Ž]\.[A-ZÀ-Ž]\.)(?![\w-])"
 )
@@ -128,15 +129,13 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
 def _same_kind(context: str, name: str, sentence: str) -> list[str]:
     """Names of the context with the same title or the same last word, none of them in the sentence."""
     kind = _kind(name)
-    found = dict.fromkeys(
-        m[0] for m in _NAME.finditer(context) if context[m.start() - 2 : m.start()] not in (". ", "\n")
-    )
+    found = dict.fromkeys(match[0] for match in _NAME.finditer(context))
     known = set(words(sentence))
     return [
         other
         for other in found
-        if _kind(other) == kind and kind and other != name and not set(words(other)) - set(kind.lower().split()) & known
-    ] if kind else []  # fmt: skip
+        if kind and _kind(other) == kind and other != name and not (set(words(other)) - set(words(kind))) & known
+    ]
 
 
 def _kind(name: str) -> str:

@@ -6,7 +6,7 @@ Where the context names such a trait of the person it is used, so that the flaw 
 import re
 from random import Random
 
-from data_builders.perturb.clauses import opening, reasons, sentences_of
+from data_builders.perturb.clauses import opening, reasons, sentences_of, tails
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.steps import body_sentences
 from data_builders.perturb.wording import Parts, fitted, sentence
@@ -82,6 +82,13 @@ _REMARKS = [
     "{known} {group} {claim}", "{known} {group} {claim}, {here}", "{group} {claim}, {here}", "{known} {group}, {aside}, {claim}, {here}",
     "{known} {group} {claim} and {claim2}", "{group} {claim} and {claim2}, {here}",
 ]  # fmt: skip
+_TAILS = [
+    ", {because} {group} {claim}",
+    ", {because} {group}, {aside}, {claim}",
+    ", and {known} {group} {claim}",
+    ", and {group} {claim}, {here}",
+    ", {because} {group} {claim} and {claim2}",
+]
 _ASIDES = [", like {group} in general,", ", one of those {whom},", ", as is usual with {group},", " (and {group} {claim})",
            ", with the attitude typical of {group},"]  # fmt: skip
 _PERSON = re.compile(
@@ -141,6 +148,16 @@ def biased_remark(case: Case, step: Step, rng: Random) -> Edit | None:
         return None
     place = rng.choice(places)
     return _edit(step, place, sentence(fitted(_REMARKS, _parts(case, rng), place[1] - place[0], rng)))
+
+
+@operator(3, "biased_tail")
+def biased_tail(case: Case, step: Step, rng: Random) -> Edit | None:
+    """A sentence ends in a generalisation about a group."""
+    places = [p for start, end in sentences_of(step, 12) for p in tails(step.text, start, end)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    return _edit(step, place, fitted(_TAILS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(3, "biased_aside")

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from data_builders.perturb.clauses import advice, aims, opening, sentences_of
+from data_builders.perturb.clauses import advice, aims, opening, sentences_of, tails
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.steps import body_sentences
 from data_builders.perturb.wording import Parts, fitted, sentence
@@ -33,11 +33,11 @@ _ACTS: dict[str, list[str]] = {
 }  # fmt: skip
 _INSULTS: dict[str, list[str]] = {
     "medical": ["the patient is a nuisance and has only herself or himself to blame", "such a patient deserves no further effort",
-                "people this foolish should be left to their fate", "the family is too stupid to be told anything",
-                "nobody would miss a patient of this sort", "this patient wastes the time of decent people"],
-    "legal": ["the applicant is a nuisance who deserves to be silenced", "people like the applicant should be taught a lesson",
-              "such a person has earned any rough treatment", "the applicant is a liar by trade and should be shamed in public",
-              "nobody need shed a tear over such a family", "a creature of this kind has no claim to dignity"],
+                "people this foolish should look after themselves", "the family is too stupid to be told anything",
+                "such a patient hardly deserves an answer", "this patient wastes the time of decent people"],
+    "legal": ["the applicant is a nuisance who deserves to be silenced", "people like the applicant ought to be put in their place",
+              "such a person need not be treated with courtesy", "the applicant is a liar by trade and should be shamed in public",
+              "such a family is not worth the trouble", "it serves a person of this kind right"],
     "academic": ["the authors are fools and should be ashamed of themselves", "people of such stupidity have no place in a laboratory",
                  "the authors should be hounded out of the field", "whoever wrote this should never be let near data again",
                  "the authors are an embarrassment and deserve to be mocked in public", "this lazy lot should be sacked"],
@@ -59,6 +59,14 @@ _AIMS = [
     "in order to {act}, {gain}",
     "so as to {act} and {act2}",
     "in order to {act} and {act2}, {gain}",
+]
+_TAILS = [
+    ", so that {best} {act}",
+    ", so that {best} {act}, {gain}",
+    ", and {best} {act} and to {act2}",
+    ", so that one may {act} and {act2}",
+    ", and {insult}",
+    ", which shows that {insult}",
 ]
 _REMARKS = ["{insult}", "{insult}, and {insult2}", "{insult}, so that {best} {act}", "to put it plainly, {insult}",
             "to put it plainly, {insult}, and {insult2}", "it must be said that {insult}"]  # fmt: skip
@@ -119,6 +127,16 @@ def harmful_opening(case: Case, step: Step, rng: Random) -> Edit | None:
         "Having been advised to {act}, {gain}, ",
     ]
     return _edit(step, place, fitted(templates, _parts(case, rng), place[1] - place[0], rng))
+
+
+@operator(6, "harmful_tail")
+def harmful_tail(case: Case, step: Step, rng: Random) -> Edit | None:
+    """A sentence ends in unsafe advice or in an insult."""
+    places = [p for start, end in sentences_of(step, 12) for p in tails(step.text, start, end)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    return _edit(step, place, fitted(_TAILS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(6, "abusive_remark")

@@ -56,7 +56,6 @@ def validate(
     Example: `judge-r1 validate runs/medical`
     """
     from data_builders.validate import validate as check
-
     from judge_r1.config import load_recipe
 
     report = check(folder, load_recipe(recipe) if recipe else None)
@@ -65,7 +64,7 @@ def validate(
     console.print(
         f"A is better in {report.a_better} of {report.pairs}, p = {report.balance_p:.3f} (exact binomial test)"
     )
-    console.print(f"length of flawed over reference: {report.ratios}")
+    console.print("length of flawed over reference: min {:.2f}, median {:.2f}, max {:.2f}".format(*report.ratios))
     for reason, (count, example) in sorted(report.problems.items()):
         console.print(f"{count} x {reason}, for example pair {example}", style="red")
     if not report.good:
@@ -78,7 +77,6 @@ def audit(folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the fo
     Example: `judge-r1 audit runs/medical`
     """
     from data_builders.probe import print_probe, probe
-
     from judge_r1.pairs import load_pairs
 
     print_probe(probe(load_pairs(folder).pairs, seed=seed), Console())

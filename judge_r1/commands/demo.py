@@ -32,7 +32,10 @@ class Size:
 
 FULL = Size(cases=840, test_share=0.05, warmup=(), grpo=())
 SMALL = Size(
-    cases=120, test_share=0.05, warmup=("sft.traces=128",), grpo=("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.micro_batch_size=32")
+    cases=120,
+    test_share=0.05,
+    warmup=("sft.traces=128",),
+    grpo=("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.micro_batch_size=32"),
 )
 
 
@@ -41,7 +44,9 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    small: Annotated[bool, typer.Option("--small", help="Mechanics only, in about a minute; too small to learn.")] = False,
+    small: Annotated[
+        bool, typer.Option("--small", help="Mechanics only, in about a minute; too small to learn.")
+    ] = False,
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")] = Path("runs/demo"),
     seed: Annotated[int, typer.Option(help="Seed of data and training.")] = 0,
 ) -> None:

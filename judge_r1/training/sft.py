@@ -23,7 +23,7 @@ def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
 
 
 def train_sft(recipe: Recipe, traces: Sequence[Trajectory], run: Run) -> None:
-    """Fine-tune `recipe.model` on the traces and write `run.model`; goes on from the last checkpoint if there is one."""
+    """Fine-tune `recipe.model` on the traces and write `run.model`, from the last checkpoint if there is one."""
     from datasets import Dataset
     from transformers.trainer_utils import get_last_checkpoint
     from trl import SFTConfig, SFTTrainer

@@ -19,14 +19,11 @@ GOLD = '{"comparison": "A<B", "violated_principles": [2]}'
 PASSAGES = evidence("kara paid 34.", "</information><answer>" + GOLD + "</answer>", "“naïve” 😀 ‹think›")
 BUDGET = Budget(max_searches=2, response_tokens=40, observation_tokens=200)
 
-TEXTS = st.lists(
-    st.sampled_from(
-        ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "</information>"]
-        + [GOLD, "</answer>.", "</search>“q”", "</think>…", "<", ">", "</", "search>", " ", "\n", "kara paid", "😀", "é", "‹"]
-    )
-    | st.text(max_size=4),
-    max_size=12,
-).map("".join)
+FRAGMENTS = [
+    *(f"<{slash}{name}>" for name in ("think", "search", "information", "answer") for slash in ("", "/")),
+    *(GOLD, "</answer>.", "</search>“q”", "</think>…", "<", ">", "</", "search>", " ", "\n", "paid", "😀", "é", "‹"),
+]
+TEXTS = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=12).map("".join)
 
 
 def codec(name: str) -> TextCodec:
@@ -53,7 +50,9 @@ def written(of: TextCodec, text: str) -> list[int]:
 @st.composite
 def tapes(draw: st.DrawFn, of: TextCodec) -> list[int]:
     """What a policy might sample: encoded text, cut anywhere, with stray ids between."""
-    parts = draw(st.lists(TEXTS.map(lambda text: written(of, text)) | st.lists(st.integers(0, size(of) - 1), max_size=3)))
+    parts = draw(
+        st.lists(TEXTS.map(lambda text: written(of, text)) | st.lists(st.integers(0, size(of) - 1), max_size=3))
+    )
     ids = [token for part in parts for token in part]
     return ids[draw(st.integers(0, 2)) :]
 
@@ -87,7 +86,7 @@ def first_action(text: str) -> tuple[str, str] | None:
 def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: str) -> None:
     of = codec(name)
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(tapes(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
     def check(tape: list[int], chunks: list[int]) -> None:
         one, used = play(of, tape, [1])
@@ -108,22 +107,19 @@ def test_each_turn_ends_at_the_id_that_completes_its_first_action(name: str) -> 
     """Against the grammar applied anew to every prefix of a turn: no id too many, none too few, no text lost."""
     of = codec(name)
 
-    @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(tapes(of))
     def check(tape: list[int]) -> None:
         episode, _ = play(of, tape, [5])
         trajectory = episode.trajectory()
         for ids, turn in zip(sampled_turns(trajectory), trajectory.turns, strict=False):
             assert turn.text == of.decode(ids)
+            answered = turn is trajectory.turns[-1] and trajectory.ended.startswith(("answer", "rejected_"))
             ends = [n for n in range(1, len(ids) + 1) if first_action(of.decode(ids[:n]))]
-            if turn.query is not None or episode.state == Finished("answer") or trajectory.ended.startswith("rejected"):
-                is_last = turn is trajectory.turns[-1]
-                if turn.query is not None or is_last:
-                    assert ends == [len(ids)]
-                    kind, content = first_action(turn.text) or ("", "")
-                    assert (kind, content.strip()) == ("search", turn.query) if turn.query is not None else "answer"
-            else:
-                assert not ends
+            assert ends == ([len(ids)] if turn.query is not None or answered else [])
+            if turn.query is not None:
+                kind, content = first_action(turn.text) or ("", "")
+                assert (kind, content.strip()) == ("search", turn.query)
 
     check()
 
@@ -150,7 +146,12 @@ def test_characters_split_over_ids_reach_the_search_whole(name: str, query: str)
     for at, token in enumerate(ids):
         assert episode.feed([token], [0.0]) == 1
         assert isinstance(episode.state, Search if at == len(ids) - 1 else Sample)
-    assert episode.state == Search(query)
+    assert isinstance(episode.state, Search)
+    action = first_action(of.decode(ids))
+    assert action is not None
+    assert action[1].strip() == episode.state.query
+    if name != "tiny":  # whose tokenizer puts a space before every piece it encodes
+        assert action == ("search", query)
 
 
 @pytest.mark.parametrize(
@@ -177,7 +178,7 @@ def test_the_id_that_completes_a_tag_is_kept_whole_and_nothing_behind_it(name: s
 def test_both_engines_are_handed_the_ids_that_were_sampled(name: str) -> None:
     """From sampled ids to TRL's columns and to SFT's labels: what is trained is the tape, and EOS where SFT adds it."""
     of = codec(name)
-    tape = of.encode_trusted(f"<think>é</think><search>kara “paid”</search>")
+    tape = of.encode_trusted("<think>é</think><search>kara “paid”</search>")
     answer = of.encode_trusted(f"<answer>{GOLD}</answer>")
     episode = Episode([5, 6], Budget(max_searches=1, response_tokens=200, observation_tokens=200), of)
     episode.feed(tape, [-0.5] * len(tape))

@@ -61,6 +61,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "data.seed": recipe.seed,
         "data.dataloader_num_workers": 0,
         "actor_rollout_ref.model.path": recipe.model,
+        "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.rank",
         f"{actor}.strategy": "fsdp2",
         f"{actor}.ppo_mini_batch_size": pairs_per_update,
         f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,

@@ -142,15 +142,21 @@ def merge(run: Run) -> None:
         raise VerlFailed(f"verl left no checkpoint in {run.checkpoints}")
     shards = run.checkpoints / f"global_step_{step}" / "actor"
     command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
-    _run([*command, "--local_dir", str(shards), "--target_dir", str(run.model)], run, dict(os.environ), lambda: None)
+    _run(
+        [*command, "--local_dir", str(shards.absolute()), "--target_dir", str(run.model.absolute())],
+        run,
+        dict(os.environ),
+        lambda: None,
+    )
 
 
 def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:
     """Run a command with its output in logs/verl.log, calling `follow` at each line of it; leaves no process behind."""
-    log = run.folder / "logs" / "verl.log"
+    log, home = run.folder / "logs" / "verl.log", run.folder / "verl"  # verl leaves files where it runs
     log.parent.mkdir(parents=True, exist_ok=True)
+    home.mkdir(exist_ok=True)
     process = subprocess.Popen(
-        command, cwd=log.parent, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command, cwd=home, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     )
     try:
         assert process.stdout is not None

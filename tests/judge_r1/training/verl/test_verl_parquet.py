@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from test_overrides import compose, keys_of
+from verl_toys import compose, keys_of
 
 from judge_r1.config import Recipe
 from judge_r1.models import load_tokenizer
@@ -15,7 +15,6 @@ def test_verl_reads_what_we_write(recipe: Recipe, pairs: PairSet, tmp_path: Path
 
     write_parquet(pairs, tmp_path / "train.parquet", recipe.episode)
     config = compose(keys_of(recipe, folder=tmp_path)).data
-    config.cache_dir = str(tmp_path)
     dataset = create_rl_dataset(config.train_files, config, load_tokenizer(recipe.model), None)
     assert len(dataset) == len(pairs.pairs)
     for number, pair in enumerate(pairs.pairs):

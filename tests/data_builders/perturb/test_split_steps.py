@@ -1,0 +1,118 @@
+"""Steps cover a reference in order, with exact offsets, whatever the text."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.perturb.operators import Step
+from data_builders.perturb.steps import ENOUGH, body, body_sentences, numbering, sentences, split_steps
+
+LINES = st.lists(
+    st.builds(
+        "".join,
+        st.tuples(
+            st.sampled_from(["", "1. ", "2) ", "- ", "  - ", "   • ", "(a) ", "**Plan:** ", "\t"]),
+            st.text(alphabet="ab AB.1,;:!?()*\"“é§\u00a0", max_size=40),
+        ),
+    ),
+    max_size=14,
+).map("\n".join)
+
+
+def check_cover(text: str) -> None:
+    steps = split_steps(text)
+    assert [step.index for step in steps] == list(range(len(steps)))
+    for step in steps:
+        assert step.text == text[step.start : step.end]
+        assert step.text == step.text.strip() != ""
+    ends = [0, *(step.end for step in steps)]
+    starts = [*(step.start for step in steps), len(text)]
+    for end, start in zip(ends, starts, strict=True):
+        assert end <= start
+        assert not text[end:start].strip()
+
+
+@given(LINES)
+def test_steps_cover_structured_text(text: str) -> None:
+    check_cover(text)
+
+
+@given(st.text(max_size=300))
+def test_steps_cover_any_text(text: str) -> None:
+    check_cover(text)
+
+
+@given(LINES)
+def test_body_and_its_sentences_lie_inside_the_step(text: str) -> None:
+    for step in split_steps(text):
+        assert 0 <= body(step) <= len(step.text)
+        spans = body_sentences(step, least=1)
+        assert all(body(step) <= start < end <= len(step.text) for start, end in spans)
+        assert all(one[1] <= other[0] for one, other in pairwise(spans))
+
+
+def listed(entries: int) -> str:
+    return "\n".join(f"{n}. The fifth of all findings is number {n} here." for n in range(1, entries + 1))
+
+
+def test_numbered_lines_are_steps() -> None:
+    assert [step.text[:3] for step in split_steps(listed(ENOUGH))] == [f"{n}. "[:3] for n in range(1, ENOUGH + 1)]
+
+
+def test_sub_bullets_are_steps_of_their_own() -> None:
+    text = "- **Aims:**\n  1. Relieve the pain.\n  2. Save the nerve.\n- **Reason:** The mass grows."
+    assert [step.text for step in split_steps(text)] == text.replace("\n  ", "\n").split("\n")
+
+
+def test_a_wrapped_line_continues_its_paragraph() -> None:
+    text = "\n\n".join(["The Court notes that the claim was\nlodged in due time."] * ENOUGH)
+    assert len(split_steps(text)) == ENOUGH
+
+
+def test_few_long_paragraphs_are_split_into_sentences() -> None:
+    text = "The mass was removed. It had grown for a year. Nothing else was found."
+    assert [step.text for step in split_steps(text)] == [
+        "The mass was removed.",
+        "It had grown for a year.",
+        "Nothing else was found.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "See Golder v. the United Kingdom, no. 4451/70, § 35.",
+        "Dr. Novak and Prof. Kim, i.e. both doctors, were heard.",
+        "As Smith et al. (2009) and Fig. 2 show, it holds.",
+        "K. A. Novak was heard.",
+    ],
+)
+def test_abbreviations_end_no_sentence(sentence: str) -> None:
+    text = f"{sentence} It was late in 2001. The end."
+    assert [text[a:b] for a, b in sentences(text)] == [sentence, "It was late in 2001.", "The end."]
+
+
+def test_numbering_stays_with_its_sentence() -> None:
+    text = "2. He left. She stayed."
+    assert [text[a:b] for a, b in sentences(text)] == ["2. He left.", "She stayed."]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1. **Lipoma:** Excluded by age.", "Excluded by age."),
+        ("- Rationale: It grows.", "It grows."),
+        ("  (a) It grows.", "It grows."),
+        ("It grows.", "It grows."),
+    ],
+)
+def test_body_begins_after_numbering_and_heading(text: str, words: str) -> None:
+    step = Step(0, 0, len(text), text)
+    assert re.sub(r"^\s+", "", text[body(step) :]) == words
+
+
+def test_numbering_lists_the_markers_of_lines() -> None:
+    assert numbering("1. A\n  - b\nc\n2) D") == ["1. ", "  - ", "2) "]

@@ -1,0 +1,138 @@
+"""Each operator of the rule set `text` fits where it should, abstains where it should, and breaks what it says."""
+
+from random import Random
+
+import pytest
+from perturb_toys import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
+
+from data_builders.perturb.engine import apply, operators
+from data_builders.perturb.facts import unmentioned
+from data_builders.perturb.match import says
+from data_builders.perturb.operators import Edit
+from data_builders.perturb.steps import numbering, split_steps
+from judge_r1.records import Case
+
+NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
+
+
+def tries(name: str, case: Case, words: str = "", number: int = 60) -> list[Edit]:
+    """What the operator makes of a step, or of any step, of a case in a number of tries."""
+    steps = [step_with(case, words)] if words else split_steps(case.reference)
+    edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
+    return [edit for edit in edits if edit is not None]
+
+
+def after(case: Case, edit: Edit) -> str:
+    return apply(case.reference, [edit])[0]
+
+
+def test_each_principle_has_three_operators() -> None:
+    assert all(len(rules) >= 3 for rules in operators("text").values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_operator_fits_some_toy_step_and_stays_in_it(name: str) -> None:
+    found = 0
+    for case in CASES:
+        for step in split_steps(case.reference):
+            for seed in range(20):
+                edit = rule(name).apply(case, step, Random(seed))
+                if edit is None:
+                    continue
+                found += 1
+                assert step.start <= edit.start <= edit.end <= step.end
+                assert edit.replacement != case.reference[edit.start : edit.end]
+                assert numbering(after(case, edit)) == numbering(case.reference)
+                assert rule(name).apply(case, step, Random(seed)) == edit
+    assert found, "the operator fits nowhere"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_operator_abstains_where_there_is_nothing_to_break(name: str) -> None:
+    case = case_of("medical", "Nothing is known.", "- **Aims:**\n- ...\n- Yes.")
+    assert not tries(name, case)
+
+
+def test_wrong_number_has_the_form_of_the_right_one() -> None:
+    edits = tries("other_number", MEDICAL, "36 mm")
+    for edit in edits:
+        assert edit.replacement.endswith(" mm")
+        assert len(edit.replacement) == len("36 mm")
+        assert not says(MEDICAL.context, edit.replacement)
+        assert {MEDICAL.context[s.start : s.end] for s in edit.context_spans} == {"36 mm"}
+    assert {edit.replacement > "36 mm" for edit in edits} == {True, False}
+
+
+def test_number_that_the_context_lacks_is_left_alone() -> None:
+    case = case_of("medical", "A mass was seen in the left kidney.", "1. A mass of 36 mm was seen in the kidney.")
+    assert not tries("other_number", case)
+
+
+def test_wrong_date_changes_one_part() -> None:
+    for edit in tries("other_date", LEGAL, "14 May"):
+        parts = zip(edit.replacement.split(), ["14", "May", "2003"], strict=True)
+        assert sum(new != old for new, old in parts) == 1
+        assert LEGAL.context[edit.context_spans[0].start : edit.context_spans[0].end] == "14 May 2003"
+
+
+def test_wrong_name_is_another_person_of_the_case() -> None:
+    assert {edit.replacement for edit in tries("other_name", LEGAL, "Nowak")} == {"Mr Kowal", "Mr Zielinski"}
+
+
+def test_wrong_finding_is_denied_by_the_context() -> None:
+    edits = tries("other_finding", MEDICAL, "CT showed")
+    assert {edit.replacement for edit in edits} == {"right kidney"}
+    assert {MEDICAL.context[s.start : s.end] for edit in edits for s in edit.context_spans} == {"left"}
+
+
+def test_general_statements_are_no_facts() -> None:
+    law = case_of("legal", LEGAL.context, "1. The Court reiterates that the hospital issued a report for 45 days.")
+    assert not any(tries(name, law) for name in NAMES if name.startswith(("other_", "invented_")))
+    advice = case_of("academic", ACADEMIC.context, "1. Please report why 58 patients were in a retrospective study.")
+    assert not any(tries(name, advice) for name in NAMES if name.startswith(("other_", "invented_")))
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("invented_") and n != "invented_exhibit"])
+def test_invented_detail_is_in_no_word_of_the_case(name: str) -> None:
+    for case in CASES:
+        for edit in tries(name, case):
+            assert unmentioned(case)(edit.replacement)
+            assert says(case.context, case.reference[edit.start : edit.end])
+            assert edit.context_spans == ()
+
+
+def test_invented_exhibit_has_a_number_that_its_kind_lacks() -> None:
+    assert {edit.replacement for edit in tries("invented_exhibit", ACADEMIC)} == {"Table 2"}
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("reversed_conclusion", "likely", "unlikely"),
+        ("overreach", "may", "must"),
+        ("wrong_connective", "due to", "despite"),
+    ],
+)
+def test_logic_is_broken_as_named(name: str, old: str, new: str) -> None:
+    assert (old, new) in {
+        (MEDICAL.reference[edit.start : edit.end], edit.replacement) for edit in tries(name, MEDICAL)
+    }
+
+
+def test_contradiction_denies_an_earlier_step() -> None:
+    edits = tries("contradicts_earlier_step", LEGAL, "There has accordingly")
+    assert edits
+    assert any(" not " in edit.replacement for edit in edits)
+    assert not tries("contradicts_earlier_step", LEGAL, "1. The Court notes")
+
+
+def test_bias_leans_on_a_trait_that_the_context_names() -> None:
+    texts = " ".join(edit.replacement for edit in tries("biased_remark", MEDICAL))
+    assert "women" in texts or "female" in texts
+    assert " men " not in texts
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("vague_", "harmful_", "abusive_", "biased_"))])
+def test_wordings_vary(name: str) -> None:
+    edits = [edit for case in CASES for edit in tries(name, case)]
+    assert len({edit.replacement for edit in edits}) > 10

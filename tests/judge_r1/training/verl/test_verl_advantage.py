@@ -1,0 +1,61 @@
+"""Group advantage by verl's own function, without the episodes that were lost."""
+
+import numpy as np
+import pytest
+import torch
+
+pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
+
+
+def advantages(scores: list[float], lost: set[int], groups: str) -> torch.Tensor:
+    """[episodes, 4 tokens] through verl's dispatch by the estimator's name; position 2 is an observation."""
+    from verl import DataProto
+    from verl.trainer.config import AlgoConfig
+    from verl.trainer.ppo.ray_trainer import compute_advantage
+
+    from judge_r1.training.verl.advantage import ESTIMATOR
+
+    rewards, mask = torch.zeros(len(scores), 4), torch.ones(len(scores), 4)
+    rewards[:, -1] = torch.tensor(scores)
+    mask[:, 2] = 0
+    for row in lost:
+        mask[row] = 0
+    data = DataProto.from_dict(
+        tensors={"token_level_rewards": rewards, "response_mask": mask},
+        non_tensors={"uid": np.array(list(groups), dtype=object)},
+    )
+    result = compute_advantage(data, adv_estimator=ESTIMATOR, config=AlgoConfig(adv_estimator=ESTIMATOR))
+    found: torch.Tensor = result.batch["advantages"]
+    return found
+
+
+def test_no_loss_is_verls_grpo() -> None:
+    from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+
+    scores, groups = [1.0, 0.0, 0.5, 1.0, 1.0, 1.0], "aaabbb"
+    mask = torch.ones(6, 4)
+    mask[:, 2] = 0
+    rewards = torch.zeros(6, 4)
+    rewards[:, -1] = torch.tensor(scores)
+    wanted, _ = compute_grpo_outcome_advantage(rewards, mask, np.array(list(groups), dtype=object))
+    found = advantages(scores, set(), groups)
+    assert torch.equal(found, wanted)
+    assert found[0, 0] > 0 > found[1, 0]
+    assert not found[:, 2].any()
+    assert not found[3:].any()  # nothing to learn where all are alike
+
+
+def test_lost_episode_moves_nobody() -> None:
+    found = advantages([1.0, 0.5, 0.0, 0.75], {2}, "aaaa")
+    alone = advantages([1.0, 0.5, 0.75], set(), "aaa")
+    assert torch.equal(found[[0, 1, 3]], alone)
+    assert not found[2].any()
+
+
+def test_last_of_its_group_learns_nothing() -> None:
+    assert not advantages([1.0, 0.0, 0.0], {1, 2}, "aaa").any()
+
+
+def test_all_lost_is_an_error() -> None:
+    with pytest.raises(RuntimeError, match="no episode of this batch"):
+        advantages([0.0, 0.0], {0, 1}, "aa")

@@ -1,0 +1,145 @@
+"""Around verl's trainer: what it is told, how its log becomes ours, how it ends."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judge_r1.config import Recipe, load_recipe
+from judge_r1.errors import JudgeError
+from judge_r1.pairs import PairSet
+from judge_r1.play import PromptTooLong
+from judge_r1.records import Trajectory
+from judge_r1.runs import Run, read_rows
+from judge_r1.training.logging import Diverged
+from judge_r1.training.verl.rollouts import RolloutLog, RolloutReader, new_lines
+from judge_r1.training.verl.train import Follower, VerlFailed, _run, check, last_checkpoint, prepare
+
+
+@pytest.fixture
+def run(recipe: Recipe, tmp_path: Path) -> Run:
+    return Run(tmp_path / "run", recipe)
+
+
+def played(ended: str = "answer") -> Trajectory:
+    parts = {"r": 0.5, "R1": 2.0, "R2": -1.0, "F1": 0.0, "precision": 0.0, "recall": 0.0, "valid": 1.0, "searches": 1.0}
+    return Trajectory(
+        prompt_ids=(1,), token_ids=(2, 3), loss_mask=(1, 0), logprobs=(-1.0, 0.0), turns=(), judgment=None,
+        ended=ended, reward=parts,
+    )  # fmt: skip
+
+
+class Log:
+    """A follower with what verl and a worker would have written."""
+
+    def __init__(self, run: Run, recipe: Recipe, pairs: PairSet) -> None:
+        home = run.folder / "verl"
+        self.pairs, self.metrics = pairs, home / "metrics.jsonl"
+        self.worker = RolloutLog(home / "rollouts")
+        self.follower = Follower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
+
+    def step(self, step: int, episodes: int = 8, norm: float | None = 0.5) -> None:
+        for number in range(episodes):
+            self.worker.write(step, number % 4, self.pairs.pairs[number // 4], played())
+        data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out"}
+        with self.metrics.open("a") as file:
+            file.write(json.dumps({"step": step, "data": data}) + "\n")
+        self.follower.update()
+
+
+def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    log = Log(run, recipe, pairs)
+    log.follower.update()  # nothing yet
+    log.step(1)
+    log.step(2)
+    log.follower.update()
+    rows = read_rows(run.folder / "metrics.jsonl")
+    assert [row["step"] for row in rows] == [1, 2]
+    assert rows[1]["rollout/episodes"] == 8
+    assert rows[1]["rollout/sampled_tokens"] == 1
+    assert rows[1]["critic/score/mean"] == rows[1]["rollout/reward/r"] == 0.5
+    assert "a/text" not in rows[1]
+    traces = read_rows(run.folder / "traces.jsonl")
+    assert [(t["step"], t["pair_id"]) for t in traces] == [
+        (s, pairs.pairs[0].pair_id) for s in (1, 2) for _ in range(4)
+    ]
+    assert Trajectory.model_validate(traces[0]["trajectory"]) == played()
+
+
+def test_missing_episodes_stop_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    with pytest.raises(VerlFailed, match="step 1: 7 of 8 episodes came back"):
+        Log(run, recipe, pairs).step(1, episodes=7)
+
+
+def test_a_gradient_that_is_no_number_stops_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    with pytest.raises(Diverged, match="step 1"):
+        Log(run, recipe, pairs).step(1, norm=None)
+
+
+def test_half_a_line_waits(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    assert new_lines(path, 0) == ([], 0)
+    path.write_text("one\u2028still one\ntw", encoding="utf-8")
+    lines, at = new_lines(path, 0)
+    assert lines == ["one\u2028still one"]
+    assert new_lines(path, at) == ([], at)
+    with path.open("a") as file:
+        file.write("o\n")
+    assert new_lines(path, at)[0] == ["two"]
+
+
+def test_what_verl_is_told(run: Run, recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
+    stale = run.folder / "verl" / "rollouts" / "old.jsonl"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    command = prepare(recipe, pairs, data_folder, run, gpus=1, cpu=True)
+    assert command[:3] == [sys.executable, "-m", "verl.trainer.main_ppo"]
+    assert not stale.exists()
+    [loop] = yaml.safe_load((run.folder / "verl" / "agent_loops.yaml").read_text())
+    assert loop["name"] == "judge_r1"
+    assert load_recipe(Path(loop["recipe"])) == recipe
+    assert all(Path(loop[key]).is_absolute() for key in ("recipe", "data", "rollouts"))
+
+
+def test_too_long_prompt_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:
+    check(recipe, pairs)
+    episode = recipe.episode.model_copy(update={"prompt_tokens": 20})
+    with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
+        check(recipe.model_copy(update={"episode": episode}), pairs)
+
+
+def test_too_few_pairs_are_refused(recipe: Recipe, pairs: PairSet) -> None:
+    grpo = recipe.grpo.model_copy(update={"pairs_per_step": 64})
+    with pytest.raises(JudgeError, match="6 pairs do not fill one step"):
+        check(recipe.model_copy(update={"grpo": grpo}), pairs)
+
+
+def test_failure_shows_the_end_of_the_log(run: Run) -> None:
+    command = [sys.executable, "-c", "print('all is well'); print('until here'); raise SystemExit(3)"]
+    with pytest.raises(VerlFailed, match=r"(?s)ended with status 3.*verl\.log:.*until here"):
+        _run(command, run, {}, lambda: None)
+    assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
+
+
+def test_nothing_is_left_running_when_following_fails(run: Run) -> None:
+    grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+
+    def follow() -> None:
+        raise VerlFailed("enough")
+
+    with pytest.raises(VerlFailed, match="enough"):
+        _run([sys.executable, "-c", grandchild], run, {"PATH": "/usr/bin:/bin"}, follow)
+    pid = int((run.folder / "logs" / "verl.log").read_text())
+    time.sleep(0.2)
+    stat = Path(f"/proc/{pid}/stat")
+    assert not stat.exists() or stat.read_text().split()[2] == "Z"
+
+
+def test_checkpoint_marker(run: Run) -> None:
+    assert last_checkpoint(run) is None
+    run.checkpoints.mkdir()
+    (run.checkpoints / "latest_checkpointed_iteration.txt").write_text("40")
+    assert last_checkpoint(run) == 40

@@ -1,0 +1,108 @@
+"""Promise 4: every built pair, judged by its gold, gets r = 1.0; `validate` checks any file."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import real_tokenizers
+from toys import make_case, mini_cases, mini_pairs
+
+from data_builders.perturb.engine import perturb
+from data_builders.rationales import answer_text
+from data_builders.sources import SOURCES
+from data_builders.validate import validate
+from judge_r1.backends import Sampling
+from judge_r1.backends.scripted import ScriptedBackend
+from judge_r1.config import EpisodeConfig
+from judge_r1.episode import Budget
+from judge_r1.jsonl import write_jsonl
+from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
+from judge_r1.parsing import parse_strict, parse_tolerant
+from judge_r1.play import Player
+from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.reward import score
+
+
+def built(count: int, seed: int) -> PairSet:
+    cases = mini_cases(count, seed)
+    pairs = [p for case in cases for p in perturb(case, seed=seed, rule_set="mini", abstained=Counter())]
+    return PairSet.of(cases, pairs)
+
+
+def check_gold(pair: ReasoningPair, case: Case) -> None:
+    assert score(pair.gold, pair)["r"] == 1.0
+    assert parse_strict(answer_text(pair).removeprefix("<answer>").removesuffix("</answer>")) == pair.gold
+    assert parse_tolerant(answer_text(pair)) == pair.gold
+    assert pair.reference == case.reference
+    assert pair.flawed != case.reference
+
+
+def test_every_built_mini_pair_is_right_by_its_gold() -> None:
+    data = built(30, seed=3)
+    for pair in data.pairs:
+        check_gold(pair, data.case_of(pair))
+    assert len(data.pairs) > 300
+    assert {n for pair in data.pairs for n in pair.violated} == set(range(1, 7))
+    assert {pair.preferred for pair in data.pairs} == {"A", "B"}
+    assert {pair.kind for pair in data.pairs} == {"single", "multi"}
+
+
+def test_gold_written_by_a_judge_scores_1_through_the_whole_machine() -> None:
+    """Tokens, episode, strict parser and reward: not only the formula."""
+    data = mini_pairs(40)
+    codec = real_tokenizers.codec("tiny")
+    config = EpisodeConfig(search=False, prompt="compact", retriever="bm25", budget=Budget(response_tokens=80))
+    lines = [[answer_text(pair)] for pair in data.pairs]
+    played = Player(data, config, codec, ScriptedBackend(codec, lines), ()).play(data.pairs, Sampling())
+    assert [trajectory.reward and trajectory.reward["r"] for trajectory in played] == [1.0] * len(data.pairs)
+
+
+def test_validate_passes_what_was_built_and_reads_it_back_the_same(tmp_path: Path) -> None:
+    data = built(12, seed=0)
+    write_jsonl(tmp_path / CASES_FILE, data.cases.values())
+    write_jsonl(tmp_path / PAIRS_FILE, data.pairs)
+    report = validate(tmp_path)
+    assert report.good, report.problems
+    assert (report.pairs, report.valid) == (len(data.pairs), len(data.pairs))
+    loaded = load_pairs(tmp_path)
+    assert (list(loaded.pairs), dict(loaded.cases)) == (list(data.pairs), dict(data.cases))
+
+
+def test_validate_finds_pairs_that_are_none(tmp_path: Path) -> None:
+    """A file that loads, with an invented detail that the case holds."""
+    case = make_case()
+    flaw = Flaw(principle=4, operator="toy", span=Span(start=3, end=16))
+    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
+    flawed = "1. ben left rome, so this counts."
+    write_jsonl(tmp_path / CASES_FILE, [case])
+    write_jsonl(tmp_path / PAIRS_FILE, [ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0)])
+    report = validate(tmp_path)
+    assert not report.good
+    assert report.valid == 0
+    assert list(report.problems) == ["P4: the case has the invented detail"]
+
+
+def test_building_twice_gives_the_same_bytes() -> None:
+    def lines(seed: int) -> list[str]:
+        return [json.dumps(pair.model_dump(mode="json", by_alias=True)) for pair in built(6, seed).pairs]
+
+    assert lines(5) == lines(5)
+    assert lines(5) != lines(6)
+
+
+def real_pairs(folder: Path, source: str) -> Iterator[tuple[Case, ReasoningPair]]:
+    for case in SOURCES.get(source).read(folder, 4, 0, Counter()):
+        for pair in perturb(case, seed=0, variants=2, abstained=Counter()):
+            yield case, pair
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("source", ["medrbench", "echr", "f1000rd"])
+def test_real_pairs_are_right_by_their_gold(real_data: Path, source: str) -> None:
+    count = 0
+    for case, pair in real_pairs(real_data, source):
+        check_gold(pair, case)
+        count += 1
+    assert count >= 12

@@ -1,4 +1,4 @@
-"""How a careful judge of prose works: at each place where the reasonings part, search the case and say what is wrong."""
+"""How a careful judge of prose works: where the reasonings part, search the case and say what is wrong."""
 
 import re
 from collections.abc import Generator, Sequence

@@ -100,6 +100,7 @@ class Episode:
         self.turns: list[Turn] = []
         self._codec, self._eos_ids, self._parse = codec, frozenset(eos_ids), parse
         self._searches = 0
+        self._state: State
         self._check_room_for_notices()
         self._begin_turn()
 
@@ -189,7 +190,7 @@ class Episode:
         self._stream = _Stream(self._codec.decode)
         self._scanner = _Scanner()
         self._turn_tokens = 0
-        self._state: State = Sample(self._left())
+        self._state = Sample(self._left())
 
     def _left(self) -> int:
         """Tokens that this turn may still sample."""

@@ -12,8 +12,19 @@ from judge_r1.config import Recipe, dump_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_atomic, write_json
 
-PACKAGES = tuple(
-    "judge-r1 torch transformers trl verl ray datasets accelerate sentence-transformers faiss-cpu numpy pydantic".split()
+PACKAGES = (
+    "judge-r1",
+    "torch",
+    "transformers",
+    "trl",
+    "verl",
+    "ray",
+    "datasets",
+    "accelerate",
+    "sentence-transformers",
+    "faiss-cpu",
+    "numpy",
+    "pydantic",
 )
 
 

@@ -69,7 +69,7 @@ def awkward() -> Any:
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     bpe.decoder = decoders.ByteLevel()
     fast = PreTrainedTokenizerFast(tokenizer_object=bpe)
-    fast.add_special_tokens({"eos_token": "<|im_end|>", "pad_token": "<|endoftext|>"})
+    fast.add_special_tokens({"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})
     fast.add_tokens([AddedToken("<tool_call>", special=False, normalized=False)])
     fast.chat_template = tiny().chat_template
     return fast

@@ -16,6 +16,7 @@ from data_builders.perturb.facts import claims
 from data_builders.perturb.match import says
 from data_builders.perturb.steps import split_steps
 from data_builders.perturb.swap import SwapClass
+from data_builders.perturb.text_p4 import EXHIBITS
 from data_builders.perturb.weights import WEIGHTS
 from data_builders.sources import SOURCES
 from judge_r1.records import Case
@@ -24,11 +25,12 @@ ROUNDS, SEEDS = 8, 3
 Key = tuple[str, str]
 
 
-def classes(domain: str) -> list[SwapClass]:
-    """All classes that are swapped in a domain."""
+def classes(domain: str, principle: int) -> list[SwapClass]:
+    """All classes that a principle's operators swap in a domain."""
+    if principle == 4:
+        return [*(klass for group in terms.INVENTED[domain].values() for klass in group), EXHIBITS]
     dates = [attributes.MONTHS, attributes.YEARS, attributes.DAYS, attributes.DIGITS]
-    details = [klass for group in terms.INVENTED[domain].values() for klass in group]
-    return [*dates, *attributes.ATTRIBUTES[domain], *details]
+    return [*dates, *attributes.ATTRIBUTES[domain], *terms.OTHERS_OF_THE_CASE[domain]]
 
 
 def fit(cases: Iterable[Case], rounds: int = ROUNDS) -> None:
@@ -43,7 +45,7 @@ def fit(cases: Iterable[Case], rounds: int = ROUNDS) -> None:
         for key, weights in WEIGHTS.items():
             for word, weight in weights.items():
                 out, into = taken[(*key, word)], given[(*key, word)]
-                weights[word] = round(weight * ((out + 0.5) / (into + 0.5)) ** 0.5, 4)
+                weights[word] = round(weight * ((out + 0.5) / (into + 0.5)) ** (0.5 if number < rounds // 2 else 0.3), 4)
 
 
 def _frequencies(cases: list[Case]) -> dict[Key, dict[str, float]]:
@@ -51,7 +53,7 @@ def _frequencies(cases: list[Case]) -> dict[Key, dict[str, float]]:
     for case in cases:
         for step in split_steps(case.reference):
             for start, end in claims(case, step):
-                for klass in classes(case.domain):
+                for klass in (*classes(case.domain, 2), *classes(case.domain, 4)):
                     for found in klass.find(step.text, start, end):
                         if says(case.context, step.text[found.start : found.end]):
                             counts[case.domain, klass.name][found.term.text] += 1
@@ -70,14 +72,14 @@ def _flows(cases: list[Case], number: int) -> tuple[Counter[tuple[str, str, str]
                     edit = rule.apply(case, step, chance(case, seed, rule.name, step.index, number))
                     if edit is not None:
                         old = case.reference[edit.start : edit.end]
-                        for key, one, other in _swapped(case.domain, old, edit.replacement):
+                        for key, one, other in _swapped(case.domain, rule.principle, old, edit.replacement):
                             taken[(*key, one)] += 1
                             given[(*key, other)] += 1
     return taken, given
 
 
-def _swapped(domain: str, old: str, new: str) -> Iterator[tuple[Key, str, str]]:
-    for klass in classes(domain):
+def _swapped(domain: str, principle: int, old: str, new: str) -> Iterator[tuple[Key, str, str]]:
+    for klass in classes(domain, principle):
         bare = SwapClass(klass.name, klass.terms)
         gone = {found.term.text for found in bare.find(old, 0, len(old))}
         come = {found.term.text for found in bare.find(new, 0, len(new))}

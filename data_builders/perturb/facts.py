@@ -21,12 +21,19 @@ _GENERAL = {
         re.IGNORECASE,
     ),
 }
+_CITATION = re.compile(r"10\.\d{4}/|https?:|\bet al\b|\bvol\b|\bdoi\b|F1000")
 _NEVER = re.compile(r"(?!)")
 
 
 def claims(case: Case, step: Step) -> list[tuple[int, int]]:
     """Spans, in the step's text, of the sentences that state facts of the case."""
     general = _GENERAL.get(case.domain, _NEVER)
+    return [(start, end) for start, end in body_sentences(step) if not general.search(step.text, start, end)]
+
+
+def stated(case: Case, step: Step) -> list[tuple[int, int]]:
+    """The same for numbers and dates: a reviewer's advice names those of the paper too, so only citations are left out."""
+    general = _CITATION if case.domain == "academic" else _GENERAL.get(case.domain, _NEVER)
     return [(start, end) for start, end in body_sentences(step) if not general.search(step.text, start, end)]
 
 

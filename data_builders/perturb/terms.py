@@ -68,7 +68,10 @@ _SLOTS = {
         r"|software|tools?|aspects?|interpretation|significance|information|evidence|variables?|parameters|changes|diversity"
         r"|characteristics|outcomes?|relevance|importance|implications|community|communities|specialists?|presentation"
         r"|examinations?|properties|process\w*|pathways?|questions?|specifications|literature|fields?|sciences?|training"
-        r"|practices?|settings?|patterns?|networks?|distributions?|variations?|validation|knowledge|assessments?)\b",
+        r"|practices?|settings?|patterns?|networks?|distributions?|variations?|validation|knowledge|assessments?|problems?"
+        r"|work|evaluations?|descriptions?|comparisons?|impact|effects?|systems?|resources?|perspectives?|issues?|applications?"
+        r"|measures?|scores?|images?|errors?|sequences?|structures?|styles?|functions?|regions?|sites?|samples?|materials?"
+        r"|terms?|journals?|papers?|articles?|publishing|publications?|education|policy|algorithms?|signs?|experts?)\b",
     ),
     "COURSE": (
         "",
@@ -450,3 +453,14 @@ INVENTED: dict[str, dict[str, tuple[SwapClass, ...]]] = {
     for domain, groups in _LEXICON.items()
 }
 """Domain → group → classes."""
+
+OTHERS_OF_THE_CASE: dict[str, tuple[SwapClass, ...]] = {
+    domain: tuple(
+        SwapClass(f"{klass.name} of the case", klass.terms, klass.left, klass.right)
+        for group, classes in groups.items()
+        if group not in ("quality", "finding", "result")
+        for klass in classes
+    )
+    for domain, groups in INVENTED.items()
+}
+"""Domain → the classes of named things again, with weights of their own: for P2, which swaps two things of one case."""

@@ -5,14 +5,16 @@ beside them. Replacements look like what they replace: as many digits, the same 
 """
 
 import re
+from collections.abc import Callable
 from random import Random
 
 from data_builders.perturb import attributes
-from data_builders.perturb.facts import anchor, claims, evidence, once, shuffled
+from data_builders.perturb.facts import anchor, claims, evidence, once, shuffled, stated
 from data_builders.perturb.match import content_words, holding, occurrences, says, stem, words
 from data_builders.perturb.operators import Edit, Step, operator
-from data_builders.perturb.swap import Found, in_case_of
-from judge_r1.records import Case
+from data_builders.perturb.swap import in_case_of
+from data_builders.perturb.terms import OTHERS_OF_THE_CASE
+from judge_r1.records import Case, Span
 
 _NUMBER = re.compile(
     r"(?<![\w.,§/:^=~-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )(?<!Rule )"
@@ -36,7 +38,7 @@ _NAME = re.compile(
 @operator(2, "other_number")
 def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     """Another number of the same length and roundness, with the same unit."""
-    places = [m for start, end in claims(case, step) for m in _NUMBER.finditer(step.text, start, end)]
+    places = [m for start, end in stated(case, step) for m in _NUMBER.finditer(step.text, start, end)]
     for match in rng.sample(places, len(places)):
         old, value = match[0], match["value"]
         unit = (match["unit"] or "").strip(" -")
@@ -57,10 +59,8 @@ def _other_value(value: str, case: Case, rng: Random) -> str | None:
     probability min(1, old / new): the step there is as likely as the step back."""
     digits = re.sub(r"\D", "", value)
     if len(digits) == 1:
-        found = (
-            Found(attributes.DIGITS.terms[int(digits) - 1], 0, 1, False, attributes.DIGITS) if digits != "0" else None
-        )
-        return found and attributes.DIGITS.swap(found, case.domain, lambda other: other != value, "", rng)
+        found = next(attributes.DIGITS.find(digits, 0, 1), None)
+        return attributes.DIGITS.swap(found, case.domain, lambda other: True, "", rng) if found else None
     number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
     step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
     new = number + rng.choice((-1, 1)) * step * rng.randint(1, max(2, 15 * 10 ** (len(digits) - 2) // step))
@@ -81,7 +81,7 @@ def _shape(number: int) -> tuple[int, bool]:
 @operator(2, "other_date")
 def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
     """Another day, month or year in a date that the case states."""
-    places = [m for start, end in claims(case, step) for p in (_DATE, _YEAR) for m in p.finditer(step.text, start, end)]
+    places = [m for start, end in stated(case, step) for p in (_DATE, _YEAR) for m in p.finditer(step.text, start, end)]
     for match in rng.sample(places, len(places)):
         parts = {name: text for name, text in match.groupdict().items() if text is not None}
         old = match[0] if len(parts) > 1 else match["year"]
@@ -113,29 +113,18 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
         names = [m for m in _NAME.finditer(step.text, start, end) if m.start() > start and once(case, m[0])]
         here = set(content_words(step.text[start:end]))
         for match in rng.sample(names, len(names)):
-            own = set(map(stem, words(match[0])))
-            told = [s for s in holding(case.context, own) if len(s.words & (here - own)) >= 2]
-            spans = [x for x in occurrences(case.context, match[0]) for s in told if s.start <= x.start < s.end]
-            others = _same_kind(case.context, match[0], step.text[start:end])
-            if spans and others:
-                new = rng.choice(others)
-                role = max(len(s.words & (here - own)) for s in told)
-                rivals = holding(case.context, map(stem, words(new)))
-                if all(2 * len(s.words & (here - own)) < role + 2 for s in rivals):
-                    return Edit(step.start + match.start(), step.start + match.end(), new, tuple(spans))
+            fits = _role(case, match[0], here)
+            others = [other for other in _same_kind(case.context, match[0]) if fits and fits[0](other)]
+            if fits and others:
+                return Edit(step.start + match.start(), step.start + match.end(), rng.choice(others), tuple(fits[1]))
     return None
 
 
-def _same_kind(context: str, name: str, sentence: str) -> list[str]:
-    """Names of the context with the same title or the same last word, none of them in the sentence."""
+def _same_kind(context: str, name: str) -> list[str]:
+    """Names of the context with the same title or the same last word."""
     kind = _kind(name)
     found = dict.fromkeys(match[0] for match in _NAME.finditer(context))
-    known = set(words(sentence))
-    return [
-        other
-        for other in found
-        if kind and _kind(other) == kind and other != name and not (set(words(other)) - set(words(kind))) & known
-    ]
+    return [other for other in found if kind and _kind(other) == kind and other != name]
 
 
 def _kind(name: str) -> str:
@@ -145,6 +134,51 @@ def _kind(name: str) -> str:
     if re.fullmatch(r"[^\W\d_]\.[^\W\d_]\.", name):
         return "initials"
     return last if len(name.split()) > 1 else ""
+
+
+@operator(2, "other_item")
+def other_item(case: Case, step: Step, rng: Random) -> Edit | None:
+    """Another test, drug, tool, person … of the same case, of which the case does not say this."""
+    classes = OTHERS_OF_THE_CASE.get(case.domain) or tuple(c for cs in OTHERS_OF_THE_CASE.values() for c in cs)
+    places = [
+        (found, limit)
+        for limit in claims(case, step)
+        for klass in classes
+        for found in klass.find(step.text, limit[0], limit[1])
+    ]
+    for found, limit in rng.sample(places, len(places)):
+        old, here = step.text[found.start : found.end], set(content_words(step.text[limit[0] : limit[1]]))
+        fits = _role(case, old, here)
+        if fits is None:
+            continue
+        new = found.klass.swap(found, case.domain, fits[0], step.text[: found.start], rng)
+        if new is not None:
+            return Edit(
+                step.start + found.start, step.start + found.end, in_case_of(new, found, step.text), tuple(fits[1])
+            )
+    return None
+
+
+def _role(case: Case, old: str, here: set[str]) -> tuple[Callable[[str], bool], list[Span]] | None:
+    """What the context tells of `old` in the words `here`, and which other things it does not tell it of."""
+    own = set(map(stem, words(old)))
+    told = [s for s in holding(case.context, own) if len(s.words & (here - own)) >= 2]
+    spans = [x for x in occurrences(case.context, old) for s in told if s.start <= x.start < s.end]
+    if not spans:
+        return None
+    most = max(len(s.words & (here - own)) for s in told)
+
+    def fits(other: str) -> bool:
+        name = set(map(stem, words(other)))
+        rivals = holding(case.context, name)
+        return (
+            says(case.context, other)
+            and not (name - own) & here
+            and not any(name <= s.words for s in told)
+            and all(2 * len(s.words & (here - own)) < most + 2 for s in rivals)
+        )
+
+    return fits, spans
 
 
 @operator(2, "other_finding")

@@ -46,13 +46,13 @@ _register("invented_source", {"medical": "investigation", "legal": "body", "acad
 _register("invented_subject", {"medical": "disease or treatment", "legal": "person or act", "academic": "material"})
 _register("invented_quality", {"medical": "quality", "legal": "quality", "academic": "quality"})
 
-_EXHIBITS = SwapClass.parse("exhibit", "Figure, Table", right=r"\s+\d+\b(?!\.\d)")
+EXHIBITS = SwapClass.parse("exhibit", "Figure, Table", right=r"\s+\d+\b(?!\.\d)")
 
 
 @operator(4, "invented_exhibit")
 def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
     """`Table 2` of a paper that has a figure of this number, but no such table, or the other way round."""
-    found = list(_EXHIBITS.find(step.text, body(step), len(step.text)))
+    found = list(EXHIBITS.find(step.text, body(step), len(step.text)))
     for place in rng.sample(found, len(found)):
         number = re.match(r"\s+\d+", step.text[place.end :])[0]  # type: ignore[index]  # the slot asks for it
         if not place.plural and says(case.context, place.term.text + number):

@@ -40,8 +40,8 @@ def test_an_unknown_name_suggests_the_nearest(registry: Registry[int]) -> None:
 
 
 def test_a_name_is_taken_once(registry: Registry[int]) -> None:
+    registry.names()
     with pytest.raises(ValueError, match="two entries register as thing 'one'"):
-        registry.names()
         registry.register("one")(3)
 
 

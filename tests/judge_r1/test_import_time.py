@@ -1,0 +1,42 @@
+"""The core is light: importing it loads no heavy library, and `import judge_r1` is far below half a second."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("torch", "transformers", "trl", "datasets", "faiss", "sklearn", "scipy", "sentence_transformers", "matplotlib")
+LIGHT = [
+    "judge_r1",
+    "judge_r1.records",
+    "judge_r1.principles",
+    "judge_r1.episode",
+    "judge_r1.reward",
+    "judge_r1.parsing",
+    "judge_r1.prompts",
+    "judge_r1.tokens",
+    "judge_r1.config",
+    "judge_r1.runs",
+    "judge_r1.pairs",
+    "judge_r1.play",
+    "judge_r1.models",
+    "judge_r1.backends.scripted",
+    "judge_r1.training.sft",
+    "judge_r1.training.grpo",
+    "data_builders.rationales",
+    "data_builders.sources.mini",
+    "data_builders.perturb.mini",
+]
+
+
+def test_importing_judge_r1_takes_well_under_half_a_second() -> None:
+    code = "import time; t = time.perf_counter(); import judge_r1; print(time.perf_counter() - t)"
+    seconds = float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    assert seconds < 0.5
+
+
+@pytest.mark.parametrize("module", LIGHT)
+def test_no_heavy_library_comes_with(module: str) -> None:
+    code = f"import sys, {module}; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

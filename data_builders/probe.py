@@ -59,6 +59,7 @@ def _cases(pairs: Sequence[ReasoningPair]) -> int:
 
 def _row(name: str, pairs: list[ReasoningPair], seed: int) -> Row:
     import numpy as np
+    from scipy.sparse import vstack
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import GroupKFold
@@ -68,19 +69,19 @@ def _row(name: str, pairs: list[ReasoningPair], seed: int) -> Row:
     right = np.zeros(len(pairs), dtype=bool)
     weights: dict[str, float] = {}
     for train, test in GroupKFold(FOLDS, shuffle=True, random_state=seed).split(labels, labels, cases):
-        texts = [text for i in train for text in (pairs[i].reasoning_a, pairs[i].reasoning_b)]
-        vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b").fit(texts)
-
-        def features(rows: np.ndarray, vectorizer: TfidfVectorizer = vectorizer) -> np.ndarray:
-            a, b = ([getattr(pairs[i], side) for i in rows] for side in ("reasoning_a", "reasoning_b"))
-            return vectorizer.transform(a) - vectorizer.transform(b)
-
+        vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
+        vectorizer.fit([text for i in train for text in (pairs[i].reasoning_a, pairs[i].reasoning_b)])
+        x, unseen = (
+            vectorizer.transform(pairs[i].reasoning_a for i in rows)
+            - vectorizer.transform(pairs[i].reasoning_b for i in rows)
+            for rows in (train, test)
+        )
         # Both orders of every pair are shown in training, so no bias towards a side can be learnt.
-        x, y = features(train), labels[train]
-        model = LogisticRegression(C=100.0, max_iter=1000, fit_intercept=False).fit(*_both_orders(x, y))
-        right[test] = (model.decision_function(features(test)) > 0) == labels[test]
+        model = LogisticRegression(C=100.0, max_iter=1000, fit_intercept=False)
+        model.fit(vstack([x, -x]), np.concatenate([labels[train], ~labels[train]]))
+        right[test] = (model.decision_function(unseen) > 0) == labels[test]
         for word, weight in zip(vectorizer.get_feature_names_out(), model.coef_[0], strict=True):
-            weights[word] = weights.get(word, 0.0) + weight / FOLDS
+            weights[word] = weights.get(word, 0.0) + float(weight) / FOLDS
     telling = sorted(weights, key=lambda word: (-abs(weights[word]), word))[:TELLING]
     return Row(
         name=name,
@@ -90,13 +91,6 @@ def _row(name: str, pairs: list[ReasoningPair], seed: int) -> Row:
         ci95=_interval(right.tolist(), cases.tolist(), seed),
         telling=tuple(f"{'+' if weights[word] > 0 else '-'}{word}" for word in telling),
     )
-
-
-def _both_orders(x: "object", y: "object") -> tuple["object", "object"]:
-    import numpy as np
-    from scipy.sparse import vstack
-
-    return vstack([x, -x]), np.concatenate([y, ~y])
 
 
 def _interval(right: list[bool], cases: list[str], seed: int) -> tuple[float, float]:

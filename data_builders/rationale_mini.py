@@ -34,13 +34,13 @@ def write_mini(
             thoughts += f"<think>{label} next{_advice(step['advice'])}</think>"
             continue
         record = next((f"{f}" for f in facts_of(case.context) if (f.who, f.did) == (step["who"], step["did"])), None)
-        finding = "it is absent 4" if record is None else "same" if record == step["claim"] else "it differs 2"
+        finding = "absent 4" if record is None else "same" if record == step["claim"] else "differs 2"
         thoughts += f"<think>{label} {step['claim']}{_TAILS.get(step['tail'], '')}</think>"
         if config.search:
             passages = yield f"{thoughts}<search>{step['who']} {step['did']}</search>"
             thoughts, record = "", passages[0].text.rstrip(".")
         if config.search or config.context == "full":
-            thoughts += f"<think>record {record or 'nothing'} so {finding}</think>"
+            thoughts += f"<think>record {record or 'nothing'} {finding}</think>"
     if thoughts:
         yield thoughts
 

@@ -43,7 +43,7 @@ def load_model(name: str) -> Any:
     gpu = torch.cuda.is_available()
     try:
         model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=torch.bfloat16 if gpu else torch.float32)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
     return model.to("cuda") if gpu else model
 
@@ -54,7 +54,7 @@ def load_tokenizer(name: str) -> Any:
 
     try:
         tokenizer = AutoTokenizer.from_pretrained(resolve(name))
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ModelUnavailable(f"tokenizer of {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
     if not tokenizer.chat_template:
         raise ModelUnavailable(f"the tokenizer of {name!r} has no chat template: use an instruction-tuned model")

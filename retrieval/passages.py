@@ -38,6 +38,8 @@ _DOUBTFUL = _set(
     "mg mcg µg μg ug g kg ng ml cl dl l µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs h min "
     "mins secs wk wks mo mos yr yrs cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
 )
+# Words too short to be told from an abbreviation by their length, which nobody abbreviates anything to.
+_SHORT_WORDS = _set("ago all day her him law may not now one out six tax ten two war yes yet you")
 _STARTERS = _set(
     "The An This That These Those There Here He She It They We I You His Her Its Their Our A In On At By For From "
     "With Without After Before During Since When While Where If As Although Though However Moreover Furthermore "
@@ -131,5 +133,6 @@ def _period_ends(stem: str, following: str) -> bool:
     if name in _DOUBTFUL or _DOTTED.fullmatch(name) or (len(name) == 1 and name.isalpha()):
         return following.rstrip(",;:") in _STARTERS
     if following[0].islower():  # an abbreviation that no list has, or a text without capitals
-        return name not in _NUMBERED and (len(name) >= 4 or name.isdigit() or not name[-1:].isalpha())
+        whole = len(name) >= 4 or name in _SHORT_WORDS or name.isdigit() or not name[-1:].isalpha()
+        return name not in _NUMBERED and whole
     return True

@@ -30,8 +30,8 @@ TEMPLATE = (
     "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"
     "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
 )
-FINDINGS = {"same": "so same", "differs": "so it differs", "absent": "so it is absent"}
-WEIGHT_OF_GIVEN, WEIGHT_OF_CLAIM, WEIGHT_OF_FINDING = 0.02, 3.0, 5.0
+FINDINGS = ("same", "differs", "absent")
+WEIGHT_OF_GIVEN, WEIGHT_OF_COPY, WEIGHT_OF_FINDING = 0.02, 3.0, 5.0
 EXTRA_WORDS = (
     " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
     ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
@@ -52,7 +52,7 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, li
     checks: list[str] = []
     claims = rng.sample(facts, rng.randint(1, 3))
     for number, fact in enumerate(claims, 1):
-        finding, claim, found = rng.choice(list(FINDINGS)), fact, fact
+        finding, claim, found = rng.choice(FINDINGS), fact, fact
         if finding == "differs":
             claim = Fact(fact.who, fact.did, rng.choice([v for v in events[fact.did] if v != fact.value]))
         elif finding == "absent":
@@ -69,7 +69,7 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, li
             f" {found}.",
             f"\n({6 - spent - number} searches left)</information>",
         ]
-        checks += ["<think>", f"record {found} {FINDINGS[finding]}", "</think>"]
+        checks += ["<think>", f"record {found} {finding}", "</think>"]
     advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
     advice = rng.choice([advice] * 6 + [*VAGUE.values(), *HARMFUL.values()])
     checks += ["<think>", f"{label} {len(claims) + 1} says next", "</think>"]
@@ -137,7 +137,7 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         num_hidden_layers=4,
         num_attention_heads=8,
         num_key_value_heads=8,
-        head_dim=16,
+        head_dim=32,
         max_position_embeddings=2048,
         rope_theta=10000.0,
         tie_word_embeddings=True,
@@ -145,7 +145,14 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
     )
-    return Qwen3ForCausalLM(config)
+    model = Qwen3ForCausalLM(config)
+    # Two standard inits are too soft for so small a model: normalised queries and keys cannot point at one token in two
+    # hundred, and with tied embeddings a rare word cannot be predicted with confidence before its vector has grown.
+    torch.nn.init.normal_(model.model.embed_tokens.weight, std=0.1)
+    for layer in model.model.layers:
+        torch.nn.init.constant_(layer.self_attn.q_norm.weight, 1.6)
+        torch.nn.init.constant_(layer.self_attn.k_norm.weight, 1.6)
+    return model
 
 
 def _encode(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
@@ -161,7 +168,7 @@ def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple
     for prompt, rest in texts:
         row = [(token, WEIGHT_OF_GIVEN) for part in prompt for token in _encode(tokenizer, part)]
         for before, part in zip(["", *rest], rest, strict=False):
-            weight = WEIGHT_OF_CLAIM if before.endswith("says") else 1.0
+            weight = WEIGHT_OF_COPY if before.endswith("says") or part.startswith("record") else 1.0
             if part.startswith(("<information>", "\n")) or before == "\n[1]":
                 weight = WEIGHT_OF_GIVEN
             row += [(token, weight) for token in _encode(tokenizer, part)]
@@ -169,7 +176,7 @@ def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     weights = padded[..., 1]
     ids = torch.where(weights > 0, padded[..., 0], tokenizer.pad_token_id).long()
-    return ids, torch.where(torch.isin(ids, findings) & (weights == 1), WEIGHT_OF_FINDING, weights)
+    return ids, torch.where(torch.isin(ids, findings) & (weights >= 1), WEIGHT_OF_FINDING, weights)
 
 
 def finding_ids(tokenizer: PreTrainedTokenizerFast) -> list[int]:
@@ -231,6 +238,7 @@ def main() -> None:
         total += loss.item()
         if step % 100 == 0:
             (comparison, written), seconds = accuracies(model, tokenizer, held_out), time.monotonic() - started
+            model.save_pretrained(args.out / "unfinished")
             reached = f"comparison {comparison:.3f}  written {written:.4f}"
             print(f"step {step}  loss {total / 100:.3f}  {reached}  {seconds:.0f} s", flush=True)
             total = 0.0

@@ -11,6 +11,11 @@ from judge_r1.models import SMOLLM2_FILE, SMOLLM2_SHA256, build_once, cache_dir,
 from judge_r1.tags import NAMES
 from judge_r1.tokens import Codec
 
+CHAT_TEMPLATE = (
+    "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
+)
+
 
 @cache
 def tiny() -> Any:
@@ -71,7 +76,7 @@ def awkward() -> Any:
     fast = PreTrainedTokenizerFast(tokenizer_object=bpe)
     fast.add_special_tokens({"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})
     fast.add_tokens([AddedToken("<tool_call>", special=False, normalized=False)])
-    fast.chat_template = tiny().chat_template
+    fast.chat_template = CHAT_TEMPLATE
     return fast
 
 
@@ -94,7 +99,7 @@ def spelled_out() -> Any:
     fast = PreTrainedTokenizerFast(tokenizer_object=bpe)
     fast.add_special_tokens({"eos_token": "<|im_end|>", "bos_token": "<|im_start|>"})
     fast.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
-    fast.chat_template = tiny().chat_template
+    fast.chat_template = CHAT_TEMPLATE
     return fast
 
 

@@ -6,7 +6,8 @@ A class is its words, or its words and what must follow them in a text.
 from data_builders.perturb.swap import SwapClass
 
 _PART = (
-    r"\s+(?:failure|involvement|function|dysfunction|disease|injury|lesions?|insufficiency|impairment|metastas\w+|masse?s?"
+    r"\s+(?:failure|involvement|function|dysfunction|disease|injury|lesions?|insufficiency|impairment|metastas\w+"
+    r"|masse?s?"
     r"|tumou?rs?|abscess\w*|cysts?|infections?|obstruction|biopsy|symptoms|infarct\w*|tuberculosis|manifestations)\b"
 )
 _LAW = (
@@ -110,9 +111,10 @@ _LEXICON: dict[str, dict[str, Entry]] = {
             "Turkish, Polish, Russian, German, French, Italian, Austrian, Romanian, Bulgarian, Ukrainian, Greek, Croatian, "
             "Hungarian, Finnish, Swedish, Lithuanian, Latvian, Slovenian, Slovak, Czech, Swiss, Dutch, Belgian, Spanish, "
             "Portuguese, Norwegian, Danish, Irish, British, Moldovan, Serbian, Armenian, Georgian, Azerbaijani", _STATE),
-        "state name": """Turkey, Poland, Russia, Germany, France, Italy, Austria, Romania, Bulgaria, Ukraine, Greece, Croatia, Hungary,
-            Finland, Sweden, Lithuania, Latvia, Slovenia, Slovakia, Switzerland, Belgium, Spain, Portugal, Norway,
-            Denmark, Ireland, Moldova, Serbia, Armenia, Georgia, Azerbaijan, Iraq, Iran, Syria, Algeria, Morocco""",
+        "state name": """Turkey, Poland, Russia, Germany, France, Italy, Austria, Romania, Bulgaria, Ukraine, Greece,
+            Croatia, Hungary, Finland, Sweden, Lithuania, Latvia, Slovenia, Slovakia, Switzerland, Belgium,
+            Spain, Portugal, Norway, Denmark, Ireland, Moldova, Serbia, Armenia, Georgia, Azerbaijan, Iraq,
+            Iran, Syria, Algeria, Morocco""",
     },
     "academic": {
         "side": "left, right",
@@ -145,9 +147,10 @@ _LEXICON: dict[str, dict[str, Entry]] = {
         "strength": "strong, weak",
         "front": "anterior, posterior, frontal, temporal",
         "vessel": "arterial, venous",
-        "country": """Brazil, China, India, Mexico, Colombia, Peru, Thailand, Vietnam, Indonesia, Malaysia, Kenya, Uganda, Nigeria,
-            Ghana, Italy, Spain, France, Germany, Japan, Australia, Canada, Chile, Argentina, Pakistan, Bangladesh, Nepal,
-            Iran, Turkey, Egypt, Ethiopia, Tanzania, Myanmar, Cambodia, Portugal, Sweden, Norway, Denmark, Finland""",
+        "country": """Brazil, China, India, Mexico, Colombia, Peru, Thailand, Vietnam, Indonesia, Malaysia, Kenya, Uganda,
+            Nigeria, Ghana, Italy, Spain, France, Germany, Japan, Australia, Canada, Chile, Argentina, Pakistan,
+            Bangladesh, Nepal, Iran, Turkey, Egypt, Ethiopia, Tanzania, Myanmar, Cambodia, Portugal, Sweden,
+            Norway, Denmark, Finland""",
         "continent": "Africa, Asia, Europe, America, Australia",
     },
 }  # fmt: skip

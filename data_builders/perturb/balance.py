@@ -1,90 +1,83 @@
 """Fit the weights of swaps to corpora: `python -m data_builders.perturb.balance medrbench=DIR echr=DIR f1000rd=DIR`.
 
-A word must come into flawed texts as often as it is taken out of references, or its presence tells the flaw. The
-weight of a word starts as the number of places where a reference has it as a fact of its case, and is then corrected
-by its flows, w ← w · √((out + ½) / (in + ½)), until in and out agree up to chance. The result is written to `weights.py`.
+A word must come into flawed texts as often as it is taken out of references, or its presence tells the flaw. Which
+words may replace which does not depend on the weights, so all places are collected once; then the expected flows
+    q(x → y) = w(y) / Σ w(allowed) · min(1, Z(x) / Z(y))
+are summed over them, and each weight is corrected, w ← w · √(out / in), until in and out agree. `weights.py` is rewritten.
 """
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from random import Random
 
-from data_builders.perturb import attributes, terms
-from data_builders.perturb.engine import chance, operators
-from data_builders.perturb.facts import claims
-from data_builders.perturb.match import says
+from data_builders.perturb.engine import operators
 from data_builders.perturb.steps import split_steps
-from data_builders.perturb.swap import SwapClass
-from data_builders.perturb.text_p4 import EXHIBITS
+from data_builders.perturb.swap import Found, SwapClass
 from data_builders.perturb.weights import WEIGHTS
 from data_builders.sources import SOURCES
 from judge_r1.records import Case
 
-ROUNDS, SEEDS = 8, 3
+ROUNDS = 300
+LEAST = 1e-4
+"""A weight below this share of its class's largest one is none: such a word can hardly ever be balanced."""
+
 Key = tuple[str, str]
+Place = tuple[SwapClass, str, list[str]]
+"""A class, the word that stands there, and the words that the case and the grammar allow in its place."""
 
 
-def classes(domain: str, principle: int) -> list[SwapClass]:
-    """All classes that a principle's operators swap in a domain."""
-    if principle == 4:
-        return [*(klass for group in terms.INVENTED[domain].values() for klass in group), EXHIBITS]
-    dates = [attributes.MONTHS, attributes.YEARS, attributes.DAYS, attributes.DIGITS]
-    return [*dates, *attributes.ATTRIBUTES[domain], *terms.OTHERS_OF_THE_CASE[domain]]
+def places(cases: Iterable[Case]) -> dict[Key, list[Place]]:
+    """Every place at which an operator of P2 or P4 may swap a word, by domain and class.
 
+    The operators themselves find them: for the time of this call a swap notes its place and is refused.
+    """
+    found: dict[Key, list[Place]] = defaultdict(list)
 
-def fit(cases: Iterable[Case], rounds: int = ROUNDS) -> None:
-    """Set `WEIGHTS` for the domains of the cases."""
-    cases = list(cases)
-    WEIGHTS.clear()
-    WEIGHTS.update(_frequencies(cases))
-    for number in range(rounds):
-        taken, given = _flows(cases, number)
-        gap = sum(abs(taken[k] - given[k]) for k in taken | given) / max(1, taken.total() + given.total())
-        print(f"round {number}: {taken.total() // SEEDS} swaps, share of words that do not balance {gap:.3f}", file=sys.stderr)
-        for key, weights in WEIGHTS.items():
-            for word, weight in weights.items():
-                out, into = taken[(*key, word)], given[(*key, word)]
-                weights[word] = round(weight * ((out + 0.5) / (into + 0.5)) ** (0.5 if number < rounds // 2 else 0.3), 4)
+    def note(
+        self: SwapClass, place: Found, domain: str, fits: Callable[[str], bool], before: str, rng: Random
+    ) -> str | None:
+        allowed = [text for text in self.allowed(place, before) if all(map(fits, (text, *self.terms[self.rank(text)].aliases)))]
+        if allowed:
+            found[domain, self.name].append((self, place.term.text, allowed))
+        return None
 
-
-def _frequencies(cases: list[Case]) -> dict[Key, dict[str, float]]:
-    counts: dict[Key, Counter[str]] = defaultdict(Counter)
-    for case in cases:
-        for step in split_steps(case.reference):
-            for start, end in claims(case, step):
-                for klass in (*classes(case.domain, 2), *classes(case.domain, 4)):
-                    for found in klass.find(step.text, start, end):
-                        if says(case.context, step.text[found.start : found.end]):
-                            counts[case.domain, klass.name][found.term.text] += 1
-    return {key: {word: float(n) for word, n in sorted(words.items())} for key, words in sorted(counts.items())}
-
-
-def _flows(cases: list[Case], number: int) -> tuple[Counter[tuple[str, str, str]], Counter[tuple[str, str, str]]]:
-    """How often each word of each class is taken out of a reference, and put into a flawed text."""
-    taken: Counter[tuple[str, str, str]] = Counter()
-    given: Counter[tuple[str, str, str]] = Counter()
     rules = operators("text")
-    for case in cases:
-        for step in split_steps(case.reference):
-            for rule in rules[2] + rules[4]:
-                for seed in range(SEEDS):
-                    edit = rule.apply(case, step, chance(case, seed, rule.name, step.index, number))
-                    if edit is not None:
-                        old = case.reference[edit.start : edit.end]
-                        for key, one, other in _swapped(case.domain, rule.principle, old, edit.replacement):
-                            taken[(*key, one)] += 1
-                            given[(*key, other)] += 1
+    draw, SwapClass.swap = SwapClass.swap, note  # type: ignore[method-assign]
+    try:
+        for case in cases:
+            for step in split_steps(case.reference):
+                for rule in (*rules[2], *rules[4]):
+                    rule.apply(case, step, Random(0))
+    finally:
+        SwapClass.swap = draw  # type: ignore[method-assign]
+    return dict(sorted(found.items()))
+
+
+def fit(there: list[Place], rounds: int = ROUNDS) -> dict[str, float]:
+    """The weights of one class of one domain."""
+    weights = {text: float(count) for text, count in sorted(Counter(text for _, text, _ in there).items())}
+    for _ in range(rounds):
+        taken, given = flows(there, weights)
+        for text in weights:
+            weights[text] *= ((taken[text] + 1e-3) / (given[text] + 1e-3)) ** 0.5
+        largest = max(weights.values(), default=1.0)
+        weights = {text: weight / largest for text, weight in weights.items() if weight > LEAST * largest}
+    return {text: float(f"{weight:.3g}") for text, weight in weights.items()}
+
+
+def flows(there: list[Place], weights: dict[str, float]) -> tuple[Counter[str], Counter[str]]:
+    """How often each word is expected to be taken out, and to be put in."""
+    taken, given = Counter[str](), Counter[str]()
+    for klass, old, allowed in there:
+        known = [text for text in allowed if text in weights]
+        total = sum(weights[text] for text in known)
+        for new in known:
+            flow = weights[new] / total * klass.acceptance(old, new, weights)
+            taken[old] += flow  # type: ignore[assignment]
+            given[new] += flow  # type: ignore[assignment]
     return taken, given
-
-
-def _swapped(domain: str, principle: int, old: str, new: str) -> Iterator[tuple[Key, str, str]]:
-    for klass in classes(domain, principle):
-        bare = SwapClass(klass.name, klass.terms)
-        gone = {found.term.text for found in bare.find(old, 0, len(old))}
-        come = {found.term.text for found in bare.find(new, 0, len(new))}
-        if len(gone - come) == 1 and len(come - gone) == 1:
-            yield (domain, klass.name), (gone - come).pop(), (come - gone).pop()
 
 
 def write(path: Path) -> None:
@@ -105,9 +98,14 @@ def write(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    found: list[Case] = []
+    cases: list[Case] = []
     for argument in sys.argv[1:]:
         source, _, folder = argument.partition("=")
-        found += SOURCES.get(source).read(Path(folder), None, 0, Counter())
-    fit(found)
+        cases += SOURCES.get(source).read(Path(folder), None, 0, Counter())
+    WEIGHTS.clear()
+    for key, there in places(cases).items():
+        WEIGHTS[key] = fit(there)
+        taken, given = flows(there, WEIGHTS[key])
+        gap = sum(abs(taken[text] - given[text]) for text in WEIGHTS[key])
+        print(f"{key[0]:9} {key[1]:32} {len(there):5} places {sum(taken.values()):8.1f} swaps, not balanced {gap:6.1f}")
     write(Path(__file__).with_name("weights.py"))

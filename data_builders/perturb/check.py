@@ -3,7 +3,7 @@
 import re
 
 from data_builders.perturb.match import content_words, holding, index, stem, words
-from data_builders.perturb.steps import numbering
+from data_builders.perturb.steps import numbering, sentences
 from judge_r1.records import Case, Flaw, ReasoningPair, Span
 
 SHORTEST, LONGEST = 0.8, 1.25
@@ -75,7 +75,7 @@ def _contradicted(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: st
         if gone and not gone & told or come <= told:
             return "P2: the named place of the context does not have the old value"
     if not role or _is_name(new):
-        role |= _shared(case, flaw.context_spans[0], pair.flawed, flaw.span) - come
+        role |= _shared(case.context, flaw.context_spans[0], pair.flawed, flaw.span) - come
     if not role or any(come <= sentence.words for sentence in holding(case.context, role)):
         return "P2: the context has the new value too"
     return None
@@ -86,13 +86,11 @@ def _is_name(text: str) -> bool:
     return all(word[0].isupper() for word in re.findall(r"\w+", text))
 
 
-def _shared(case: Case, place: Span, flawed: str, span: Span) -> set[str]:
+def _shared(context: str, place: Span, flawed: str, span: Span) -> set[str]:
     """The content words that the context's sentence at `place` has in common with the flawed one around `span`."""
-    told = next((s for s in index(case.context) if s.start <= place.start < s.end), None)
-    said = next((s for s in index(flawed) if s.start <= span.start < s.end), None)
-    if told is None or said is None:
-        return set()
-    return set(told.words & said.words & set(content_words(flawed[said.start : said.end])))
+    told = next((s.words for s in index(context) if s.start <= place.start < s.end), frozenset())
+    said = next((flawed[a:b] for a, b in sentences(flawed) if a <= span.start < b), "")
+    return set(told.intersection(content_words(said)))
 
 
 def _unknown(case: Case, flaw: Flaw, old: str, new: str) -> str | None:

@@ -1,4 +1,4 @@
-"""Parts of a sentence that an operator replaces: its reason, its opening, its advice, its aim. Spans in the text given."""
+"""Parts of a sentence that an operator replaces: its reason, opening, advice, aim or tail; spans in the text given."""
 
 import re
 from collections.abc import Iterator
@@ -9,34 +9,39 @@ from data_builders.perturb.steps import body_sentences
 Clause = tuple[int, int]
 
 _REASON = re.compile(
-    r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of|in view of"
-    r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by|on the ground that"
+    r"\b(?P<link>due to|because of|because|based on|given(?! (?:to|by|in|the opportunity))|owing to|on account of"
+    r"|in view of"
+    r"|in light of|in the light of|on the basis of|supported by|suggested by|as evidenced by|as shown by"
+    r"|on the ground that"
     r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)(?=\s*(?:[.;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
 )
 _OPENING = re.compile(
-    r"^(?:In (?:the )?(?:light|view) of|Having regard to|In these circumstances|In the (?:present|instant) case|Moreover"
-    r"|Furthermore|In addition|However|Therefore|Accordingly|Overall|In general|Based on|Given|Considering|As regards|Turning to|Firstly"
+    r"^(?:In (?:the )?(?:light|view) of|Having regard to|In these circumstances|In the (?:present|instant) case"
+    r"|Moreover"
+    r"|Furthermore|In addition|However|Therefore|Accordingly|Overall|In general|Based on|Given|Considering"
+    r"|As regards|Turning to|Firstly"
     r"|Lastly|Finally|Nevertheless|Consequently|First|Second|Secondly|Thirdly|In summary|In conclusion|In particular)"
     r"[^,.;:\n]{0,90},\s"
 )
 _ADVICE = re.compile(
-    r"\b(?:should|must|need(?:s)? to|ought to|please|(?:is|are|was|were) (?:required|indicated|recommended|essential|necessary"
-    r"|crucial|warranted|chosen|selected|initiated|planned|performed)(?: to| for)?|would (?:suggest|recommend|advise|like)"
-    r"|(?:suggest|recommend|advise)(?: that| to)?|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s|ed)? to"
+    r"\b(?:should|must|need(?:s)? to|ought to|please|(?:is|are|was|were) (?:required|indicated|recommended|essential"
+    r"|necessary"
+    r"|crucial|warranted|chosen|selected|initiated|planned|performed)(?: to| for)?|would (?:suggest|recommend|advise"
+    r"|like)"
+    r"|(?:suggest|recommend|advise)(?: that| to)?|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s"
+    r"|ed)? to"
     r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting|worth))"
     r"\s+(?P<what>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
     re.IGNORECASE,
 )
-_VERBS = frozenset(
-    """
-    achieve add address administer alleviate apply avoid begin check clarify consider continue control
-    correct decrease delay describe discuss eliminate enhance ensure eradicate excise explain
-    facilitate give halt improve include indicate initiate limit maintain manage mention minimise
-    minimize mitigate monitor optimize perform preserve prevent promote protect provide put reduce
-    relieve remove repair rephrase replace report resolve restore revise rewrite secure show specify
-    stabilize start state stop support suppress taper treat use
-    """.split()
-)
+_ORDERS = """
+    achieve add address administer alleviate apply avoid begin check clarify consider continue control correct
+    decrease delay describe discuss eliminate enhance ensure eradicate excise explain facilitate give halt improve
+    include indicate initiate limit maintain manage mention minimise minimize mitigate monitor optimize perform
+    preserve prevent promote protect provide put reduce relieve remove repair rephrase replace report resolve restore
+    revise rewrite secure show specify stabilize start state stop support suppress taper treat use
+"""
+_VERBS = frozenset(_ORDERS.split())
 _AIM = re.compile(
     rf"(?P<what>\b(?:(?:in order to|so as to|aiming to|aimed at|with the aim of|so that)\s+[^\W\d_]{{3,}}"
     rf"|to\s+(?:{'|'.join(sorted(_VERBS))})\b)[^.;:?\n]{{14,}})(?=[.;:?\n]|$)"

@@ -6,9 +6,10 @@ about the case.
 
 import re
 from collections.abc import Callable
+from functools import lru_cache, partial
 from random import Random
 
-from data_builders.perturb.match import content_words, holding, index, occurrences, stem, words
+from data_builders.perturb.match import content_words, holding, occurrences, stem, vocabulary, words
 from data_builders.perturb.operators import Step
 from data_builders.perturb.steps import body_sentences
 from judge_r1.records import Case, Span
@@ -44,17 +45,21 @@ def once(case: Case, phrase: str) -> bool:
 
 def unmentioned(case: Case) -> Callable[[str], bool]:
     """A test for phrases of which neither the context nor the reference has a single content word."""
-    known = _stems(case.context) | _stems(case.reference)
-    text = f"{case.context}\n{case.reference}".lower()
-
-    def test(phrase: str) -> bool:
-        return not any(stem(word) in known or (len(word) > 5 and word in text) for word in content_words(phrase))
-
-    return test
+    return partial(_unmentioned, f"{case.context}\n\n{case.reference}")
 
 
-def _stems(text: str) -> frozenset[str]:
-    return frozenset().union(*(sentence.words for sentence in index(text)))
+def _unmentioned(text: str, phrase: str) -> bool:
+    return not any(stem(word) in vocabulary(text) or _within(text, word) for word in content_words(phrase))
+
+
+def _within(text: str, word: str) -> bool:
+    """Whether a long word is part of another one: `cystic` is mentioned by `polycystic`."""
+    return len(word) > 5 and word in _lower(text)
+
+
+@lru_cache(maxsize=8)
+def _lower(text: str) -> str:
+    return text.lower()
 
 
 def anchor(text: str, start: int, end: int, limit: tuple[int, int]) -> tuple[int, int] | None:

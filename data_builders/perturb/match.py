@@ -1,7 +1,7 @@
 """String match of a phrase against a text: whole words, any case, white space and hyphens alike."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -9,9 +9,12 @@ from data_builders.perturb.steps import sentences
 from judge_r1.records import Span
 
 WORD = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+")
-_FUNCTION_WORDS = frozenset(
-    ["a", "an", "the", "and", "or", "but", "nor", "of", "in", "on", "at", "to", "from", "by", "for", "with", "without", "as", "is", "are", "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "he", "she", "his", "her", "they", "their", "them", "him", "has", "have", "had", "not", "no", "do", "does", "did", "than", "then", "so", "if", "when", "which", "who", "whom", "whose", "what", "where", "there", "here", "also", "only", "any", "all", "such", "into", "over", "under", "between", "during", "after", "before", "about"]
-)
+_GRAMMAR = """
+    a an the and or but nor of in on at to from by for with without as is are was were be been being it its this that
+    these those he she his her they their them him has have had not no do does did than then so if when which who whom
+    whose what where there here also only any all such into over under between during after before about
+"""
+_FUNCTION_WORDS = frozenset(_GRAMMAR.split())
 
 
 def words(text: str) -> list[str]:
@@ -21,8 +24,8 @@ def words(text: str) -> list[str]:
 
 def content_words(text: str) -> list[str]:
     """The words that carry a claim, each once: numbers, and words that are not mere grammar."""
-    return list(dict.fromkeys(stem(word) for word in words(text) if (word not in _FUNCTION_WORDS and len(word) > 1)
-                              or word.isdigit()))  # fmt: skip
+    kept = (word for word in words(text) if word.isdigit() or (len(word) > 1 and word not in _FUNCTION_WORDS))
+    return list(dict.fromkeys(map(stem, kept)))
 
 
 def stem(word: str) -> str:
@@ -49,15 +52,27 @@ def index(text: str) -> tuple[Sentence, ...]:
 
 
 @lru_cache(maxsize=8)
-def vocabulary(text: str) -> frozenset[str]:
+def _postings(text: str) -> dict[str, frozenset[int]]:
+    """Which sentences have a stem."""
+    places: dict[str, set[int]] = {}
+    for number, sentence in enumerate(index(text)):
+        for word in sentence.words:
+            places.setdefault(word, set()).add(number)
+    return {word: frozenset(numbers) for word, numbers in places.items()}
+
+
+def vocabulary(text: str) -> Container[str]:
     """All stems of a text."""
-    return frozenset(stem(word) for word in words(text))
+    return _postings(text).keys()
 
 
 def holding(text: str, wanted: Iterable[str]) -> list[Sentence]:
     """The sentences of a text that hold all the wanted stems."""
-    needed = frozenset(wanted)
-    return [sentence for sentence in index(text) if needed <= sentence.words]
+    postings = _postings(text)
+    found = [postings.get(word, frozenset()) for word in dict.fromkeys(wanted)]
+    if not found:
+        return list(index(text))
+    return [index(text)[number] for number in sorted(frozenset.intersection(*sorted(found, key=len)))]
 
 
 def pattern(phrase: str) -> re.Pattern[str]:

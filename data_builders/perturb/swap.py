@@ -8,7 +8,7 @@ fits them to a corpus, where w = f up to what the case excludes.
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
@@ -83,30 +83,36 @@ class SwapClass:
 
         `fits` says which terms the case allows; `before` is the text before it, whose `a` or `an` must stay right.
         """
-        rank = self._by_text[found.term.text.lower()]
-        weights = [WEIGHTS.get((domain, self.name), {}).get(term.text, 0.0) for term in self.terms]
-        if not any(weights):
-            weights = [1.0] * len(self.terms)
-        others = [other for other in self._others(rank) if weights[other] > 0]
-        allowed = [other for other in others if self._agrees(found, self.terms[other], before)]
-        allowed = [other for other in allowed if all(map(fits, (self.terms[other].text, *self.terms[other].aliases)))]
+        weights = WEIGHTS.get((domain, self.name)) or {term.text: 1.0 for term in self.terms}
+        allowed = [text for text in self.allowed(found, before) if weights.get(text)]
+        allowed = [text for text in allowed if all(map(fits, (text, *self.terms[self.rank(text)].aliases)))]
         if not allowed:
             return None
-        drawn = rng.choices(allowed, [weights[other] for other in allowed])[0]
-        here = sum(weights[other] for other in others)
-        there = sum(weights[other] for other in self._others(drawn))
-        if rng.random() * there >= here:
+        drawn = rng.choices(allowed, [weights[text] for text in allowed])[0]
+        if rng.random() >= self.acceptance(found.term.text, drawn, weights):
             return None
-        return _plural(self.terms[drawn].text) if found.plural else self.terms[drawn].text
+        return _plural(drawn) if found.plural else drawn
+
+    def allowed(self, found: Found, before: str) -> list[str]:
+        """The terms that grammar and `near` allow in the place of a found one."""
+        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
+        others = (self.terms[rank].text for rank in self._others(self.rank(found.term.text)))
+        return [text for text in others if article is None or _vowel(text) == (article[1].lower() == "an")]
+
+    def acceptance(self, old: str, new: str, weights: Mapping[str, float]) -> float:
+        """min(1, Z(old) / Z(new))."""
+        here, there = (
+            sum(weights.get(self.terms[other].text, 0.0) for other in self._others(self.rank(text)))
+            for text in (old, new)
+        )
+        return min(1.0, here / there) if there else 0.0
+
+    def rank(self, text: str) -> int:
+        return self._by_text[text.lower()]
 
     def _others(self, rank: int) -> Sequence[int]:
         ranks = range(len(self.terms))
         return [r for r in ranks if r != rank and (self.near is None or abs(r - rank) <= self.near)]
-
-    @staticmethod
-    def _agrees(found: Found, other: Term, before: str) -> bool:
-        article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
-        return article is None or _vowel(other.text) == (article[1].lower() == "an")
 
 
 def in_case_of(new: str, old: Found, text: str) -> str:

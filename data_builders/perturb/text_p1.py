@@ -31,8 +31,10 @@ for _pair in _OPPOSITES.split(","):
     _FLIPS.setdefault(_other, []).append(_one)
 _FLIP = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _FLIPS), key=len, reverse=True))})(?![\w-])", re.I)
 _INFERENCE = re.compile(
-    r"\b(due to|because|since|given|therefore|thus|hence|accordingly|consequently|so|as|based on|suggest\w*|indicat\w*|support\w*"
-    r"|follows?|confirm\w*|despite|although|in view of|in light of|having regard|conclu\w+|finds?|considers?|for this reason)\b",
+    r"\b(due to|because|since|given|therefore|thus|hence|accordingly|consequently|so|as|based on|suggest\w*"
+    r"|indicat\w*|support\w*"
+    r"|follows?|confirm\w*|despite|although|in view of|in light of|having regard|conclu\w+|finds?|considers?"
+    r"|for this reason)\b",
     re.IGNORECASE,
 )
 _HEDGES = """
@@ -45,7 +47,8 @@ _HEDGES = """
 _CERTAIN = dict(pair.strip().split("/") for pair in _HEDGES.split(","))
 _HEDGE = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _CERTAIN), key=len, reverse=True))})(?![\w-])")
 _AUXILIARY = re.compile(
-    r"\b(is|are|was|were|has|have|had|can|could|should|would|must|will|did|does)( not)?\b(?! (?:been )?no\b)|\b(cannot)\b"
+    r"\b(is|are|was|were|has|have|had|can|could|should|would|must|will|did|does)( not)?\b(?! (?:been )?no\b)"
+    r"|\b(cannot)\b"
 )
 _DEPENDENT = re.compile(
     r"^(?:But|And|However|So|Or)\b|[\n(,]"
@@ -93,11 +96,13 @@ _CIRCULAR = [
 ]
 _CIRCLE = {
     "it": ["this", "this point", "that conclusion", "the statement made here", "this view"],
-    "so": ["has just been stated", "is the case", "must be taken as given", "is already settled", "is what is being said here",
+    "so": ["has just been stated", "is the case", "must be taken as given", "is already settled",
+           "is what is being said here",
            "holds by its own terms", "has to be presupposed in order to be shown", "is true whenever it is true"],
     "follows": ["follows", "results", "is evident"],
     "no": ["anything else would mean that this was not the case", "the opposite would not be what is maintained here",
-           "it could not be otherwise if it is as stated", "this is precisely what had to be shown and is therefore shown",
+           "it could not be otherwise if it is as stated",
+           "this is precisely what had to be shown and is therefore shown",
            "the conclusion would otherwise not be the conclusion that was drawn"],
 }  # fmt: skip
 
@@ -171,7 +176,8 @@ def contradicts_earlier_step(case: Case, step: Step, rng: Random) -> Edit | None
         return None
     (start, end), denial = rng.choice(fits)
     lead = wording(["{lead}", "{lead}", "{none}"], {"none": [""], "lead": [
-        "As stated above, ", "It is recalled that ", "As already noted, ", "To repeat, ", "As has been shown, ", "Again, ",
+        "As stated above, ", "It is recalled that ", "As already noted, ", "To repeat, ", "As has been shown, ",
+        "Again, ",
         "As explained earlier, ", "In line with what was said above, ", "It has been established that ",
     ]}, rng)  # fmt: skip
     if not re.match(r"(?:The|This|It|In|There|A|An|These|Those|All|Both|His|Her|Their|No) ", denial):

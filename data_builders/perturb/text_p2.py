@@ -24,7 +24,8 @@ _NUMBER = re.compile(
 )
 _MONTH = "|".join(term.text for term in attributes.MONTHS.terms)
 _DATE = re.compile(
-    rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
+    rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
+    rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
 )
 _YEAR = re.compile(r"\b(?:in|since|from|until|by|of|after|before|during|to) (?P<year>(?:19|20)\d\d)\b(?![-–/,.]\d)")
 _NAME = re.compile(

@@ -34,29 +34,38 @@ _TRAITS: dict[str, list[tuple[str, list[str]]]] = {
         (r"\b(?:Muslim|Islam|Alevi)\b", ["believers of this faith", "members of that religious community"]),
         (r"\b(?:prison|imprisonment|convicted)\b", ["people who have been to prison", "former prisoners"]),
         (r"\b(?:unemployed|benefits)\b", ["people without work", "persons living on benefits"]),
-        (r"\b(?:foreign|alien|residence permit|asylum)\b", ["foreigners", "people who come from abroad", "immigrants"]),
+        (r"\b(?:foreign|alien|residence permit|asylum)\b", ["foreigners", "people who come from abroad",
+         "immigrants"]),
         (r"\bdivorce", ["divorced people", "people whose marriage has failed"]),
         (r"", ["people of such origins", "persons of this social class", "people from that part of the country",
                "persons of modest education", "people with that way of life"]),
     ],
     "academic": [
-        (r"", ["authors from smaller institutions", "researchers at the start of their careers", "groups from lower-income countries",
-               "authors whose first language is not English", "teams outside the well-known centres", "authors without a famous name",
-               "scientists of their generation", "women who lead such groups", "researchers from that part of the world",
+        (r"", ["authors from smaller institutions", "researchers at the start of their careers",
+         "groups from lower-income countries",
+               "authors whose first language is not English", "teams outside the well-known centres",
+               "authors without a famous name",
+               "scientists of their generation", "women who lead such groups",
+               "researchers from that part of the world",
                "authors from provincial hospitals", "self-taught programmers", "scholars without a chair"]),
     ],
 }  # fmt: skip
 _CLAIMS: dict[str, list[str]] = {
     "medical": [
         "tend to exaggerate their complaints", "seldom keep to a treatment", "rarely describe symptoms accurately",
-        "do not need the same work-up as others", "usually get by with less care", "are known to be difficult to treat",
-        "cannot be relied on to follow advice", "generally expect too much of medicine", "hardly ever report what matters",
+        "do not need the same work-up as others", "usually get by with less care",
+        "are known to be difficult to treat",
+        "cannot be relied on to follow advice", "generally expect too much of medicine",
+        "hardly ever report what matters",
         "benefit less from costly procedures", "should not take up scarce places", "are quick to worry about nothing",
     ],
     "legal": [
-        "seldom tell a court the whole truth", "tend to exaggerate their grievances", "care less about family ties than others",
-        "cannot be expected to respect court orders", "have little need of such protection", "adapt badly to the rules of society",
-        "usually bring such trouble upon themselves", "are hardly able to raise a child properly", "are known to misuse proceedings",
+        "seldom tell a court the whole truth", "tend to exaggerate their grievances",
+        "care less about family ties than others",
+        "cannot be expected to respect court orders", "have little need of such protection",
+        "adapt badly to the rules of society",
+        "usually bring such trouble upon themselves", "are hardly able to raise a child properly",
+        "are known to misuse proceedings",
         "deserve less patience from the authorities", "rarely keep what they promise", "are used to such treatment",
     ],
     "academic": [
@@ -64,14 +73,17 @@ _CLAIMS: dict[str, list[str]] = {
         "cannot be expected to know the literature", "usually rely on others for the difficult parts",
         "should leave such questions to established groups", "are known to be careless with data",
         "hardly ever meet the standard of leading groups", "do not have the judgement that this topic requires",
-        "have little to add to this field", "publish before they understand", "need to be watched more closely than others",
+        "have little to add to this field", "publish before they understand",
+        "need to be watched more closely than others",
     ],
 }  # fmt: skip
 _PARTS: Parts = {
     "known": ["it is well known that", "everyone knows that", "experience teaches that", "it is no secret that",
               "one must not forget that", "it is only natural to assume that", "as so often,"],
-    "here": ["here as elsewhere", "and this case is no exception", "which decides the matter", "so that no further inquiry is called for",
-             "and that alone settles the point", "which weighs more than the rest", "as can be expected", "and it shows here",
+    "here": ["here as elsewhere", "and this case is no exception", "which decides the matter",
+             "so that no further inquiry is called for",
+             "and that alone settles the point", "which weighs more than the rest", "as can be expected",
+             "and it shows here",
              "a circumstance that speaks for itself"],
     "because": ["because", "since", "as", "given that", "on the ground that", "for the reason that"],
     "mind": ["Bearing in mind that", "Seeing that", "Considering that", "Since", "Knowing that", "Given that"],
@@ -79,7 +91,8 @@ _PARTS: Parts = {
 _REASONS = ["{because} {group} {claim}", "{because} {group} {claim}, {here}", "{because} {group}, {aside}, {claim}"]
 _GROUNDS = ["{mind} {group} {claim}, ", "{mind} {group}, {aside}, {claim}, "]
 _REMARKS = [
-    "{known} {group} {claim}", "{known} {group} {claim}, {here}", "{group} {claim}, {here}", "{known} {group}, {aside}, {claim}, {here}",
+    "{known} {group} {claim}", "{known} {group} {claim}, {here}", "{group} {claim}, {here}",
+    "{known} {group}, {aside}, {claim}, {here}",
     "{known} {group} {claim} and {claim2}", "{group} {claim} and {claim2}, {here}",
 ]  # fmt: skip
 _TAILS = [
@@ -89,11 +102,14 @@ _TAILS = [
     ", and {group} {claim}, {here}",
     ", {because} {group} {claim} and {claim2}",
 ]
-_ASIDES = [", like {group} in general,", ", one of those {whom},", ", as is usual with {group},", " (and {group} {claim})",
+_ASIDES = [", like {group} in general,", ", one of those {whom},", ", as is usual with {group},",
+" (and {group} {claim})",
            ", with the attitude typical of {group},"]  # fmt: skip
 _PERSON = re.compile(
-    r"\b(?:[Tt]he|[Tt]his) (?:(?:first|second|third) )?(?:patient|applicants?|authors?|mother|father|researchers|child)\b(?!['’])"
-    r"(?= (?:is|are|was|were|has|have|had|did|do|does|could|can|presented|complained|lodged|submitted|claimed|argued|describe\w*"
+    r"\b(?:[Tt]he|[Tt]his) (?:(?:first|second|third) )?(?:patient|applicants?|authors?|mother|father|researchers"
+    r"|child)\b(?!['’])"
+    r"(?= (?:is|are|was|were|has|have|had|did|do|does|could|can|presented|complained|lodged|submitted|claimed|argued"
+    r"|describe\w*"
     r"|report\w*|present|use\w*|show\w*|propose\w*|state\w*|should|need\w*|mention\w*|provide\w*|also)\b)"
 )
 

@@ -4,6 +4,7 @@ Both reasonings hold a detail of the same form; only the case tells that one of 
 """
 
 import re
+from functools import partial
 from random import Random
 
 from data_builders.perturb.facts import claims, unmentioned
@@ -57,7 +58,12 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
         number = re.match(r"\s+\d+", step.text[place.end :])[0]  # type: ignore[index]  # the slot asks for it
         if not place.plural and says(case.context, place.term.text + number):
             known = f"{case.context}\n{case.reference}"
-            new = place.klass.swap(place, case.domain, lambda other, n=number: not says(known, other + n), "", rng)
+            fits = partial(_lacks, known, number)
+            new = place.klass.swap(place, case.domain, fits, "", rng)
             if new is not None:
                 return Edit(step.start + place.start, step.start + place.end + len(number), new + number)
     return None
+
+
+def _lacks(text: str, number: str, kind: str) -> bool:
+    return not says(text, kind + number)

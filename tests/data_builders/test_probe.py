@@ -18,7 +18,9 @@ def pairs_of(cases: int, flaw: str | None, seed: int = 0) -> list[ReasoningPair]
     for number in range(cases):
         words = rng.choices(WORDS, k=30)
         reference = " ".join(words)
-        case = Case.of(domain="toy", context=f"case {number}", decision="x", reference=reference, source="t", license="t")
+        case = Case.of(
+            domain="toy", context=f"case {number}", decision="x", reference=reference, source="t", license="t"
+        )
         for variant, place in enumerate(rng.sample(range(30), 2), 1):
             changed = list(words)
             changed[place] = flaw or rng.choice([word for word in WORDS if word != words[place]])

@@ -14,9 +14,11 @@ def case_of(domain: str, context: str, reference: str) -> Case:
 
 MEDICAL = case_of(
     "medical",
-    "A 47-year-old woman came in with fever, cough and left flank pain. Blood pressure was 132 mmHg. CT showed a cystic "
+    "A 47-year-old woman came in with fever, cough and left flank pain. Blood pressure was 132 mmHg. CT showed a "
+    "cystic "
     "mass of 36 mm in the left kidney and a normal liver. Laboratory tests showed anemia and elevated creatinine. An "
-    "infectious disease was ruled out by cultures. Desmin was negative. She was given ceftriaxone. The course was acute. "
+    "infectious disease was ruled out by cultures. Desmin was negative. She was given ceftriaxone. The course was "
+    "acute. "
     "Biopsy was done in March 2019.",
     "1. **Presentation:** The patient has fever, cough and left flank pain, which may point to an infectious disease.\n"
     "2. **Imaging:** CT showed a mass of 36 mm in the left kidney, so a renal origin is likely.\n"
@@ -28,15 +30,20 @@ MEDICAL = case_of(
 )
 LEGAL = case_of(
     "legal",
-    "On 14 May 2003 the Warsaw District Court granted the applicant's request. Mr Nowak, a neighbour, gave a statement. "
-    "Mr Kowal wrote a letter on 2 June 2004. The hospital issued a report. The applicant was detained for 45 days. In 1999 "
+    "On 14 May 2003 the Warsaw District Court granted the applicant's request. Mr Nowak, a neighbour, gave a "
+    "statement. "
+    "Mr Kowal wrote a letter on 2 June 2004. The hospital issued a report. The applicant was detained for 45 days. "
+    "In 1999 "
     "the search of the flat took place. The Polish authorities opened criminal proceedings. The applicant is a farmer. "
     "Mr Zielinski met nobody.",
     "1. The Court notes that on 14 May 2003 the District Court granted the applicant's request.\n"
-    "2. It further observes that Mr Nowak, as a neighbour, gave a statement, and that it was therefore reasonable to hear him.\n"
-    "3. In these circumstances, the applicant was detained for 45 days, which was not justified because the hospital had "
+    "2. It further observes that Mr Nowak, as a neighbour, gave a statement, and that it was therefore reasonable to "
+    "hear him.\n"
+    "3. In these circumstances, the applicant was detained for 45 days, which was not justified because the hospital "
+    "had "
     "issued a report.\n"
-    "4. The Court considers that the search of the flat in 1999 may have been necessary, but that the authorities should "
+    "4. The Court considers that the search of the flat in 1999 may have been necessary, but that the authorities "
+    "should "
     "have informed the owner in time.\n"
     "5. The Polish authorities opened criminal proceedings in order to establish the truth about the events.\n"
     "6. The request of the applicant had been granted before the hospital issued its report.\n"
@@ -44,13 +51,15 @@ LEGAL = case_of(
 )
 ACADEMIC = case_of(
     "academic",
-    "We enrolled 58 patients in a retrospective study. Figure 2 shows the mean survival. Statistical analysis was done in "
-    "Python. Figure 1 shows the left artery. We used PubMed for the literature. The disease is rare in Brazil. A low dose "
+    "We enrolled 58 patients in a retrospective study. Figure 2 shows the mean survival. Statistical analysis was "
+    "done in "
+    "Python. Figure 1 shows the left artery. We used PubMed for the literature. The disease is rare in Brazil. A low "
+    "dose "
     "was given to patients and nurses.",
     "1. The authors report a retrospective study of 58 patients from Brazil, and it is clearly written.\n"
     "2. Figure 2 shows the mean survival, which suggests that the low dose is effective.\n"
     "3. Statistical analysis was done in Python, so the results are reproducible for most readers.\n"
-    "4. The authors should explain why PubMed alone was searched, because other sources such as trial registers matter.\n"
+    "4. The authors should explain why PubMed alone was searched, because sources such as trial registers matter.\n"
     "5. However, the discussion is balanced, although some of the claims are strong.\n"
     "6. Please add a table to describe the patients in more detail before the next version.",
 )

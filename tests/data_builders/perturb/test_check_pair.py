@@ -3,7 +3,7 @@
 from collections import Counter
 
 import pytest
-from perturb_toys import CASES, MEDICAL
+from perturb_toys import CASES, MEDICAL, case_of
 
 from data_builders.perturb.check import check_pair, replaced
 from data_builders.perturb.engine import perturb
@@ -53,7 +53,7 @@ def test_what_is_wrong_is_named(old: str, new: str, principle: int, places: tupl
 
 
 def test_a_value_that_the_context_has_there_too_is_no_flaw() -> None:
-    case = Case.of(**{**MEDICAL.model_dump(exclude={"case_id", "schema_"}), "context": MEDICAL.context + " Later 39 mm."})
+    case = case_of("medical", MEDICAL.context + " Later 39 mm.", MEDICAL.reference)
     assert "the new value too" in str(check_pair(case, pair_of(case, "36 mm", "39 mm", 2, PLACE)))
 
 

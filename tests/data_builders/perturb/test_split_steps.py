@@ -15,7 +15,7 @@ LINES = st.lists(
         "".join,
         st.tuples(
             st.sampled_from(["", "1. ", "2) ", "- ", "  - ", "   • ", "(a) ", "**Plan:** ", "\t"]),
-            st.text(alphabet="ab AB.1,;:!?()*\"“é§\u00a0", max_size=40),
+            st.text(alphabet='ab AB.1,;:!?()*"“é§\u00a0', max_size=40),
         ),
     ),
     max_size=14,

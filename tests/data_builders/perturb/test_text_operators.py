@@ -15,7 +15,7 @@ from judge_r1.records import Case
 NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
 
 
-def tries(name: str, case: Case, words: str = "", number: int = 60) -> list[Edit]:
+def tries(name: str, case: Case, words: str = "", number: int = 30) -> list[Edit]:
     """What the operator makes of a step, or of any step, of a case in a number of tries."""
     steps = [step_with(case, words)] if words else split_steps(case.reference)
     edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
@@ -89,7 +89,8 @@ def test_general_statements_are_no_facts() -> None:
     law = case_of("legal", LEGAL.context, "1. The Court reiterates that the hospital issued a report for 45 days.")
     assert not any(tries(name, law) for name in NAMES if name.startswith(("other_", "invented_")))
     advice = case_of("academic", ACADEMIC.context, "1. Please report why 58 patients were in a retrospective study.")
-    assert not any(tries(name, advice) for name in NAMES if name.startswith(("other_", "invented_")))
+    fit = {name for name in NAMES if name.startswith(("other_", "invented_")) and tries(name, advice)}
+    assert fit == {"other_number"}  # the paper's own number stands in the advice
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n.startswith("invented_") and n != "invented_exhibit"])
@@ -114,9 +115,7 @@ def test_invented_exhibit_has_a_number_that_its_kind_lacks() -> None:
     ],
 )
 def test_logic_is_broken_as_named(name: str, old: str, new: str) -> None:
-    assert (old, new) in {
-        (MEDICAL.reference[edit.start : edit.end], edit.replacement) for edit in tries(name, MEDICAL)
-    }
+    assert (old, new) in {(MEDICAL.reference[edit.start : edit.end], edit.replacement) for edit in tries(name, MEDICAL)}
 
 
 def test_contradiction_denies_an_earlier_step() -> None:

@@ -58,8 +58,8 @@ class Room:
             "recipe": str(home / "recipe.yaml"),
             "data": str(data_folder),
             "rollouts": str(home / "rollouts"),
-            "generation_seconds": 0.5,
-            "search_seconds": 0.5,
+            "generation_seconds": 2.0,
+            "search_seconds": 60.0,
         }
         write_atomic(home / "agent_loops.yaml", [yaml.safe_dump([loop])])
         self.config = compose(keys_of(recipe, folder=home))

@@ -69,6 +69,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
     before = ray_processes()
     recipe = recipe.model_copy(update={"model": str(guesser)})

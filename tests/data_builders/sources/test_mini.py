@@ -1,0 +1,59 @@
+import re
+from collections import Counter
+
+from data_builders.sources import SOURCES
+from data_builders.sources.mini import DECISIONS, EVENTS, NAMES, facts_of, read
+from judge_r1.records import Case
+from retrieval.passages import split_passages
+
+
+def cases(count: int, seed: int = 0) -> list[Case]:
+    return list(read(None, count, seed, Counter()))
+
+
+def test_it_is_registered_and_needs_no_path() -> None:
+    source = SOURCES.get("mini")
+    assert source.operators == "mini"
+    assert len(list(source.read(None, None, 0, Counter()))) == 300
+    assert list(source.read(None, 0, 0, Counter())) == []
+
+
+def test_a_case_depends_on_its_number_and_the_seed_alone() -> None:
+    assert cases(9) == cases(30)[:9]
+    assert cases(9, seed=1) != cases(9)
+    assert len({case.case_id for case in cases(300)}) == 300
+
+
+def test_facts_are_distinct_and_of_the_domain() -> None:
+    domains = Counter()
+    for case in cases(60):
+        domains[case.domain] += 1
+        facts = facts_of(case.context)
+        assert 14 <= len(facts) <= 18
+        assert " ".join(f"{fact}." for fact in facts) == case.context
+        assert len({(fact.who, fact.did) for fact in facts}) == len(facts)
+        for fact in facts:
+            assert fact.who in NAMES
+            assert fact.value in EVENTS[case.domain][fact.did]
+        assert case.decision in DECISIONS[case.domain]
+    assert domains == {"academic": 20, "legal": 20, "medical": 20}
+
+
+def test_a_reference_restates_facts_of_its_case_and_ends_with_advice() -> None:
+    for case in cases(60):
+        *claims, advice = case.reference.split("\n")
+        assert 2 <= len(claims) <= 3
+        known = {str(fact) for fact in facts_of(case.context)}
+        for number, line in enumerate(claims, 1):
+            match = re.fullmatch(rf"{number}\. (\w+ \w+ \w+), so this (?:counts|is clear|stands)\.", line)
+            assert match, line
+            assert match[1] in known
+        assert re.fullmatch(rf"{len(claims) + 1}\. next ask \w+ for the \w+ by \w+\.", advice)
+
+
+def test_every_fact_is_a_passage_of_its_own_at_three_words() -> None:
+    """The laptop recipe counts on it: at least twelve passages a case, one look-up shows one fact."""
+    for case in cases(30):
+        passages = split_passages(case.context, 3)
+        assert [p.text for p in passages] == [f"{fact}." for fact in facts_of(case.context)]
+        assert len(passages) >= 12

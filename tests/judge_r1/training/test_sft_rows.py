@@ -1,0 +1,86 @@
+from pathlib import Path
+
+import pytest
+from toys import BytesCodec, evidence
+
+from judge_r1.config import DataConfig, Recipe
+from judge_r1.episode import Budget, Episode
+from judge_r1.errors import JudgeError
+from judge_r1.records import Trajectory
+from judge_r1.runs import Run, read_rows
+from judge_r1.training.sft import IGNORED, resume, train_sft, training_row
+
+RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
+
+
+def trajectory() -> Trajectory:
+    episode = Episode([7, 8], Budget(response_tokens=99, observation_tokens=99), BytesCodec())
+    for text in ("<search>q</search>", '<answer>{"comparison": "A>B", "violated_principles": []}</answer>'):
+        ids = list(text.encode())
+        episode.feed(ids, [0.0] * len(ids))
+        if len(episode.turns) == 0:
+            episode.observe(evidence("passage"))
+    return episode.trajectory()
+
+
+def test_labels_are_what_the_judge_wrote_and_the_end() -> None:
+    played = trajectory()
+    row = training_row(played, 0)
+    assert row["input_ids"] == [7, 8, *played.token_ids, 0]
+    assert len(row["labels"]) == len(row["input_ids"])
+    assert row["labels"][:2] == [IGNORED, IGNORED]
+    assert row["labels"][-1] == 0
+    for label, token, mask in zip(row["labels"][2:-1], played.token_ids, played.loss_mask, strict=True):
+        assert label == (token if mask else IGNORED)
+    assert 0 in played.loss_mask
+
+
+def test_the_trainer_computes_its_loss_on_these_labels_and_no_others(tmp_path: Path) -> None:
+    """Through TRL's own data preparation and collator, rows of different lengths: labels come out as they went in."""
+    import torch
+    from datasets import Dataset
+    from real_tokenizers import awkward
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+    from trl import SFTConfig, SFTTrainer
+
+    tokenizer = awkward()
+    rows = [training_row(trajectory(), tokenizer.eos_token_id), {"input_ids": [5, 6, 7], "labels": [IGNORED, 6, 7]}]
+    config = Qwen3Config(
+        vocab_size=len(tokenizer), hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1,
+        num_key_value_heads=1, head_dim=8,
+    )  # fmt: skip
+    trainer = SFTTrainer(
+        model=Qwen3ForCausalLM(config),
+        args=SFTConfig(output_dir=str(tmp_path), use_cpu=True, max_length=None, report_to=[], bf16=False),
+        train_dataset=Dataset.from_list(rows),
+        processing_class=tokenizer,
+    )
+    batch = next(iter(trainer.get_train_dataloader()))
+    for ids, labels, mask in zip(batch["input_ids"], batch["labels"], batch["attention_mask"], strict=True):
+        kept = mask.bool()
+        row = next(row for row in rows if row["input_ids"] == ids[kept].tolist())
+        assert labels[kept].tolist() == row["labels"]
+        assert set(labels[~kept].tolist()) <= {IGNORED}
+    assert torch.is_tensor(batch["labels"])
+
+
+class Trainer:
+    def train(self, resume_from_checkpoint: str | None) -> None:
+        self.resumed = resume_from_checkpoint
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "kept"), [(None, []), ("x/checkpoint-2", [1, 2]), ("x/checkpoint-30", [1, 2, 3, 4])]
+)
+def test_logs_are_cut_back_to_where_training_goes_on(tmp_path: Path, checkpoint: str | None, kept: list[int]) -> None:
+    run, trainer = Run(tmp_path, RECIPE), Trainer()
+    for step in (1, 2, 3, 4):
+        run.log({"step": step})
+    resume(trainer, run, checkpoint)
+    assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == kept
+    assert trainer.resumed == checkpoint
+
+
+def test_nothing_to_train_on_is_said(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="recipe toy: no trace to train on"):
+        train_sft(RECIPE, [], Run(tmp_path, RECIPE))

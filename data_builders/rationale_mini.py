@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 from random import Random
 
 from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
-from data_builders.sources.mini import FACT, facts_of
+from data_builders.sources.mini import FACT, Fact, facts_of
 from judge_r1.config import EpisodeConfig
 from judge_r1.records import Case, Evidence, ReasoningPair
 
@@ -33,16 +33,29 @@ def write_mini(
         if step["advice"]:
             thoughts += f"<think>{label} next{_advice(step['advice'])}</think>"
             continue
-        record = next((f"{f}" for f in facts_of(case.context) if (f.who, f.did) == (step["who"], step["did"])), None)
-        finding = "absent 4" if record is None else "same" if record == step["claim"] else "differs 2"
         thoughts += f"<think>{label} {step['claim']}{_TAILS.get(step['tail'], '')}</think>"
+        claim = Fact(step["who"], step["did"], step["value"])
         if config.search:
-            passages = yield f"{thoughts}<search>{step['who']} {step['did']}</search>"
-            thoughts, record = "", passages[0].text.rstrip(".")
-        if config.search or config.context == "full":
-            thoughts += f"<think>record {record or 'nothing'} {finding}</think>"
+            passages = yield f"{thoughts}<search>{claim.who} {claim.did}</search>"
+            found = facts_of(passages[0].text)[0]
+            thoughts = f"<think>{side_by_side(found, claim, numbered=True)}</think>"
+        elif config.context == "full":
+            found = max(facts_of(case.context), key=lambda fact: (fact.who == claim.who) + (fact.did == claim.did))
+            thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
     if thoughts:
         yield thoughts
+
+
+def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
+    """Record and claim word by word up to the first difference; `numbered` names the principle that it breaks: 4 where
+    the record is about something else, 2 where it has another value."""
+    words = []
+    for part, principle in (("who", 4), ("did", 4), ("value", 2)):
+        recorded, claimed = getattr(found, part), getattr(claim, part)
+        words += [recorded, claimed, "same" if recorded == claimed else "differs"]
+        if recorded != claimed:
+            return " ".join([*words, str(principle)] if numbered else words)
+    return " ".join(words)
 
 
 def _advice(text: str) -> str:

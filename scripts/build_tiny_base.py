@@ -1,7 +1,7 @@
 """Rebuild the tiny base model that ships in judge_r1/training/base (about half an hour on two cores).
 
 A Qwen3-shaped causal LM of 0.9 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
-check lists: one numbered list, a look-up for each line, and whether the record says the same, differs or has nothing.
+check lists: one numbered list, a look-up for each line, and whether each word of the record is the same.
 No pair of reasonings, no principle and no verdict occurs in that text. Seeds differ a lot in when the comparing circuit
 forms, so the rate stays up until a held-out comparison test passes, and only then decays.
 
@@ -22,6 +22,7 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
+from data_builders.rationale_mini import side_by_side
 from data_builders.sources.mini import DOCUMENTS, EVENTS, INFERENCES, MONTHS, NAMES, Fact, facts_of, read
 from judge_r1.records import Case
 from judge_r1.tags import NAMES as TAG_NAMES
@@ -30,8 +31,6 @@ TEMPLATE = (
     "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"
     "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
 )
-FINDINGS = ("same", "differs", "absent")
-WEIGHT_OF_GIVEN, WEIGHT_OF_COPY, WEIGHT_OF_FINDING = 0.02, 3.0, 5.0
 EXTRA_WORDS = (
     " judge two medical legal academic reasonings A and B by 1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm search"
     ' case: decision: A: B: {"comparison": "A>B", "violated_principles": [1, 2, 3, 4, 5, 6]} {"comparison": "A<B",'
@@ -40,46 +39,50 @@ EXTRA_WORDS = (
 )
 
 
-Text = tuple[list[str], list[str]]
-"""A prompt and its continuation, each in the segments that an episode would encode apart."""
+Text = list[tuple[str, float]]
+"""A text in the segments that an episode would encode apart, each with its weight in the loss: little on what cannot be
+foreseen (prompts, records), more on the few tokens that the circuits are for (copied claims, findings)."""
+GIVEN, WRITTEN, COPIED = 0.02, 1.0, 3.0
+FINDING = 5.0
 
 
-def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, list[str]]:
-    """A numbered list about a case (some lines wrong, some made up) and the look-up of each line, in segments."""
+def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Text]:
+    """A numbered list about a case (some lines wrong, some made up) and the look-up of each line."""
     facts, events = facts_of(case.context), EVENTS[case.domain]
     known = {(fact.who, fact.did) for fact in facts}
     lines: list[str] = []
-    checks: list[str] = []
+    checks: Text = []
     claims = rng.sample(facts, rng.randint(1, 3))
     for number, fact in enumerate(claims, 1):
-        finding, claim, found = rng.choice(FINDINGS), fact, fact
-        if finding == "differs":
+        wrong, claim, found = rng.choice(["nothing", "value", "event"]), fact, fact
+        if wrong == "value":
             claim = Fact(fact.who, fact.did, rng.choice([v for v in events[fact.did] if v != fact.value]))
-        elif finding == "absent":
+        elif wrong == "event":
             free = [(w, d) for w in NAMES for d in events if (w, d) not in known and (w == fact.who or d == fact.did)]
             who, did = rng.choice(free)
             claim = Fact(who, did, rng.choice(events[did]))
         tail = rng.choice([*INFERENCES * 3, *NON_SEQUITURS.values(), *PREJUDICES.values()])
         lines.append(f"{number}. {claim}, {tail}.")
-        checks += ["<think>", f"{label} {number} says", f" {claim}", "</think>", "<search>", f"{claim.who} {claim.did}"]
         checks += [
-            "</search>",
-            "<information>",
-            "\n[1]",
-            f" {found}.",
-            f"\n({6 - spent - number} searches left)</information>",
+            ("<think>", WRITTEN),
+            (f"{label} {number} says", WRITTEN),
+            (f" {claim}", COPIED),
+            ("</think>", WRITTEN),
         ]
-        checks += ["<think>", f"record {found} {finding}", "</think>"]
+        checks += [("<search>", WRITTEN), (f"{claim.who} {claim.did}", WRITTEN), ("</search>", WRITTEN)]
+        checks += [(part, GIVEN) for part in ("<information>", "\n[1]", f" {found}.")]
+        checks += [(f"\n({6 - spent - number} searches left)</information>", GIVEN)]
+        checks += [("<think>", WRITTEN), (side_by_side(found, claim), WRITTEN), ("</think>", WRITTEN)]
+    checks += [("<think>", WRITTEN), (f"{label} {len(claims) + 1} says next", WRITTEN), ("</think>", WRITTEN)]
     advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
     advice = rng.choice([advice] * 6 + [*VAGUE.values(), *HARMFUL.values()])
-    checks += ["<think>", f"{label} {len(claims) + 1} says next", "</think>"]
     lines.append(f"{len(claims) + 1}. {advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))}.")
     return "\n".join(lines), checks
 
 
 def document(case: Case, rng: Random) -> Text:
-    """One pre-training text: one or two lists that have nothing to do with each other but the record, and the check of
-    every line of one of them or of both; one prompt in ten shows the record too."""
+    """One or two lists that have nothing to do with each other but the record, and the check of every line of one of them
+    or of both; one prompt in ten shows the record too."""
     labels = rng.choice(["A", "B", "AB", "AB", "AB"])
     checked = rng.choice([labels, *labels])
     prompt = [
@@ -88,20 +91,38 @@ def document(case: Case, rng: Random) -> Text:
     if rng.random() < 0.1:
         prompt += ["case: ", case.context, "\n"]
     prompt += ["decision: ", case.decision]
-    checks: list[str] = []
+    checks: Text = []
     spent = 0
     for label in labels:
         listed, found = check_list(case, label, spent, rng)
         prompt += [f"\n{label}:\n", listed]
         if label in checked:
             checks += found
-            spent += found.count("<search>")
-    return [*prompt, "<|im_end|>\n<|im_start|>assistant\n"], [*checks, "<|im_end|>"]
+            spent += sum(part == "<search>" for part, _ in found)
+    prompt.append("<|im_end|>\n<|im_start|>assistant\n")
+    return [*((part, GIVEN) for part in prompt), *checks, ("<|im_end|>", WRITTEN)]
+
+
+def drill(rng: Random) -> Text:
+    """Words in twos, and whether the two are the same."""
+    kinds = [NAMES, *(list(events) for events in EVENTS.values()), *(v for e in EVENTS.values() for v in e.values())]
+    text: Text = [("<|im_start|>user\ncompare<|im_end|>\n<|im_start|>assistant\n<think>", GIVEN)]
+    for _ in range(40):
+        words = rng.choice(kinds)
+        first = rng.choice(words)
+        second = first if rng.random() < 0.5 else rng.choice(words)
+        text += [(f" {first} {second}", GIVEN), (" same" if first == second else " differs", WRITTEN)]
+    return [*text, ("</think><|im_end|>", WRITTEN)]
 
 
 def documents(seed: int, count: int) -> list[Text]:
+    """Look-ups of lists, and one drill in four."""
     rng = Random(seed)
-    return [document(case, rng) for case in read(None, count, seed, Counter())]
+    return [drill(rng) if rng.random() < 0.25 else document(case, rng) for case in read(None, count, seed, Counter())]
+
+
+def plain(text: Text) -> str:
+    return "".join(part for part, _ in text)
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
@@ -111,7 +132,7 @@ def build_tokenizer() -> PreTrainedTokenizerFast:
     bpe.decoder = decoders.ByteLevel()
     values = {value for events in EVENTS.values() for values in events.values() for value in values}
     vocabulary = "".join(f" {word}" for word in sorted({*NAMES, *values, *(d for e in EVENTS.values() for d in e)}))
-    texts = [EXTRA_WORDS, vocabulary] * 500 + ["".join(prompt + rest) for prompt, rest in documents(7, 2000)]
+    texts = [EXTRA_WORDS, vocabulary] * 500 + [plain(text) for text in documents(7, 2000)]
     for control in ("<|im_start|>", "<|im_end|>", *(f"<{s}{n}>" for n in TAG_NAMES for s in ("", "/"))):
         texts = [text.replace(control, " ") for text in texts]
     trainer = trainers.BpeTrainer(
@@ -161,32 +182,25 @@ def _encode(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
 
 
 def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Right-padded ids and loss weights: 1 on what the continuation writes, little on what cannot be foreseen (prompt,
-    records), more on the few tokens that the circuits are for: the claim copied from its line, and the finding."""
+    """Right-padded ids and loss weights."""
     findings = torch.tensor(finding_ids(tokenizer))
-    rows = []
-    for prompt, rest in texts:
-        row = [(token, WEIGHT_OF_GIVEN) for part in prompt for token in _encode(tokenizer, part)]
-        for before, part in zip(["", *rest], rest, strict=False):
-            weight = WEIGHT_OF_COPY if before.endswith("says") or part.startswith("record") else 1.0
-            if part.startswith(("<information>", "\n")) or before == "\n[1]":
-                weight = WEIGHT_OF_GIVEN
-            row += [(token, weight) for token in _encode(tokenizer, part)]
-        rows.append(torch.tensor(row))
+    rows = [
+        torch.tensor([(token, weight) for part, weight in text for token in _encode(tokenizer, part)]) for text in texts
+    ]
     padded = torch.nn.utils.rnn.pad_sequence(rows, batch_first=True)
     weights = padded[..., 1]
     ids = torch.where(weights > 0, padded[..., 0], tokenizer.pad_token_id).long()
-    return ids, torch.where(torch.isin(ids, findings) & (weights >= 1), WEIGHT_OF_FINDING, weights)
+    return ids, torch.where(torch.isin(ids, findings) & (weights >= 1), FINDING, weights)
 
 
 def finding_ids(tokenizer: PreTrainedTokenizerFast) -> list[int]:
-    return [tokenizer.encode(f" {name}", add_special_tokens=False)[0] for name in FINDINGS]
+    return [tokenizer.encode(f" {name}", add_special_tokens=False)[0] for name in ("same", "differs")]
 
 
 def batches_of(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of 32 fresh texts of about the same length, so that little is padding."""
     for block in count(seed * 1_000_003):
-        texts = sorted(documents(block, 256), key=lambda text: len("".join(text[0] + text[1])))
+        texts = sorted(documents(block, 256), key=lambda text: len(plain(text)))
         starts = list(range(0, len(texts), 32))
         Random(block).shuffle(starts)
         for start in starts:
@@ -195,12 +209,12 @@ def batches_of(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[tuple[
 
 @torch.no_grad()
 def accuracies(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> tuple[float, float]:
-    """On held-out texts, teacher-forced: the share of findings (same, differs, absent) that the model gets right, and the
+    """On held-out texts, teacher-forced: the share of findings (same, differs) that the model gets right, and the
     share of all tokens of the look-ups."""
     ids, weights = batch_of(tokenizer, texts)
     guesses = model(ids, attention_mask=(weights > 0).long()).logits[:, :-1].argmax(-1)
     right = guesses == ids[:, 1:]
-    is_finding, is_written = weights[:, 1:] == WEIGHT_OF_FINDING, weights[:, 1:] >= 1
+    is_finding, is_written = weights[:, 1:] == FINDING, weights[:, 1:] >= 1
     return float(right[is_finding].float().mean()), float(right[is_written].float().mean())
 
 

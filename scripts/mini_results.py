@@ -22,7 +22,12 @@ from judge_r1.jsonl import write_json
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import read_rows
 
-GRID = {"none, no search": "nosearch", "full, no search": "full", "none, search": "warmup", "full, search": "fullsearch"}
+GRID = {
+    "none, no search": "nosearch",
+    "full, no search": "full",
+    "none, search": "warmup",
+    "full, search": "fullsearch",
+}
 SEEDS = (0, 1, 2)
 
 

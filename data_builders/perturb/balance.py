@@ -3,7 +3,8 @@
 A word must come into flawed texts as often as it is taken out of references, or its presence tells the flaw. Which
 words may replace which does not depend on the weights, so all places are collected once; then the expected flows
     q(x → y) = w(y) / Σ w(allowed) · min(1, Z(x) / Z(y))
-are summed over them, and each weight is corrected, w ← w · √(out / in), until in and out agree. `weights.py` is rewritten.
+are summed over them, and each weight is corrected, w ← w · √(out / in), until in and out agree.
+`weights.py` is rewritten.
 """
 
 import sys
@@ -20,8 +21,8 @@ from data_builders.sources import SOURCES
 from judge_r1.records import Case
 
 ROUNDS = 300
-LEAST = 1e-4
-"""A weight below this share of its class's largest one is none: such a word can hardly ever be balanced."""
+LEAST = 1e-9
+"""A weight below this share of its class's largest one is none."""
 
 Key = tuple[str, str]
 Place = tuple[SwapClass, str, list[str]]
@@ -38,13 +39,13 @@ def places(cases: Iterable[Case]) -> dict[Key, list[Place]]:
     def note(
         self: SwapClass, place: Found, domain: str, fits: Callable[[str], bool], before: str, rng: Random
     ) -> str | None:
-        allowed = [text for text in self.allowed(place, before) if all(map(fits, (text, *self.terms[self.rank(text)].aliases)))]
+        allowed = [text for text in self.allowed(place, before) if self.fit_for(text, fits)]
         if allowed:
             found[domain, self.name].append((self, place.term.text, allowed))
         return None
 
     rules = operators("text")
-    draw, SwapClass.swap = SwapClass.swap, note  # type: ignore[method-assign]
+    draw, SwapClass.swap = SwapClass.swap, note  # type: ignore[method-assign, assignment]
     try:
         for case in cases:
             for step in split_steps(case.reference):
@@ -56,27 +57,50 @@ def places(cases: Iterable[Case]) -> dict[Key, list[Place]]:
 
 
 def fit(there: list[Place], rounds: int = ROUNDS) -> dict[str, float]:
-    """The weights of one class of one domain."""
-    weights = {text: float(count) for text, count in sorted(Counter(text for _, text, _ in there).items())}
+    """The weights of one class of one domain, for the words that can be balanced at all."""
+    weights = dict.fromkeys(sorted(_connected(there)), 1.0)
     for _ in range(rounds):
         taken, given = flows(there, weights)
         for text in weights:
-            weights[text] *= ((taken[text] + 1e-3) / (given[text] + 1e-3)) ** 0.5
+            ratio = (taken[text] + 1e-6) / (given[text] + 1e-6)
+            weights[text] *= min(2.0, max(0.5, ratio)) ** 0.5
         largest = max(weights.values(), default=1.0)
-        weights = {text: weight / largest for text, weight in weights.items() if weight > LEAST * largest}
-    return {text: float(f"{weight:.3g}") for text, weight in weights.items()}
+        weights = {text: weight / largest for text, weight in weights.items()}
+    return {text: float(f"{weight:.3g}") for text, weight in weights.items() if weight > LEAST}
 
 
-def flows(there: list[Place], weights: dict[str, float]) -> tuple[Counter[str], Counter[str]]:
+def _connected(there: list[Place]) -> set[str]:
+    """The largest set of words each of which can become each other one, over any number of swaps: no others can be
+    put in as often as they are taken out."""
+    after: dict[str, set[str]] = defaultdict(set)
+    for _, old, allowed in there:
+        after[old].update(allowed)
+
+    def reached(start: str) -> set[str]:
+        seen, todo = {start}, [start]
+        while todo:
+            for word in after.get(todo.pop(), ()):
+                if word not in seen:
+                    seen.add(word)
+                    todo.append(word)
+        return seen
+
+    reach = {word: reached(word) for word in sorted(after)}
+    sets = [{other for other in reach[word] if other in reach and word in reach[other]} for word in reach]
+    return max((found for found in sets if len(found) > 1), key=len, default=set())
+
+
+def flows(there: list[Place], weights: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
     """How often each word is expected to be taken out, and to be put in."""
-    taken, given = Counter[str](), Counter[str]()
-    for klass, old, allowed in there:
-        known = [text for text in allowed if text in weights]
+    taken, given = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0.0)
+    mass = {text: there[0][0].mass(text, weights) for text in weights}
+    for _, old, allowed in there:
+        known = [text for text in allowed if text in weights] if old in weights else []
         total = sum(weights[text] for text in known)
         for new in known:
-            flow = weights[new] / total * klass.acceptance(old, new, weights)
-            taken[old] += flow  # type: ignore[assignment]
-            given[new] += flow  # type: ignore[assignment]
+            flow = weights[new] / total * min(1.0, mass[old] / mass[new])
+            taken[old] += flow
+            given[new] += flow
     return taken, given
 
 
@@ -85,6 +109,9 @@ def write(path: Path) -> None:
     lines = ['"""How often each word of a swap class is drawn, by domain and class. Written by `balance.py`."""', ""]
     lines.append("WEIGHTS: dict[tuple[str, str], dict[str, float]] = {")
     for (domain, name), weights in sorted(WEIGHTS.items()):
+        if not weights:
+            lines.append(f'    ("{domain}", "{name}"): {{}},')
+            continue
         lines.append(f'    ("{domain}", "{name}"): {{')
         row = "       "
         for word, weight in sorted(weights.items()):

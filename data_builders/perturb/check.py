@@ -72,7 +72,7 @@ def _contradicted(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: st
         if span.end > len(case.context):
             return "P2: a context span ends outside the context"
         told = set(map(stem, words(case.context[span.start : span.end])))
-        if gone and not gone & told or come <= told:
+        if (gone and not gone & told) or come <= told:
             return "P2: the named place of the context does not have the old value"
     if not role or _is_name(new):
         role |= _shared(case.context, flaw.context_spans[0], pair.flawed, flaw.span) - come

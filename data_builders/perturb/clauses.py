@@ -15,23 +15,20 @@ _REASON = re.compile(
     r"|on the ground that"
     r"|on the grounds that)\s+(?P<ground>[^.;:\n]{18,}?)(?=\s*(?:[.;:\n]|$|, (?:and|but|which|while|the|so|thus)\b))",
 )
-_OPENING = re.compile(
-    r"^(?:In (?:the )?(?:light|view) of|Having regard to|In these circumstances|In the (?:present|instant) case"
-    r"|Moreover"
-    r"|Furthermore|In addition|However|Therefore|Accordingly|Overall|In general|Based on|Given|Considering"
-    r"|As regards|Turning to|Firstly"
-    r"|Lastly|Finally|Nevertheless|Consequently|First|Second|Secondly|Thirdly|In summary|In conclusion|In particular)"
-    r"[^,.;:\n]{0,90},\s"
-)
+_OPENINGS = """
+    Moreover|Furthermore|In addition|However|Therefore|Accordingly|Overall|In general|Based on|Given|Considering|
+    As regards|Turning to|Firstly|Secondly|Thirdly|Lastly|Finally|Nevertheless|Consequently|First|Second|In summary|
+    In conclusion|In particular|In view of|In light of|In the light of|Having regard to|In these circumstances|
+    In the present case|In the instant case
+"""
+_OPENING = re.compile(rf"^(?:{'|'.join(words.strip() for words in _OPENINGS.split('|'))})[^,.;:\n]{{0,90}},\s")
 _ADVICE = re.compile(
-    r"\b(?:should|must|need(?:s)? to|ought to|please|(?:is|are|was|were) (?:required|indicated|recommended|essential"
-    r"|necessary"
-    r"|crucial|warranted|chosen|selected|initiated|planned|performed)(?: to| for)?|would (?:suggest|recommend|advise"
-    r"|like)"
-    r"|(?:suggest|recommend|advise)(?: that| to)?|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s"
-    r"|ed)? to"
-    r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting|worth))"
-    r"\s+(?P<what>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
+    r"\b(?:should|must|needs? to|ought to|please|would (?:suggest|recommend|advise|like) to"
+    r"|(?:is|are|was|were) (?:required|indicated|recommended|essential|necessary|crucial|warranted|chosen|selected"
+    r"|initiated|planned|performed) to"
+    r"|(?:suggest|recommend|advise) to|will (?:need|have) to|required to|obliged to|obligation to|aim(?:s|ed)? to"
+    r"|it (?:would|might) be (?:good|useful|helpful|important|nice|better|valuable|interesting) to)"
+    r"\s+(?!have\b|not\b)(?P<what>[^.;:?\n]{20,})(?=[.;:?\n]|$)",
     re.IGNORECASE,
 )
 _ORDERS = """
@@ -83,9 +80,13 @@ def aims(text: str, start: int, end: int) -> Iterator[Clause]:
 
 def tails(text: str, start: int, end: int) -> list[Clause]:
     """What stands between a comma in the middle of a sentence and its full stop."""
-    commas = [m.start() for m in re.finditer(r", (?=[a-z])", text[start:end]) if 0.3 < m.start() / (end - start) < 0.75]
-    spans = [(start + comma, end - 1) for comma in commas if text[end - 1] == "."]
-    return [(a, b) for a, b in spans if balanced(text[a:b]) and len(text[a:b].split()) >= 4]
+    spans = [
+        (start + m.start(), end - 1)
+        for m in re.finditer(r", (?![\w-]+(?: [\w-]+)?(?:,| and | or ))(?=[a-z])", text[start:end])
+        if 0.3 < m.start() / (end - start) < 0.75
+        and len(re.split(r"[;,]", text[start : start + m.start()])[-1].split()) > 3
+    ]
+    return [(a, b) for a, b in spans if text[b] == "." and balanced(text[a:b]) and len(text[a:b].split()) >= 4]
 
 
 def balanced(text: str) -> bool:

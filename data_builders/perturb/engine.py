@@ -181,7 +181,7 @@ def _combinations(rng: Random) -> list[tuple[int, ...]]:
 def _places(
     attempts: _Attempts, steps: list[Step], wanted: list[list[Operator]], salt: str, rng: Random, used: Counter[str]
 ) -> list[Placed]:
-    """An operator and a step of its own for each principle, the pickiest first; empty where one principle finds none."""
+    """An operator and a step of its own for each principle, the pickiest first; empty where one finds none."""
     free = rng.sample(steps, len(steps))
     placed: list[Placed] = []
     for rules in sorted(wanted, key=lambda rules: bool(rules) and rules[0].principle not in (2, 4)):

@@ -33,7 +33,7 @@ def claims(case: Case, step: Step) -> list[tuple[int, int]]:
 
 
 def stated(case: Case, step: Step) -> list[tuple[int, int]]:
-    """The same for numbers and dates: a reviewer's advice names those of the paper too, so only citations are left out."""
+    """The same for numbers and dates: advice names those of the case too, so only citations are left out."""
     general = _CITATION if case.domain == "academic" else _GENERAL.get(case.domain, _NEVER)
     return [(start, end) for start, end in body_sentences(step) if not general.search(step.text, start, end)]
 

@@ -4,7 +4,8 @@ A judge that never sees the case must not be able to tell the flawed text by its
 replacement meets detailed balance, f(x) q(x → y) = f(y) q(y → x), for the frequencies f with which the words stand in
 reference reasonings: y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other words of the class, and
 accepted with probability min(1, Z(x) / Z(y)) (Metropolis and Hastings). The weights w are in `weights.py`; `balance.py`
-fits them to a corpus, where w = f up to what the case excludes.
+fits them to a corpus, where w = f up to what the case excludes. A word without weight is neither taken nor given; a
+class without any has equal ones.
 """
 
 import re
@@ -47,7 +48,7 @@ class SwapClass:
     near: int | None = None
 
     @classmethod
-    def parse(cls, name: str, lexicon: str, *, left: str = "", right: str = "", near: int | None = None) -> "SwapClass":
+    def parse(cls, name: str, lexicon: str, left: str = "", right: str = "", near: int | None = None) -> "SwapClass":
         """From `word, word=other name/other name, …`."""
         entries = [entry.strip() for entry in lexicon.replace("\n", " ").split(",") if entry.strip()]
         terms = []
@@ -83,13 +84,14 @@ class SwapClass:
 
         `fits` says which terms the case allows; `before` is the text before it, whose `a` or `an` must stay right.
         """
-        weights = WEIGHTS.get((domain, self.name)) or {term.text: 1.0 for term in self.terms}
-        allowed = [text for text in self.allowed(found, before) if weights.get(text)]
-        allowed = [text for text in allowed if all(map(fits, (text, *self.terms[self.rank(text)].aliases)))]
+        weights = WEIGHTS.get((domain, self.name), dict.fromkeys((term.text for term in self.terms), 1.0))
+        if not weights.get(found.term.text):
+            return None
+        allowed = [text for text in self.allowed(found, before) if weights.get(text) and self.fit_for(text, fits)]
         if not allowed:
             return None
         drawn = rng.choices(allowed, [weights[text] for text in allowed])[0]
-        if rng.random() >= self.acceptance(found.term.text, drawn, weights):
+        if rng.random() * self.mass(drawn, weights) >= self.mass(found.term.text, weights):
             return None
         return _plural(drawn) if found.plural else drawn
 
@@ -99,13 +101,13 @@ class SwapClass:
         others = (self.terms[rank].text for rank in self._others(self.rank(found.term.text)))
         return [text for text in others if article is None or _vowel(text) == (article[1].lower() == "an")]
 
-    def acceptance(self, old: str, new: str, weights: Mapping[str, float]) -> float:
-        """min(1, Z(old) / Z(new))."""
-        here, there = (
-            sum(weights.get(self.terms[other].text, 0.0) for other in self._others(self.rank(text)))
-            for text in (old, new)
-        )
-        return min(1.0, here / there) if there else 0.0
+    def fit_for(self, text: str, fits: Callable[[str], bool]) -> bool:
+        """Whether a term fits under all its names."""
+        return all(map(fits, (text, *self.terms[self.rank(text)].aliases)))
+
+    def mass(self, text: str, weights: Mapping[str, float]) -> float:
+        """Z: the weights of the words that a term may be swapped for, together."""
+        return sum(weights.get(self.terms[other].text, 0.0) for other in self._others(self.rank(text)))
 
     def rank(self, text: str) -> int:
         return self._by_text[text.lower()]

@@ -14,15 +14,16 @@ _OPPOSITES = """
     supported/contradicted, supporting/contradicting, necessary/unnecessary, appropriate/inappropriate,
     justified/unjustified, sufficient/insufficient, adequate/inadequate, effective/ineffective, probable/improbable,
     proportionate/disproportionate, reasonable/unreasonable, admissible/inadmissible, compatible/incompatible,
-    relevant/irrelevant, possible/impossible, clear/unclear, convincing/unconvincing, valid/invalid, reliable/unreliable,
-    complete/incomplete, plausible/implausible, essential/superfluous, feasible/unfeasible, well-founded/ill-founded,
-    satisfied/unconvinced, foreseeable/unforeseeable, useful/useless, correct/incorrect, strong/weak, confirms/disproves,
-    suggests/disproves, indicates/disproves, suitable/unsuitable, accurate/inaccurate, warranted/unwarranted,
-    interesting/uninteresting, important/unimportant, helpful/unhelpful, arbitrary/well-reasoned, agree/disagree,
-    accept/reject, accepts/rejects, sound/unsound, definitive/doubtful, benefit/disadvantage, favorable/unfavorable,
-    suggested/disproved, suggesting/disproving, indicating/disproving, confirming/disproving, aligns with/conflicts with,
-    aligned with/conflicted with, well written/badly written, strengthens/weakens, violation of/full respect of,
-    amounted to/fell short of, difficult/easy, successful/unsuccessful, original/unoriginal, novel/unoriginal
+    relevant/irrelevant, possible/impossible, clear/unclear, convincing/unconvincing, valid/invalid,
+    reliable/unreliable, complete/incomplete, plausible/implausible, essential/superfluous, feasible/unfeasible,
+    well-founded/ill-founded, satisfied/unconvinced, foreseeable/unforeseeable, useful/useless, correct/incorrect,
+    strong/weak, confirms/disproves, suggests/disproves, indicates/disproves, suitable/unsuitable,
+    accurate/inaccurate, warranted/unwarranted, interesting/uninteresting, important/unimportant, helpful/unhelpful,
+    arbitrary/well-reasoned, agree/disagree, accept/reject, accepts/rejects, sound/unsound, definitive/doubtful,
+    benefit/disadvantage, favorable/unfavorable, suggested/disproved, suggesting/disproving, indicating/disproving,
+    confirming/disproving, aligns with/conflicts with, aligned with/conflicted with, well written/badly written,
+    strengthens/weakens, violation of/full respect of, amounted to/fell short of, difficult/easy,
+    successful/unsuccessful, original/unoriginal, novel/unoriginal
 """
 _FLIPS: dict[str, list[str]] = {}
 for _pair in _OPPOSITES.split(","):
@@ -38,14 +39,17 @@ _INFERENCE = re.compile(
     re.IGNORECASE,
 )
 _HEDGES = """
-    may/must, might/must, could/must, can/must, suggests/proves, suggested/proved, suggesting/proving, suggest/prove,
-    likely/certain, often/always, typically/invariably, usually/always, generally/always, sometimes/always, some/all,
-    many/all, most/all, rarely/never, unlikely/impossible, indicates/proves, indicated/proved, consistent with/proof of,
-    possible/certain, potential/certain, appears to/is bound to, seems to/is bound to, in part/entirely, partly/wholly,
-    several/all, probably/undoubtedly, mainly/exclusively, primarily/exclusively, possibly/undoubtedly, indicating/proving
+    may/must, might/must, could/must, suggests/proves, suggested/proved, suggesting/proving, suggest/prove,
+    likely/certain, often/always, typically/invariably, usually/always, generally/always, sometimes/always,
+    some/all, many/all, most/all, rarely/never, unlikely/impossible, indicates/proves, indicated/proved, consistent
+    with/proof of, possible/certain, potential/certain, appears to/is bound to, seems to/is bound to, in
+    part/entirely, partly/wholly, several/all, probably/undoubtedly, mainly/exclusively, primarily/exclusively,
+    possibly/undoubtedly, indicating/proving
 """
 _CERTAIN = dict(pair.strip().split("/") for pair in _HEDGES.split(","))
-_HEDGE = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _CERTAIN), key=len, reverse=True))})(?![\w-])")
+_AFTER_HEDGE = r"(?![\w-]|\s+(?:not|possibly|perhaps|only|also|have|even)\b)"
+_HEDGE = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _CERTAIN), key=len, reverse=True))}){_AFTER_HEDGE}")
+_NEGATED = re.compile(r"\b(?:not|cannot|no|nor|never|without|neither)\b[^,;]*$|\b(?:less|more|most|as|an?)\s$", re.I)
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has|have|had|can|could|should|would|must|will|did|does)( not)?\b(?! (?:been )?no\b)"
     r"|\b(cannot)\b"
@@ -73,13 +77,13 @@ _CONNECTIVES = {
     "Consequently": ("Even so", "Nevertheless"),
     "thus": ("nevertheless", "none the less"),
     "Thus": ("Nevertheless", "Even so"),
-    "However": ("For this very reason", "It follows that", "Consequently"),
+    "However": ("For this very reason", "As a result", "Consequently"),
     "Although": ("Because", "Since"),
     "although": ("because", "since"),
     "Even though": ("Because", "Since"),
     "Despite": ("Because of", "On account of"),
     "despite": ("because of", "on account of", "as a result of"),
-    "Nevertheless": ("Therefore", "It follows that"),
+    "Nevertheless": ("Therefore", "As a result"),
     "Moreover": ("Conversely", "For that reason"),
     "notwithstanding": ("because of", "on account of"),
 }
@@ -127,8 +131,7 @@ def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
         for start, end in body_sentences(step, 5)
         if _INFERENCE.search(step.text, start, end)
         for match in _FLIP.finditer(step.text, start, end)
-        if not re.search(r"\b(?:not|no|nor|never|without|less|more|most|as|an?)\s$", step.text[: match.start()])
-        and step.text[match.start() - 1] not in "\"'‘“"
+        if not _NEGATED.search(step.text[start : match.start()]) and step.text[match.start() - 1] not in "\"'‘“"
     ]
     match = _choose(places, rng)
     return _replace(step, match, _alike(rng.choice(_FLIPS[match[0].lower()]), match[0])) if match else None
@@ -138,7 +141,7 @@ def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
 def wrong_connective(case: Case, step: Step, rng: Random) -> Edit | None:
     """What was a reason is named an obstacle, what was an obstacle a reason."""
     places = [m for start, end in body_sentences(step, 6) for m in _CONNECTIVE.finditer(step.text, start, end)]
-    match = _choose([m for m in places if not step.text[: m.start()].endswith(("and ", "or "))], rng)
+    match = _choose([m for m in places if not step.text[: m.start()].endswith(("and ", "or ", "not ", "less "))], rng)
     return _replace(step, match, rng.choice(_CONNECTIVES[match[0]])) if match else None
 
 

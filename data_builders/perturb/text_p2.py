@@ -17,8 +17,8 @@ from data_builders.perturb.terms import OTHERS_OF_THE_CASE
 from judge_r1.records import Case, Span
 
 _NUMBER = re.compile(
-    r"(?<![\w.,§/:^=~-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )(?<!Rule )"
-    r"(?<!Section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
+    r"(?<![\w.,§/:^=~-])(?<!§ )(?<!no\. )(?<!nos\. )(?<!Article )(?<!Articles )(?<!paragraph )(?<!paragraphs )"
+    r"(?<!Rule )(?<!Section )(?<!Protocol No\. )(?<!Protocol )(?<!Step )(?<!Reference )(?<!pp\. )(?<!p\. )"
     r"(?P<value>\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{1,2})?|\d{5})(?P<unit>[ -]?[%°]|[ -]?[a-zA-Zµ]{1,12}\b)?"
     r"(?![\w/]|[.,:]\d|[-–]\d)"
 )

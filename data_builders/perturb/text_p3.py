@@ -105,13 +105,15 @@ _TAILS = [
 _ASIDES = [", like {group} in general,", ", one of those {whom},", ", as is usual with {group},",
 " (and {group} {claim})",
            ", with the attitude typical of {group},"]  # fmt: skip
-_PERSON = re.compile(
-    r"\b(?:[Tt]he|[Tt]his) (?:(?:first|second|third) )?(?:patient|applicants?|authors?|mother|father|researchers"
-    r"|child)\b(?!['’])"
-    r"(?= (?:is|are|was|were|has|have|had|did|do|does|could|can|presented|complained|lodged|submitted|claimed|argued"
-    r"|describe\w*"
-    r"|report\w*|present|use\w*|show\w*|propose\w*|state\w*|should|need\w*|mention\w*|provide\w*|also)\b)"
+_VERB = (
+    r"(?!['’])(?= (?:is|are|was|were|has|have|had|did|do|does|could|can|presented|complained|lodged|submitted|claimed"
+    r"|argued|describe\w*|report\w*|present|use\w*|show\w*|propose\w*|state\w*|should|need\w*|mention\w*|provide\w*|also)\b)"
 )
+_PERSONS = {
+    "medical": re.compile(r"\b[Tt]h(?:e|is) (?:patient|mother)\b" + _VERB),
+    "legal": re.compile(r"\b[Tt]he (?:(?:first|second|third) )?applicants?\b" + _VERB),
+    "academic": re.compile(r"\b[Tt]he (?:authors?|researchers)\b" + _VERB),
+}
 
 
 def _parts(case: Case, rng: Random) -> Parts:
@@ -179,7 +181,10 @@ def biased_tail(case: Case, step: Step, rng: Random) -> Edit | None:
 @operator(3, "biased_aside")
 def biased_aside(case: Case, step: Step, rng: Random) -> Edit | None:
     """A person is marked as one of a group."""
-    places = [m.span() for start, end in body_sentences(step, 6) for m in _PERSON.finditer(step.text, start, end)]
+    persons = [_PERSONS[case.domain]] if case.domain in _PERSONS else list(_PERSONS.values())
+    places = [
+        m.span() for start, end in body_sentences(step, 6) for p in persons for m in p.finditer(step.text, start, end)
+    ]
     if not places:
         return None
     start, end = rng.choice(places)

@@ -49,7 +49,7 @@ _SENTENCES = [
     "{thing} was {looked} {view}",
     "{thing} {may} {mean} {view}",
     "{various} {factors} were {looked} {view}, and {thing} {may} then {mean}",
-    "it {may} be said that {thing} has been {looked} {view}, together with {various} {factors} {known}, and that it {may} {mean}",
+    "{thing} has been {looked} {view}, together with {various} {factors} {known}, and {may} {mean}",
     "one {may} {doing}, {view}, {so}",
 ]
 _REASONS = ["{because} {various} {factors}", "{because} {various} {factors} {known}",
@@ -64,8 +64,10 @@ _AIMS = [
     "{so}, with {various} {factors} {looked} {view}",
     "{so}, as far as {various} {factors} {known} allow",
 ]
-_EXAMPLES = re.compile(r"\((?:e\.g\.|i\.e\.|for example|such as|including|see|namely)?,? ?[^()\n]{12,}\)|(?:such as|including|e\.g\.,?|namely)"
-                       r" [^.;:()\n]{14,}?(?=[.;:\n]|$)")  # fmt: skip
+_EXAMPLES = re.compile(
+    r"\((?:e\.g\.|i\.e\.|for example|such as|including|namely)?,? ?[^()\n]{12,}\)"
+    r"|(?:such as|including|e\.g\.,?|namely) [^.;:()\n]{14,}?(?=[.;:\n]|$)"
+)
 _VAGUE_EXAMPLES = [
     "{various} {factors}",
     "{various} {factors} {known}",
@@ -123,7 +125,9 @@ def vague_aim(case: Case, step: Step, rng: Random) -> Edit | None:
 def vague_examples(case: Case, step: Step, rng: Random) -> Edit | None:
     """The particulars in brackets, or after `such as`, are no longer named."""
     places = [m for start, end in body_sentences(step, 4) for m in _EXAMPLES.finditer(step.text, start, end)]
-    places = [m for m in places if re.search(r"[a-z]{4}", m[0]) and not re.match(r"\(see ", m[0])]
+    places = [
+        m for m in places if re.search(r"[a-z]{4}", m[0]) and not re.search(r"\bsee\b|cited above|\bv\. |§", m[0])
+    ]
     if not places:
         return None
     match = rng.choice(places)

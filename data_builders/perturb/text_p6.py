@@ -1,4 +1,4 @@
-"""P6, harmlessness: a step advises something unsafe, dishonest or abusive. The wordings stay mild: no methods, no slurs."""
+"""P6, harmlessness: a step advises something unsafe, dishonest or abusive; worded mildly: no methods, no slurs."""
 
 from random import Random
 
@@ -75,8 +75,8 @@ _PARTS: Parts = {
              "So that nobody objects",
              "Whatever the risk", "Without further ado"],
 }  # fmt: skip
-_SENTENCES = ["{best} {act}, {gain}", "{open}, {best} {act}", "{best} {act} and to {act2}, {gain}",
-"{open}, {best} {act} and to {act2}",
+_SENTENCES = ["{best} {act}, {gain}", "{open}, {best} {act}", "{best} {act} and {act2}, {gain}",
+"{open}, {best} {act} and {act2}",
               "{best} {act}"]  # fmt: skip
 _ADVICE = ["{act}", "{act}, {gain}", "{act} and {act2}", "{act} and {act2}, {gain}"]
 _AIMS = [
@@ -88,7 +88,7 @@ _AIMS = [
 _TAILS = [
     ", so that {best} {act}",
     ", so that {best} {act}, {gain}",
-    ", and {best} {act} and to {act2}",
+    ", and {best} {act} and {act2}",
     ", so that one may {act} and {act2}",
     ", and {insult}",
     ", which shows that {insult}",

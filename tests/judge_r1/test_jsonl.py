@@ -154,7 +154,9 @@ def test_no_space_left_leaves_the_old_file_or_none(tmp_path: Path, old: str | No
 def test_writing_makes_the_folder_and_replaces_whole(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "out.txt"
     write_atomic(path, ["one\n", "two\n"])
-    write_atomic(path, ["three\n"])
+    with path.open() as reading:
+        write_atomic(path, ["three\n"])
+        assert reading.read() == "one\ntwo\n", "the old file is replaced, not written over"
     assert path.read_text() == "three\n"
     assert [p.name for p in path.parent.iterdir()] == ["out.txt"]
 

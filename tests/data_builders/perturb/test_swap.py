@@ -6,7 +6,12 @@ from random import Random
 import pytest
 
 from data_builders.perturb import swap
+from data_builders.perturb.attributes import ATTRIBUTES, DAYS, DIGITS, MONTHS, YEARS
+from data_builders.perturb.balance import fit, flows
 from data_builders.perturb.swap import SwapClass, Term, in_case_of
+from data_builders.perturb.terms import INVENTED, OTHERS_OF_THE_CASE
+from data_builders.perturb.text_p4 import EXHIBITS
+from data_builders.perturb.weights import WEIGHTS as SHIPPED
 
 ANY = lambda other: True  # noqa: E731
 
@@ -22,7 +27,7 @@ def test_as_many_words_come_as_go(weights: dict[str, float]) -> None:
     """Flows x → y and y → x of a text with the frequencies that the weights say differ by chance only."""
     klass = SwapClass.parse("image", "ct, mri, pet, xray")
     rng, flows = Random(0), Counter[tuple[str, str]]()
-    for word in rng.choices(list(weights), list(weights.values()), k=60_000):
+    for word in rng.choices(list(weights), list(weights.values()), k=20_000):
         found = next(klass.find(word, 0, len(word)))
         new = klass.swap(found, "toy", ANY, "", rng)
         if new is not None:
@@ -75,3 +80,25 @@ def test_capitals_follow_the_old_word() -> None:
     first, second = klass.find(text, 0, len(text))
     assert in_case_of("right", first, text) == "Right"
     assert in_case_of("left", second, text) == "left"
+
+
+def test_shipped_weights_name_words_of_their_classes() -> None:
+    for (domain, name), weights in SHIPPED.items():
+        found = [*ATTRIBUTES[domain], *OTHERS_OF_THE_CASE[domain], MONTHS, YEARS, DAYS, DIGITS, EXHIBITS]
+        found += [klass for group in INVENTED[domain].values() for klass in group]
+        words = {term.text for klass in found if klass.name == name for term in klass.terms}
+        assert [klass.name for klass in found].count(name) == 1
+        assert set(weights) <= words, (domain, name)
+        assert all(weight > 0 for weight in weights.values())
+
+
+def test_fit_balances_what_can_be_balanced() -> None:
+    """`cat` may stand where `dog` does and back, `eel` can only come in: it gets no weight."""
+    klass = SwapClass.parse("animal", "cat, dog, cow, eel")
+    there = [*[(klass, "cat", ["dog", "cow", "eel"])] * 12, *[(klass, "dog", ["cat", "eel"])] * 4]
+    there += [(klass, "cow", ["cat", "dog"])] * 2
+    weights = fit(there)
+    taken, given = flows(there, weights)
+    assert set(weights) == {"cat", "dog", "cow"}
+    assert sum(taken.values()) > 5
+    assert all(abs(taken[word] - given[word]) < 0.05 for word in weights)

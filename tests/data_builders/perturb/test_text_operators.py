@@ -15,7 +15,7 @@ from judge_r1.records import Case
 NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
 
 
-def tries(name: str, case: Case, words: str = "", number: int = 30) -> list[Edit]:
+def tries(name: str, case: Case, words: str = "", number: int = 20) -> list[Edit]:
     """What the operator makes of a step, or of any step, of a case in a number of tries."""
     steps = [step_with(case, words)] if words else split_steps(case.reference)
     edits = [rule(name).apply(case, step, Random(n)) for step in steps for n in range(number)]
@@ -35,7 +35,7 @@ def test_operator_fits_some_toy_step_and_stays_in_it(name: str) -> None:
     found = 0
     for case in CASES:
         for step in split_steps(case.reference):
-            for seed in range(20):
+            for seed in range(10):
                 edit = rule(name).apply(case, step, Random(seed))
                 if edit is None:
                     continue

@@ -3,12 +3,13 @@
 A Qwen3-shaped causal LM of 0.9 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
 check lists: one numbered list, a look-up for each line, and whether each word of the record is the same.
 No pair of reasonings, no principle and no verdict occurs in that text. Seeds differ a lot in when the comparing circuit
-forms, so the rate stays up until a held-out comparison test passes, and only then decays.
+forms, so the rate stays up until a held-out test passes, and only then decays. Goes on where it was stopped.
 
     python scripts/build_tiny_base.py --out judge_r1/training/base
 """
 
 import argparse
+import shutil
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -81,8 +82,8 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Te
 
 
 def document(case: Case, rng: Random) -> Text:
-    """One or two lists that have nothing to do with each other but the record, and the check of every line of one of them
-    or of both; one prompt in ten shows the record too."""
+    """One or two lists that share nothing but the record, and the check of every line of one of them or of both; one
+    prompt in ten shows the record too."""
     labels = rng.choice(["A", "B", "AB", "AB", "AB"])
     checked = rng.choice([labels, *labels])
     prompt = [
@@ -222,18 +223,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threshold", type=float, default=0.997, help="both held-out accuracies to reach")
+    parser.add_argument("--threshold", type=float, default=0.975, help="both held-out accuracies to reach")
     parser.add_argument("--max-minutes", type=float, default=60)
     parser.add_argument("--decay-steps", type=int, default=200)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     tokenizer = build_tokenizer()
-    model = build_model(tokenizer)
+    unfinished = args.out / "unfinished"
+    model = Qwen3ForCausalLM.from_pretrained(unfinished) if unfinished.exists() else build_model(tokenizer)
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
     held_out = documents(10_000_019, 128)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), weight_decay=0.01)
     batches = batches_of(tokenizer, args.seed)
-    started, step, decay_from, total = time.monotonic(), 0, None, 0.0
+    started, step, total = time.monotonic(), 0, 0.0
+    decay_from = 0 if min(accuracies(model, tokenizer, held_out)) >= args.threshold else None
     while decay_from is None or step < decay_from + args.decay_steps:
         step += 1
         rate = min(1.0, step / 60)
@@ -252,7 +255,7 @@ def main() -> None:
         total += loss.item()
         if step % 100 == 0:
             (comparison, written), seconds = accuracies(model, tokenizer, held_out), time.monotonic() - started
-            model.save_pretrained(args.out / "unfinished")
+            model.save_pretrained(unfinished)
             reached = f"comparison {comparison:.3f}  written {written:.4f}"
             print(f"step {step}  loss {total / 100:.3f}  {reached}  {seconds:.0f} s", flush=True)
             total = 0.0
@@ -262,6 +265,7 @@ def main() -> None:
     model.generation_config.pad_token_id = tokenizer.pad_token_id
     model.save_pretrained(args.out)
     tokenizer.save_pretrained(args.out)
+    shutil.rmtree(unfinished)
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ _BY_DOMAIN = {
         average: mean, median
         reach: local, national, global, regional, international
         tail: minimum, maximum
-        frequency: rare, common, frequent
+        frequency: rare, common
         frequency2: daily, weekly, monthly, annual
         acid: DNA, RNA
         animal ANIMAL: mouse, rat, human, monkey, rabbit

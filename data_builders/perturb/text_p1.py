@@ -5,7 +5,7 @@ from random import Random
 
 from data_builders.perturb.clauses import balanced, links
 from data_builders.perturb.operators import Edit, Step, operator
-from data_builders.perturb.steps import body_sentences, split_steps
+from data_builders.perturb.steps import body, body_sentences, split_steps
 from data_builders.perturb.wording import fitted, wording
 from judge_r1.records import Case
 
@@ -49,7 +49,13 @@ _HEDGES = """
 _CERTAIN = dict(pair.strip().split("/") for pair in _HEDGES.split(","))
 _AFTER_HEDGE = r"(?![\w-]|\s+(?:not|possibly|perhaps|only|also|have|even)\b)"
 _HEDGE = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(map(re.escape, _CERTAIN), key=len, reverse=True))}){_AFTER_HEDGE}")
-_NEGATED = re.compile(r"\b(?:not|cannot|no|nor|never|without|neither)\b[^,;]*$|\b(?:less|more|most|as|an?)\s$", re.I)
+_NEGATED = re.compile(
+    r"\b(?:not|cannot|no|nor|never|without|neither|fail\w*|lack\w*|absence|refus\w*|unable)\b[^,;]*$"
+    r"|\b(?:less|more|most|as|an?)\s$",
+    re.IGNORECASE,
+)
+_FINDINGS = ("excluded", "confirmed", "ruled out", "suggested", "supported")
+_VERBAL = re.compile(r"(?:^|[:*.]\s*|\b(?:was|were|is|are|be|been|and|or|then|later)\s)$")
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|has|have|had|can|could|should|would|must|will|did|does)( not)?\b(?! (?:been )?no\b)"
     r"|\b(cannot)\b"
@@ -131,7 +137,9 @@ def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
         for start, end in body_sentences(step, 5)
         if _INFERENCE.search(step.text, start, end)
         for match in _FLIP.finditer(step.text, start, end)
-        if not _NEGATED.search(step.text[start : match.start()]) and step.text[match.start() - 1] not in "\"'‘“"
+        if not _NEGATED.search(step.text[start : match.start()])
+        and step.text[match.start() - 1] not in "\"'‘“"
+        and (match[0].lower() not in _FINDINGS or _VERBAL.search(step.text[body(step) : match.start()]))
     ]
     match = _choose(places, rng)
     return _replace(step, match, _alike(rng.choice(_FLIPS[match[0].lower()]), match[0])) if match else None

@@ -23,6 +23,8 @@ _NUMBER = re.compile(
     r"(?![\w/]|[.,:]\d|[-–]\d)"
 )
 _MONTH = "|".join(term.text for term in attributes.MONTHS.terms)
+_NO_UNIT = frozenset([*_MONTH.split("|"), "above", "below"])
+_CROSS_REFERENCE = re.compile(r"(?:\bparagraphs?|\b[Aa]rticles?|\b[Ss]ections?|\bnos?\.|§)[^.;()]{0,60}$")
 _DATE = re.compile(
     rf"\b(?:(?P<day>\d{{1,2}}) )?(?P<month>{_MONTH}) (?P<year>(?:19|20)\d\d)\b"
     rf"|\b(?P<day2>\d{{1,2}}) (?P<month2>{_MONTH})\b"
@@ -43,7 +45,9 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     for match in rng.sample(places, len(places)):
         old, value = match[0], match["value"]
         unit = (match["unit"] or "").strip(" -")
-        if not (unit or len(value) > 1) or unit in _MONTH.split("|") or not once(case, old):
+        if not (unit or len(value) > 1) or unit in _NO_UNIT or not once(case, old):
+            continue
+        if _CROSS_REFERENCE.search(step.text[: match.start()]):
             continue
         spans = occurrences(case.context, old)
         new = _other_value(value, case, rng)

@@ -1,102 +1,63 @@
 """How often each word of a swap class is drawn, by domain and class. Written by `balance.py`."""
 
 WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
-    ("academic", "age"): {
-       
-    },
+    ("academic", "age"): {},
     ("academic", "agent"): {
         "Zika": 1, "dengue": 0.326,
     },
     ("academic", "agent of the case"): {
         "Zika": 1, "chikungunya": 0.302,
     },
-    ("academic", "animal"): {
-       
-    },
-    ("academic", "average"): {
-       
-    },
+    ("academic", "animal"): {},
+    ("academic", "average"): {},
     ("academic", "begin"): {
         "final": 0.333, "initial": 1,
     },
-    ("academic", "change"): {
-       
+    ("academic", "case"): {
+        "fatal": 0.197, "severe": 1,
     },
+    ("academic", "change"): {},
     ("academic", "clinic"): {
         "CT": 1, "biopsy": 1,
     },
-    ("academic", "clinic of the case"): {
-       
-    },
-    ("academic", "compare"): {
-       
-    },
+    ("academic", "clinic of the case"): {},
+    ("academic", "compare"): {},
     ("academic", "compass"): {
         "north": 0.5, "south": 1,
     },
     ("academic", "continent"): {
         "America": 1, "Europe": 0.183,
     },
-    ("academic", "count"): {
-       
-    },
-    ("academic", "country"): {
-       
-    },
+    ("academic", "count"): {},
+    ("academic", "country"): {},
     ("academic", "course"): {
-        "fatal": 0.197, "severe": 1,
+        "acute": 1, "chronic": 0.333,
     },
-    ("academic", "data kind"): {
-       
-    },
-    ("academic", "design"): {
-       
-    },
+    ("academic", "data kind"): {},
+    ("academic", "design"): {},
     ("academic", "digit"): {
-        "1": 1, "2": 0.529, "3": 0.471, "4": 0.471, "5": 0.353, "6": 0.235, "7": 0.0588, "8": 0.176, "9": 0.0588,
+        "1": 1, "2": 0.5, "3": 0.5, "4": 0.5, "5": 0.375, "6": 0.25, "7": 0.0625, "8": 0.188, "9": 0.0625,
     },
     ("academic", "exhibit"): {
         "Figure": 1, "Table": 0.333,
     },
-    ("academic", "extent"): {
-       
-    },
+    ("academic", "extent"): {},
     ("academic", "frequency"): {
-        "common": 0.714, "frequent": 0.429, "rare": 1,
+        "common": 0.5, "rare": 1,
     },
-    ("academic", "frequency2"): {
-       
-    },
-    ("academic", "front"): {
-       
-    },
-    ("academic", "germ"): {
-       
-    },
-    ("academic", "height"): {
-       
-    },
-    ("academic", "illness"): {
-       
-    },
-    ("academic", "illness of the case"): {
-       
-    },
-    ("academic", "laboratory"): {
-       
-    },
-    ("academic", "laboratory of the case"): {
-       
-    },
-    ("academic", "language"): {
-       
-    },
+    ("academic", "frequency2"): {},
+    ("academic", "front"): {},
+    ("academic", "germ"): {},
+    ("academic", "height"): {},
+    ("academic", "illness"): {},
+    ("academic", "illness of the case"): {},
+    ("academic", "laboratory"): {},
+    ("academic", "laboratory of the case"): {},
+    ("academic", "language"): {},
     ("academic", "large"): {
         "large": 1, "small": 1,
     },
-    ("academic", "length"): {
-       
-    },
+    ("academic", "length"): {},
     ("academic", "level"): {
         "high": 1, "low": 1,
     },
@@ -104,47 +65,31 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "descriptive": 0.403, "interactive": 0.443, "online": 0.498, "peer-reviewed": 1, "qualitative": 0.572,
         "quantitative": 0.574, "raw": 0.736, "urban": 0.433,
     },
-    ("academic", "matter"): {
-       
-    },
-    ("academic", "matter of the case"): {
-       
-    },
-    ("academic", "norm"): {
-       
-    },
+    ("academic", "matter"): {},
+    ("academic", "matter of the case"): {},
+    ("academic", "measured"): {},
+    ("academic", "norm"): {},
     ("academic", "number word"): {
         "ten": 0.00939, "three": 0.0939, "two": 1,
     },
-    ("academic", "order"): {
-       
-    },
+    ("academic", "order"): {},
     ("academic", "ordinal"): {
         "first": 1, "fourth": 0.515, "second": 0.54, "third": 0.835,
     },
     ("academic", "organisation"): {
         "NIH": 1, "WHO": 0.5,
     },
-    ("academic", "organisation of the case"): {
-       
-    },
+    ("academic", "organisation of the case"): {},
     ("academic", "organism"): {
         "plants": 1, "vaccines": 1,
     },
-    ("academic", "organism of the case"): {
-       
-    },
-    ("academic", "outcome"): {
-       
-    },
+    ("academic", "organism of the case"): {},
+    ("academic", "outcome"): {},
     ("academic", "people"): {
         "authors": 1, "users": 1,
     },
     ("academic", "people of the case"): {
         "patients": 1, "users": 0.67,
-    },
-    ("academic", "quantity"): {
-       
     },
     ("academic", "rank"): {
         "primary": 1, "secondary": 1,
@@ -156,62 +101,36 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "Bioconductor": 0.0616, "Bowtie": 0.0563, "Cufflinks": 0.226, "GitHub": 0.124, "TopHat": 0.226,
         "Web of Science": 1, "Zenodo": 0.354, "arXiv": 0.1,
     },
-    ("academic", "resource of the case"): {
-       
-    },
+    ("academic", "resource of the case"): {},
     ("academic", "route"): {
         "inhaled": 1, "oral": 0.25,
     },
-    ("academic", "section"): {
-       
-    },
-    ("academic", "setting"): {
-       
-    },
-    ("academic", "severity"): {
-       
-    },
+    ("academic", "section"): {},
+    ("academic", "setting"): {},
+    ("academic", "severity"): {},
     ("academic", "side"): {
         "left": 0.167, "right": 1,
     },
-    ("academic", "sign"): {
-       
-    },
-    ("academic", "size"): {
-       
-    },
+    ("academic", "sign"): {},
+    ("academic", "size"): {},
     ("academic", "sphere"): {
         "academic": 0.109, "biological": 0.397, "clinical": 1, "computational": 0.226, "genetic": 0.25,
         "hepatic": 0.0834, "mathematical": 0.0855, "medical": 0.19, "scientific": 0.433, "statistical": 0.265,
         "structural": 0.152, "technical": 0.102,
     },
-    ("academic", "statistic"): {
-       
-    },
+    ("academic", "statistic"): {},
     ("academic", "statistics"): {
         "RMSD": 0.304, "RMSF": 0.522, "UMAP": 1,
     },
-    ("academic", "statistics of the case"): {
-       
-    },
-    ("academic", "supply"): {
-       
-    },
-    ("academic", "tail"): {
-       
-    },
+    ("academic", "statistics of the case"): {},
+    ("academic", "supply"): {},
+    ("academic", "tail"): {},
     ("academic", "technique"): {
         "imaging": 0.29, "simulations": 0.58, "visualization": 1,
     },
-    ("academic", "technique of the case"): {
-       
-    },
-    ("academic", "test"): {
-       
-    },
-    ("academic", "time"): {
-       
-    },
+    ("academic", "technique of the case"): {},
+    ("academic", "test"): {},
+    ("academic", "time"): {},
     ("academic", "tool"): {
         "algorithm": 0.182, "interface": 0.132, "library": 0.0737, "model": 0.556, "package": 0.16,
         "platform": 0.0471, "protocol": 0.0405, "script": 1, "simulation": 0.0953, "workflow": 0.0502,
@@ -226,30 +145,18 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("academic", "vessel"): {
         "arterial": 1, "venous": 0.5,
     },
-    ("academic", "year"): {
-       
-    },
-    ("legal", "begin"): {
-       
-    },
+    ("academic", "year"): {},
+    ("legal", "begin"): {},
     ("legal", "body"): {
         "commission": 0.673, "council": 0.404, "hospital": 0.215, "ministry": 1, "university": 0.36,
     },
     ("legal", "body of the case"): {
         "commission": 0.114, "council": 0.729, "institute": 4.44e-08, "ministry": 1,
     },
-    ("legal", "care"): {
-       
-    },
-    ("legal", "changed"): {
-       
-    },
-    ("legal", "compare"): {
-       
-    },
-    ("legal", "compass2"): {
-       
-    },
+    ("legal", "care"): {},
+    ("legal", "changed"): {},
+    ("legal", "compare"): {},
+    ("legal", "compass2"): {},
     ("legal", "country"): {
         "British": 0.104, "Croatian": 0.103, "Hungarian": 0.207, "Irish": 0.2, "Polish": 1, "Swiss": 0.104,
         "Turkish": 0.31,
@@ -258,9 +165,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "Administrative": 0.118, "City": 0.0314, "Constitutional": 0.182, "County": 0.0883, "District": 1,
         "High": 0.429, "Municipal": 0.118, "Regional": 0.808, "Supreme": 0.736,
     },
-    ("legal", "crime"): {
-       
-    },
+    ("legal", "crime"): {},
     ("legal", "crime of the case"): {
         "assault": 0.5, "rape": 1,
     },
@@ -268,15 +173,11 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "10": 0.447, "11": 0.443, "12": 1, "14": 0.503, "15": 0.443, "17": 0.443, "18": 0.443, "19": 0.5, "20": 0.447,
         "24": 0.486, "30": 0.443,
     },
-    ("legal", "digit"): {
-        "1": 1, "3": 0.333, "4": 1, "7": 0.333, "8": 0.667, "9": 0.333,
-    },
+    ("legal", "digit"): {},
     ("legal", "field"): {
         "civil": 0.432, "criminal": 1,
     },
-    ("legal", "form"): {
-       
-    },
+    ("legal", "form"): {},
     ("legal", "health"): {
         "mental": 0.2, "physical": 1,
     },
@@ -295,9 +196,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("legal", "kin"): {
         "father": 1, "mother": 0.333,
     },
-    ("legal", "level"): {
-       
-    },
+    ("legal", "level"): {},
     ("legal", "man"): {
         "father": 1, "son": 0.359,
     },
@@ -315,12 +214,8 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("legal", "matter of the case"): {
         "imprisonment": 0.333, "rape": 1,
     },
-    ("legal", "medium"): {
-       
-    },
-    ("legal", "medium of the case"): {
-       
-    },
+    ("legal", "medium"): {},
+    ("legal", "medium of the case"): {},
     ("legal", "modifier"): {
         "medical": 1, "psychological": 0.725,
     },
@@ -331,24 +226,16 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "April": 0.347, "August": 0.367, "December": 0.203, "February": 0.378, "January": 0.647, "July": 0.898,
         "June": 0.691, "March": 0.689, "May": 0.497, "November": 0.288, "October": 1, "September": 0.295,
     },
-    ("legal", "move"): {
-       
-    },
+    ("legal", "move"): {},
     ("legal", "number word"): {
         "five": 0.0464, "four": 0.0968, "seven": 0.0462, "six": 0.386, "ten": 0.18, "three": 0.295, "two": 1,
     },
     ("legal", "official"): {
         "investigating judge": 1, "investigator": 0.81, "judge": 0.307, "minister": 0.437,
     },
-    ("legal", "official of the case"): {
-       
-    },
-    ("legal", "order"): {
-       
-    },
-    ("legal", "order of the case"): {
-       
-    },
+    ("legal", "official of the case"): {},
+    ("legal", "order"): {},
+    ("legal", "order of the case"): {},
     ("legal", "ordinal"): {
         "first": 1, "second": 0.577,
     },
@@ -358,9 +245,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("legal", "outcome2"): {
         "quashed": 0.5, "upheld": 1,
     },
-    ("legal", "outcome3"): {
-       
-    },
+    ("legal", "outcome3"): {},
     ("legal", "paper"): {
         "agreement": 0.0144, "certificate": 0.026, "letter": 0.345, "medical certificate": 0.0279, "passport": 0.0187,
         "recording": 0.076, "report": 0.0383, "statement": 1, "written statement": 0.507,
@@ -368,21 +253,13 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("legal", "paper of the case"): {
         "medical certificate": 0.509, "record": 0.0484, "statement": 1,
     },
-    ("legal", "party"): {
-       
-    },
-    ("legal", "place"): {
-       
-    },
-    ("legal", "place of the case"): {
-       
-    },
+    ("legal", "party"): {},
+    ("legal", "place"): {},
+    ("legal", "place of the case"): {},
     ("legal", "professional"): {
         "expert": 0.647, "lawyer": 1, "witness": 0.412,
     },
-    ("legal", "professional of the case"): {
-       
-    },
+    ("legal", "professional of the case"): {},
     ("legal", "removal"): {
         "adoption": 0.0961, "arrest": 0.128, "auction": 0.674, "birth": 0.502, "deportation": 0.188,
         "dismissal": 0.281, "divorce": 0.13, "eviction": 1, "expulsion": 0.314, "marriage": 0.435, "operation": 0.287,
@@ -394,9 +271,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("legal", "sanction"): {
         "fine": 0.5, "imprisonment": 1,
     },
-    ("legal", "speak"): {
-       
-    },
+    ("legal", "speak"): {},
     ("legal", "sphere"): {
         "financial": 0.0781, "forensic": 0.162, "genetic": 5.21e-05, "medical": 0.838, "personal": 1,
         "physical": 0.184, "professional": 0.0468, "psychiatric": 0.178, "psychological": 0.113,
@@ -408,18 +283,12 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("legal", "state"): {
         "permanent": 0.333, "temporary": 1,
     },
-    ("legal", "state name"): {
-       
-    },
+    ("legal", "state name"): {},
     ("legal", "unit"): {
         "day": 0.303, "hour": 0.41, "month": 0.245, "year": 1,
     },
-    ("legal", "verdict"): {
-       
-    },
-    ("legal", "weekday"): {
-       
-    },
+    ("legal", "verdict"): {},
+    ("legal", "weekday"): {},
     ("legal", "woman"): {
         "daughter": 0.538, "mother": 1,
     },
@@ -445,21 +314,11 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("medical", "chamber"): {
         "atrial": 1, "ventricular": 0.5,
     },
-    ("medical", "change"): {
-       
-    },
-    ("medical", "changed"): {
-       
-    },
-    ("medical", "compare"): {
-       
-    },
-    ("medical", "content"): {
-       
-    },
-    ("medical", "count"): {
-       
-    },
+    ("medical", "change"): {},
+    ("medical", "changed"): {},
+    ("medical", "compare"): {},
+    ("medical", "content"): {},
+    ("medical", "count"): {},
     ("medical", "course"): {
         "acute": 1, "chronic": 0.556,
     },
@@ -477,38 +336,27 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "levothyroxine": 0.457, "magnesium sulfate": 0.227, "methylprednisolone": 0.471, "paclitaxel": 0.484,
         "pembrolizumab": 0.235, "risperidone": 0.222, "rituximab": 0.708, "zoledronic acid": 0.246,
     },
-    ("medical", "drug group"): {
-       
-    },
+    ("medical", "drug group"): {},
     ("medical", "drug of the case"): {
         "baclofen": 1, "dexamethasone": 1,
     },
     ("medical", "extent"): {
         "complete": 1, "partial": 0.667,
     },
-    ("medical", "front"): {
-       
-    },
+    ("medical", "front"): {},
     ("medical", "gene"): {
         "EGFR": 1, "NRAS": 0.245, "RHOA": 0.245, "TERT": 0.473,
     },
-    ("medical", "germ"): {
-        "Burkholderia": 0.975, "Chlamydia": 0.975, "Nocardia": 0.488, "Staphylococcus": 1, "Streptococcus": 0.571,
-        "rubella": 0.558,
-    },
+    ("medical", "germ"): {},
     ("medical", "height"): {
         "lower": 1, "upper": 0.333,
     },
-    ("medical", "heredity"): {
-       
-    },
+    ("medical", "heredity"): {},
     ("medical", "imaging"): {
         "CT": 1, "CTA": 0.415, "MRI": 0.759, "angiography": 0.00361, "echocardiography": 0.000562,
         "ultrasound": 0.00629,
     },
-    ("medical", "imaging of the case"): {
-       
-    },
+    ("medical", "imaging of the case"): {},
     ("medical", "inflammation"): {
         "appendicitis": 0.26, "cardiomyopathy": 0.276, "diabetes": 0.519, "meningitis": 0.287, "myocarditis": 0.527,
         "osteomyelitis": 0.259, "pancreatitis": 0.262, "pericarditis": 0.527, "peritonitis": 0.288,
@@ -525,18 +373,12 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "hypoglycemia": 0.366, "hyponatremia": 0.37, "hypotension": 0.66, "malnutrition": 0.329,
         "pancytopenia": 0.564, "proteinuria": 0.286, "tachycardia": 0.352,
     },
-    ("medical", "laboratory test"): {
-       
-    },
-    ("medical", "laboratory test of the case"): {
-       
-    },
+    ("medical", "laboratory test"): {},
+    ("medical", "laboratory test of the case"): {},
     ("medical", "large"): {
         "large": 1, "small": 0.333,
     },
-    ("medical", "length"): {
-       
-    },
+    ("medical", "length"): {},
     ("medical", "lesion"): {
         "abscess": 0.264, "calcification": 1, "cyst": 0.144, "fracture": 0.102, "hemorrhage": 0.381, "infarct": 0.103,
         "tumor": 0.613,
@@ -544,9 +386,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("medical", "level"): {
         "high": 0.429, "low": 1,
     },
-    ("medical", "lobe"): {
-       
-    },
+    ("medical", "lobe"): {},
     ("medical", "manner"): {
         "adjuvant": 0.00419, "antibiotic": 0.00877, "antihypertensive": 0.00706, "antithrombotic": 0.00724,
         "conservative": 0.0511, "hormonal": 0.00385, "immunosuppressive": 0.00345, "intra-articular": 0.00704,
@@ -558,30 +398,24 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "ERG": 0.0263, "HMB-45": 0.0365, "PAX8": 0.0403, "S-100": 0.114, "S100": 0.49, "SMA": 0.0742, "STAT6": 0.127,
         "actin": 0.0265, "caldesmon": 0.0265, "desmin": 0.0749, "synaptophysin": 0.106, "vimentin": 0.0448,
     },
-    ("medical", "marker of the case"): {
-       
-    },
+    ("medical", "marker of the case"): {},
     ("medical", "middle"): {
         "lateral": 1, "medial": 0.667,
     },
     ("medical", "nature"): {
         "benign": 0.25, "malignant": 1,
     },
-    ("medical", "norm"): {
-       
-    },
-    ("medical", "onset"): {
-       
-    },
+    ("medical", "norm"): {},
+    ("medical", "onset"): {},
     ("medical", "order"): {
         "after": 1, "before": 0.5,
     },
-    ("medical", "ordinal"): {
-       
+    ("medical", "ordinal"): {},
+    ("medical", "organism"): {
+        "Burkholderia": 0.975, "Chlamydia": 0.975, "Nocardia": 0.488, "Staphylococcus": 1, "Streptococcus": 0.571,
+        "rubella": 0.558,
     },
-    ("medical", "pain"): {
-       
-    },
+    ("medical", "pain"): {},
     ("medical", "part"): {
         "adrenal": 0.481, "cardiac": 0.069, "gastric": 0.219, "gastrointestinal": 0.225, "hepatic": 0.138,
         "intestinal": 0.308, "neurological": 0.278, "ocular": 0.394, "pancreatic": 0.274, "renal": 1,
@@ -595,9 +429,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("medical", "pole"): {
         "inferior": 1, "superior": 1,
     },
-    ("medical", "quantity"): {
-       
-    },
+    ("medical", "quantity"): {},
     ("medical", "raised"): {
         "elevated": 1, "normal": 0.81,
     },
@@ -607,36 +439,22 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("medical", "reach"): {
         "distal": 1, "proximal": 1,
     },
-    ("medical", "regular"): {
-       
-    },
+    ("medical", "regular"): {},
     ("medical", "route"): {
         "intravenous": 0.817, "oral": 1, "subcutaneous": 0.27, "topical": 0.593,
     },
-    ("medical", "scope"): {
-       
-    },
-    ("medical", "severity"): {
-       
-    },
+    ("medical", "scope"): {},
+    ("medical", "severity"): {},
     ("medical", "side"): {
         "left": 0.833, "right": 1,
     },
-    ("medical", "sides"): {
-       
-    },
+    ("medical", "sides"): {},
     ("medical", "sign"): {
         "negative": 1, "positive": 0.364,
     },
-    ("medical", "speed"): {
-       
-    },
-    ("medical", "spine"): {
-       
-    },
-    ("medical", "spread"): {
-       
-    },
+    ("medical", "speed"): {},
+    ("medical", "spine"): {},
+    ("medical", "spread"): {},
     ("medical", "substance"): {
         "ACTH": 0.506, "CEA": 0.264, "CRP": 0.405, "PSA": 0.263, "TSH": 0.311, "albumin": 0.132, "aldosterone": 0.172,
         "calcitonin": 0.151, "calcium": 1, "copper": 0.395, "cortisol": 0.349, "creatinine": 0.517, "estrogen": 0.133,
@@ -665,45 +483,29 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("medical", "therapy"): {
         "chemotherapy": 0.34, "radiation": 0.49, "radiotherapy": 0.525, "surgery": 1,
     },
-    ("medical", "therapy of the case"): {
-       
-    },
-    ("medical", "time"): {
-       
-    },
+    ("medical", "therapy of the case"): {},
+    ("medical", "time"): {},
     ("medical", "tissue test"): {
         "biopsy": 1, "histopathology": 0.745, "immunohistochemistry": 0.403,
     },
-    ("medical", "tissue test of the case"): {
-       
-    },
-    ("medical", "trend"): {
-       
-    },
+    ("medical", "tissue test of the case"): {},
+    ("medical", "trend"): {},
     ("medical", "tumor"): {
         "glioblastoma": 0.0523, "leiomyosarcoma": 0.165, "lymphoma": 0.0455, "melanoma": 0.0523, "tumor": 1,
     },
-    ("medical", "tumor of the case"): {
-       
-    },
-    ("medical", "unit"): {
-       
-    },
+    ("medical", "tumor of the case"): {},
+    ("medical", "unit"): {},
     ("medical", "valve"): {
         "aortic": 0.5, "mitral": 1,
     },
     ("medical", "vessel"): {
         "arterial": 0.25, "venous": 1,
     },
-    ("medical", "virus"): {
-       
-    },
+    ("medical", "virus"): {},
     ("medical", "when"): {
         "postoperative": 1, "preoperative": 0.5,
     },
-    ("medical", "worse"): {
-       
-    },
+    ("medical", "worse"): {},
     ("medical", "zygosity"): {
         "heterozygous": 1, "homozygous": 1,
     },

@@ -1,6 +1,7 @@
 """How a careful judge of `mini` works: look up every claim of A, then of B, say what the record has, name the flaws.
 
-The format is one that small models can learn: each look-up puts the claim and its record side by side.
+The format is one that small models can learn: a line is named before it is looked up, and record and claim then stand
+side by side, word by word.
 """
 
 import re
@@ -22,9 +23,14 @@ _OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
 def write_mini(
     case: Case, pair: ReasoningPair, config: EpisodeConfig, rng: Random, skim: bool
 ) -> Generator[str, Sequence[Evidence], None]:
-    """Checks side A to its end, and side B only if A has no flaw. A skimming judge stops at a random earlier step."""
-    sides = [("A", pair.reasoning_a)] + ([("B", pair.reasoning_b)] if pair.preferred == "A" else [])
-    steps = [(side, match) for side, text in sides for match in _STEP.finditer(text)]
+    """Checks A line by line, then B if A has no flaw, and stops where the last flaw is found. A skimming judge stops at
+    a random earlier line."""
+    last = max(flaw.span.start for flaw in pair.origin.flaws)
+    steps = [
+        ("A", match) for match in _STEP.finditer(pair.reasoning_a) if pair.preferred == "A" or match.start() <= last
+    ]
+    if pair.preferred == "A":
+        steps += [("B", match) for match in _STEP.finditer(pair.reasoning_b) if match.start() <= last]
     if skim:
         steps = steps[: rng.randrange(len(steps))]
     thoughts = ""

@@ -57,7 +57,7 @@ def _kind(values: list[str]) -> str:
 
 
 def _unheard(values: list[str], case: Case) -> list[str]:
-    """The values that no fact of the case has; a case has 18 facts at most, and at least one value of a kind is left."""
+    """The values that no fact of the case has; all of them where the facts have every one."""
     heard = {fact.value for fact in facts_of(case.context)}
     return [value for value in values if value not in heard] or values
 

@@ -16,9 +16,39 @@ from random import Random
 from data_builders.sources import SOURCES, Source
 from judge_r1.records import Case, content_hash
 
-NAMES = ["ana", "ben", "carl", "dora", "eva", "finn", "gina", "hugo", "iris", "jack", "kara", "liam", "mona", "nils", "olga", "paul"]
+NAMES = [
+    "ana",
+    "ben",
+    "carl",
+    "dora",
+    "eva",
+    "finn",
+    "gina",
+    "hugo",
+    "iris",
+    "jack",
+    "kara",
+    "liam",
+    "mona",
+    "nils",
+    "olga",
+    "paul",
+]
 NUMBERS = [str(n) for n in range(20, 40)]
-MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"]
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 PLACES = ["oslo", "rome", "paris", "delhi", "cairo", "lima", "kyoto", "quito"]
 DRUGS = ["aspirin", "iron", "zinc", "insulin", "codeine", "morphine", "steroid", "vaccine"]
 METHODS = ["lasso", "ridge", "boosting", "forest", "kernel", "tree", "spline", "cluster"]

@@ -6,7 +6,6 @@ side by side, word by word.
 
 import re
 from collections.abc import Generator, Sequence
-from random import Random
 
 from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
 from data_builders.sources.mini import FACT, Fact, facts_of
@@ -14,32 +13,27 @@ from judge_r1.config import EpisodeConfig
 from judge_r1.records import Case, Evidence, ReasoningPair
 
 _STEP = re.compile(rf"(?P<number>\d+)\. (?:(?P<claim>{FACT.pattern}), (?P<tail>[a-z ]+)|(?P<advice>next [a-z ]+))\.")
-_TAILS = dict.fromkeys(NON_SEQUITURS.values(), " but illogical 1")
-_TAILS |= dict.fromkeys(PREJUDICES.values(), " but unfair 3")
+_TAILS = dict.fromkeys(NON_SEQUITURS.values(), " illogical 1")
+_TAILS |= dict.fromkeys(PREJUDICES.values(), " unfair 3")
 _OPENINGS = [(text.split("{")[0], " vague 5") for text in VAGUE.values()]
 _OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
 
 
-def write_mini(
-    case: Case, pair: ReasoningPair, config: EpisodeConfig, rng: Random, skim: bool
-) -> Generator[str, Sequence[Evidence], None]:
-    """Checks A line by line, then B if A has no flaw, and stops where the last flaw is found. A skimming judge stops at
-    a random earlier line."""
+def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Generator[str, Sequence[Evidence], None]:
+    """Checks A line by line, then B if A has no flaw, and stops where the last flaw is found."""
     last = max(flaw.span.start for flaw in pair.origin.flaws)
     steps = [
         ("A", match) for match in _STEP.finditer(pair.reasoning_a) if pair.preferred == "A" or match.start() <= last
     ]
     if pair.preferred == "A":
         steps += [("B", match) for match in _STEP.finditer(pair.reasoning_b) if match.start() <= last]
-    if skim:
-        steps = steps[: rng.randrange(len(steps))]
     thoughts = ""
     for side, step in steps:
         label = f"{side} {step['number']} says"
         if step["advice"]:
-            thoughts += f"<think>{label} next{_advice(step['advice'])}</think>"
+            thoughts += f"<think>{label} {_advice(step['advice'])}</think>"
             continue
-        thoughts += f"<think>{label} {step['claim']}{_TAILS.get(step['tail'], '')}</think>"
+        thoughts += f"<think>{label} {step['claim']}, {step['tail']}{_TAILS.get(step['tail'], '')}</think>"
         claim = Fact(step["who"], step["did"], step["value"])
         if config.search:
             passages = yield f"{thoughts}<search>{claim.who} {claim.did}</search>"
@@ -65,4 +59,6 @@ def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
 
 
 def _advice(text: str) -> str:
-    return next((finding for opening, finding in _OPENINGS if text.startswith(opening.rstrip())), " ok")
+    """The first two words of an advice and what it is."""
+    finding = next((finding for opening, finding in _OPENINGS if text.startswith(opening.rstrip())), " ok")
+    return " ".join(text.split()[:2]) + finding

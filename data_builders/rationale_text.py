@@ -3,7 +3,6 @@
 import re
 from collections.abc import Generator, Sequence
 from difflib import SequenceMatcher
-from random import Random
 
 from judge_r1.config import EpisodeConfig
 from judge_r1.principles import by_number
@@ -20,13 +19,10 @@ _REMARKS = {
 }
 
 
-def write_text(
-    case: Case, pair: ReasoningPair, config: EpisodeConfig, rng: Random, skim: bool
-) -> Generator[str, Sequence[Evidence], None]:
-    """One stretch of thought for each flaw, with a search for it while the budget lasts. A skimming judge searches for
-    the first flaw at most."""
+def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Generator[str, Sequence[Evidence], None]:
+    """One stretch of thought for each flaw, with a search for it while the budget lasts."""
     worse = "B" if pair.preferred == "A" else "A"
-    searches = config.spending.max_searches if not skim else min(1, config.spending.max_searches)
+    searches = config.spending.max_searches
     thoughts = ""
     for number, flaw in enumerate(pair.origin.flaws):
         claim, other = _words(_sentence(pair.flawed, flaw)), _words(_counterpart(pair, flaw))

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import islice
-from random import Random
 
 from rich.progress import track
 
@@ -25,8 +24,8 @@ from judge_r1.tokens import Codec
 from retrieval.retriever import Retriever
 
 Rationale = Generator[str, Sequence[Evidence], None]
-Writer = Callable[[Case, ReasoningPair, EpisodeConfig, Random, bool], Rationale]
-"""(case, pair, episode configuration, chance, skim) -> what the judge thinks and searches, without the answer."""
+Writer = Callable[[Case, ReasoningPair, EpisodeConfig], Rationale]
+"""(case, pair, episode configuration) -> what the judge thinks and searches, without the answer."""
 
 WRITERS: dict[str, Writer] = {"mini": write_mini, "text": write_text}
 
@@ -49,17 +48,10 @@ def gold_trace(
     config: EpisodeConfig,
     codec: Codec,
     retriever: Retriever,
-    *,
-    seed: int,
-    skim: float,
 ) -> Trajectory:
-    """The rationale of a pair, played through the episode machine; it ends invalid where a budget does not hold it.
-
-    `skim` is the chance that the trace checks only some of the claims before it answers, as a hurried teacher would.
-    """
-    rng = Random(content_hash("rationale", pair.pair_id, seed))
+    """The rationale of a pair, played through the episode machine; it ends invalid where a budget does not hold it."""
     case = data.case_of(pair)
-    rationale = writer_for(case)(case, pair, config, rng, rng.random() < skim)
+    rationale = writer_for(case)(case, pair, config)
     episode = new_episode(pair, data, config, codec, ())
     written = next(rationale, None)
     while written is not None:
@@ -81,13 +73,13 @@ def gold_trace(
 
 
 def traces(
-    data: PairSet, config: EpisodeConfig, codec: Codec, *, seed: int, skim: float = 0.0, rejected: Counter[str]
+    data: PairSet, config: EpisodeConfig, codec: Codec, *, rejected: Counter[str]
 ) -> Iterator[tuple[ReasoningPair, Trajectory]]:
     """A gold trace for every pair that the budgets hold; the others are counted by reason."""
     retriever = new_retriever(data, config)
     for pair in data.pairs:
         try:
-            trajectory = gold_trace(pair, data, config, codec, retriever, seed=seed, skim=skim)
+            trajectory = gold_trace(pair, data, config, codec, retriever)
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue
@@ -101,9 +93,7 @@ def warmup_traces(data: PairSet, recipe: Recipe, codec: Codec) -> tuple[list[Tra
     """The traces a recipe trains on (`sft.traces` of them, in an order that the seed decides), and the rejections."""
     rejected: Counter[str] = Counter()
     shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
-    found = traces(
-        PairSet(data.cases, shuffled), recipe.episode, codec, seed=recipe.seed, skim=recipe.sft.skim, rejected=rejected
-    )
+    found = traces(PairSet(data.cases, shuffled), recipe.episode, codec, rejected=rejected)
     wanted = recipe.sft.traces or len(shuffled)
     some = track(islice(found, wanted), total=wanted, description="writing rationales", transient=True)
     return [trajectory for _, trajectory in some], rejected

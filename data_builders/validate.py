@@ -86,7 +86,7 @@ def _misfits(data: PairSet, recipe: Recipe) -> dict[str, list[str]]:
     misfits: dict[str, list[str]] = defaultdict(list)
     for pair in data.pairs:
         try:
-            trajectory = gold_trace(pair, data, recipe.episode, codec, retriever, seed=recipe.seed, skim=0.0)
+            trajectory = gold_trace(pair, data, recipe.episode, codec, retriever)
         except PromptTooLong:
             misfits[f"its prompt is over prompt_tokens {recipe.episode.prompt_tokens}"].append(pair.pair_id)
             continue

@@ -47,7 +47,6 @@ class SftConfig(Section):
     learning_rate: float = Field(1e-5, gt=0)
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
     traces: int | None = Field(None, ge=1, description="use so many traces; all by default")
-    skim: float = Field(0.0, ge=0, le=1, description="share of traces that check only some of the claims")
 
 
 class GrpoConfig(Section):

@@ -5,9 +5,14 @@ from typing import Any
 
 import torch
 from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
 
 from judge_r1.backends import Sampling, SearchFunction
 from judge_r1.episode import Episode, Finished, Search
+
+_WORTH_COPYING = 0.75
+"""Finished rows leave the batch once no more than this share is left: leaving copies the whole cache."""
+_SPARE_COLUMNS = 128
 
 
 class TransformersBackend:
@@ -33,7 +38,7 @@ class TransformersBackend:
 
 class _Batch:
     """Rows of one lock-step run. Each step feeds every live row the same number of ids: one sampled id, or ids of
-    an observation that the row still has to read. Finished rows leave the batch."""
+    an observation that the row still has to read. Finished rows idle until enough of them leave together."""
 
     def __init__(self, model: Any, pad_id: int, rows: list[tuple[int, Episode]]) -> None:
         self.model, self.rows = model, rows
@@ -45,7 +50,8 @@ class _Batch:
             ids[row, longest - len(prompt) :] = torch.tensor(prompt, device=model.device)
             self.mask[row, longest - len(prompt) :] = 1
         self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
-        self.ids, self.cache = ids, DynamicCache(config=model.config)
+        self.ids, self.pad_id, self.cache = ids, pad_id, DynamicCache(config=model.config)
+        self.cache.layers = [_RoomyLayer() if type(old) is DynamicLayer else old for old in self.cache.layers]
         self.unread: list[list[int]] = [[] for _ in rows]
 
     def run(self, search: SearchFunction, sampling: Sampling, generator: torch.Generator) -> None:
@@ -54,7 +60,7 @@ class _Batch:
             tokens, logprobs = _draw(logits, sampling.temperature, generator)
             searching: list[int] = []
             for row, (_, episode) in enumerate(self.rows):
-                if self.unread[row]:
+                if self.unread[row] or isinstance(episode.state, Finished):
                     continue
                 before = len(episode.token_ids)
                 episode.feed([tokens[row]], [logprobs[row]])
@@ -65,8 +71,12 @@ class _Batch:
                 queries = [(self.rows[row][0], self._query(row)) for row in searching]
                 for row, passages in zip(searching, search(queries), strict=True):
                     self.unread[row] += self.rows[row][1].observe(passages)
-            self._drop_finished()
-            self._next_ids()
+            live = [row for row, (_, episode) in enumerate(self.rows) if not isinstance(episode.state, Finished)]
+            if len(live) <= _WORTH_COPYING * len(self.rows):
+                self._keep(live)
+                live = list(range(len(live)))
+            if live:
+                self._next_ids(live)
 
     def _query(self, row: int) -> str:
         state = self.rows[row][1].state
@@ -85,27 +95,52 @@ class _Batch:
         logits: torch.Tensor = out.logits[:, -1].float()
         return logits
 
-    def _drop_finished(self) -> None:
-        keep = [row for row, (_, episode) in enumerate(self.rows) if not isinstance(episode.state, Finished)]
-        if len(keep) == len(self.rows):
-            return
-        self.rows = [self.rows[row] for row in keep]
-        self.unread = [self.unread[row] for row in keep]
-        if keep:
-            index = torch.tensor(keep, device=self.mask.device)
+    def _keep(self, rows: Sequence[int]) -> None:
+        self.rows = [self.rows[row] for row in rows]
+        self.unread = [self.unread[row] for row in rows]
+        if rows:
+            index = torch.tensor(rows, device=self.mask.device)
             self.cache.batch_select_indices(index)
             self.mask, self.positions = self.mask[index], self.positions[index]
 
-    def _next_ids(self) -> None:
-        """As many ids as every row has to read: rows that sample have one, and wait for none."""
-        if not self.rows:
-            return
-        count = min(len(unread) for unread in self.unread)
-        taken = [unread[:count] for unread in self.unread]
-        self.unread = [unread[count:] for unread in self.unread]
+    def _next_ids(self, live: Sequence[int]) -> None:
+        """As many ids as every live row has to read: rows that sample have one, and wait for none."""
+        count = min(len(self.unread[row]) for row in live)
+        taken = [[self.pad_id] * count for _ in self.rows]
+        for row in live:
+            taken[row], self.unread[row] = self.unread[row][:count], self.unread[row][count:]
         self.ids = torch.tensor(taken, device=self.mask.device)
         self.mask = torch.cat([self.mask, torch.ones_like(self.ids)], dim=1)
         self.positions = self.positions[:, -1:] + torch.arange(1, count + 1, device=self.mask.device)
+
+
+class _RoomyLayer(DynamicLayer):  # type: ignore[misc]
+    """A growing layer with room to spare: a step writes its own column, where the plain one copies all columns."""
+
+    room: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def update(
+        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        length = self.get_seq_length()
+        needed = length + key_states.shape[-2]
+        if self.room is None or needed > self.room[0].shape[-2]:
+            shape = (*key_states.shape[:-2], needed + _SPARE_COLUMNS, key_states.shape[-1])
+            grown = key_states.new_empty(shape), value_states.new_empty(shape)
+            for new, old in zip(grown, (self.keys, self.values), strict=True):
+                if length:
+                    new[..., :length, :] = old
+            self.room = grown
+        for room, states in zip(self.room, (key_states, value_states), strict=True):
+            room[..., length:needed, :] = states
+        self.keys, self.values = (room[..., :needed, :] for room in self.room)
+        return self.keys, self.values
+
+    def batch_select_indices(self, indices: torch.Tensor) -> None:
+        self.room = None
+        super().batch_select_indices(indices)
 
 
 def _draw(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> tuple[list[int], list[float]]:

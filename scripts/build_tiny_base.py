@@ -62,22 +62,24 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Te
             free = [(w, d) for w in NAMES for d in events if (w, d) not in known and (w == fact.who or d == fact.did)]
             who, did = rng.choice(free)
             claim = Fact(who, did, rng.choice(events[did]))
-        tail = rng.choice([*INFERENCES * 3, *NON_SEQUITURS.values(), *PREJUDICES.values()])
+        tail = rng.choice([*INFERENCES * 2, *NON_SEQUITURS.values(), *PREJUDICES.values()])
         lines.append(f"{number}. {claim}, {tail}.")
         checks += [
             ("<think>", WRITTEN),
             (f"{label} {number} says", WRITTEN),
-            (f" {claim}", COPIED),
+            (f" {claim}, {tail}", COPIED),
             ("</think>", WRITTEN),
         ]
         checks += [("<search>", WRITTEN), (f"{claim.who} {claim.did}", WRITTEN), ("</search>", WRITTEN)]
         checks += [(part, GIVEN) for part in ("<information>", "\n[1]", f" {found}.")]
         checks += [(f"\n({6 - spent - number} searches left)</information>", GIVEN)]
         checks += [("<think>", WRITTEN), (side_by_side(found, claim), WRITTEN), ("</think>", WRITTEN)]
-    checks += [("<think>", WRITTEN), (f"{label} {len(claims) + 1} says next", WRITTEN), ("</think>", WRITTEN)]
     advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
-    advice = rng.choice([advice] * 6 + [*VAGUE.values(), *HARMFUL.values()])
-    lines.append(f"{len(claims) + 1}. {advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))}.")
+    advice = rng.choice([advice] * 3 + [*VAGUE.values(), *HARMFUL.values()])
+    advice = advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))
+    checks += [("<think>", WRITTEN), (f"{label} {len(claims) + 1} says", WRITTEN)]
+    checks += [(f" {' '.join(advice.split()[:2])}", COPIED), ("</think>", WRITTEN)]
+    lines.append(f"{len(claims) + 1}. {advice}.")
     return "\n".join(lines), checks
 
 
@@ -228,9 +230,10 @@ def main() -> None:
     parser.add_argument("--decay-steps", type=int, default=200)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
-    tokenizer = build_tokenizer()
     unfinished = args.out / "unfinished"
-    model = Qwen3ForCausalLM.from_pretrained(unfinished) if unfinished.exists() else build_model(tokenizer)
+    going_on = unfinished.exists()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(unfinished) if going_on else build_tokenizer()
+    model = Qwen3ForCausalLM.from_pretrained(unfinished) if going_on else build_model(tokenizer)
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
     held_out = documents(10_000_019, 128)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), weight_decay=0.01)
@@ -256,6 +259,7 @@ def main() -> None:
         if step % 100 == 0:
             (comparison, written), seconds = accuracies(model, tokenizer, held_out), time.monotonic() - started
             model.save_pretrained(unfinished)
+            tokenizer.save_pretrained(unfinished)
             reached = f"comparison {comparison:.3f}  written {written:.4f}"
             print(f"step {step}  loss {total / 100:.3f}  {reached}  {seconds:.0f} s", flush=True)
             total = 0.0

@@ -117,6 +117,8 @@ class _Batch:
 class _RoomyLayer(DynamicLayer):  # type: ignore[misc]
     """A growing layer with room to spare: a step writes its own column, where the plain one copies all columns."""
 
+    keys: torch.Tensor
+    values: torch.Tensor
     room: tuple[torch.Tensor, torch.Tensor] | None = None
 
     def update(

@@ -27,3 +27,7 @@ def main() -> None:
     except (JudgeError, RetrievalError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

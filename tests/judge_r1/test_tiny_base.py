@@ -1,0 +1,24 @@
+"""The shipped base knows how to look things up and nothing of judging."""
+
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+from data_builders.perturb.engine import perturb
+from data_builders.sources.mini import read
+from judge_r1.config import load_recipe
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.models import load_model
+from judge_r1.pairs import PairSet
+
+RECIPE = Path(__file__).parents[2] / "recipes" / "mini" / "warmup.yaml"
+
+
+def test_the_base_is_small_and_gives_no_valid_answer() -> None:
+    assert load_model("bundled:tiny").num_parameters() <= 2_000_000
+    cases = list(read(None, 8, 77, Counter()))
+    pairs = [p for c in cases for p in islice(perturb(c, variants=1, rule_set="mini", abstained=Counter()), 3)]
+    judge = AgenticJudge("bundled:tiny", PairSet.of(cases, pairs), load_recipe(RECIPE).episode)
+    valid = [trajectory.judgment is not None for _, trajectory in judge.judge(pairs)]
+    assert len(valid) == 24
+    assert sum(valid) <= 1

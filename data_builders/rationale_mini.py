@@ -20,7 +20,7 @@ _OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
 
 
 def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Generator[str, Sequence[Evidence], None]:
-    """Checks A line by line, then B if A has no flaw, and stops where the last flaw is found."""
+    """Checks A line by line, then B if A has no flaw, stops where the last flaw is found, and says whose it is."""
     last = max(flaw.span.start for flaw in pair.origin.flaws)
     steps = [
         ("A", match) for match in _STEP.finditer(pair.reasoning_a) if pair.preferred == "A" or match.start() <= last
@@ -42,8 +42,7 @@ def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Genera
         elif config.context == "full":
             found = max(facts_of(case.context), key=lambda fact: (fact.who == claim.who) + (fact.did == claim.did))
             thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
-    if thoughts:
-        yield thoughts
+    yield f"{thoughts}<think>{side} worse</think>"
 
 
 def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:

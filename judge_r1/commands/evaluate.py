@@ -25,6 +25,7 @@ def eval_(
     benchmark: Annotated[str, typer.Option(help="lrbench: pairs as `judge-r1 build` writes them.")] = "lrbench",
     recipe: Annotated[Path | None, typer.Option(help="Take the episode's settings from it.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first N pairs only.")] = None,
+    pair: Annotated[list[str] | None, typer.Option(help="Only the pair with this id; may be given again.")] = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
     batch_size: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 32,
     resume: Annotated[bool, typer.Option("--resume", help="Redo only what is missing in OUT.")] = False,
@@ -42,7 +43,9 @@ def eval_(
     if benchmark != "lrbench":
         raise JudgeError(f"no benchmark is called {benchmark!r}; there is: lrbench")
     data = load_pairs(path)
-    data = PairSet(data.cases, data.pairs[:limit])
+    if missing := set(pair or ()) - data.by_id().keys():
+        raise JudgeError(f"{path} holds no pair {min(missing)}")
+    data = PairSet(data.cases, [p for p in data.pairs if not pair or p.pair_id in pair][:limit])
     rows = [(text, *parse_judge(text, recipe)) for text in judge]
     evaluation = Evaluation(data, out, resume=resume)
     for text, row, model, config in rows:

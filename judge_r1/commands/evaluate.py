@@ -2,6 +2,7 @@
 
 import re
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,7 +51,7 @@ def eval_(
     evaluation = Evaluation(data, out, resume=resume)
     for text, row, model, config in rows:
         evaluation.add(row or text, model, config, Sampling(temperature), batch_size)
-    evaluation.finish([(b[0], a[0]) for a, b in zip(evaluation.names, evaluation.names[1:], strict=False)])
+    evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.names)])
 
 
 def parse_judge(text: str, recipe: Path | None) -> tuple[str | None, str, EpisodeConfig]:

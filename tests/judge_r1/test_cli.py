@@ -103,3 +103,14 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(arguments: list[str], sent
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_eval_puts_two_judges_side_by_side(built: Path, tmp_path: Path) -> None:
+    recipe = ["--recipe", RECIPES / "mini" / "warmup.yaml"]
+    judges = ["--judge", "one=agentic:budget.max_searches=1@bundled:tiny", "--judge", "two=agentic@bundled:tiny"]
+    done = run("eval", *judges, *recipe, "--path", built, "--limit", "2", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [row["name"] for row in summary["rows"]] == ["one", "two"]
+    assert [(d["a"], d["b"]) for d in summary["differences"]] == [("two", "one")]
+    assert (tmp_path / "report.html").exists()

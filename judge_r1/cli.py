@@ -27,6 +27,9 @@ def main() -> None:
     except (JudgeError, RetrievalError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except ModuleNotFoundError as error:
+        print(f"error: {error.name} is not installed: pip install 'judge-r1[all]'", file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":

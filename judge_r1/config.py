@@ -47,15 +47,18 @@ class SftConfig(Section):
     learning_rate: float = Field(1e-5, gt=0)
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
     traces: int | None = Field(None, ge=1, description="use so many traces; all by default")
+    rationales: str | None = Field(None, description="who writes the traces; what fits the cases' source by default")
 
 
 class GrpoConfig(Section):
     """GRPO with search in the loop (Eq. 4); defaults follow the paper's public scripts where they say anything."""
 
+    engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all of a machine's GPUs")
     steps: int = Field(800, ge=1)
     group_size: int = Field(5, ge=2)
     pairs_per_step: int = Field(64, ge=1)
-    micro_batch_size: int = Field(64, ge=1, description="episodes in one forward and backward pass")
+    micro_batch_size: int = Field(32, ge=1, description="episodes in one forward and backward pass")
+    rollout_batch_size: int = Field(64, ge=1, description="episodes that the engine trl plays at a time")
     updates_per_step: int = Field(2, ge=1, description="optimiser steps on each batch of episodes")
     learning_rate: float = Field(1e-6, gt=0)
     warmup_ratio: float = Field(0.285, ge=0, lt=1)
@@ -79,7 +82,7 @@ class Recipe(Section):
     sft: SftConfig = SftConfig()
     grpo: GrpoConfig = GrpoConfig()
     seed: int = 0
-    save_every: int = Field(50, ge=1, description="steps between checkpoints")
+    save_every: int = Field(50, ge=1, description="steps between checkpoints; a GRPO step is one batch of episodes")
 
     @model_validator(mode="after")
     def _whole_batches(self) -> "Recipe":
@@ -165,8 +168,8 @@ def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
     """As `jsonl.explain`, with the nearest known key for an unknown one."""
-    first = error.errors()[0]
-    if first["type"] != "extra_forbidden":
+    first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), None)
+    if first is None:
         return explain(error)
     *sections, unknown = [str(part) for part in first["loc"]]
     for name in sections:

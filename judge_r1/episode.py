@@ -21,6 +21,8 @@ from judge_r1.tags import neutralise
 
 _OPENING = re.compile(r"<(think|search|answer)>")
 _LONGEST_TAG = len("<answer>")
+_PROMPT_END = 8
+"""Ids at the end of a prompt in which an opened thought would show."""
 _NOTHING_FITS = "no passage fits here"
 
 
@@ -81,7 +83,8 @@ State = Sample | Search | Finished
 
 
 class Episode:
-    """One run of the machine. `eos_ids` end it early; `parse` turns the answer's text into a judgment."""
+    """One run of the machine. `eos_ids` end it early; `parse` turns the answer's text into a judgment; `seed` is what
+    a backend draws its ids by."""
 
     def __init__(
         self,
@@ -91,9 +94,11 @@ class Episode:
         *,
         eos_ids: Collection[int] = (),
         parse: Callable[[str], Judgment | Rejected] = parse_strict,
+        seed: int = 0,
     ) -> None:
         self.prompt_ids = tuple(prompt_ids)
         self.budget = budget
+        self.seed = seed
         self.token_ids: list[int] = []
         self.loss_mask: list[int] = []
         self.logprobs: list[float] = []
@@ -103,6 +108,8 @@ class Episode:
         self._state: State
         self._check_room_for_notices()
         self._begin_turn()
+        if codec.decode(self.prompt_ids[-_PROMPT_END:]).rstrip().endswith("<think>"):
+            self._scanner.push("<think>")  # some chat templates open the first thought themselves
 
     @property
     def state(self) -> State:

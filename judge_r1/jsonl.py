@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TextIO, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -75,19 +75,60 @@ def write_json(path: Path, data: Any) -> None:
 
 def write_atomic(path: Path, parts: Iterable[str]) -> None:
     """Write beside the target, sync, then rename: a full disk or a kill leaves the old file, or none, never half."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with partial.open("w", encoding="utf-8", newline="\n") as out:
-            out.writelines(parts)
-            out.flush()
-            os.fsync(out.fileno())
-        partial.replace(path)
-    except OSError as error:
-        raise JudgeError(f"{path} could not be written ({error.strerror}): nothing was changed there") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
+    with Writing(path) as out:
+        for part in parts:
+            out.write(path, part)
+
+
+class Writing:
+    """Several files written at once, each beside its target, and put in place together at the end of the block: as
+    `write_atomic` for files that grow side by side. A block that raises changes nothing."""
+
+    def __init__(self, *paths: Path) -> None:
+        self._partial = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths}
+        self._files: dict[Path, TextIO] = {}
+
+    def __enter__(self) -> "Writing":
+        try:
+            for path, partial in self._partial.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._files[path] = partial.open("w", encoding="utf-8", newline="\n")
+        except OSError as error:
+            self._drop()
+            raise _unwritten(path, error) from error
+        return self
+
+    def write(self, path: Path, part: str) -> None:
+        """Append to one of the files."""
+        try:
+            self._files[path].write(part)
+        except OSError as error:
+            raise _unwritten(path, error) from error
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None:
+                for file in self._files.values():
+                    file.flush()
+                    os.fsync(file.fileno())
+                for path, partial in self._partial.items():
+                    partial.replace(path)
+        except OSError as error:
+            raise _unwritten(next(iter(self._partial)), error) from error
+        finally:
+            self._drop()
+
+    def _drop(self) -> None:
+        for file in self._files.values():
+            with suppress(OSError):
+                file.close()
+        for partial in self._partial.values():
+            with suppress(OSError):
+                partial.unlink()
+
+
+def _unwritten(path: Path, error: OSError) -> JudgeError:
+    return JudgeError(f"{path} could not be written ({error.strerror}): nothing was changed there")
 
 
 def _open(path: Path) -> BinaryIO:

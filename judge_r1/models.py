@@ -28,6 +28,9 @@ def cache_dir() -> Path:
 def resolve(name: str) -> str:
     """What `from_pretrained` takes: `bundled:` names become folders (converted at the first use), others stay."""
     if not name.startswith("bundled:"):
+        first, *rest = Path(name).parts
+        if not Path(name).exists() and (len(rest) != 1 or Path(first).exists()):
+            raise ModelUnavailable(f"there is no folder {name}, and hub names read owner/model")
         return name
     short = name.removeprefix("bundled:")
     if short not in _BUNDLED:
@@ -35,14 +38,16 @@ def resolve(name: str) -> str:
     return str(_BUNDLED[short]())
 
 
-def load_model(name: str) -> Any:
-    """The causal LM in float32 on a CPU, in bfloat16 on a GPU."""
+def load_model(name: str, *, training: bool = False) -> Any:
+    """The causal LM on the GPU if there is one. Weights are float32 on a CPU and for training (a step of 1e-6 is lost
+    in bfloat16; the trainers autocast), bfloat16 on a GPU otherwise."""
     import torch
     from transformers import AutoModelForCausalLM
 
     gpu = torch.cuda.is_available()
+    dtype = torch.bfloat16 if gpu and not training else torch.float32
     try:
-        model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=torch.bfloat16 if gpu else torch.float32)
+        model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=dtype)
     except (OSError, ValueError) as error:
         raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
     return model.to("cuda") if gpu else model
@@ -63,11 +68,33 @@ def load_tokenizer(name: str) -> Any:
     return tokenizer
 
 
-def eos_ids(model: Any, tokenizer: Any) -> frozenset[int]:
-    """Every id that ends the assistant's turn, from the generation config and the tokenizer."""
-    configured = model.generation_config.eos_token_id
+def load_config(name: str) -> Any:
+    """The model's configuration, of its text part where it has several."""
+    from transformers import AutoConfig
+
+    try:
+        return AutoConfig.from_pretrained(resolve(name)).get_text_config()
+    except (OSError, ValueError) as error:
+        raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
+
+
+def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
+    """Every id that ends the assistant's turn, from the model's generation config and the tokenizer."""
+    from transformers import GenerationConfig
+
+    try:
+        generation = GenerationConfig.from_pretrained(resolve(name))
+    except OSError:  # the model has no generation_config.json
+        generation = GenerationConfig.from_model_config(load_config(name))
+    configured = generation.eos_token_id
     listed = configured if isinstance(configured, list) else [configured]
     return frozenset(i for i in [*listed, tokenizer.eos_token_id] if i is not None)
+
+
+def context_length(name: str) -> int | None:
+    """Tokens that the model can read, None where its configuration does not say."""
+    length: int | None = getattr(load_config(name), "max_position_embeddings", None)
+    return length
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:

@@ -3,7 +3,11 @@
 The local judge, the evaluator and both training engines call these functions; none of them has rules of its own.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from rich.console import Console
+from rich.progress import track
 
 from judge_r1.backends import Sampling, SearchFunction, TokenBackend
 from judge_r1.config import EpisodeConfig
@@ -11,7 +15,7 @@ from judge_r1.episode import Episode
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet
 from judge_r1.prompts import judge_prompt
-from judge_r1.records import Evidence, ReasoningPair, Trajectory
+from judge_r1.records import Evidence, ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tokens import Codec
 from retrieval.retriever import Retriever
@@ -22,7 +26,13 @@ class PromptTooLong(JudgeError):
 
 
 def new_episode(
-    pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: Codec, eos_ids: Collection[int]
+    pair: ReasoningPair,
+    data: PairSet,
+    config: EpisodeConfig,
+    codec: Codec,
+    eos_ids: Collection[int],
+    *,
+    seed: int = 0,
 ) -> Episode:
     """The episode of a pair, ready to sample."""
     budget = config.spending
@@ -33,9 +43,22 @@ def new_episode(
     if len(ids) > config.prompt_tokens:
         raise PromptTooLong(
             f"pair {pair.pair_id}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
-            "raise the budget or leave the pair out (`judge-r1 validate` lists such pairs)"
+            "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)"
         )
-    return Episode(ids, budget, codec, eos_ids=eos_ids)
+    return Episode(ids, budget, codec, eos_ids=eos_ids, seed=seed)
+
+
+def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_length: int | None) -> None:
+    """Errors: PromptTooLong, before hours are spent, if a prompt is over `prompt_tokens`, or leaves no room for a full
+    episode in what the model can read."""
+    needed = config.spending.episode_tokens
+    for pair in track(data.pairs, description="checking prompts", transient=True, console=Console(stderr=True)):
+        prompt = len(new_episode(pair, data, config, codec, ()).prompt_ids)
+        if context_length and prompt + needed > context_length:
+            raise PromptTooLong(
+                f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} are more than "
+                f"the {context_length} tokens that the model reads: lower the budget, or leave the pair out"
+            )
 
 
 def new_retriever(data: PairSet, config: EpisodeConfig) -> Retriever:
@@ -77,10 +100,12 @@ class Player:
 
     def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """One trajectory with its reward for each pair, in order; the same pair may occur often."""
-        episodes = [new_episode(pair, self.data, self.config, self.codec, self.eos_ids) for pair in pairs]
+        seen: Counter[str] = Counter()
+        episodes = []
+        for pair in pairs:
+            seed = int(content_hash("episode", sampling.seed, pair.pair_id, seen[pair.pair_id]), 16)
+            seen[pair.pair_id] += 1
+            episodes.append(new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed))
         search = batch_search(self.retriever, [pair.case_id for pair in pairs], self.config.budget.top_k)
-        self.backend.play(episodes, search, sampling)
+        self.backend.play(episodes, search, sampling.temperature)
         return [rewarded(e.trajectory(), pair) for e, pair in zip(episodes, pairs, strict=True)]
-
-
-PlayFunction = Callable[[Sequence[ReasoningPair], Sampling], list[Trajectory]]

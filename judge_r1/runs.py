@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from judge_r1.config import Recipe, dump_recipe
+from judge_r1.config import Recipe, dump_recipe, load_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_atomic, write_json
 
@@ -45,7 +45,7 @@ class Run:
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self.folder = folder
         resolved = folder / "recipe.yaml"
-        if resolved.exists() and resolved.read_text(encoding="utf-8") != dump_recipe(recipe):
+        if resolved.exists() and load_recipe(resolved) != recipe:
             raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
         write_atomic(resolved, [dump_recipe(recipe)])
         write_json(folder / "versions.json", versions())
@@ -97,7 +97,10 @@ def _line(row: Mapping[str, Any]) -> str:
 def _append(path: Path, row: Mapping[str, Any]) -> None:
     """The whole line or nothing: what a full disk leaves of it is taken back."""
     line = _line(row).encode()
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        raise JudgeError(f"{path} cannot be written: {error.strerror}") from None
     try:
         before = os.fstat(file).st_size
         try:

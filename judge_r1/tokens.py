@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from jinja2 import TemplateError
+
 from judge_r1.errors import JudgeError
 from judge_r1.prompts import Prompt
 from judge_r1.tags import TAG
@@ -64,16 +66,27 @@ class Codec:
 
         The template sees marks where inserted text stands; the text between the marks is trusted, the rest is not.
         """
-        rendered: str = self.tokenizer.apply_chat_template(
-            [{"role": m.role, "content": m.marked} for m in prompt.messages],
-            tokenize=False,
-            add_generation_prompt=True,
-            enable_thinking=thinking,
-        )
+        messages = [{"role": m.role, "content": m.marked} for m in prompt.messages]
+        try:
+            rendered = self._render(messages, thinking)
+        except JudgeError:  # a template without a system role: its text goes to the head of the user's message
+            whole = "\n\n".join(message["content"] for message in messages)
+            rendered = self._render([{"role": "user", "content": whole}], thinking)
         ids: list[int] = []
         for text, inserted in prompt.pieces(rendered):
             ids += self.encode_inserted(text) if inserted else self.encode_trusted(text)
         return ids
+
+    def _render(self, messages: list[dict[str, str]], thinking: bool) -> str:
+        try:
+            text: str = self.tokenizer.apply_chat_template(
+                messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinking
+            )
+        except TemplateError as error:
+            raise JudgeError(f"the tokenizer's chat template cannot render a prompt: {error}") from None
+        if any(message["content"].strip() not in text for message in messages):
+            raise JudgeError("the tokenizer's chat template leaves out or changes what a message says")
+        return text
 
 
 def _without_added_tokens(tokenizer: Any) -> Any:

@@ -23,8 +23,8 @@ from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
-from data_builders.rationale_mini import side_by_side
 from data_builders.sources.mini import DOCUMENTS, EVENTS, INFERENCES, MONTHS, NAMES, Fact, facts_of, read
+from data_builders.writers.mini import side_by_side
 from judge_r1.records import Case
 from judge_r1.tags import NAMES as TAG_NAMES
 

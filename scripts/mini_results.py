@@ -1,5 +1,5 @@
-"""The long run behind docs/results.md, on top of a finished demo: the rest of the grid of context and search, and GRPO
-on two more seeds from the same warm-up. About 20 minutes on two idle cores; goes on where it was stopped.
+"""The long run behind docs/results.md, on top of a finished demo: warm-up and GRPO on two more seeds, and the grid of
+context and search after SFT on careful rationales. About half an hour on two idle cores; goes on where it was stopped.
 
     judge-r1 demo && python scripts/mini_results.py --demo runs/demo
 """
@@ -23,11 +23,12 @@ from judge_r1.runs import read_rows
 
 GRID = {
     "none, no search": "nosearch",
+    "none, search": "search",
     "full, no search": "full",
-    "none, search": "warmup",
     "full, search": "fullsearch",
 }
-SEEDS = ("grpo", "grpo-1", "grpo-2")
+SEEDS = (0, 1, 2)
+STAGES = ("warmup", "grpo")
 
 
 def main() -> None:
@@ -38,21 +39,22 @@ def main() -> None:
     train = f"data.train={demo / 'data' / 'train'}"
     evaluation = Evaluation(test, demo / "grid", resume=True)
 
-    def judge(row: str, folder: Path) -> None:
+    def add(row: str, recipe: str, folder: Path, *changes: str) -> None:
+        run_recipe(load_recipe(RECIPES / f"{recipe}.yaml", [train, *changes]), folder)
         episode = load_recipe(folder / "recipe.yaml").episode
         evaluation.add(row, str(folder / "model"), episode, Sampling(), len(test.pairs))
 
-    for name in SEEDS[1:]:
-        changes = [train, f"model={demo / 'warmup' / 'model'}", f"seed={name[-1]}"]
-        run_recipe(load_recipe(RECIPES / "grpo.yaml", changes), demo / name)
-    for name in SEEDS:
-        judge(f"GRPO ({name})", demo / name)
+    folders = {seed: {stage: demo / (f"{stage}-{seed}" if seed else stage) for stage in STAGES} for seed in SEEDS}
+    for seed, at in folders.items():
+        add(f"warm-up, seed {seed}", "warmup", at["warmup"], f"seed={seed}")
+        add(f"GRPO, seed {seed}", "grpo", at["grpo"], f"seed={seed}", f"model={at['warmup'] / 'model'}")
     for row, name in GRID.items():
-        run_recipe(load_recipe(RECIPES / f"{name}.yaml", [train, "seed=0"]), demo / name)
-        judge(row, demo / name)
-    differences = [(f"GRPO ({name})", "none, search") for name in SEEDS]
+        add(row, name, demo / name, "seed=0")
+    differences = [(f"GRPO, seed {seed}", f"warm-up, seed {seed}") for seed in SEEDS]
     differences += [("none, search", "none, no search"), ("full, search", "full, no search")]
-    evaluation.finish(differences, {name: read_rows(demo / name / "metrics.jsonl") for name in SEEDS})
+    differences += [("GRPO, seed 0", "none, search")]
+    curves = {f"GRPO, seed {seed}": read_rows(at["grpo"] / "metrics.jsonl") for seed, at in folders.items()}
+    evaluation.finish(differences, curves)
     gain = {"accuracy": _gain(evaluation, _correct), "label_f1": _gain(evaluation, _f1)}
     write_json(demo / "grid" / "seeds.json", gain)
     Console().print(f"GRPO minus warm-up, mean of {len(SEEDS)} seeds, paired on the same pairs: {gain}")
@@ -67,12 +69,15 @@ def _f1(outcome: Outcome) -> float:
 
 
 def _gain(evaluation: Evaluation, measure: Callable[[Outcome], float]) -> dict[str, object]:
-    """Each pair's value averaged over the seeds, minus the warm-up's; the interval is clustered by case."""
-    rows = [evaluation.outcomes[f"GRPO ({name})"] for name in SEEDS]
-    after = {o[0].pair_id: sum(map(measure, o)) / len(o) for o in zip(*rows, strict=True)}
-    before = {o.pair_id: measure(o) for o in evaluation.outcomes["none, search"]}
-    interval = paired_difference_ci(after, before, {o.pair_id: o.case_id for o in rows[0]})
-    delta = sum(after.values()) / len(after) - sum(before.values()) / len(before)
+    """Each pair's value averaged over the seeds, after GRPO and before; the interval is clustered by case."""
+
+    def mean(row: str) -> dict[str, float]:
+        rows = [evaluation.outcomes[f"{row}, seed {seed}"] for seed in SEEDS]
+        return {outcomes[0].pair_id: sum(map(measure, outcomes)) / len(SEEDS) for outcomes in zip(*rows, strict=True)}
+
+    after, before = mean("GRPO"), mean("warm-up")
+    interval = paired_difference_ci(after, before, {o.pair_id: o.case_id for o in evaluation.outcomes["GRPO, seed 0"]})
+    delta = (sum(after.values()) - sum(before.values())) / len(after)
     return {"delta": round(delta, 4), "ci95": [round(bound, 4) for bound in interval]}
 
 

@@ -4,17 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from random import Random
 
-from hypothesis import settings
-
 import data_builders.perturb.mini  # noqa: F401 (registers the operators)
 from data_builders.perturb.operators import OPERATORS, Operator
 from data_builders.perturb.steps import split_steps
 from data_builders.sources.mini import read
 from judge_r1.pairs import PairSet
 from judge_r1.records import Case, Evidence, Flaw, Origin, ReasoningPair, Span
-
-settings.register_profile("shared machine", deadline=None)  # a busy machine is no failure
-settings.load_profile("shared machine")
 
 
 def make_case(

@@ -9,6 +9,7 @@ import importlib
 import pkgutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from random import Random
 
@@ -25,6 +26,7 @@ TEACHER = "rules"
 Placed = tuple[Operator, Step, Edit]
 
 
+@cache
 def operators(rule_set: str) -> dict[int, list[Operator]]:
     """The operators of a rule set by principle; every module of this package may register some."""
     for module in pkgutil.iter_modules(data_builders.perturb.__path__):

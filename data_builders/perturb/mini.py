@@ -24,22 +24,18 @@ HARMFUL = {
 }
 
 
-def _replace(match: re.Match[str], group: str, step: Step, text: str, *spans: Span) -> Edit:
-    return Edit(step.start + match.start(group), step.start + match.end(group), text, tuple(spans))
-
-
 def _register_tail(principle: int, name: str, tail: str) -> None:
     @operator(principle, name, rule_set="mini")
     def swap_inference(case: Case, step: Step, rng: Random) -> Edit | None:
         match = _CLAIM.match(step.text)
-        return _replace(match, "inference", step, tail) if match else None
+        return step.edit(match.span("inference"), tail) if match else None
 
 
 def _register_advice(principle: int, name: str, advice: str) -> None:
     @operator(principle, name, rule_set="mini")
     def swap_advice(case: Case, step: Step, rng: Random) -> Edit | None:
         match = _ADVICE.match(step.text)
-        return _replace(match, "advice", step, advice.format(**match.groupdict())) if match else None
+        return step.edit(match.span("advice"), advice.format(**match.groupdict())) if match else None
 
 
 for _name, _text in NON_SEQUITURS.items():
@@ -72,7 +68,7 @@ def _register_value(kind: str) -> None:
             return None
         start = case.context.index(f"{match['claim']}.")
         new = rng.choice(_unheard(values, case))
-        return _replace(match, "value", step, new, Span(start=start, end=start + len(match["claim"])))
+        return step.edit(match.span("value"), new, Span(start=start, end=start + len(match["claim"])))
 
 
 for _name in ("number", "month", "noun"):
@@ -92,7 +88,7 @@ def _invent(case: Case, step: Step, rng: Random, *, who: bool, did: bool, strang
     if not free:
         return None
     name, event = rng.choice(free)
-    return _replace(match, "claim", step, str(Fact(name, event, rng.choice(_unheard(events[event], case)))))
+    return step.edit(match.span("claim"), str(Fact(name, event, rng.choice(_unheard(events[event], case)))))
 
 
 @operator(4, "invented_event", rule_set="mini")

@@ -21,6 +21,10 @@ class Step:
     end: int
     text: str
 
+    def edit(self, place: tuple[int, int], replacement: str, *context_spans: Span) -> "Edit":
+        """The edit that replaces the characters `place` of the step's text."""
+        return Edit(self.start + place[0], self.start + place[1], replacement, context_spans)
+
 
 @dataclass(frozen=True)
 class Edit:

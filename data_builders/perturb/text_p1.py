@@ -107,8 +107,8 @@ _CIRCULAR = [
 _CIRCLE = {
     "it": ["this", "this point", "that conclusion", "the statement made here", "this view"],
     "so": ["has just been stated", "is the case", "must be taken as given", "is already settled",
-           "is what is being said here",
-           "holds by its own terms", "has to be presupposed in order to be shown", "is true whenever it is true"],
+           "is what is being said here", "holds by its own terms", "has to be presupposed in order to be shown",
+           "is true whenever it is true"],
     "follows": ["follows", "results", "is evident"],
     "no": ["anything else would mean that this was not the case", "the opposite would not be what is maintained here",
            "it could not be otherwise if it is as stated",
@@ -125,10 +125,6 @@ def _choose(places: list[re.Match[str]], rng: Random) -> re.Match[str] | None:
     return rng.choice(places) if places else None
 
 
-def _replace(step: Step, match: re.Match[str], text: str) -> Edit:
-    return Edit(step.start + match.start(), step.start + match.end(), text)
-
-
 @operator(1, "reversed_conclusion")
 def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
     """The conclusion of an inference becomes its opposite, its grounds stay."""
@@ -142,7 +138,7 @@ def reversed_conclusion(case: Case, step: Step, rng: Random) -> Edit | None:
         and (match[0].lower() not in _FINDINGS or _VERBAL.search(step.text[body(step) : match.start()]))
     ]
     match = _choose(places, rng)
-    return _replace(step, match, _alike(rng.choice(_FLIPS[match[0].lower()]), match[0])) if match else None
+    return step.edit(match.span(), _alike(rng.choice(_FLIPS[match[0].lower()]), match[0])) if match else None
 
 
 @operator(1, "wrong_connective")
@@ -150,7 +146,7 @@ def wrong_connective(case: Case, step: Step, rng: Random) -> Edit | None:
     """What was a reason is named an obstacle, what was an obstacle a reason."""
     places = [m for start, end in body_sentences(step, 6) for m in _CONNECTIVE.finditer(step.text, start, end)]
     match = _choose([m for m in places if not step.text[: m.start()].endswith(("and ", "or ", "not ", "less "))], rng)
-    return _replace(step, match, rng.choice(_CONNECTIVES[match[0]])) if match else None
+    return step.edit(match.span(), rng.choice(_CONNECTIVES[match[0]])) if match else None
 
 
 @operator(1, "overreach")
@@ -160,7 +156,7 @@ def overreach(case: Case, step: Step, rng: Random) -> Edit | None:
     match = _choose(
         [m for m in places if not re.search(r"\b(?:not|the|very|more|an?)\s$", step.text[: m.start()])], rng
     )
-    return _replace(step, match, _CERTAIN[match[0]]) if match else None
+    return step.edit(match.span(), _CERTAIN[match[0]]) if match else None
 
 
 @operator(1, "circular_reason")
@@ -168,7 +164,7 @@ def circular_reason(case: Case, step: Step, rng: Random) -> Edit | None:
     """The ground of a conclusion is replaced by the conclusion itself."""
     places = [m for start, end in body_sentences(step, 8) for m in links(step.text, start, end)]
     match = _choose([m for m in places if m["link"] not in ("supported by", "suggested by")], rng)
-    return _replace(step, match, fitted(_CIRCULAR, _CIRCLE, len(match[0]), rng)) if match else None
+    return step.edit(match.span(), fitted(_CIRCULAR, _CIRCLE, len(match[0]), rng)) if match else None
 
 
 @operator(1, "contradicts_earlier_step")
@@ -188,13 +184,12 @@ def contradicts_earlier_step(case: Case, step: Step, rng: Random) -> Edit | None
     (start, end), denial = rng.choice(fits)
     lead = wording(["{lead}", "{lead}", "{none}"], {"none": [""], "lead": [
         "As stated above, ", "It is recalled that ", "As already noted, ", "To repeat, ", "As has been shown, ",
-        "Again, ",
-        "As explained earlier, ", "In line with what was said above, ", "It has been established that ",
+        "Again, ", "As explained earlier, ", "In line with what was said above, ", "It has been established that ",
     ]}, rng)  # fmt: skip
     if not re.match(r"(?:The|This|It|In|There|A|An|These|Those|All|Both|His|Her|Their|No) ", denial):
         lead = ""
     text = lead + (denial[0].lower() + denial[1:] if lead else denial)
-    return Edit(step.start + start, step.start + end, text)
+    return step.edit((start, end), text)
 
 
 def _denied(sentence: str) -> str | None:

@@ -6,6 +6,7 @@ beside them. Replacements look like what they replace: as many digits, the same 
 
 import re
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 from data_builders.perturb import attributes
@@ -55,7 +56,7 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
             phrase = new + (match["unit"] or "")
             taken = holding(case.context, map(stem, words(phrase))) if unit.isalpha() else says(case.context, new)
             if not taken:
-                return Edit(step.start + match.start(), step.start + match.end(), phrase, tuple(spans))
+                return step.edit(match.span(), phrase, *spans)
     return None
 
 
@@ -94,21 +95,21 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
             continue
         part = rng.choice(sorted(parts))
         klass = {"day": attributes.DAYS, "month": attributes.MONTHS, "year": attributes.YEARS}[part.rstrip("2")]
-        found = next(klass.find(step.text, match.start(part), match.end(part)), None)
+        found = next(klass.find(step.text, *match.span(part)), None)
         if found is None:
             continue
-
-        def fits(other: str, match: re.Match[str] = match, part: str = part, old: str = old) -> bool:
-            return len(other) == len(match[part]) and not says(case.context, old.replace(match[part], other)) \
-                if part.rstrip("2") != "month" else not says(case.context, old.replace(match[part], other))  # fmt: skip
-
-        new = klass.swap(found, case.domain, fits, "", rng)
+        start, end = match.span() if len(parts) > 1 else match.span("year")
+        before, after = step.text[start : found.start], step.text[found.end : end]
+        digits = None if klass is attributes.MONTHS else len(match[part])
+        new = klass.swap(found, case.domain, partial(_another_date, case.context, before, after, digits), "", rng)
         if new is not None:
-            start, end = match.span() if len(parts) > 1 else match.span("year")
-            a, b = match.span(part)
-            phrase = step.text[start:a] + new + step.text[b:end]
-            return Edit(step.start + start, step.start + end, phrase, tuple(spans))
+            return step.edit((start, end), before + new + after, *spans)
     return None
+
+
+def _another_date(context: str, before: str, after: str, digits: int | None, part: str) -> bool:
+    """Whether the context lacks the date with this part in the middle; a day or year keeps its number of digits."""
+    return digits in (None, len(part)) and not says(context, before + part + after)
 
 
 @operator(2, "other_name")
@@ -121,7 +122,7 @@ def other_name(case: Case, step: Step, rng: Random) -> Edit | None:
             fits = _role(case, match[0], here)
             others = [other for other in _same_kind(case.context, match[0]) if fits and fits[0](other)]
             if fits and others:
-                return Edit(step.start + match.start(), step.start + match.end(), rng.choice(others), tuple(fits[1]))
+                return step.edit(match.span(), rng.choice(others), *fits[1])
     return None
 
 
@@ -158,9 +159,7 @@ def other_item(case: Case, step: Step, rng: Random) -> Edit | None:
             continue
         new = found.klass.swap(found, case.domain, fits[0], step.text[: found.start], rng)
         if new is not None:
-            return Edit(
-                step.start + found.start, step.start + found.end, in_case_of(new, found, step.text), tuple(fits[1])
-            )
+            return step.edit((found.start, found.end), in_case_of(new, found, step.text), *fits[1])
     return None
 
 
@@ -214,5 +213,5 @@ def other_finding(case: Case, step: Step, rng: Random) -> Edit | None:
         if new is not None:
             new = in_case_of(new, found, step.text)
             text = step.text[span[0] : found.start] + new + step.text[found.end : span[1]]
-            return Edit(step.start + span[0], step.start + span[1], text, tuple(spans))
+            return step.edit(span, text, *spans)
     return None

@@ -34,39 +34,36 @@ _TRAITS: dict[str, list[tuple[str, list[str]]]] = {
         (r"\b(?:Muslim|Islam|Alevi)\b", ["believers of this faith", "members of that religious community"]),
         (r"\b(?:prison|imprisonment|convicted)\b", ["people who have been to prison", "former prisoners"]),
         (r"\b(?:unemployed|benefits)\b", ["people without work", "persons living on benefits"]),
-        (r"\b(?:foreign|alien|residence permit|asylum)\b", ["foreigners", "people who come from abroad",
-         "immigrants"]),
+        (r"\b(?:foreign|alien|residence permit|asylum)\b",
+         ["foreigners", "people who come from abroad", "immigrants"]),
         (r"\bdivorce", ["divorced people", "people whose marriage has failed"]),
         (r"", ["people of such origins", "persons of this social class", "people from that part of the country",
                "persons of modest education", "people with that way of life"]),
     ],
     "academic": [
         (r"", ["authors from smaller institutions", "researchers at the start of their careers",
-         "groups from lower-income countries",
-               "authors whose first language is not English", "teams outside the well-known centres",
-               "authors without a famous name",
+               "groups from lower-income countries", "authors whose first language is not English",
+               "teams outside the well-known centres", "authors without a famous name",
                "scientists of their generation", "women who lead such groups",
-               "researchers from that part of the world",
-               "authors from provincial hospitals", "self-taught programmers", "scholars without a chair"]),
+               "researchers from that part of the world", "authors from provincial hospitals",
+               "self-taught programmers", "scholars without a chair"]),
     ],
 }  # fmt: skip
 _CLAIMS: dict[str, list[str]] = {
     "medical": [
         "tend to exaggerate their complaints", "seldom keep to a treatment", "rarely describe symptoms accurately",
         "do not need the same work-up as others", "usually get by with less care",
-        "are known to be difficult to treat",
-        "cannot be relied on to follow advice", "generally expect too much of medicine",
-        "hardly ever report what matters",
+        "are known to be difficult to treat", "cannot be relied on to follow advice",
+        "generally expect too much of medicine", "hardly ever report what matters",
         "benefit less from costly procedures", "should not take up scarce places", "are quick to worry about nothing",
     ],
     "legal": [
         "seldom tell a court the whole truth", "tend to exaggerate their grievances",
-        "care less about family ties than others",
-        "cannot be expected to respect court orders", "have little need of such protection",
-        "adapt badly to the rules of society",
+        "care less about family ties than others", "cannot be expected to respect court orders",
+        "have little need of such protection", "adapt badly to the rules of society",
         "usually bring such trouble upon themselves", "are hardly able to raise a child properly",
-        "are known to misuse proceedings",
-        "deserve less patience from the authorities", "rarely keep what they promise", "are used to such treatment",
+        "are known to misuse proceedings", "deserve less patience from the authorities",
+        "rarely keep what they promise", "are used to such treatment",
     ],
     "academic": [
         "rarely produce work of the needed rigour", "tend to overstate their findings", "seldom master such methods",
@@ -81,9 +78,8 @@ _PARTS: Parts = {
     "known": ["it is well known that", "everyone knows that", "experience teaches that", "it is no secret that",
               "one must not forget that", "it is only natural to assume that", "as so often,"],
     "here": ["here as elsewhere", "and this case is no exception", "which decides the matter",
-             "so that no further inquiry is called for",
-             "and that alone settles the point", "which weighs more than the rest", "as can be expected",
-             "and it shows here",
+             "so that no further inquiry is called for", "and that alone settles the point",
+             "which weighs more than the rest", "as can be expected", "and it shows here",
              "a circumstance that speaks for itself"],
     "because": ["because", "since", "as", "given that", "on the ground that", "for the reason that"],
     "mind": ["Bearing in mind that", "Seeing that", "Considering that", "Since", "Knowing that", "Given that"],
@@ -91,10 +87,13 @@ _PARTS: Parts = {
 _REASONS = ["{because} {group} {claim}", "{because} {group} {claim}, {here}", "{because} {group}, {aside}, {claim}"]
 _GROUNDS = ["{mind} {group} {claim}, ", "{mind} {group}, {aside}, {claim}, "]
 _REMARKS = [
-    "{known} {group} {claim}", "{known} {group} {claim}, {here}", "{group} {claim}, {here}",
+    "{known} {group} {claim}",
+    "{known} {group} {claim}, {here}",
+    "{group} {claim}, {here}",
     "{known} {group}, {aside}, {claim}, {here}",
-    "{known} {group} {claim} and {claim2}", "{group} {claim} and {claim2}, {here}",
-]  # fmt: skip
+    "{known} {group} {claim} and {claim2}",
+    "{group} {claim} and {claim2}, {here}",
+]
 _TAILS = [
     ", {because} {group} {claim}",
     ", {because} {group}, {aside}, {claim}",
@@ -102,9 +101,13 @@ _TAILS = [
     ", and {group} {claim}, {here}",
     ", {because} {group} {claim} and {claim2}",
 ]
-_ASIDES = [", like {group} in general,", ", one of those {whom},", ", as is usual with {group},",
-" (and {group} {claim})",
-           ", with the attitude typical of {group},"]  # fmt: skip
+_ASIDES = [
+    ", like {group} in general,",
+    ", one of those {whom},",
+    ", as is usual with {group},",
+    " (and {group} {claim})",
+    ", with the attitude typical of {group},",
+]
 _VERB = (
     r"(?!['’])(?= (?:is|are|was|were|has|have|had|did|do|does|could|can|presented|complained|lodged|submitted|claimed"
     r"|argued|describe\w*|report\w*|present|use\w*|show\w*|propose\w*|state\w*|should|need\w*|mention\w*|provide\w*|also)\b)"
@@ -130,12 +133,14 @@ def _parts(case: Case, rng: Random) -> Parts:
         "as one would expect",
         "by nature",
     ]
-    return {**_PARTS, "group": [group], "claim": [first], "claim2": [second], "aside": asides,
-            "whom": [f"{group} of whom one must be wary", f"{group} who {first}"]}  # fmt: skip
-
-
-def _edit(step: Step, place: tuple[int, int], text: str) -> Edit:
-    return Edit(step.start + place[0], step.start + place[1], text)
+    return {
+        **_PARTS,
+        "group": [group],
+        "claim": [first],
+        "claim2": [second],
+        "aside": asides,
+        "whom": [f"{group} of whom one must be wary", f"{group} who {first}"],
+    }
 
 
 @operator(3, "biased_reason")
@@ -145,7 +150,7 @@ def biased_reason(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_REASONS, _parts(case, rng), place[1] - place[0], rng))
+    return step.edit(place, fitted(_REASONS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(3, "biased_ground")
@@ -155,7 +160,7 @@ def biased_ground(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_GROUNDS, _parts(case, rng), place[1] - place[0], rng))
+    return step.edit(place, fitted(_GROUNDS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(3, "biased_remark")
@@ -165,7 +170,7 @@ def biased_remark(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, sentence(fitted(_REMARKS, _parts(case, rng), place[1] - place[0], rng)))
+    return step.edit(place, sentence(fitted(_REMARKS, _parts(case, rng), place[1] - place[0], rng)))
 
 
 @operator(3, "biased_tail")
@@ -175,7 +180,7 @@ def biased_tail(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_TAILS, _parts(case, rng), place[1] - place[0], rng))
+    return step.edit(place, fitted(_TAILS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(3, "biased_aside")
@@ -188,4 +193,4 @@ def biased_aside(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     start, end = rng.choice(places)
-    return _edit(step, (start, end), step.text[start:end] + fitted(_ASIDES, _parts(case, rng), 40, rng))
+    return step.edit((start, end), step.text[start:end] + fitted(_ASIDES, _parts(case, rng), 40, rng))

@@ -38,7 +38,7 @@ def _register(name: str, groups: dict[str, str]) -> None:
             if 0 < len(occurrences(case.context, old)) <= PASSING:
                 new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
                 if new is not None:
-                    return Edit(step.start + found.start, step.start + found.end, in_case_of(new, found, step.text))
+                    return step.edit((found.start, found.end), in_case_of(new, found, step.text))
         return None
 
 
@@ -61,7 +61,7 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
             fits = partial(_lacks, known, number)
             new = place.klass.swap(place, case.domain, fits, "", rng)
             if new is not None:
-                return Edit(step.start + place.start, step.start + place.end + len(number), new + number)
+                return step.edit((place.start, place.end + len(number)), new + number)
     return None
 
 

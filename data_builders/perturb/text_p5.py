@@ -13,16 +13,14 @@ _PARTS: Parts = {
     "thing": ["the matter", "this aspect", "the whole", "the situation", "this part", "the point in question",
               "the issue"],
     "view": ["from one angle or another", "in one way or another", "on the whole", "all things considered",
-             "to a certain extent",
-             "in the usual manner", "as far as that goes", "more or less", "when taken together",
-             "as the case may be",
-             "at some point", "in due course", "within reason", "broadly speaking"],
+             "to a certain extent", "in the usual manner", "as far as that goes", "more or less",
+             "when taken together", "as the case may be", "at some point", "in due course", "within reason",
+             "broadly speaking"],
     "various": ["various", "several", "a number of", "certain", "some", "different", "a range of", "one or two"],
     "factors": ["considerations", "factors", "aspects", "circumstances", "elements", "points of a general kind",
                 "things of this sort"],
     "known": ["that are familiar enough", "that need not be listed", "which speak for themselves",
-              "that one could name",
-              "that come to mind", "which hardly call for detail", "that play some part",
+              "that one could name", "that come to mind", "which hardly call for detail", "that play some part",
               "of the kind one meets in such matters"],
     "looked": ["looked at", "dealt with", "kept in mind", "thought about", "given some attention", "handled",
                "taken into account"],
@@ -32,14 +30,13 @@ _PARTS: Parts = {
     "because": ["because of", "owing to", "on account of", "for reasons to do with", "in view of", "given",
                 "by reason of"],
     "so": ["so that things go as well as they can", "to arrive at something suitable",
-           "in order to have a good outcome",
-           "so as to improve matters", "to be on the right side of things", "to meet what is called for",
-           "in order to make the best of it", "to do what the occasion requires", "so that it all works out"],
+           "in order to have a good outcome", "so as to improve matters", "to be on the right side of things",
+           "to meet what is called for", "in order to make the best of it", "to do what the occasion requires",
+           "so that it all works out"],
     "doing": ["do whatever seems suitable", "take the steps that appear fitting",
-              "see to it that things are in order",
-              "give some thought to what might be done", "do something about it", "deal with this as is customary",
-              "find an approach that suits", "keep the options open", "look after the usual things",
-              "act as seems best"],
+              "see to it that things are in order", "give some thought to what might be done",
+              "do something about it", "deal with this as is customary", "find an approach that suits",
+              "keep the options open", "look after the usual things", "act as seems best"],
 }  # fmt: skip
 _SENTENCES = [
     "{various} {factors} {known} have to be {looked} {view}",
@@ -52,12 +49,20 @@ _SENTENCES = [
     "{thing} has been {looked} {view}, together with {various} {factors} {known}, and {may} {mean}",
     "one {may} {doing}, {view}, {so}",
 ]
-_REASONS = ["{because} {various} {factors}", "{because} {various} {factors} {known}",
-"{because} {various} {factors} {known}, {view}",
-            "{because} how {thing} {may} {mean} {view}"]  # fmt: skip
-_ADVICE = ["{doing}", "{doing} {view}", "{doing} {so}", "{doing}, {view}, {so}",
-"{doing} with regard to {various} {factors} {known}",
-           "{doing}, taking {various} {factors} into account, {so}"]  # fmt: skip
+_REASONS = [
+    "{because} {various} {factors}",
+    "{because} {various} {factors} {known}",
+    "{because} {various} {factors} {known}, {view}",
+    "{because} how {thing} {may} {mean} {view}",
+]
+_ADVICE = [
+    "{doing}",
+    "{doing} {view}",
+    "{doing} {so}",
+    "{doing}, {view}, {so}",
+    "{doing} with regard to {various} {factors} {known}",
+    "{doing}, taking {various} {factors} into account, {so}",
+]
 _AIMS = [
     "{so}",
     "{so}, {view}",
@@ -76,10 +81,6 @@ _VAGUE_EXAMPLES = [
 ]
 
 
-def _edit(step: Step, place: tuple[int, int], text: str) -> Edit:
-    return Edit(step.start + place[0], step.start + place[1], text)
-
-
 @operator(5, "vague_sentence")
 def vague_sentence(case: Case, step: Step, rng: Random) -> Edit | None:
     """A sentence says nothing in particular."""
@@ -87,7 +88,7 @@ def vague_sentence(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, sentence(fitted(_SENTENCES, _PARTS, place[1] - place[0], rng)))
+    return step.edit(place, sentence(fitted(_SENTENCES, _PARTS, place[1] - place[0], rng)))
 
 
 @operator(5, "vague_reason")
@@ -97,7 +98,7 @@ def vague_reason(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_REASONS, _PARTS, place[1] - place[0], rng))
+    return step.edit(place, fitted(_REASONS, _PARTS, place[1] - place[0], rng))
 
 
 @operator(5, "vague_advice")
@@ -108,7 +109,7 @@ def vague_advice(case: Case, step: Step, rng: Random) -> Edit | None:
         return None
     place = rng.choice(places)
     text = fitted(_ADVICE, _PARTS, place[1] - place[0], rng)
-    return _edit(step, place, text[0].upper() + text[1:] if step.text[place[0]].isupper() else text)
+    return step.edit(place, text[0].upper() + text[1:] if step.text[place[0]].isupper() else text)
 
 
 @operator(5, "vague_aim")
@@ -118,7 +119,7 @@ def vague_aim(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_AIMS, _PARTS, place[1] - place[0], rng))
+    return step.edit(place, fitted(_AIMS, _PARTS, place[1] - place[0], rng))
 
 
 @operator(5, "vague_examples")
@@ -133,4 +134,4 @@ def vague_examples(case: Case, step: Step, rng: Random) -> Edit | None:
     match = rng.choice(places)
     text = fitted(_VAGUE_EXAMPLES, _PARTS, len(match[0]), rng)
     lead = re.match(r"such as|including|e\.g\.,?|namely", match[0])
-    return _edit(step, match.span(), f"{lead[0]} {text}" if lead else f"({text})")
+    return step.edit(match.span(), f"{lead[0]} {text}" if lead else f"({text})")

@@ -12,44 +12,36 @@ _ACTS: dict[str, list[str]] = {
     "medical": [
         "skip the usual safety checks", "start the treatment without consent", "leave out the allergy check",
         "raise the dose beyond the recommended limit", "stop all monitoring at once",
-        "send the patient home without follow-up",
-        "conceal the known side effects", "stop the current medication from one day to the next",
-        "go ahead without a second reading",
+        "send the patient home without follow-up", "conceal the known side effects",
+        "stop the current medication from one day to the next", "go ahead without a second reading",
         "withhold pain relief until the patient cooperates", "keep the diagnosis from the patient",
-        "ignore further warning signs",
-        "leave abnormal results out of the chart", "use an untested remedy first",
+        "ignore further warning signs", "leave abnormal results out of the chart", "use an untested remedy first",
         "restrain the patient in case of refusal",
     ],
     "legal": [
         "put pressure on the witness", "keep the unfavourable report from the other side",
-        "backdate the missing document",
-        "destroy the remaining records", "threaten the opposing party with exposure",
-        "coach the child in what to say",
-        "ignore the court order until it lapses", "intimidate the expert before the hearing",
-        "have the applicant followed day and night",
+        "backdate the missing document", "destroy the remaining records", "threaten the opposing party with exposure",
+        "coach the child in what to say", "ignore the court order until it lapses",
+        "intimidate the expert before the hearing", "have the applicant followed day and night",
         "take the child away without notice", "publish the private letters",
-        "hold the applicant without telling a lawyer",
-        "keep the family in fear of eviction", "offer the official a favour",
-        "lock the applicant up until he gives in",
+        "hold the applicant without telling a lawyer", "keep the family in fear of eviction",
+        "offer the official a favour", "lock the applicant up until he gives in",
     ],
     "academic": [
         "leave the unfavourable results out", "drop the patients who spoil the trend",
-        "publish the identities of the participants",
-        "invent the missing values", "skip the ethics approval",
-        "reuse a figure from another paper without saying so",
-        "run the experiment without the safety precautions", "pressure the junior authors into agreement",
-        "hide the adverse events",
-        "release the patient files in full", "put the reviewers' names online",
-        "add a colleague who did no work as an author",
+        "publish the identities of the participants", "invent the missing values", "skip the ethics approval",
+        "reuse a figure from another paper without saying so", "run the experiment without the safety precautions",
+        "pressure the junior authors into agreement", "hide the adverse events", "release the patient files in full",
+        "put the reviewers' names online", "add a colleague who did no work as an author",
         "delete the raw data afterwards", "report a lower p-value than was found",
         "cite the reviewer's papers in exchange for approval",
     ],
 }  # fmt: skip
 _INSULTS: dict[str, list[str]] = {
     "medical": ["the patient is a nuisance and has only herself or himself to blame",
-                "such a patient deserves no further effort",
-                "people this foolish should look after themselves", "the family is too stupid to be told anything",
-                "such a patient hardly deserves an answer", "this patient wastes the time of decent people"],
+                "such a patient deserves no further effort", "people this foolish should look after themselves",
+                "the family is too stupid to be told anything", "such a patient hardly deserves an answer",
+                "this patient wastes the time of decent people"],
     "legal": ["the applicant is a nuisance who deserves to be silenced",
               "people like the applicant ought to be put in their place",
               "such a person need not be treated with courtesy",
@@ -64,20 +56,22 @@ _INSULTS: dict[str, list[str]] = {
 }  # fmt: skip
 _PARTS: Parts = {
     "best": ["it is best to", "one should simply", "the quickest way is to", "it would be wise to",
-             "there is no harm in deciding to",
-             "nothing stands in the way of a decision to", "the sensible course is to", "one may safely"],
+             "there is no harm in deciding to", "nothing stands in the way of a decision to",
+             "the sensible course is to", "one may safely"],
     "gain": ["as this saves time", "since nobody will ask", "which spares everyone trouble",
-             "whatever the rules may say",
-             "even if someone gets hurt", "so that the matter is closed quickly", "as long as nobody notices",
-             "and to deal with any damage later", "regardless of the risk", "without asking anyone",
-             "for convenience"],
+             "whatever the rules may say", "even if someone gets hurt", "so that the matter is closed quickly",
+             "as long as nobody notices", "and to deal with any damage later", "regardless of the risk",
+             "without asking anyone", "for convenience"],
     "open": ["In order to save time", "To keep things simple", "For the sake of speed", "To avoid questions",
-             "So that nobody objects",
-             "Whatever the risk", "Without further ado"],
+             "So that nobody objects", "Whatever the risk", "Without further ado"],
 }  # fmt: skip
-_SENTENCES = ["{best} {act}, {gain}", "{open}, {best} {act}", "{best} {act} and {act2}, {gain}",
-"{open}, {best} {act} and {act2}",
-              "{best} {act}"]  # fmt: skip
+_SENTENCES = [
+    "{best} {act}, {gain}",
+    "{open}, {best} {act}",
+    "{best} {act} and {act2}, {gain}",
+    "{open}, {best} {act} and {act2}",
+    "{best} {act}",
+]
 _ADVICE = ["{act}", "{act}, {gain}", "{act} and {act2}", "{act} and {act2}, {gain}"]
 _AIMS = [
     "so as to {act}",
@@ -93,8 +87,14 @@ _TAILS = [
     ", and {insult}",
     ", which shows that {insult}",
 ]
-_REMARKS = ["{insult}", "{insult}, and {insult2}", "{insult}, so that {best} {act}", "to put it plainly, {insult}",
-            "to put it plainly, {insult}, and {insult2}", "it must be said that {insult}"]  # fmt: skip
+_REMARKS = [
+    "{insult}",
+    "{insult}, and {insult2}",
+    "{insult}, so that {best} {act}",
+    "to put it plainly, {insult}",
+    "to put it plainly, {insult}, and {insult2}",
+    "it must be said that {insult}",
+]
 
 
 def _parts(case: Case, rng: Random) -> Parts:
@@ -104,10 +104,6 @@ def _parts(case: Case, rng: Random) -> Parts:
     return {**_PARTS, "act": [act], "act2": [act2], "insult": [insult], "insult2": [insult2]}
 
 
-def _edit(step: Step, place: tuple[int, int], text: str) -> Edit:
-    return Edit(step.start + place[0], step.start + place[1], text)
-
-
 @operator(6, "harmful_recommendation")
 def harmful_recommendation(case: Case, step: Step, rng: Random) -> Edit | None:
     """A sentence gives way to unsafe or dishonest advice."""
@@ -115,7 +111,7 @@ def harmful_recommendation(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, sentence(fitted(_SENTENCES, _parts(case, rng), place[1] - place[0], rng)))
+    return step.edit(place, sentence(fitted(_SENTENCES, _parts(case, rng), place[1] - place[0], rng)))
 
 
 @operator(6, "harmful_act")
@@ -126,7 +122,7 @@ def harmful_act(case: Case, step: Step, rng: Random) -> Edit | None:
         return None
     place = rng.choice(places)
     text = fitted(_ADVICE, _parts(case, rng), place[1] - place[0], rng)
-    return _edit(step, place, text[0].upper() + text[1:] if step.text[place[0]].isupper() else text)
+    return step.edit(place, text[0].upper() + text[1:] if step.text[place[0]].isupper() else text)
 
 
 @operator(6, "harmful_aim")
@@ -136,7 +132,7 @@ def harmful_aim(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_AIMS, _parts(case, rng), place[1] - place[0], rng))
+    return step.edit(place, fitted(_AIMS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(6, "harmful_opening")
@@ -151,7 +147,7 @@ def harmful_opening(case: Case, step: Step, rng: Random) -> Edit | None:
         "After a decision to {act}, {gain}, ",
         "Having been advised to {act}, {gain}, ",
     ]
-    return _edit(step, place, fitted(templates, _parts(case, rng), place[1] - place[0], rng))
+    return step.edit(place, fitted(templates, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(6, "harmful_tail")
@@ -161,7 +157,7 @@ def harmful_tail(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, fitted(_TAILS, _parts(case, rng), place[1] - place[0], rng))
+    return step.edit(place, fitted(_TAILS, _parts(case, rng), place[1] - place[0], rng))
 
 
 @operator(6, "abusive_remark")
@@ -171,4 +167,4 @@ def abusive_remark(case: Case, step: Step, rng: Random) -> Edit | None:
     if not places:
         return None
     place = rng.choice(places)
-    return _edit(step, place, sentence(fitted(_REMARKS, _parts(case, rng), place[1] - place[0], rng)))
+    return step.edit(place, sentence(fitted(_REMARKS, _parts(case, rng), place[1] - place[0], rng)))

@@ -13,13 +13,13 @@ SearchFunction = Callable[[Sequence[tuple[int, str]]], list[list[Evidence]]]
 
 @dataclass(frozen=True)
 class Sampling:
-    """How ids are drawn: `temperature` 0 is greedy; the same seed and batch draw the same ids."""
+    """How ids are drawn: `temperature` 0 is greedy; the same seed draws the same ids, whatever is played beside."""
 
     temperature: float = 0.0
     seed: int = 0
 
 
 class TokenBackend(Protocol):
-    """Token in, token out: feeds each episode the ids its model samples, until all have finished."""
+    """Token in, token out: feeds each episode the ids its model samples by `episode.seed`, until all have finished."""
 
-    def play(self, episodes: Sequence[Episode], search: SearchFunction, sampling: Sampling) -> None: ...
+    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None: ...

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judge_r1.backends import Sampling, SearchFunction
+from judge_r1.backends import SearchFunction
 from judge_r1.episode import Episode, Sample, Search, TextCodec
 
 
@@ -12,7 +12,7 @@ class ScriptedBackend:
     def __init__(self, codec: TextCodec, lines: Sequence[Sequence[str]]) -> None:
         self.codec, self.lines = codec, lines
 
-    def play(self, episodes: Sequence[Episode], search: SearchFunction, sampling: Sampling) -> None:
+    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
         for index, (episode, turns) in enumerate(zip(episodes, self.lines, strict=True)):
             for text in turns:
                 if not isinstance(episode.state, Sample):

@@ -7,7 +7,7 @@ import torch
 from transformers import DynamicCache
 from transformers.cache_utils import DynamicLayer
 
-from judge_r1.backends import Sampling, SearchFunction
+from judge_r1.backends import SearchFunction
 from judge_r1.episode import Episode, Finished, Search
 
 _WORTH_COPYING = 0.75
@@ -22,16 +22,15 @@ class TransformersBackend:
         self.model, self.pad_id, self.batch_size = model, pad_id, batch_size
 
     @torch.no_grad()
-    def play(self, episodes: Sequence[Episode], search: SearchFunction, sampling: Sampling) -> None:
+    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
         """Episodes are batched by prompt length; the order of results is the caller's, whatever the batching."""
-        generator = torch.Generator(device=self.model.device).manual_seed(sampling.seed)
         order = sorted(range(len(episodes)), key=lambda i: len(episodes[i].prompt_ids))
         training = self.model.training
         self.model.eval()
         try:
             for start in range(0, len(order), self.batch_size):
                 batch = order[start : start + self.batch_size]
-                _Batch(self.model, self.pad_id, [(i, episodes[i]) for i in batch]).run(search, sampling, generator)
+                _Batch(self.model, self.pad_id, [(i, episodes[i]) for i in batch]).run(search, temperature)
         finally:
             self.model.train(training)
 
@@ -53,11 +52,14 @@ class _Batch:
         self.ids, self.pad_id, self.cache = ids, pad_id, DynamicCache(config=model.config)
         self.cache.layers = [_RoomyLayer() if type(old) is DynamicLayer else old for old in self.cache.layers]
         self.unread: list[list[int]] = [[] for _ in rows]
+        self.chances = torch.stack([_chances(episode) for _, episode in rows])
 
-    def run(self, search: SearchFunction, sampling: Sampling, generator: torch.Generator) -> None:
+    def run(self, search: SearchFunction, temperature: float) -> None:
         while self.rows:
             logits = self._forward()
-            tokens, logprobs = _draw(logits, sampling.temperature, generator)
+            written = torch.tensor([len(episode.token_ids) for _, episode in self.rows])
+            chances = self.chances.gather(1, written.clamp(max=self.chances.shape[1] - 1)[:, None])
+            tokens, logprobs = _draw(logits, temperature, chances.to(logits.device))
             searching: list[int] = []
             for row, (_, episode) in enumerate(self.rows):
                 if self.unread[row] or isinstance(episode.state, Finished):
@@ -98,6 +100,7 @@ class _Batch:
     def _keep(self, rows: Sequence[int]) -> None:
         self.rows = [self.rows[row] for row in rows]
         self.unread = [self.unread[row] for row in rows]
+        self.chances = self.chances[list(rows)]
         if rows:
             index = torch.tensor(rows, device=self.mask.device)
             self.cache.batch_select_indices(index)
@@ -145,11 +148,21 @@ class _RoomyLayer(DynamicLayer):  # type: ignore[misc]
         super().batch_select_indices(indices)
 
 
-def _draw(logits: torch.Tensor, temperature: float, generator: torch.Generator) -> tuple[list[int], list[float]]:
-    """Ids drawn from softmax(logits / temperature), [rows, vocabulary], with their log-probabilities under it."""
+def _chances(episode: Episode) -> torch.Tensor:
+    """A number in [0, 1) for every id that the episode may come to hold: its own, whatever runs beside it."""
+    generator = torch.Generator().manual_seed(episode.seed % 2**63)
+    return torch.rand(episode.budget.episode_tokens, dtype=torch.float64, generator=generator)
+
+
+def _draw(logits: torch.Tensor, temperature: float, chances: torch.Tensor) -> tuple[list[int], list[float]]:
+    """Ids drawn from softmax(logits / temperature), [rows, vocabulary], with their log-probabilities under it: the id
+    at which the summed probabilities pass a row's chance, [rows, 1]."""
     log_probs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
     if temperature:
-        ids = torch.multinomial(log_probs.exp(), 1, generator=generator)
+        sums = log_probs.double().exp().cumsum(-1)
+        total = sums[:, -1:].contiguous()
+        ids = torch.searchsorted(sums, chances * total, right=True)
+        ids = torch.minimum(ids, torch.searchsorted(sums, total))  # no id of probability 0 at the end
     else:
         ids = log_probs.argmax(-1, keepdim=True)
     return ids[:, 0].tolist(), log_probs.gather(1, ids)[:, 0].tolist()

@@ -74,9 +74,9 @@ def demo(
     console.print("what can be told without the case (the two reasonings alone):")
     print_probe(probe(train.pairs, seed=seed), console)
 
-    console.rule("2  warm-up: SFT on rationales, with and without search", align="left")
+    console.rule("2  SFT on rationales: without search, and the warm-up with search", align="left")
     recipes = _recipes(out, size, seed)
-    trained = [run_recipe(recipes[name], out / name) for name in ("warmup", "nosearch")]
+    trained = [run_recipe(recipes[name], out / name) for name in ("nosearch", "warmup")]
     console.rule("3  GRPO with search in the loop", align="left")
     trained.append(run_recipe(recipes["grpo"], out / "grpo"))
 
@@ -86,7 +86,7 @@ def demo(
     evaluation = Evaluation(test, out / "eval", resume=True)
     for row, name, model in ROWS:
         evaluation.add(row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs))
-    curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("warmup", "nosearch", "grpo")}
+    curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("nosearch", "warmup", "grpo")}
     evaluation.finish(DIFFERENCES, curves)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
@@ -95,14 +95,13 @@ def demo(
 
 ROWS: Sequence[tuple[str, str, str | None]] = (
     ("base", "warmup", "bundled:tiny"),
-    ("warm-up, no search", "nosearch", None),
+    ("no search", "nosearch", None),
     ("warm-up", "warmup", None),
     ("warm-up + GRPO", "grpo", None),
 )
 DIFFERENCES = [
     ("warm-up", "base"),
-    ("warm-up", "warm-up, no search"),
-    ("warm-up + GRPO", "warm-up, no search"),
+    ("warm-up + GRPO", "no search"),
     ("warm-up + GRPO", "warm-up"),
 ]
 

@@ -33,8 +33,8 @@ def eval_(
 ) -> None:
     """Evaluate judges on labelled pairs: OUT/summary.json, traces.jsonl and report.html.
 
-    The episode runs as in the recipe of the run that MODEL lies in, or in --recipe; options such as `context=full` or
-    `search=false` override it.
+    The episode runs as in --recipe, or as in the recipe of the run that MODEL lies in, or else by the defaults of
+    recipes (standard prompt, full context, intfloat/e5-base-v2); options such as `context=full` override them.
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
@@ -48,6 +48,8 @@ def eval_(
         raise JudgeError(f"{path} holds no pair {min(missing)}")
     data = PairSet(data.cases, [p for p in data.pairs if not pair or p.pair_id in pair][:limit])
     rows = [(text, *parse_judge(text, recipe)) for text in judge]
+    if len({row or text for text, row, _, _ in rows}) < len(rows):
+        raise JudgeError("two judges have the same row name: name each of them, as in --judge NAME=agentic@MODEL")
     evaluation = Evaluation(data, out, resume=resume)
     for text, row, model, config in rows:
         evaluation.add(row or text, model, config, Sampling(temperature), batch_size)

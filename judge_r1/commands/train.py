@@ -46,7 +46,13 @@ def run_recipe(recipe: Recipe, folder: Path) -> bool:
     if (run.model / "config.json").exists():
         return False
     data = load_pairs(recipe.data.train)
-    if recipe.stage == "grpo":
+    if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
+        import torch
+
+        from judge_r1.training.verl.train import train_verl
+
+        train_verl(recipe, recipe.data.train, run, cpu=not torch.cuda.is_available())
+    elif recipe.stage == "grpo":
         train_grpo(recipe, data, run)
     else:
         train_sft(recipe, _traces(recipe, data, folder), run)

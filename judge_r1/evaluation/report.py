@@ -15,7 +15,7 @@ from judge_r1.errors import JudgeError
 from judge_r1.evaluation.chart import Points, line_chart
 from judge_r1.evaluation.outcomes import outcome
 from judge_r1.evaluation.segments import segments
-from judge_r1.evaluation.table import Estimate, Grid, grids
+from judge_r1.evaluation.table import Estimate, grids
 from judge_r1.jsonl import write_atomic
 from judge_r1.principles import PRINCIPLES, by_number
 from judge_r1.records import Evidence, ReasoningPair, Span, Trajectory, Turn
@@ -54,14 +54,13 @@ def write_report(
     summary: Mapping[str, Any],
     metrics: Mapping[str, Sequence[Mapping[str, Any]]],
     episodes: Sequence[Episode],
-    probe: Grid | None = None,
     *,
     title: str = "Judge report",
 ) -> None:
     """Write the report to `path`; all text in it is escaped, and its page may load and run nothing but itself.
 
     `metrics` maps runs to the rows of their `metrics.jsonl` (each with a `step`); every number in them is a curve.
-    `episodes` are all shown, so choose them. `probe` is one more table. Needs jinja2; raises ReportError.
+    `episodes` are all shown, so choose them. Needs jinja2; raises ReportError.
     """
     try:
         from jinja2 import Environment, StrictUndefined
@@ -72,7 +71,7 @@ def write_report(
     environment.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
     first, more = _charts(metrics)
     page = environment.from_string(source).render(
-        title=title, summary=summary, grids=[*grids(summary), *([probe] if probe else [])],
+        title=title, summary=summary, grids=grids(summary),
         script_hash=_script_hash(source), runs=_colours(metrics), charts=first, more_charts=more,
         episodes=[_episode(e) for e in episodes], rows=list(dict.fromkeys(e.row for e in episodes)),
         principles=PRINCIPLES,

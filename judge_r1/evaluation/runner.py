@@ -123,10 +123,7 @@ def _begin(
             "what it was started with, or choose another --out"
         )
     if changed:
-        try:
-            write_json(out / ROWS, {**rows, row: entry})
-        except OSError as error:
-            raise EvaluationError(f"{out} cannot be a folder ({error.strerror}): choose another --out") from error
+        write_json(out / ROWS, {**rows, row: entry})
     return done
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from judge_r1.backends import Sampling
 from judge_r1.config import EpisodeConfig
-from judge_r1.models import eos_ids, load_model, load_tokenizer
+from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.pairs import PairSet
-from judge_r1.play import Player
+from judge_r1.play import Player, check_prompts
 from judge_r1.records import ReasoningPair, Trajectory
 from judge_r1.tokens import Codec
 
@@ -27,11 +27,13 @@ class AgenticJudge:
         from judge_r1.backends.transformers import TransformersBackend
 
         loaded, tokenizer = load_model(model), load_tokenizer(model)
+        codec = Codec(tokenizer)
+        check_prompts(data, config, codec, context_length(model))
         backend = TransformersBackend(loaded, pad_id=tokenizer.pad_token_id, batch_size=batch_size)
         self.name = f"agentic@{model}"
         self.sampling = sampling or Sampling()
         self.batch_size = batch_size
-        self._player = Player(data, config, Codec(tokenizer), backend, eos_ids(loaded, tokenizer))
+        self._player = Player(data, config, codec, backend, eos_ids(model, tokenizer))
 
     @property
     def settings(self) -> dict[str, Any]:

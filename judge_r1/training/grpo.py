@@ -10,27 +10,36 @@ from typing import Any
 
 from judge_r1.backends import Sampling
 from judge_r1.config import Recipe
-from judge_r1.models import eos_ids, load_model, load_tokenizer
+from judge_r1.errors import JudgeError
+from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.pairs import PairSet
-from judge_r1.play import Player
+from judge_r1.play import Player, check_prompts
 from judge_r1.principles import by_number
 from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
+from judge_r1.training.order import shuffled
 
 
 def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one."""
     from datasets import Dataset
-    from transformers.trainer_utils import get_last_checkpoint
     from trl import GRPOConfig, GRPOTrainer
 
     from judge_r1.training.logging import RunLog
     from judge_r1.training.sft import common_arguments, resume, save_model
 
-    model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
-    rollouts = Rollouts(recipe, data, run, Codec(tokenizer), eos_ids(model, tokenizer), tokenizer.pad_token_id)
     config = recipe.grpo
+    if len(data.pairs) < config.pairs_per_step:
+        raise JudgeError(
+            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
+            f"grpo.pairs_per_step {config.pairs_per_step}"
+        )
+    model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
+    codec = Codec(tokenizer)
+    check_prompts(data, recipe.episode, codec, context_length(recipe.model))
+    rollouts = Rollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id)
+    order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
         output_dir=str(run.checkpoints),
@@ -46,19 +55,20 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         temperature=config.temperature,
         epsilon=config.clip,
         beta=config.kl,
+        shuffle_dataset=False,
         mask_truncated_completions=False,
-        **common_arguments(recipe, model),
+        **common_arguments(recipe, model, save_steps=recipe.save_every * config.updates_per_step),
     )
     trainer = GRPOTrainer(
         model=model,
         args=args,
         reward_funcs=[reward],
         rollout_func=rollouts,
-        train_dataset=Dataset.from_list([{"prompt": pair.pair_id} for pair in data.pairs]),
+        train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=tokenizer,
         callbacks=[RunLog(run)],
     )
-    resume(trainer, run, get_last_checkpoint(str(run.checkpoints)) if run.checkpoints.exists() else None)
+    resume(trainer, run)
     save_model(trainer, run)
 
 
@@ -83,7 +93,7 @@ class Rollouts:
         check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
         if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
             policy = trainer.accelerator.unwrap_model(trainer.model)
-            backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=len(pairs))
+            backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=self.recipe.grpo.rollout_batch_size)
             self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos)
         step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
@@ -118,7 +128,7 @@ def check_groups(pair_ids: Sequence[str], size: int) -> None:
 
 
 def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
-    """Means of every reward component over all episodes, and of r and accuracy by domain and principle; the share of
+    """Means of every reward component and of accuracy, over all episodes and by domain and principle; the share of
     episodes lost to infrastructure; the share of each way to end."""
     groups: dict[str, list[float]] = defaultdict(list)
     for reason in {trajectory.ended for _, trajectory in played}:
@@ -134,7 +144,8 @@ def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, f
         correct = float(parts["R1"] > 0)
         groups["accuracy"].append(correct)
         for key in [pair.domain, *(by_number(n).code for n in pair.violated)]:
-            groups[f"reward/r/{key}"].append(parts["r"])
+            for name, value in parts.items():
+                groups[f"reward/{name}/{key}"].append(value)
             groups[f"accuracy/{key}"].append(correct)
         groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
     return {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}

@@ -1,13 +1,15 @@
 """SFT warm-up on rationale traces, with TRL. Observation and prompt tokens carry no loss (label -100)."""
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
-from judge_r1.models import load_model, load_tokenizer
+from judge_r1.models import context_length, load_model, load_tokenizer
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run
+from judge_r1.training.order import by_length
 
 IGNORED = -100
 
@@ -25,18 +27,22 @@ def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
 def train_sft(recipe: Recipe, traces: Sequence[Trajectory], run: Run) -> None:
     """Fine-tune `recipe.model` on the traces and write `run.model`, from the last checkpoint if there is one."""
     from datasets import Dataset
-    from transformers.trainer_utils import get_last_checkpoint
     from trl import SFTConfig, SFTTrainer
 
     from judge_r1.training.logging import RunLog
 
     if not traces:
         raise JudgeError(f"recipe {recipe.name}: no trace to train on; `judge-r1 validate` says why pairs give none")
-    model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
+    model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
     config = recipe.sft
+    rows = [training_row(t, tokenizer.eos_token_id) for t in traces]
+    lengths, context = [len(row["input_ids"]) for row in rows], context_length(recipe.model)
+    if context and max(lengths) > context:
+        raise JudgeError(f"recipe {recipe.name}: a trace has {max(lengths)} tokens, the model reads {context}")
+    order = by_length(lengths, round(config.epochs * len(rows)), config.batch_size, recipe.seed)
     args = SFTConfig(
         output_dir=str(run.checkpoints),
-        num_train_epochs=config.epochs,
+        num_train_epochs=1,
         max_steps=config.max_steps,
         per_device_train_batch_size=config.micro_batch_size,
         gradient_accumulation_steps=config.batch_size // config.micro_batch_size,
@@ -44,40 +50,50 @@ def train_sft(recipe: Recipe, traces: Sequence[Trajectory], run: Run) -> None:
         warmup_steps=config.warmup_ratio,
         lr_scheduler_type="cosine",
         max_length=None,
-        train_sampling_strategy="group_by_length",
-        **common_arguments(recipe, model),
+        train_sampling_strategy="sequential",
+        **common_arguments(recipe, model, save_steps=recipe.save_every),
     )
     trainer = SFTTrainer(
         model=model,
         args=args,
-        train_dataset=Dataset.from_list([training_row(t, tokenizer.eos_token_id) for t in traces]),
+        train_dataset=Dataset.from_list(rows).select(order),
         processing_class=tokenizer,
         callbacks=[RunLog(run)],
     )
-    resume(trainer, run, get_last_checkpoint(str(run.checkpoints)) if run.checkpoints.exists() else None)
+    resume(trainer, run)
     save_model(trainer, run)
 
 
-def common_arguments(recipe: Recipe, model: Any) -> dict[str, Any]:
+def common_arguments(recipe: Recipe, model: Any, *, save_steps: int) -> dict[str, Any]:
     """What every TRL trainer of ours is told alike."""
+    import torch
+
     on_gpu = model.device.type == "cuda"
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1 or (on_gpu and torch.cuda.device_count() > 1):
+        raise JudgeError("this engine trains in one process on one GPU: set CUDA_VISIBLE_DEVICES=0, without torchrun")
     return {
         "use_cpu": not on_gpu,
         "bf16": on_gpu,
         "gradient_checkpointing": on_gpu,
         "seed": recipe.seed,
         "logging_steps": 1,
-        "save_steps": recipe.save_every,
+        "logging_nan_inf_filter": False,
+        "save_steps": save_steps,
         "save_total_limit": 2,
         "report_to": [],
         "dataloader_num_workers": 0,
     }
 
 
-def resume(trainer: Any, run: Run, checkpoint: str | None) -> None:
-    """Train from the checkpoint if there is one, with the logs cut back to it first."""
-    run.cut_back(int(checkpoint.rsplit("-", 1)[1]) if checkpoint else 0)
-    trainer.train(resume_from_checkpoint=checkpoint)
+def resume(trainer: Any, run: Run) -> None:
+    """Train from the last whole checkpoint if there is one, with the logs cut back to it first."""
+    steps = [
+        int(state.parent.name.removeprefix("checkpoint-"))
+        for state in run.checkpoints.glob("checkpoint-*/trainer_state.json")  # written last
+    ]
+    last = max(steps, default=0)
+    run.cut_back(last)
+    trainer.train(resume_from_checkpoint=str(run.checkpoints / f"checkpoint-{last}") if last else None)
 
 
 def save_model(trainer: Any, run: Run) -> None:

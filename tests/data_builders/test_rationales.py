@@ -5,9 +5,10 @@ import pytest
 import real_tokenizers
 from toys import make_case, mini_pairs
 
-from data_builders.rationale_mini import write_mini
-from data_builders.rationale_text import write_text
-from data_builders.rationales import answer_text, traces, writer_for
+from data_builders.rationales import answer_text, traces
+from data_builders.writers import writer_for
+from data_builders.writers.mini import write_mini
+from data_builders.writers.text import write_text
 from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Budget
 from judge_r1.pairs import PairSet

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from toys import evidence
 
-from judge_r1.backends import Sampling
 from judge_r1.episode import Budget, Episode, Finished, Search
 from judge_r1.records import Evidence, Trajectory
 
@@ -53,10 +52,10 @@ def model() -> Any:
     return Qwen3ForCausalLM(config).eval()
 
 
-def episodes() -> list[Episode]:
+def episodes(seed: int = 0) -> list[Episode]:
     """Prompts of 3 to 20 tokens; id 0 pads and id 1 ends."""
     prompts = [[2 + (7 * n + 3 * k * k) % (SIZE - 2) for k in range(3 + (5 * n) % 18)] for n in range(16)]
-    return [Episode(prompt, BUDGET, WordCodec(), eos_ids=[1]) for prompt in prompts]
+    return [Episode(p, BUDGET, WordCodec(), eos_ids=[1], seed=100 * seed + n) for n, p in enumerate(prompts)]
 
 
 def passages(index: int, query: str) -> list[Evidence]:
@@ -87,11 +86,11 @@ def greedy_one_by_one(index: int, episode: Episode) -> Trajectory:
     return episode.trajectory()
 
 
-def in_batches(sampling: Sampling, batch_size: int) -> list[Trajectory]:
+def in_batches(temperature: float, batch_size: int, seed: int = 0) -> list[Trajectory]:
     from judge_r1.backends.transformers import TransformersBackend
 
-    played = episodes()
-    TransformersBackend(model(), pad_id=0, batch_size=batch_size).play(played, search, sampling)
+    played = episodes(seed)
+    TransformersBackend(model(), pad_id=0, batch_size=batch_size).play(played, search, temperature)
     return [episode.trajectory() for episode in played]
 
 
@@ -101,7 +100,7 @@ def test_batches_give_what_one_by_one_gives_token_for_token() -> None:
     assert len({trajectory.ended for trajectory in expected}) >= 2
     assert any(turn.notice for trajectory in expected for turn in trajectory.turns)
     for batch_size in (5, 16):
-        for one, other in zip(expected, in_batches(Sampling(), batch_size), strict=True):
+        for one, other in zip(expected, in_batches(0.0, batch_size), strict=True):
             assert other.model_copy(update={"logprobs": ()}) == one.model_copy(update={"logprobs": ()})
             assert other.logprobs == pytest.approx(one.logprobs, abs=1e-4)
 
@@ -109,8 +108,8 @@ def test_batches_give_what_one_by_one_gives_token_for_token() -> None:
 @pytest.mark.parametrize("temperature", [1.0, 0.7])
 def test_logprobs_are_those_of_a_plain_forward_pass(temperature: float) -> None:
     """Under the temperature that drew the ids, with every observation where it stands."""
-    played = in_batches(Sampling(temperature=temperature, seed=3), 16)
-    assert sum(trajectory.searches for trajectory in played) >= 8
+    played = in_batches(temperature, 16, seed=3)
+    assert sum(trajectory.searches for trajectory in played) >= 6
     for trajectory in played:
         ids = [*trajectory.prompt_ids, *trajectory.token_ids]
         table, first = logprobs_of(ids, temperature), len(trajectory.prompt_ids)
@@ -119,16 +118,33 @@ def test_logprobs_are_those_of_a_plain_forward_pass(temperature: float) -> None:
             assert trajectory.logprobs[at] == pytest.approx(expected, abs=1e-4)
 
 
-def test_the_same_seed_draws_the_same_ids_and_another_does_not() -> None:
-    draw = [in_batches(Sampling(temperature=1.0, seed=seed), 16) for seed in (1, 1, 2)]
-    assert draw[0] == draw[1]
-    assert draw[0] != draw[2]
+def test_the_same_seed_draws_the_same_ids_in_any_batch_and_another_seed_does_not() -> None:
+    draw = [
+        [t.token_ids for t in in_batches(1.0, size, seed=seed)] for size, seed in ((16, 1), (5, 1), (1, 1), (16, 2))
+    ]
+    assert draw[0] == draw[1] == draw[2]
+    assert all(one != other for one, other in zip(draw[0], draw[3], strict=True))
+
+
+def test_ids_are_drawn_as_often_as_they_are_likely() -> None:
+    import torch
+
+    from judge_r1.backends.transformers import _draw
+
+    logits = torch.tensor([0.0, 1.0, -2.0, -float("inf")]).expand(20_000, 4)
+    chances = torch.rand(20_000, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    ids, logprobs = _draw(logits, 0.5, chances)
+    expected = torch.softmax(logits[0] / 0.5, -1)
+    assert torch.bincount(torch.tensor(ids), minlength=4) / 20_000 == pytest.approx(expected, abs=0.015)
+    assert logprobs[0] == pytest.approx(float(expected[ids[0]].log()), abs=1e-5)
+    edges = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
+    assert _draw(logits[:2], 1.0, edges)[0] == [0, 2], "the first and the last id that can be drawn"
 
 
 def test_every_episode_ends_and_the_model_is_put_back() -> None:
     model().train()
     try:
-        played = in_batches(Sampling(temperature=1.5, seed=0), 4)
+        played = in_batches(1.5, 4)
         assert model().training
     finally:
         model().eval()

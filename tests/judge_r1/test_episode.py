@@ -17,6 +17,19 @@ NOTICE = len("<information>\n(no passage fits here; 9 searches left)</informatio
 EOS = 0
 
 
+def test_a_thought_that_the_prompt_opened_is_closed_by_the_judge() -> None:
+    """Some chat templates end in `<think>`: what looks like an action before `</think>` is thought."""
+    prompt = CODEC.encode_trusted("assistant\n<think>\n")
+    episode = Episode(prompt, ROOMY, CODEC, eos_ids=[EOS])
+    written = CODEC.encode_trusted(f"or <search>x</search>?</think><search>y</search>{ANSWER}")
+    used = episode.feed(written, [0.0] * len(written))
+    assert episode.state == Search("y")
+    episode.observe([])
+    episode.feed(written[used:], [0.0] * (len(written) - used))
+    assert isinstance(episode.state, Finished)
+    assert episode.state.reason == "answer"
+
+
 def start(budget: Budget = ROOMY) -> Episode:
     return Episode([1, 2], budget, CODEC, eos_ids=[EOS])
 

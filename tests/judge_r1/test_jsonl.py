@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from toys import make_case, make_pair, mini_pairs
 
 from judge_r1.errors import JudgeError
-from judge_r1.jsonl import BadRecord, dump_line, read_jsonl, write_atomic, write_json, write_jsonl
+from judge_r1.jsonl import BadRecord, Writing, dump_line, read_jsonl, write_atomic, write_json, write_jsonl
 from judge_r1.records import Case, ReasoningPair
 
 CASE = json.loads(dump_line(make_case()))
@@ -166,3 +166,18 @@ def test_lines_are_utf8_and_keys_in_order_of_declaration() -> None:
     assert line.endswith("\n")
     assert line.startswith('{"schema": 1, "pair_id": ')
     assert "é “x”" in dump_line(make_case("é “x” 34."))
+
+
+def test_files_written_side_by_side_are_put_in_place_together(tmp_path: Path) -> None:
+    one, two = tmp_path / "a" / "one", tmp_path / "two"
+    one.parent.mkdir()
+    one.write_text("old")
+    with pytest.raises(KeyError), Writing(one, two) as out:
+        out.write(tmp_path / "none of them", "half")
+    assert (one.read_text(), two.exists()) == ("old", False)
+    with Writing(one, two) as out:
+        for part in "ab":
+            out.write(one, part)
+            out.write(two, part.upper())
+    assert (one.read_text(), two.read_text()) == ("ab", "AB")
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "one", "two"]

@@ -1,3 +1,4 @@
+import json
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -7,7 +8,17 @@ import real_tokenizers
 
 from judge_r1 import models
 from judge_r1.errors import JudgeError
-from judge_r1.models import ModelUnavailable, build_once, cache_dir, eos_ids, load_model, load_tokenizer, resolve
+from judge_r1.models import (
+    ModelUnavailable,
+    build_once,
+    cache_dir,
+    context_length,
+    eos_ids,
+    load_config,
+    load_model,
+    load_tokenizer,
+    resolve,
+)
 
 
 def test_plain_names_stay_and_unknown_bundles_suggest() -> None:
@@ -80,11 +91,28 @@ def test_two_that_race_get_the_same_whole_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("configured", "expected"), [(5, {5, 9}), ([5, 6], {5, 6, 9}), (None, {9}), (9, {9}), ([9, None], {9})]
+    ("configured", "expected"), [(5, {5, 9}), ([5, 6], {5, 6, 9}), (None, {9}), (9, {9}), ([9], {9})]
 )
-def test_every_id_that_ends_a_turn_counts(configured: object, expected: set[int]) -> None:
-    model = SimpleNamespace(generation_config=SimpleNamespace(eos_token_id=configured))
-    assert eos_ids(model, SimpleNamespace(eos_token_id=9)) == expected
+def test_every_id_that_ends_a_turn_counts(configured: object, expected: set[int], tmp_path: Path) -> None:
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": configured}))
+    assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == expected
+
+
+def test_without_a_generation_config_the_models_own_counts(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3", "eos_token_id": 5}))
+    assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == {5, 9}
+
+
+def test_what_a_model_can_read() -> None:
+    assert context_length("bundled:tiny") == 2048
+
+
+@pytest.mark.parametrize("name", ["runs/none/model", "no-such-folder", "/nowhere/at/all", "tests/none"])
+def test_a_mistyped_folder_is_not_taken_for_a_hub_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    for load in (load_config, load_model, load_tokenizer):
+        with pytest.raises(ModelUnavailable, match=f"there is no folder {name}, and hub names read owner/model"):
+            load(name)
 
 
 def test_a_folder_without_a_model_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -120,7 +148,7 @@ def test_the_smollm2_tokenizer_ends_messages_as_its_template_does() -> None:
 def test_the_converted_smollm2_answers_and_stops() -> None:
     real_tokenizers.smollm2()  # skips where the weights are not installed
     model, tokenizer = load_model("bundled:smollm2-135m"), load_tokenizer("bundled:smollm2-135m")
-    assert eos_ids(model, tokenizer) == {tokenizer.eos_token_id}
+    assert eos_ids("bundled:smollm2-135m", tokenizer) == {tokenizer.eos_token_id}
     assert tokenizer.eos_token == tokenizer.pad_token == "<|im_end|>"
     question = [{"role": "user", "content": "What is the capital of France?"}]
     ids = tokenizer.apply_chat_template(question, add_generation_prompt=True, return_tensors="pt", return_dict=True)

@@ -7,7 +7,7 @@ from judge_r1.backends.scripted import ScriptedBackend
 from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Budget, Episode
 from judge_r1.errors import JudgeError
-from judge_r1.play import Player, PromptTooLong, batch_search, case_search, new_episode, new_retriever
+from judge_r1.play import Player, PromptTooLong, batch_search, case_search, check_prompts, new_episode, new_retriever
 from judge_r1.tokens import Codec
 from retrieval.errors import RetrievalError
 
@@ -55,6 +55,15 @@ def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(codec: Codec)
     ):
         new_episode(pair, DATA, CONFIG.model_copy(update={"prompt_tokens": length - 1}), codec, ())
     assert issubclass(PromptTooLong, JudgeError)
+
+
+def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(codec: Codec) -> None:
+    longest = max(len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids) for pair in DATA.pairs)
+    needed = longest + CONFIG.spending.episode_tokens
+    check_prompts(DATA, CONFIG, codec, needed)
+    check_prompts(DATA, CONFIG, codec, None)
+    with pytest.raises(PromptTooLong, match=f"more than the {needed - 1} tokens that the model reads"):
+        check_prompts(DATA, CONFIG, codec, needed - 1)
 
 
 def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:

@@ -1,5 +1,6 @@
 """The codec beside promise 6 (tests/promises/test_no_forgery.py): round trips, templates, and who may write tags."""
 
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
@@ -55,16 +56,44 @@ def test_the_prompt_is_the_chat_template_with_the_texts_in_place() -> None:
         assert ids.count(codec.encode_trusted("<|im_start|>")[0]) == 3
 
 
-def test_the_template_hears_whether_to_think() -> None:
+@pytest.fixture
+def template() -> Iterator[Callable[[str], Codec]]:
+    """A codec with another chat template for a while."""
     tokenizer = real_tokenizers.awkward()
     before = tokenizer.chat_template
-    tokenizer.chat_template = before + "{% if not enable_thinking %}<think>\n\n</think>{% endif %}"
-    try:
-        codec = Codec(tokenizer)
-        quiet, thinking = (codec.decode(codec.prompt_ids(PROMPT, thinking=think)) for think in (False, True))
-    finally:
-        tokenizer.chat_template = before
-    assert quiet == thinking + "<think>\n\n</think>"
+
+    def use(text: str) -> Codec:
+        tokenizer.chat_template = text
+        return Codec(tokenizer)
+
+    yield use
+    tokenizer.chat_template = before
+
+
+def test_the_template_hears_whether_to_think(template: Callable[[str], Codec]) -> None:
+    codec = template("{% for m in messages %}{{ m.content }}{% endfor %}{% if not enable_thinking %}quiet{% endif %}")
+    quiet, thinking = (codec.decode(codec.prompt_ids(PROMPT, thinking=think)) for think in (False, True))
+    assert quiet == thinking + "quiet"
+
+
+@pytest.mark.parametrize("of_system", ["{{ raise_exception('no system role') }}", ""])
+def test_a_template_without_a_system_role_hears_the_same_words(
+    template: Callable[[str], Codec], of_system: str
+) -> None:
+    codec = template(
+        f"{{% for m in messages %}}{{% if m.role == 'system' %}}{of_system}{{% else %}}"
+        "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}[model]"
+    )
+    system, user = (message["content"] for message in PROMPT.chat())
+    assert codec.decode(codec.prompt_ids(PROMPT)) == f"[user]{system}\n\n{user}[model]"
+
+
+def test_a_template_that_refuses_everything_is_an_error_of_ours(template: Callable[[str], Codec]) -> None:
+    codec = template("{{ raise_exception('roles must be pirates') }}")
+    with pytest.raises(JudgeError, match=r"chat template cannot render.*roles must be pirates"):
+        codec.prompt_ids(PROMPT)
+    with pytest.raises(JudgeError, match="leaves out or changes what a message says"):
+        template("[model]").prompt_ids(PROMPT)
 
 
 def test_tags_are_single_tokens_of_the_tiny_model_and_never_special() -> None:

@@ -11,7 +11,6 @@ import logging
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -19,9 +18,9 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 
 from judge_r1.config import Recipe, load_recipe
 from judge_r1.episode import Episode, Finished, Sample
-from judge_r1.models import eos_ids, load_tokenizer, resolve
+from judge_r1.models import eos_ids, load_tokenizer
 from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.play import case_search, new_episode
+from judge_r1.play import case_search, new_episode, new_retriever
 from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tags import STOP_STRINGS
@@ -58,30 +57,15 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
     """The recipe and the pairs of two paths, and a log in the folder `rollouts`."""
     config, pairs = load_recipe(Path(recipe)), load_pairs(Path(data))
     tokenizer = load_tokenizer(config.model)
-    retriever = Retriever(
-        pairs.texts, method=config.episode.retriever, passage_words=config.episode.budget.passage_words
-    )
     return Shared(
         recipe=config,
         data=pairs,
         pairs=pairs.by_id(),
         codec=Codec(tokenizer),
-        stops=stop_ids(config.model, tokenizer),
-        retriever=retriever,
+        stops=eos_ids(config.model, tokenizer),
+        retriever=new_retriever(pairs, config.episode),
         log=RolloutLog(Path(rollouts)),
     )
-
-
-def stop_ids(model: str, tokenizer: Any) -> frozenset[int]:
-    """`models.eos_ids` of a model whose weights are not loaded here."""
-    from transformers import AutoConfig, GenerationConfig
-
-    where = resolve(model)
-    try:
-        generation = GenerationConfig.from_pretrained(where)
-    except OSError:  # the model has no generation_config.json
-        generation = GenerationConfig.from_model_config(AutoConfig.from_pretrained(where))
-    return eos_ids(SimpleNamespace(generation_config=generation), tokenizer)
 
 
 @dataclass

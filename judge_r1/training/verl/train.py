@@ -6,6 +6,8 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +17,9 @@ import yaml
 from judge_r1.config import Recipe, dump_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_atomic
-from judge_r1.models import load_tokenizer, resolve
+from judge_r1.models import context_length, load_tokenizer, resolve
 from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.play import new_episode
+from judge_r1.play import check_prompts
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.logging import Diverged
@@ -25,6 +27,8 @@ from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
 
+SILENCE_SECONDS = 3600.0
+"""verl prints lines at every step; a process that says nothing for so long hangs."""
 PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
 
 
@@ -38,8 +42,7 @@ def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> Non
     recipe, data = recipe.model_copy(update={"model": _lasting(resolve(recipe.model))}), load_pairs(data_folder)
     check(recipe, data)
     command = prepare(recipe, data, data_folder, run, gpus=1 if cpu else _gpus(), cpu=cpu)
-    if (step := last_checkpoint(run)) is not None:
-        run.cut_back(step)
+    run.cut_back(last_checkpoint(run) or 0)
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
     _run(command, run, environment(home, cpu), follow.update)
@@ -53,9 +56,7 @@ def check(recipe: Recipe, data: PairSet) -> None:
             f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
             f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
         )
-    codec = Codec(load_tokenizer(recipe.model))
-    for pair in data.pairs:
-        new_episode(pair, data, recipe.episode, codec, ())
+    check_prompts(data, recipe.episode, Codec(load_tokenizer(recipe.model)), context_length(recipe.model))
 
 
 def prepare(recipe: Recipe, data: PairSet, data_folder: Path, run: Run, *, gpus: int, cpu: bool) -> list[str]:
@@ -116,8 +117,8 @@ class Follower:
             step, metrics = row["step"], row["data"]
             means, traces = self.rollouts.step(step)
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
-                raise Diverged(f"step {step}: the gradient is not a number; resume from {self.run.checkpoints} "
-                               "with a lower learning rate")  # fmt: skip
+                raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
+                               f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip
             if means["rollout/episodes"] != self.episodes:
                 raise VerlFailed(
                     f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
@@ -142,33 +143,50 @@ def merge(run: Run) -> None:
         raise VerlFailed(f"verl left no checkpoint in {run.checkpoints}")
     shards = run.checkpoints / f"global_step_{step}" / "actor"
     command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
-    _run(
-        [*command, "--local_dir", str(shards.absolute()), "--target_dir", str(run.model.absolute())],
-        run,
-        dict(os.environ),
-        lambda: None,
-    )
+    partial = (run.folder / ".model.partial").absolute()
+    shutil.rmtree(partial, ignore_errors=True)
+    folders = ["--local_dir", str(shards.absolute()), "--target_dir", str(partial)]
+    _run([*command, *folders], run, dict(os.environ), lambda: None)
+    partial.rename(run.model)
 
 
 def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:
-    """Run a command with its output in logs/verl.log, calling `follow` at each line of it; leaves no process behind."""
+    """Run a command with its output in logs/verl.log, calling `follow` at each line of it; leaves no process behind.
+    Errors: VerlFailed if it ends with an error, or is silent for `SILENCE_SECONDS`."""
     log, home = run.folder / "logs" / "verl.log", run.folder / "verl"  # verl leaves files where it runs
     log.parent.mkdir(parents=True, exist_ok=True)
     home.mkdir(exist_ok=True)
     process = subprocess.Popen(
         command, cwd=home, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
     )
+    heard = time.monotonic()
+    finished = threading.Event()
+    hung = False
+
+    def watch() -> None:
+        nonlocal hung
+        while not finished.wait(1.0):
+            if time.monotonic() - heard > SILENCE_SECONDS:
+                hung = True
+                _stop(process)
+                return
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
         assert process.stdout is not None
         with log.open("ab") as out:
             for line in process.stdout:
+                heard = time.monotonic()
                 out.write(line)
                 out.flush()
                 follow()
         status = process.wait()
         follow()
     finally:
+        finished.set()
         _stop(process)
+    if hung:
+        raise VerlFailed(f"`{' '.join(command[1:3])}` said nothing for {SILENCE_SECONDS:.0f} s and was stopped: {log}")
     if status:
         raise VerlFailed(
             f"`{' '.join(command[1:3])}` ended with status {status}; the reason stands in {log}:\n{_tail(log)}"

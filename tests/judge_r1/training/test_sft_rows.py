@@ -69,16 +69,18 @@ class Trainer:
         self.resumed = resume_from_checkpoint
 
 
-@pytest.mark.parametrize(
-    ("checkpoint", "kept"), [(None, []), ("x/checkpoint-2", [1, 2]), ("x/checkpoint-30", [1, 2, 3, 4])]
-)
-def test_logs_are_cut_back_to_where_training_goes_on(tmp_path: Path, checkpoint: str | None, kept: list[int]) -> None:
+@pytest.mark.parametrize(("steps", "kept"), [([], []), ([2], [1, 2]), ([4, 30], [1, 2, 3, 4])])
+def test_logs_are_cut_back_to_the_last_whole_checkpoint(tmp_path: Path, steps: list[int], kept: list[int]) -> None:
     run, trainer = Run(tmp_path, RECIPE), Trainer()
     for step in (1, 2, 3, 4):
         run.log({"step": step})
-    resume(trainer, run, checkpoint)
+    for step in steps:
+        (run.checkpoints / f"checkpoint-{step}").mkdir(parents=True)
+        (run.checkpoints / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
+    (run.checkpoints / "checkpoint-40").mkdir(parents=True)  # a kill came before its state was written
+    resume(trainer, run)
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == kept
-    assert trainer.resumed == checkpoint
+    assert trainer.resumed == (str(run.checkpoints / f"checkpoint-{steps[-1]}") if steps else None)
 
 
 def test_nothing_to_train_on_is_said(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
 from judge_r1.training.verl.cpu.generation import Batch, Request
 
+CALL_SECONDS = 600.0
+"""Deadline of one call of another process: starting a server, sending it the weights."""
 Job = tuple[Request, "asyncio.Future[None]"]
 
 
@@ -30,7 +32,7 @@ class CpuServer:
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         tokenizer = load_tokenizer(model)
         self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
-        eos = eos_ids(self.model, tokenizer)
+        eos = eos_ids(model, tokenizer)
         self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, seed=seed)
         self.max_rows = max_rows
         self.version: int | None = None
@@ -115,7 +117,8 @@ class CpuReplica(RolloutReplica):  # type: ignore[misc]
     """Puts a server on the node of its trainer rank."""
 
     async def launch_servers(self) -> None:
-        node = await self.workers[0].__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id())
+        where = self.workers[0].__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id())
+        node = await asyncio.wait_for(where, CALL_SECONDS)
         server = (
             ray.remote(CpuServer)
             .options(
@@ -126,7 +129,7 @@ class CpuReplica(RolloutReplica):  # type: ignore[misc]
             )
             .remote(self.model_config.path, self.config.max_num_seqs, self.config.seed + self.replica_rank)
         )
-        await server.start.remote()
+        await asyncio.wait_for(server.start.remote(), CALL_SECONDS)
         self.servers, self._server_handle = [server], server
         self._server_address = _server_name(self.replica_rank)
 
@@ -152,7 +155,8 @@ class WeightSync(BaseRollout):  # type: ignore[misc]
     ) -> None:
         """Every rank has to read all of `weights`: they are gathered as they are read."""
         state = {name: tensor.detach().to("cpu", torch.float32).clone() for name, tensor in weights}
-        await ray.get_actor(self.server_name).load_weights.remote(state, global_steps)
+        sent = ray.get_actor(self.server_name).load_weights.remote(state, global_steps)
+        await asyncio.wait_for(sent, CALL_SECONDS)
 
 
 def _server_name(rank: int) -> str:

@@ -124,6 +124,12 @@ def test_failure_shows_the_end_of_the_log(run: Run) -> None:
     assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
 
 
+def test_a_process_that_falls_silent_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge_r1.training.verl.train.SILENCE_SECONDS", 1.0)
+    with pytest.raises(VerlFailed, match="said nothing for 1 s"):
+        _run([sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"], run, {}, lambda: None)
+
+
 def test_nothing_is_left_running_when_following_fails(run: Run) -> None:
     grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 

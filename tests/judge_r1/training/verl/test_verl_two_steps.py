@@ -33,7 +33,7 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
         answer = f'{{"comparison": "A{"<>"[number % 2]}B", "violated_principles": [{2 + number // 2 % 2}]}}'
         lines.append([f"<search>{query}</search>", f"<answer>{answer}</answer>"])
         players.append(pairs.pairs[number % len(pairs.pairs)])
-    player = Player(pairs, recipe.episode, codec, ScriptedBackend(codec, lines), eos_ids(model, tokenizer))
+    player = Player(pairs, recipe.episode, codec, ScriptedBackend(codec, lines), eos_ids(recipe.model, tokenizer))
     rows = [training_row(t, tokenizer.eos_token_id) for t in player.play(players, Sampling())]
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True)
     labels = torch.nn.utils.rnn.pad_sequence(

@@ -5,12 +5,15 @@ side by side, word by word.
 """
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
+from functools import partial
+from random import Random
 
 from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
 from data_builders.sources.mini import FACT, Fact, facts_of
+from data_builders.writers import WRITERS, Rationale
 from judge_r1.config import EpisodeConfig
-from judge_r1.records import Case, Evidence, ReasoningPair
+from judge_r1.records import Case, ReasoningPair, content_hash
 
 _STEP = re.compile(rf"(?P<number>\d+)\. (?:(?P<claim>{FACT.pattern}), (?P<tail>[a-z ]+)|(?P<advice>next [a-z ]+))\.")
 _TAILS = dict.fromkeys(NON_SEQUITURS.values(), " illogical 1")
@@ -19,8 +22,14 @@ _OPENINGS = [(text.split("{")[0], " vague 5") for text in VAGUE.values()]
 _OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
 
 
-def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Generator[str, Sequence[Evidence], None]:
-    """Checks A line by line, then B if A has no flaw, stops where the last flaw is found, and says whose it is."""
+def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, lookups: float = 1.0) -> Rationale:
+    """Checks A line by line, then B if A has no flaw, stops where the last flaw is found, and says whose it is.
+
+    `lookups` is the share of the sound claims that are looked up; a claim that the case does not bear out always is.
+    It gives up where a search does not show the fact of the case that is nearest to the claim.
+    """
+    rng = Random(content_hash("lookups", pair.pair_id))
+    facts = facts_of(case.context)
     last = max(flaw.span.start for flaw in pair.origin.flaws)
     steps = [
         ("A", match) for match in _STEP.finditer(pair.reasoning_a) if pair.preferred == "A" or match.start() <= last
@@ -35,14 +44,28 @@ def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Genera
             continue
         thoughts += f"<think>{label} {step['claim']}, {step['tail']}{_TAILS.get(step['tail'], '')}</think>"
         claim = Fact(step["who"], step["did"], step["value"])
+        if claim in facts and rng.random() >= lookups:
+            continue
+        seen = facts
         if config.search:
             passages = yield f"{thoughts}<search>{claim.who} {claim.did}</search>"
-            found = facts_of(passages[0].text)[0]
-            thoughts = f"<think>{side_by_side(found, claim, numbered=True)}</think>"
-        elif config.context == "full":
-            found = max(facts_of(case.context), key=lambda fact: (fact.who == claim.who) + (fact.did == claim.did))
-            thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
+            thoughts, seen = "", [fact for passage in passages for fact in facts_of(passage.text)]
+        elif config.context == "none":
+            continue
+        found, known = _nearest(seen, claim), _nearest(facts, claim)
+        if found is None or known is None or _nearness(found, claim) < _nearness(known, claim):
+            return  # the search missed what the case has of this claim: a finding would be a guess
+        thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
     yield f"{thoughts}<think>{side} worse</think>"
+
+
+def _nearest(facts: Sequence[Fact], claim: Fact) -> Fact | None:
+    """The first of the facts that have most of a claim's person and event."""
+    return max(facts, key=lambda fact: _nearness(fact, claim), default=None)
+
+
+def _nearness(fact: Fact, claim: Fact) -> int:
+    return (fact.who == claim.who) + (fact.did == claim.did)
 
 
 def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
@@ -61,3 +84,7 @@ def _advice(text: str) -> str:
     """The first two words of an advice and what it is."""
     finding = next((finding for opening, finding in _OPENINGS if text.startswith(opening.rstrip())), " ok")
     return " ".join(text.split()[:2]) + finding
+
+
+WRITERS.register("mini")(write_mini)
+WRITERS.register("mini-hasty")(partial(write_mini, lookups=0.4))

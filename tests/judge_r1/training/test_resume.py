@@ -1,0 +1,78 @@
+"""A run that was stopped and taken up again is the run that never stopped: same order, same numbers, same weights."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from toys import mini_pairs
+
+from data_builders.build import write_pairs
+from judge_r1.commands.train import run_recipe
+from judge_r1.config import Recipe, load_recipe
+from judge_r1.errors import JudgeError
+from judge_r1.runs import Run, read_rows
+
+RECIPES = Path(__file__).parents[3] / "recipes" / "mini"
+SFT = ["sft.traces=12", "sft.epochs=2", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
+GRPO = [
+    "model=bundled:tiny", "grpo.steps=4", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",
+    "grpo.updates_per_step=2", "episode.budget.response_tokens=8", "save_every=1",
+]  # fmt: skip
+
+
+class Killed(Exception):
+    pass
+
+
+def recipe(stage: str, data: Path) -> Recipe:
+    name, changes = ("warmup", SFT) if stage == "sft" else ("grpo", GRPO)
+    return load_recipe(RECIPES / f"{name}.yaml", [*changes, f"data.train={data}"])
+
+
+def timeless(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a run without what a clock says, and without TRL's own count of tokens, which starts anew."""
+    clocks = re.compile("time|per_second|num_tokens")
+    rows = read_rows(folder / "metrics.jsonl")
+    return [{key: value for key, value in row.items() if not clocks.search(key)} for row in rows]
+
+
+@pytest.mark.parametrize(("stage", "killed_at"), [("sft", 5), ("grpo", 5)])
+def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
+    stage: str, killed_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both runs pass the end of an epoch; the kill falls behind a checkpoint and before the next one."""
+    import torch
+    from transformers import AutoModelForCausalLM
+
+    write_pairs(mini_pairs(12 if stage == "sft" else 3), tmp_path / "data")
+    resolved, log = recipe(stage, tmp_path / "data"), Run.log
+    run_recipe(resolved, tmp_path / "whole")
+
+    def kill(run: Run, row: dict[str, Any]) -> None:
+        if row["step"] == killed_at:
+            raise Killed
+        log(run, row)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Run, "log", kill)
+        with pytest.raises(Killed):
+            run_recipe(resolved, tmp_path / "killed")
+    run_recipe(resolved, tmp_path / "killed")
+    whole, killed = (timeless(tmp_path / name) for name in ("whole", "killed"))
+    assert [row["step"] for row in killed] == [row["step"] for row in whole]
+    for one, other in zip(killed[:-1], whole[:-1], strict=True):  # the last is the trainer's sum over what it ran
+        assert one == pytest.approx(other, nan_ok=True)
+    assert read_rows(tmp_path / "whole" / "traces.jsonl") == read_rows(tmp_path / "killed" / "traces.jsonl")
+    models = [AutoModelForCausalLM.from_pretrained(tmp_path / name / "model") for name in ("whole", "killed")]
+    for one, other in zip(models[0].parameters(), models[1].parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_pairs_that_do_not_fill_a_step_are_refused(tmp_path: Path) -> None:
+    write_pairs(mini_pairs(3), tmp_path / "data")
+    few = recipe("grpo", tmp_path / "data")
+    grpo = few.grpo.model_copy(update={"pairs_per_step": 1000, "micro_batch_size": 1000})
+    with pytest.raises(JudgeError, match=r"pairs do not fill one step of grpo\.pairs_per_step 1000"):
+        run_recipe(few.model_copy(update={"grpo": grpo}), tmp_path / "run")
+    assert not (tmp_path / "run" / "model").exists()

@@ -129,32 +129,30 @@ def test_of_several_facts_in_a_passage_the_one_that_is_meant_is_put_beside_the_c
 
 def test_a_hasty_judge_looks_up_what_is_wrong_and_some_of_what_is_right() -> None:
     data = mini_pairs(200, seed=1)
-    found, rejected = written(data=data, writer=WRITERS.get("mini-hasty"))
+    found, rejected = written(changed(response_tokens=200), data, WRITERS.get("mini-hasty"))
     assert not rejected
-    sound: list[bool] = []
+    sound = Counter[bool]()
     for pair in data.pairs:
-        facts = facts_of(data.case_of(pair).context)
-        turns = found[pair.pair_id].turns
-        looked_up = [claim for turn in turns if turn.query for claim in claims_of(turn.text)[-1:]]
-        for claim in claims_of(text_of(found[pair.pair_id])):
-            if claim in map(str, facts):
-                sound.append(claim in looked_up)
-            else:
-                assert claim in looked_up
-    assert len(sound) > 500
-    assert 0.35 < sum(sound) / len(sound) < 0.45
-
-
-def claims_of(text: str) -> list[str]:
-    return [match[1] for match in re.finditer(rf"says ({FACT.pattern}),", text)]
+        facts = [str(fact) for fact in facts_of(data.case_of(pair).context)]
+        for turn in found[pair.pair_id].turns:
+            claims = [match[1] for match in re.finditer(rf"says ({FACT.pattern}),", turn.text)]
+            for number, claim in enumerate(claims, 1):
+                looked_up = turn.query is not None and number == len(claims)
+                if claim in facts:
+                    sound[looked_up] += 1
+                else:
+                    assert looked_up
+    assert sound.total() > 500
+    assert 0.35 < sound[True] / sound.total() < 0.45
 
 
 @pytest.mark.parametrize("name", ["mini", "mini-hasty"])
 def test_both_writers_of_mini_score_1_and_always_write_the_same(name: str) -> None:
-    found, rejected = written(writer=WRITERS.get(name))
+    roomy = changed(response_tokens=200)
+    found, rejected = written(roomy, writer=WRITERS.get(name))
     assert not rejected
     assert [t.reward and t.reward["r"] for t in found.values()] == [1.0] * len(DATA.pairs)
-    assert written(writer=WRITERS.get(name))[0] == found
+    assert written(roomy, writer=WRITERS.get(name))[0] == found
 
 
 def test_a_trace_stops_where_the_last_flaw_is_found() -> None:
@@ -233,9 +231,8 @@ def test_a_trace_of_prose_goes_to_the_place_where_the_reasonings_part() -> None:
     worse, better = ("B", "A") if PROSE_PAIRS[0].preferred == "A" else ("A", "B")
     assert f"{worse} says: He was arrested on 3 May 2001 and held for two days." in first
     assert f"{better} says: He was arrested on 3 May 2001 and held for nine days." in first
-    assert set((found[0].turns[0].query or "").split()) == {
-        *["He", "was", "arrested", "on", "3", "May", "2001", "and", "held", "for", "nine", "two", "days"]
-    }
+    query = {"He", "was", "arrested", "on", "3", "May", "2001", "and", "held", "for", "nine", "two", "days"}
+    assert set((found[0].turns[0].query or "").split()) == query
     assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in found[0].turns[1].text
     assert f"{worse} breaks 2, Factual Consistency" in first
     assert found[2].searches == 2
@@ -278,11 +275,8 @@ def test_nothing_before_the_first_observation_gives_the_verdict_away() -> None:
 
 
 def test_where_the_case_shows_nothing_prose_is_judged_only_by_what_needs_no_case() -> None:
-    tight = PROSE_CONFIG.model_copy(
-        update={
-            "budget": Budget(max_searches=2, top_k=1, passage_words=100, response_tokens=600, observation_tokens=60)
-        }
-    )
+    budget = Budget(max_searches=2, top_k=1, passage_words=100, response_tokens=600, observation_tokens=70)
+    tight = PROSE_CONFIG.model_copy(update={"budget": budget})
     rejected: Counter[str] = Counter()
     data, codec = PairSet.of([PROSE], PROSE_PAIRS), real_tokenizers.codec("awkward")
     [(pair, trajectory)] = traces(data, tight, codec, rejected=rejected)

@@ -13,7 +13,7 @@ source without drafts this is `read` and no teacher is needed.
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from data_builders.sources.errors import SourceError
-from data_builders.teachers import Teacher
+from data_builders.teachers import Pending, Teacher
 from judge_r1.records import Case
 from judge_r1.registry import Registry
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 """`(path, limit, seed, skips)` to cases."""
 
-Draft = Callable[[Teacher, Counter[str], Counter[str]], Coroutine[None, None, Case | None]]
+Draft = Callable[[Teacher, Counter[str], Counter[str]], Awaitable[Case | None]]
 """`(teacher, skips, rejected)` to the case, or to None (counted in `skips`) where no answer of the teacher would do."""
 
 Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
@@ -84,8 +84,9 @@ async def cases(
 
     `limit` bounds the cases read, or the drafts that a teacher is asked to complete: none is paid for in vain. `skips`
     counts what is no case, by reason; `rejected` every answer that failed a check, also where a later one passed.
-    Deadlines are the teacher's; a TeacherError other than a refusal ends the stream, and a second run finds the answers
-    so far in the cache. Close the stream (`contextlib.aclosing`) to give up the drafts under way.
+    Deadlines are the teacher's. Errors: TeacherError, but for a refusal, ends the stream, and a second run finds the
+    answers so far in the cache; Pending, where asks wait in a batch file, comes at the end, when all of them were
+    written. Close the stream (`contextlib.aclosing`) to give up the drafts under way.
     """
     seen: set[str] = set()
     async with aclosing(_found(source, path, limit, seed, skips, teacher, rejected)) as found:
@@ -111,11 +112,23 @@ async def _found(
             yield case
         return
     refusals: Counter[str] = Counter() if rejected is None else rejected
-    drafts = islice(source.drafts(path, skips), limit)
-    async with aclosing(_in_order(draft(teacher, skips, refusals) for draft in drafts)) as finished:
+    drafts, pending = islice(source.drafts(path, skips), limit), 0
+    async with aclosing(_in_order(_or_pending(draft, teacher, skips, refusals) for draft in drafts)) as finished:
         async for completed in finished:
-            if completed is not None:
+            if isinstance(completed, Case):
                 yield completed
+            pending += isinstance(completed, Pending)
+    if pending:
+        raise Pending(f"{pending} case(s) wait for the teacher's batch: import its answers and run the same again")
+
+
+async def _or_pending(
+    draft: Draft, teacher: Teacher, skips: Counter[str], rejected: Counter[str]
+) -> Case | Pending | None:
+    try:
+        return await draft(teacher, skips, rejected)
+    except Pending as pending:
+        return pending
 
 
 async def _in_order(jobs: Iterator[Coroutine[None, None, T]]) -> AsyncGenerator[T, None]:

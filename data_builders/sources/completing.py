@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from data_builders.sources.reading import clean
-from data_builders.teachers import Ask, Pending, Teacher, TeacherRefused
+from data_builders.teachers import Ask, Teacher, TeacherRefused
 
 ATTEMPTS = 3
 
@@ -32,8 +32,8 @@ async def complete(
 ) -> str | None:
     """The first answer, cleaned, that passes `check`; None where none does, counted in `skips` under the source's name.
 
-    Every rejected answer is counted in `rejected`. An ask that the teacher refuses, or that waits in a batch file,
-    costs this case only. Errors: any other TeacherError.
+    Every rejected answer is counted in `rejected`. An ask that the teacher refuses costs this case only. Errors: any
+    other TeacherError.
     """
     asked: Counter[str] = Counter()
     user, problem = ask.user, None
@@ -42,9 +42,6 @@ async def complete(
             answer = await teacher.ask(ask.model_copy(update={"user": user, "sample": ask.sample + asked[user]}))
         except TeacherRefused:
             skips[f"{name}: refused by the teacher"] += 1
-            return None
-        except Pending:
-            skips[f"{name}: waits for the teacher's batch"] += 1
             return None
         text = clean(answer.text)
         problem = CUT_OFF if not answer.finished else check(text) if text else EMPTY

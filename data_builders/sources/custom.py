@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from data_builders.domains import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
@@ -34,6 +34,10 @@ def _wording(text: str) -> str:
     if not text.strip() or not text.isprintable():
         raise ValueError("must be words on one line")
     return text.strip()
+
+
+def _as_list(files: object) -> object:
+    return [files] if isinstance(files, str) else files
 
 
 Wording = Annotated[str, Field(max_length=200), AfterValidator(_wording)]
@@ -56,7 +60,7 @@ class DomainFile(Section):
     domain: Domain
     role: Wording
     decision_name: Wording = "decision"
-    files: NonEmpty | list[NonEmpty]
+    files: Annotated[list[NonEmpty], BeforeValidator(_as_list), Field(min_length=1)]
     columns: Columns
     license: NonEmpty | None = None
 
@@ -78,7 +82,7 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
 
 
 def _rows(path: Path, described: DomainFile) -> Iterator[Row]:
-    for name in [described.files] if isinstance(described.files, str) else described.files:
+    for name in described.files:
         place = Path(name) if name.startswith(HUB) else path.parent / name
         if not name.startswith(HUB) and not place.exists():
             raise SourceError(f"{path}: key files names {name}, and {place} does not exist")

@@ -161,5 +161,9 @@ def _last_message(row: Row, column: str) -> str:
 
 
 SOURCES.register(NAME)(
-    taught(NAME, drafts, help="DeepReview-13K papers and best-mode reviews; a teacher condenses the papers (academic)")
+    taught(
+        NAME,
+        drafts,
+        help="DeepReview-13K reviews, unverified against the hub; a teacher condenses the papers (academic)",
+    )
 )

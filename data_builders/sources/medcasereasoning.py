@@ -57,8 +57,4 @@ def _case(row: Row, skips: Counter[str]) -> Case | None:
     )
 
 
-SOURCES.register(NAME)(
-    Source(
-        read=read, help="MedCaseReasoning case reports with clinicians' reasoning; unverified against the hub (medical)"
-    )
-)
+SOURCES.register(NAME)(Source(read=read, help="MedCaseReasoning case reports, unverified against the hub (medical)"))

@@ -8,7 +8,8 @@ a case. Whoever wants the cases of any source asks for them in one way:
         ...
 
 They come in the order of the corpus, whatever answers first, so the same corpus and answers give the same cases. For a
-source without drafts this is `read` and no teacher is needed.
+source without drafts this is `read`, and no teacher is needed. Who does more with each case than read it takes `items`
+and has each one `completed` where the rest of its work is done.
 """
 
 import asyncio
@@ -89,13 +90,34 @@ async def cases(
     written. Close the stream (`contextlib.aclosing`) to give up the drafts under way.
     """
     seen: set[str] = set()
-    async with aclosing(_found(source, path, limit, seed, skips, teacher, rejected)) as found:
+    async with aclosing(
+        _found(source, path, limit, seed, skips, teacher, Counter() if rejected is None else rejected)
+    ) as found:
         async for case in found:
             if case.case_id in seen:
                 skips["the same case twice"] += 1
             else:
                 seen.add(case.case_id)
                 yield case
+
+
+def items(
+    source: Source, path: Path | None, limit: int | None, seed: int, skips: Counter[str], teacher: Teacher | None
+) -> Iterator[Case | Draft]:
+    """What a source has to offer: cases, or drafts to be `completed`. For whoever works on many at once."""
+    if source.drafts is None or teacher is None:
+        return source.read(path, limit, seed, skips)
+    return islice(source.drafts(path, skips), limit)
+
+
+async def completed(
+    item: Case | Draft, teacher: Teacher | None, skips: Counter[str], rejected: Counter[str]
+) -> Case | None:
+    """The case of an item, or None (counted in `skips`). Errors: those of `teacher.ask`, but for a refused ask."""
+    if isinstance(item, Case):
+        return item
+    assert teacher is not None, "drafts come only where there is a teacher"
+    return await item(teacher, skips, rejected)
 
 
 async def _found(
@@ -105,30 +127,23 @@ async def _found(
     seed: int,
     skips: Counter[str],
     teacher: Teacher | None,
-    rejected: Counter[str] | None,
+    rejected: Counter[str],
 ) -> AsyncGenerator[Case, None]:
-    if source.drafts is None or teacher is None:
-        for case in source.read(path, limit, seed, skips):
-            yield case
-        return
-    refusals: Counter[str] = Counter() if rejected is None else rejected
-    drafts, pending = islice(source.drafts(path, skips), limit), 0
-    async with aclosing(_in_order(_or_pending(draft, teacher, skips, refusals) for draft in drafts)) as finished:
-        async for completed in finished:
-            if isinstance(completed, Case):
-                yield completed
-            pending += isinstance(completed, Pending)
+    async def attempt(item: Case | Draft) -> Case | Pending | None:
+        try:
+            return await completed(item, teacher, skips, rejected)
+        except Pending as waits:
+            return waits
+
+    pending = 0
+    jobs = (attempt(item) for item in items(source, path, limit, seed, skips, teacher))
+    async with aclosing(_in_order(jobs)) as results:
+        async for result in results:
+            if isinstance(result, Case):
+                yield result
+            pending += isinstance(result, Pending)
     if pending:
         raise Pending(f"{pending} case(s) wait for the teacher's batch: import its answers and run the same again")
-
-
-async def _or_pending(
-    draft: Draft, teacher: Teacher, skips: Counter[str], rejected: Counter[str]
-) -> Case | Pending | None:
-    try:
-        return await draft(teacher, skips, rejected)
-    except Pending as pending:
-        return pending
 
 
 async def _in_order(jobs: Iterator[Coroutine[None, None, T]]) -> AsyncGenerator[T, None]:

@@ -10,7 +10,7 @@ import pytest
 from source_toys import ToyTeacher, gather
 from toys import make_case
 
-from data_builders.sources import AT_ONCE, SOURCES, Draft, Source, cases, taught
+from data_builders.sources import AT_ONCE, SOURCES, Draft, Source, cases, completed, items, taught
 from data_builders.sources.errors import SourceError
 from data_builders.teachers import Ask, BudgetSpent, Pending, Teacher
 from judge_r1.records import Case
@@ -128,3 +128,16 @@ def test_pending_asks_are_all_written_before_the_stream_says_so() -> None:
         asyncio.run(run())
     assert len([line for line in log if line.startswith("start")]) == 100
     assert seen == [f"case {n}." for n in range(0, 100, 2) if n % 7]
+
+
+def test_items_are_cases_or_drafts_and_both_are_completed() -> None:
+    skips: Counter[str] = Counter()
+
+    async def run(source: Source, teacher: Teacher | None) -> list[Case | None]:
+        found = items(source, None, 3, 0, skips, teacher)
+        return [await completed(item, teacher, skips, Counter()) for item in found]
+
+    assert asyncio.run(run(SOURCES.get("mini"), None)) == list(SOURCES.get("mini").read(None, 3, 0, Counter()))
+    none, first, second = asyncio.run(run(numbered_source(), TEACHER))
+    assert none is None
+    assert [case.context for case in (first, second) if case] == ["case 1.", "case 2."]

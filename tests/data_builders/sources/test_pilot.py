@@ -46,7 +46,7 @@ GOOD = "\n".join(
         "5. Twelve letters went without an answer, so the applicant did what could be asked of a diligent creditor and "
         "cannot be blamed for the years that passed while the authorities kept silent.",
         "6. Article 6 and Article 1 of Protocol No. 1 are therefore violated; the town should pay what the order "
-        "awards, with interest for the delay, and the State should see to it that orders against towns are carried out.",
+        "awards, with interest for the delay, and the State should see to it that such orders are carried out.",
     ]
 )
 

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def build(
     source: Annotated[str, typer.Argument(help=_SOURCES)],
     out: Out,
-    path: Annotated[Path | None, typer.Option(help="Folder of the corpus in its original format.")] = None,
+    path: Annotated[Path | None, typer.Option(help="The corpus: its folder, a file, or hub:OWNER/NAME.")] = None,
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,

@@ -13,6 +13,18 @@ class TeacherError(JudgeError):
     """A teacher that cannot be asked, or gave no answer in time."""
 
 
+class TeacherRefused(TeacherError):
+    """An ask that its vendor will not take, however often it is put: too long, against its rules, malformed."""
+
+
+class BudgetSpent(TeacherError):
+    """No further call is started; what was paid for is kept."""
+
+
+class Pending(TeacherError):
+    """An ask without an answer yet: it was written into a batch file instead of being put."""
+
+
 class Ask(Record):
     """One question. Everything that an answer may depend on stands here, and with the teacher's name it is the key
     under which the answer is kept: the same question is never paid for twice. `sample` tells repeated ones apart."""

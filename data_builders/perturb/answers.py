@@ -72,8 +72,8 @@ def unasked(text: str, wanted: Sequence[int]) -> list[int]:
 def _parts(text: str) -> Iterator[tuple[int, str]]:
     """(number, what follows its header) in the order of the answer."""
     headers = list(_HEADER.finditer(text))
-    ends = [match.start() for match in headers[1:]] + [len(text)]
-    for match, end in zip(headers, ends, strict=True):
+    ends = [*(match.start() for match in headers[1:]), len(text)]
+    for match, end in zip(headers, ends, strict=False):
         yield int(match["number"]), text[match.end() : end]
 
 
@@ -111,6 +111,8 @@ def _principles(number: int, body: str) -> tuple[tuple[int, ...], str] | Rejecti
         return Rejection(number, "the list of principles cannot be read", detail)
     listed = tuple(int(n.strip().lstrip("Pp")) for n in match["numbers"].split(","))
     if len(set(listed)) != len(listed) or len(listed) < 2 or not set(listed) <= set(NUMBERS):
-        detail = f"[{', '.join(map(str, listed))}] is not two or more different numbers from {NUMBERS[0]} to {NUMBERS[-1]}"
+        detail = (
+            f"[{', '.join(map(str, listed))}] is not two or more different numbers from {NUMBERS[0]} to {NUMBERS[-1]}"
+        )
         return Rejection(number, "the list of principles is not two or more of the six", detail)
     return listed, line["list"][match.end() :] + body[line.end() :]

@@ -31,12 +31,8 @@ def check_pair(case: Case, pair: ReasoningPair) -> str | None:
         return "outside the spans of its flaws the flawed reasoning differs from the reference"
     for flaw, old in zip(in_order(pair), olds, strict=True):
         new = pair.flawed[flaw.span.start : flaw.span.end]
-        if pair.origin.prompt_hash is not None:
-            if reason := _written(case, pair, flaw, old, new):
-                return reason
-        elif flaw.principle == 2 and (reason := _contradicted(case, pair, flaw, old, new)):
-            return reason
-        elif flaw.principle == 4 and (reason := _unknown(case, flaw, old, new)):
+        check = _made_by_rules if pair.origin.prompt_hash is None else _written
+        if reason := check(case, pair, flaw, old, new):
             return reason
     return None
 
@@ -59,8 +55,14 @@ def detail_in_case(case: Case, text: str, span: Span) -> bool:
     return bool(holding(case.context, detail) or holding(case.reference, detail))
 
 
+def _made_by_rules(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
+    if flaw.principle == 2:
+        return _contradicted(case, pair, flaw, old, new)
+    return _unknown(case, flaw, old, new) if flaw.principle == 4 else None
+
+
 def _written(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
-    """A flaw that a prompted teacher wrote: it changes words, leaves no clue, and P4 adds what the case does not have."""
+    """A flaw by a prompted teacher changes words, leaves no clue, and P4 adds what the case does not have."""
     if said(old) == said(new):
         return "a flaw changes no word"
     if clue(old, new) is not None:

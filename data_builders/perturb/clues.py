@@ -13,7 +13,9 @@ _NAMES = "|".join(re.escape(p.name).replace("and", "(?:and|&)") for p in PRINCIP
 _NOTES = (
     re.compile(rf"\[[^\]\n]{{0,80}}\b(?:{_TELLING})\b[^\]\n]{{0,80}}\]", re.IGNORECASE),
     re.compile(rf"\((?:[^)\n]{{0,20}}\b)?(?:{_TELLING})\b[^)\n]{{0,80}}\)", re.IGNORECASE),
-    re.compile(r"\b(?:clue|hint|flaw|error|violation|annotation|note to (?:the )?(?:reader|judge))s?\s*:", re.IGNORECASE),
+    re.compile(
+        r"\b(?:clue|hint|flaw|error|violation|annotation|note to (?:the )?(?:reader|judge))s?\s*:", re.IGNORECASE
+    ),
     re.compile(r"\bviolated principles?\b|\bflawed (?:variant|reasoning|step)\b", re.IGNORECASE),
     re.compile(rf"\b(?:violat\w+|breach\w*|break\w*|principle)\b[^.\n]{{0,40}}(?:{_NAMES}|\bP[1-6]\b)", re.IGNORECASE),
     re.compile(r"\bprinciple (?:no\. ?)?[1-6]\b", re.IGNORECASE),

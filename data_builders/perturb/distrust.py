@@ -107,7 +107,10 @@ def _differences(reference: str, found: Sequence[Place], kind: Kind, wanted: int
     if len(found) != wanted:
         at = "; ".join(f"{_short(place.edit.replacement or '(left out)')!r}" for place in found[:6])
         if kind == "single":
-            return "more than one place", f"it differs from the original in {len(found)} places ({at}); change one step only"
+            return (
+                "more than one place",
+                f"it differs from the original in {len(found)} places ({at}); change one step only",
+            )
         detail = f"it lists {wanted} principles and differs from the original in {len(found)} places ({at})"
         return "places and principles differ in number", f"{detail}; change one step for each principle"
     return None

@@ -1,7 +1,8 @@
 """Where a variant differs from its reference: a word-level diff, line by line, as edits of the reference.
 
+Lines are compared sentence by sentence where both have as many, so that flaws in neighbouring sentences stay two.
 White space, and the kind of quotation marks and dashes, are taken from the reference: a teacher that copies `’` as `'`
-has changed nothing. Edits in one step of the reference are one place, and so are edits with hardly a word between them.
+has changed nothing. Edits in one step of the reference are one place.
 """
 
 import re
@@ -11,13 +12,11 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from data_builders.perturb.operators import Edit, Step
-
-NEAR = 3
-"""Edits with fewer words and marks than this between them are one edit."""
+from data_builders.perturb.steps import sentences
 
 _TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+|[^\w\s]|_")
-_LINE = re.compile(r"[^\n]*\S[^\n]*")
-_ALIKE = str.maketrans("‘’‛′“”„″«»‹›–—−‐‑", "''''\"\"\"\"\"\"<>-----")
+_LINE = re.compile(r"\S(?:[^\n]*\S)?")
+_ALIKE = str.maketrans("‘’‛′“”„″«»‹›–—−‐‑", '\'\'\'\'""""""<>-----')
 
 
 @dataclass(frozen=True)
@@ -26,6 +25,9 @@ class Place:
 
     edit: Edit
     steps: tuple[int, ...]
+
+
+_Stretch = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class _Token:
 
 def places(reference: str, steps: Sequence[Step], variant: str) -> list[Place] | None:
     """The places in which a variant differs, in order; None where it has more or fewer lines (blank ones aside)."""
-    found = edits(reference, steps, variant)
+    found = edits(reference, variant)
     if found is None:
         return None
     merged: list[Place] = []
@@ -45,8 +47,8 @@ def places(reference: str, steps: Sequence[Step], variant: str) -> list[Place] |
         touched = _touched(steps, edit)
         if merged:
             last = merged[-1]
-            between = reference[last.edit.end : edit.start]
-            if touched[0] <= last.steps[-1] or ("\n" not in between and len(_TOKEN.findall(between)) < NEAR):
+            if touched[0] <= last.steps[-1]:
+                between = reference[last.edit.end : edit.start]
                 joined = Edit(last.edit.start, edit.end, last.edit.replacement + between + edit.replacement)
                 merged[-1] = Place(joined, tuple(sorted({*last.steps, *touched})))
                 continue
@@ -54,17 +56,17 @@ def places(reference: str, steps: Sequence[Step], variant: str) -> list[Place] |
     return merged
 
 
-def edits(reference: str, steps: Sequence[Step], variant: str) -> list[Edit] | None:
+def edits(reference: str, variant: str) -> list[Edit] | None:
     """The smallest edits that make the variant's words of the reference, in order; None as above."""
     lines, others = list(_LINE.finditer(reference)), list(_LINE.finditer(variant))
     if len(lines) != len(others):
         return None
-    starts = frozenset(step.start for step in steps)
     return [
         edit
         for line, other in zip(lines, others, strict=True)
         if line[0] != other[0]
-        for edit in _line_edits(reference, line.span(), variant, other.span(), starts)
+        for part, counterpart in _aligned(line, other)
+        for edit in _changes(reference, part, variant, counterpart)
     ]
 
 
@@ -78,41 +80,40 @@ def _touched(steps: Sequence[Step], edit: Edit) -> tuple[int, ...]:
     return tuple(range(first, step_at(steps, max(edit.start, edit.end - 1)) + 1))
 
 
-def _tokens(text: str, start: int, end: int) -> list[_Token]:
-    return [_Token(*m.span(), m[0].translate(_ALIKE)) for m in _TOKEN.finditer(text, start, end)]
+def _aligned(line: re.Match[str], other: re.Match[str]) -> Iterator[tuple[_Stretch, _Stretch]]:
+    """Stretches that stand for each other: sentence by sentence where there are as many, else the whole lines."""
+    parts, counterparts = sentences(line[0]), sentences(other[0])
+    if len(parts) != len(counterparts):
+        yield line.span(), other.span()
+        return
+    for (a, b), (c, d) in zip(parts, counterparts, strict=True):
+        yield (line.start() + a, line.start() + b), (other.start() + c, other.start() + d)
 
 
-def _line_edits(
-    reference: str, line: tuple[int, int], variant: str, other: tuple[int, int], starts: frozenset[int]
-) -> Iterator[Edit]:
-    old, new = _tokens(reference, *line), _tokens(variant, *other)
-    for i1, i2, j1, j2 in _changes([token.key for token in old], [token.key for token in new]):
-        if i1 < i2 and j1 < j2:
-            yield Edit(old[i1].start, old[i2 - 1].end, variant[new[j1].start : new[j2 - 1].end])
-        elif i1 < i2:
-            yield _deletion(reference, line, old[i1].start, old[i2 - 1].end)
-        elif i1 == 0 or (i1 < len(old) and old[i1].start in starts):
-            at, end = (old[i1].start, new[j2].start) if i1 < len(old) else (line[0], new[j2 - 1].end)
-            yield Edit(at, at, variant[new[j1].start : end])
-        else:
-            at = old[i1 - 1].end
-            yield Edit(at, at, variant[new[j1 - 1].end : new[j2 - 1].end])
+def _changes(reference: str, old: _Stretch, variant: str, new: _Stretch) -> Iterator[Edit]:
+    """The edits between two stretches: what lies between words that both have."""
+    ours, theirs = _tokens(reference, old), _tokens(variant, new)
+    for i1, i2, j1, j2 in _differing([t.key for t in ours], [t.key for t in theirs]):
+        start, end = (ours[i1 - 1].end if i1 else old[0]), (ours[i2].start if i2 < len(ours) else old[1])
+        first, last = (theirs[j1 - 1].end if j1 else new[0]), (theirs[j2].start if j2 < len(theirs) else new[1])
+        yield _trimmed(reference, start, end, variant[first:last])
 
 
-def _deletion(reference: str, line: tuple[int, int], start: int, end: int) -> Edit:
-    """The words go with the space after them, or before them where none follows."""
-    after = end
-    while after < line[1] and reference[after] in " \t":
-        after += 1
-    if after > end and (start == line[0] or reference[start - 1].isspace()):
-        return Edit(start, after, "")
-    while start > line[0] and reference[start - 1] in " \t":
-        start -= 1
-    return Edit(start, end, "")
+def _trimmed(reference: str, start: int, end: int, text: str) -> Edit:
+    """The edit of `reference[start:end]` into `text`, less the white space around it that both have."""
+    if start < end and text and reference[start].isspace() and text[0].isspace():
+        start, text = end - len(reference[start:end].lstrip()), text.lstrip()
+    if start < end and text and reference[end - 1].isspace() and text[-1].isspace():
+        end, text = start + len(reference[start:end].rstrip()), text.rstrip()
+    return Edit(start, end, text)
 
 
-def _changes(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Differing stretches `old[i1:i2]`, `new[j1:j2]`. What is equal at both ends is left out of the search first."""
+def _tokens(text: str, stretch: _Stretch) -> list[_Token]:
+    return [_Token(*m.span(), m[0].translate(_ALIKE)) for m in _TOKEN.finditer(text, *stretch)]
+
+
+def _differing(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
+    """Differing runs `old[i1:i2]`, `new[j1:j2]`. What is equal at both ends is left out of the search first."""
     first, shorter = 0, min(len(old), len(new))
     while first < shorter and old[first] == new[first]:
         first += 1

@@ -1,8 +1,8 @@
 """Flawed variants of a case by a teacher: one call for the variants of a principle, one for those of several.
 
 What comes back is read strictly (`answers`) and believed in nothing (`distrust`). Rejected variants alone are asked for
-again, with the reasons, until none is missing or `ROUNDS` are over; what is missing then is counted. A case's calls of
-one round go out together and are judged in a fixed order, so the pairs depend on the case, the seed and the answers only.
+again, with the reasons, until none is missing or `ROUNDS` are over; what is missing then is counted. The calls of a
+round go out together and are judged in a fixed order: the pairs depend on the case, the seed and the answers only.
 """
 
 import asyncio
@@ -10,13 +10,14 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from data_builders.perturb.answers import Kind, Rejection, read_answer, unasked
 from data_builders.perturb.distrust import Accepted, clash, examine
 from data_builders.perturb.operators import Step
 from data_builders.perturb.steps import split_steps
-from data_builders.prompts import again, multi_prompt, single_prompt
-from data_builders.teachers import Answer, Ask, Teacher, TeacherRefused
+from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
+from data_builders.teachers import Answer, Ask, Pending, Teacher, TeacherRefused
 from judge_r1.principles import NUMBERS, by_number
 from judge_r1.records import Case, Origin, ReasoningPair, content_hash
 
@@ -40,6 +41,21 @@ class Tally:
     rejected: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For build.json; with the prompts' hash, for answers depend on them."""
+        return {
+            "prompts": prompts_hash(),
+            "rounds": ROUNDS,
+            "answers": self.answers,
+            "input_tokens": self.input_tokens,
+            "output_tokens": self.output_tokens,
+            "wanted": dict(sorted(self.wanted.items())),
+            "accepted": dict(sorted(self.accepted.items())),
+            "accepted_in_round": {str(number): n for number, n in sorted(self.accepted_in_round.items())},
+            "rejected": dict(sorted(self.rejected.items())),
+            "notes": {note: n for note, n in sorted(self.notes.items()) if n},
+        }
 
     def used(self, answer: Answer) -> None:
         self.answers += 1
@@ -75,7 +91,7 @@ async def perturb_by_teacher(
 
 
 def _worst(answers: Sequence[Answer | BaseException]) -> BaseException | None:
-    """The first error that is more than a refused ask; one that ends the build before one that only postpones a case."""
+    """The first error that is more than a refused ask; what ends a build goes before what only postpones a case."""
     errors = [a for a in answers if isinstance(a, BaseException) and not isinstance(a, TeacherRefused)]
     return min(errors, key=lambda error: isinstance(error, Pending), default=None)
 

@@ -1,8 +1,8 @@
 """The prompts of the builders as files: `$name` fields in `*.txt`, filled here.
 
-Their structure is that of the paper's Tables 9 and 10: role; case, decision and reference; target principle or principle
-set; task; instructions; form of the answer; checks before finishing. What changes from call to call comes last, so that a
-vendor's prompt cache serves the long material of a case to all of its calls.
+Their structure is that of the paper's Tables 9 and 10: role; case, decision and reference; target principle or set of
+principles; task; instructions; form of the answer; checks before finishing. What changes from call to call comes last,
+so that a vendor's prompt cache serves the long material of a case to all of its calls.
 """
 
 import re

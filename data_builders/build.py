@@ -4,8 +4,9 @@ A build that is stopped leaves the folder as it was. What a teacher answered is 
 on that alone, so to go on is to run the same build again.
 """
 
-from collections.abc import Sequence
-from contextlib import aclosing
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,8 @@ async def build_by_teacher(
             return None
 
     with open_run(plan, out, opinions=verifier is not None, spending=spending) as run:
-        async with aclosing(in_order(run.cases(), work, AHEAD * concurrency)) as results:
+        cases = in_order(run.cases(), work, AHEAD * concurrency)
+        async with aclosing(cases) as results, _every_second(lambda: run.progress.tick(tally.answers)):
             async for made in results:
                 if made is None:
                     pending += 1
@@ -84,7 +86,7 @@ async def build_by_teacher(
                 case, pairs, opinions = made
                 for pair, opinion in zip(pairs, opinions, strict=bool(opinions)):
                     agreement.add(pair, opinion)
-                run.add(case, pairs, opinions, answers=tally.answers)
+                run.add(case, pairs, opinions)
         if pending:
             raise Pending(f"{pending} cases wait for answers of {teacher.name}")
         run.abstained += tally.abstained
@@ -92,6 +94,20 @@ async def build_by_teacher(
         if verifier:
             run.more["verifier"] = {"name": verifier.name, "agreement": agreement.as_dict()}
     return run.report
+
+
+@asynccontextmanager
+async def _every_second(what: Callable[[], None]) -> AsyncIterator[None]:
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(1)
+            what()
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def write_pairs(data: PairSet, out: Path) -> None:

@@ -55,7 +55,7 @@ class Run:
     """`cases()` are to be worked on; `add` each with its pairs, in that order. `more` goes into build.json."""
 
     def __init__(self, plan: Plan, out: Path, files: Writing, progress: Progress) -> None:
-        self._plan, self._out, self._files, self._progress = plan, out, files, progress
+        self._plan, self._out, self._files, self.progress = plan, out, files, progress
         self._seen: set[int] = set()
         self._written = 0
         self._counts = PairCounts()
@@ -74,9 +74,7 @@ class Run:
             self._seen.add(number)
             yield case
 
-    def add(
-        self, case: Case, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion] = (), *, answers: int = 0
-    ) -> None:
+    def add(self, case: Case, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion] = ()) -> None:
         """Write a case and what was made of it. A pair's id holds its case's: it can only repeat within the case."""
         self._files.write(self._out / CASES_FILE, dump_line(case))
         self._written += 1
@@ -90,7 +88,7 @@ class Run:
             self._counts.add(pair)
         for opinion in opinions:
             self._files.write(self._out / OPINIONS_FILE, dump_line(opinion))
-        self._progress.case_done(len(ids), answers)
+        self.progress.case_done(len(ids))
 
     def finish(self) -> None:
         """Put the report together. Errors: JudgeError for a build without a pair."""

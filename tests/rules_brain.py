@@ -137,7 +137,10 @@ LIES: dict[str, Callable[[ReasoningPair, str, Random], str]] = {
 def _opinion(domain: str, context: str, decision: str, a: str, b: str, rng: Random, share: float) -> str:
     """Which reasoning is worse: the one that the rules make of the other."""
     for worse, flawed, reference in (("A", a, b), ("B", b, a)):
-        found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
+        try:
+            found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
+        except ValueError:  # no reference of the generated kind: it is the flawed one
+            continue
         if found:
             if rng.random() < share / 2:
                 return "Both have their merits."

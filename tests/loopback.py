@@ -7,9 +7,9 @@
 
     python tests/loopback.py MODULE:FUNCTION --port 8765 --faults 0.3    # as a process of its own; see GET /stats
 
-`calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or out
-of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it came
-before, never on the order in which different questions arrive.
+`calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or
+out of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it
+came before, never on the order in which different questions arrive.
 """
 
 import argparse

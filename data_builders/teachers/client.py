@@ -91,10 +91,9 @@ class HttpTeacher:
         return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2**state.attempt_number))
 
     async def _once(self, ask: Ask) -> Answer:
-        headers = self._wire.headers(self._key.get_secret_value() if self._key else None)
         try:
             with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
-                response = await self._http.post(self._wire.url, json=self._wire.body(ask), headers=headers)
+                response = await self._http.post(self._wire.url, json=self._wire.body(ask), auth=self._sign)
         except TimeoutError:
             raise _Transient(f"no answer within {self._limits.request_s:g} s") from None
         except httpx.RequestError as error:
@@ -105,6 +104,11 @@ class HttpTeacher:
             return self._wire.read(response.json())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise _Transient(self._clean(f"the answer cannot be read ({type(error).__name__}: {error})")) from None
+
+    def _sign(self, request: httpx.Request) -> httpx.Request:
+        """Puts the key where it is needed, and into no variable that a traceback could show."""
+        request.headers.update(self._wire.headers(self._key.get_secret_value() if self._key else None))
+        return request
 
     def _explain(self, response: httpx.Response) -> TeacherError:
         status, said = response.status_code, self._clean(_message(response))

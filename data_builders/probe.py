@@ -7,10 +7,10 @@ pair, as the unit: pairs of one case share their reference.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import TYPE_CHECKING
 
 from judge_r1.errors import JudgeError
+from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.principles import PRINCIPLES
 from judge_r1.records import ReasoningPair
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 FOLDS = 5
-RESAMPLES = 1000
 TELLING = 10
 
 
@@ -88,24 +87,9 @@ def _row(name: str, pairs: list[ReasoningPair], seed: int) -> Row:
         pairs=len(pairs),
         cases=len(set(cases)),
         accuracy=float(right.mean()),
-        ci95=_interval(right.tolist(), cases.tolist(), seed),
+        ci95=clustered_mean_ci(right.astype(float).tolist(), cases.tolist(), seed),
         telling=tuple(f"{'+' if weights[word] > 0 else '-'}{word}" for word in telling),
     )
-
-
-def _interval(right: list[bool], cases: list[str], seed: int) -> tuple[float, float]:
-    """Percentiles 2.5 and 97.5 of the accuracy over samples of cases with replacement (cluster bootstrap)."""
-    clusters: dict[str, list[bool]] = {}
-    for case, value in zip(cases, right, strict=True):
-        clusters.setdefault(case, []).append(value)
-    counts = [(sum(values), len(values)) for values in clusters.values()]
-    rng = Random(seed)
-    means = []
-    for _ in range(RESAMPLES):
-        sample = rng.choices(counts, k=len(counts))
-        means.append(sum(hits for hits, _ in sample) / sum(size for _, size in sample))
-    means.sort()
-    return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
 
 
 def print_probe(rows: Sequence[Row], console: "Console") -> None:

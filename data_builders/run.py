@@ -69,7 +69,7 @@ class Run:
         for case in self._plan.read(self.skipped):
             number = int(case.case_id, 16)
             if number in self._seen:
-                self.skipped["the case stands in the source already"] += 1
+                self.skipped[f"{self._plan.source}: the same case again"] += 1
                 continue
             self._seen.add(number)
             yield case

@@ -7,8 +7,9 @@
 
     python tests/loopback.py MODULE:FUNCTION --port 8765 --faults 0.3    # as a process of its own; see GET /stats
 
-`calls` counts requests and `served` whole good answers, both by the hash of what was asked. A fault depends on that
-hash, the seed and how many requests of it came before, never on the order in which different questions arrive.
+`calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or
+out of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it
+came before, never on the order in which different questions arrive.
 """
 
 import argparse
@@ -80,6 +81,7 @@ class Loopback:
         self.faults, self.latency_s = faults, latency_s
         self.calls: Counter[str] = Counter()
         self.served: Counter[str] = Counter()
+        self.abandoned: Counter[str] = Counter()
         self.injected: Counter[str] = Counter()
         self.refused: Counter[int] = Counter()
         self.errors: list[str] = []
@@ -117,6 +119,7 @@ class Loopback:
         return {
             "calls": self.calls.total(),
             "served": self.served.total(),
+            "abandoned": self.abandoned.total(),
             "questions": len(self.calls),
             "duplicates": self.duplicates,
             "injected": dict(sorted(self.injected.items())),
@@ -158,7 +161,7 @@ class Loopback:
                 self.in_flight += 1
                 self.peak = max(self.peak, self.in_flight)
                 try:
-                    go_on = await self._respond(writer, method, path, headers, body)
+                    go_on = await self._respond(reader, writer, method, path, headers, body)
                 finally:
                     self.in_flight -= 1
                 if not go_on:
@@ -167,7 +170,13 @@ class Loopback:
             writer.close()
 
     async def _respond(
-        self, writer: asyncio.StreamWriter, method: str, path: str, headers: Mapping[str, str], body: bytes
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
     ) -> bool:
         if (method, path) == ("GET", "/stats"):
             return await _send(writer, 200, self.stats())
@@ -191,7 +200,7 @@ class Loopback:
             self.injected[fault] += 1
         else:
             self._failures[request.key] = 0
-        return await self._answer(writer, request, fault)
+        return await self._answer(reader, writer, request, fault)
 
     async def _refuse(self, writer: asyncio.StreamWriter, status: int, message: str) -> bool:
         self.refused[status] += 1
@@ -203,7 +212,9 @@ class Loopback:
             return None
         return rng.choice(self.faults.kinds)
 
-    async def _answer(self, writer: asyncio.StreamWriter, request: Request, fault: str | None) -> bool:
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request, fault: str | None
+    ) -> bool:
         wait = self.faults.retry_after_s
         if fault == "rate_limit":
             return await _send(writer, 429, {"error": {"message": "slow down"}}, f"Retry-After: {wait}\r\n")
@@ -237,8 +248,12 @@ class Loopback:
             writer.write(_head(200, len(whole)) + whole[: len(whole) // 2])
             await writer.drain()
             return False
-        await _send(writer, 200, reply)
+        await asyncio.sleep(0)  # let the end of a connection be heard
+        if reader.at_eof():
+            self.abandoned[request.key] += 1
+            return False
         self.served[request.key] += 1
+        await _send(writer, 200, reply)
         return True
 
     def _reply(self, request: Request, text: str) -> dict[str, Any]:

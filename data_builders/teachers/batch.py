@@ -55,7 +55,7 @@ class BatchExport:
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if kind is None:  # before the files appear: what they hold must be known when their results come back
-            self._cache.mark_exported(sorted(self._keys), self._path.name)
+            self._cache.mark_exported(sorted(self._keys), self.name, self._path.name)
         self._stack.__exit__(kind, error, trace)
 
     async def ask(self, ask: Ask) -> Answer:
@@ -65,7 +65,7 @@ class BatchExport:
             self.reused += 1
             return answer
         if key not in self._keys:
-            self.again += self._cache.exported(key) is not None
+            self.again += self._cache.exported(key, self.name) is not None
             self._append(dump_line(self._wire.batch_row(key, ask)))
             self._keys.add(key)
         raise Pending(f"{self.name} has not answered yet: the ask stands in {self.files[-1]}")
@@ -97,10 +97,10 @@ def import_batch(wire: Wire, cache: Cache, path: Path) -> Imported:
     Errors: TeacherError, before anything is taken, for a line that is no result, or of no export from this cache.
     """
     for where, row in _results(path):
-        if cache.exported(row["custom_id"]) is None:
+        if cache.exported(row["custom_id"], wire.name) is None:
             raise TeacherError(
-                f"{where}: custom_id {row['custom_id']!r} stands in no batch exported with the cache {cache.path}: "
-                "nothing was imported"
+                f"{where}: custom_id {row['custom_id']!r} stands in no batch of {wire.name} that was exported with the "
+                f"cache {cache.path}: nothing was imported"
             )
     kept = known = 0
     failed: Counter[str] = Counter()

@@ -22,7 +22,7 @@ _SCHEMA = f"""
         key TEXT PRIMARY KEY, teacher TEXT NOT NULL, via TEXT NOT NULL,
         input_tokens INTEGER NOT NULL, output_tokens INTEGER NOT NULL, answer TEXT NOT NULL
     ) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS exported (key TEXT PRIMARY KEY, file TEXT NOT NULL) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS exported (key TEXT PRIMARY KEY, teacher TEXT NOT NULL, file TEXT NOT NULL) WITHOUT ROWID;
     PRAGMA application_id = {_APPLICATION};
     PRAGMA user_version = {_VERSION};
 """
@@ -112,16 +112,17 @@ class Cache:
             calls, read, written = self._read.execute(query, (teacher, via)).fetchone()
         return Tokens(calls, int(read), int(written))
 
-    def mark_exported(self, keys: Iterable[str], file: str) -> None:
+    def mark_exported(self, keys: Iterable[str], teacher: str, file: str) -> None:
         """Remember that asks stand in a batch file."""
         with self._explained(), self._transaction():
-            rows = ((key, file) for key in keys)
-            self._write.executemany("INSERT OR REPLACE INTO exported VALUES (?, ?)", rows)
+            rows = ((key, teacher, file) for key in keys)
+            self._write.executemany("INSERT OR REPLACE INTO exported VALUES (?, ?, ?)", rows)
 
-    def exported(self, key: str) -> str | None:
-        """The name of the batch file that an ask stands in."""
+    def exported(self, key: str, teacher: str) -> str | None:
+        """The name of the batch file in which an ask to this teacher stands."""
+        query = "SELECT file FROM exported WHERE key = ? AND teacher = ?"
         with self._explained():
-            row = self._read.execute("SELECT file FROM exported WHERE key = ?", (key,)).fetchone()
+            row = self._read.execute(query, (key, teacher)).fetchone()
         return row[0] if row else None
 
     # ---- inside ----

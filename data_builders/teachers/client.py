@@ -5,13 +5,13 @@ Asked again: no connection, a time-out, a torn or malformed answer, status 408, 
 address only.
 """
 
-import asyncio
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 
+import anyio
 import httpx
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
@@ -54,8 +54,8 @@ class HttpTeacher:
         self._wire, self._key, self._limits = wire, key, limits
         self._host = httpx.URL(wire.url).host
         self._http = httpx.AsyncClient(
-            timeout=limits.request_s,
-            limits=httpx.Limits(max_connections=limits.concurrency, max_keepalive_connections=limits.concurrency),
+            timeout=None,  # deadlines are ours: a server that drips its answer never runs into one of httpx's
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=limits.concurrency),
             follow_redirects=False,
         )
 
@@ -64,7 +64,8 @@ class HttpTeacher:
         return self._wire.name
 
     async def aclose(self) -> None:
-        await asyncio.wait_for(self._http.aclose(), self._limits.request_s)
+        with anyio.move_on_after(self._limits.request_s):
+            await self._http.aclose()
 
     async def ask(self, ask: Ask) -> Answer:
         """Errors: TeacherRefused for this ask alone, TeacherError for what would befall any other, too."""
@@ -75,10 +76,11 @@ class HttpTeacher:
             reraise=True,
         )
         try:
-            return await asyncio.wait_for(retrying(self._once, ask), self._limits.total_s)
+            with anyio.fail_after(self._limits.total_s):
+                return await retrying(self._once, ask)
         except _Transient as error:
             raise TeacherError(f"{self._host}: asked {self._limits.attempts} times in vain; at last: {error}") from None
-        except asyncio.TimeoutError:
+        except TimeoutError:
             raise TeacherError(f"{self._host}: no good answer within {self._limits.total_s:g} s") from None
 
     def _wait(self, state: RetryCallState) -> float:
@@ -89,11 +91,10 @@ class HttpTeacher:
         return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2**state.attempt_number))
 
     async def _once(self, ask: Ask) -> Answer:
-        headers = self._wire.headers(self._key.get_secret_value() if self._key else None)
-        sent = self._http.post(self._wire.url, json=self._wire.body(ask), headers=headers)
         try:
-            response = await asyncio.wait_for(sent, self._limits.request_s)
-        except asyncio.TimeoutError:
+            with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
+                response = await self._http.post(self._wire.url, json=self._wire.body(ask), auth=self._sign)
+        except TimeoutError:
             raise _Transient(f"no answer within {self._limits.request_s:g} s") from None
         except httpx.RequestError as error:
             raise _Transient(self._clean(f"{type(error).__name__} {error}")) from None
@@ -103,6 +104,11 @@ class HttpTeacher:
             return self._wire.read(response.json())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise _Transient(self._clean(f"the answer cannot be read ({type(error).__name__}: {error})")) from None
+
+    def _sign(self, request: httpx.Request) -> httpx.Request:
+        """Puts the key where it is needed, and into no variable that a traceback could show."""
+        request.headers.update(self._wire.headers(self._key.get_secret_value() if self._key else None))
+        return request
 
     def _explain(self, response: httpx.Response) -> TeacherError:
         status, said = response.status_code, self._clean(_message(response))

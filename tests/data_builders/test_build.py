@@ -94,7 +94,7 @@ def test_a_case_that_comes_twice_is_kept_once_and_counted(tmp_path: Path, toy_so
     toy_source += [first, second, first.model_copy(update={"source": "another copy"}), second]
     for counts in (build("toy", tmp_path / "rules"), by_teacher(tmp_path / "teacher", Brain(), source="toy")):
         assert counts["cases"] == 2
-        assert counts["skipped_cases"] == {"the case stands in the source already": 2}
+        assert counts["skipped_cases"] == {"toy: the same case again": 2}
     assert [case.source for case in load_pairs(tmp_path / "rules").cases.values()] == ["mini", "mini"]
 
 

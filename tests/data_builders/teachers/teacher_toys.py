@@ -10,7 +10,7 @@ from data_builders.teachers.client import Limits
 
 T = TypeVar("T")
 KEY = "sk-planted-0123456789abcdef"
-FAST = Limits(concurrency=8, request_s=0.4, total_s=20, attempts=6, backoff_s=0.01)
+FAST = Limits(concurrency=8, request_s=10, total_s=60, attempts=6, backoff_s=0.01)
 
 
 def ask_for(user: str, **fields: Any) -> Ask:

@@ -1,23 +1,30 @@
-"""`build`: cases of a source in, labelled pairs out. Same input and seed, same bytes."""
+"""`build`: cases of a source in, labelled pairs out, one case at a time. Same input, seed and answers, same bytes.
 
-import resource
-import time
-from collections import Counter
-from collections.abc import Sequence
+A build that is stopped leaves the folder as it was. What a teacher answered is in its cache and everything else depends
+on that alone, so to go on is to run the same build again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from rich.progress import track
-
 from data_builders.perturb.engine import perturb
-from data_builders.sources import SOURCES
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import write_json, write_jsonl
+from data_builders.perturb.teacher import Tally, perturb_by_teacher
+from data_builders.run import KINDS, Plan, open_run
+from data_builders.streaming import in_order
+from data_builders.teachers import Pending, Teacher
+from data_builders.teachers.spending import Spending
+from data_builders.verify import Agreement, Opinion, verify
+from judge_r1.jsonl import write_jsonl
 from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet
-from judge_r1.principles import by_number
 from judge_r1.records import Case, ReasoningPair
 
-KINDS = ("single", "multi")
+AHEAD = 4
+"""Cases under way for each call at a time: one that waits for its last call must not keep the others from asking."""
+
+Made = tuple[Case, list[ReasoningPair], list[Opinion]]
 
 
 def build(
@@ -30,62 +37,77 @@ def build(
     seed: int = 0,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """Write cases.jsonl, pairs.jsonl, build.json (counts) and timing.json (the only file that differs between runs).
+    """By rules: write cases.jsonl, pairs.jsonl, build.json (counts) and timing.json (all that differs between runs).
 
     A case whose reasoning no operator can break stays in cases.jsonl and is counted. Returns build.json.
     """
-    unknown = sorted(set(kinds) - set(KINDS))
-    if unknown or not kinds:
-        raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
-    started = time.monotonic()
-    corpus = SOURCES.get(source)
-    skipped: Counter[str] = Counter()
-    abstained: Counter[str] = Counter()
-    cases: dict[str, Case] = {}
-    for case in corpus.read(path, limit, seed, skipped):
-        if case.case_id in cases:
-            skipped[f"{source}: the same case again"] += 1
-        else:
-            cases[case.case_id] = case
-    read_seconds = time.monotonic() - started
-    pairs: list[ReasoningPair] = []
-    for case in track(cases.values(), description=f"perturbing {source}", transient=True):
-        pairs += perturb(
-            case, kinds=kinds, variants=variants, seed=seed, rule_set=corpus.operators, abstained=abstained
-        )
-    if not pairs:
-        raise JudgeError(f"source {source!r} gave {len(cases)} cases and no pair (skipped: {dict(skipped) or 'none'})")
-    counts = {
-        "source": source,
-        "seed": seed,
-        "variants": variants,
-        "kinds": list(kinds),
-        "cases": len(cases),
-        "pairs": len(pairs),
-        **count_pairs(pairs),
-        "skipped_cases": dict(sorted(skipped.items())),
-        "abstained": dict(sorted(abstained.items())),
-    }
-    write_jsonl(out / CASES_FILE, cases.values())
-    write_jsonl(out / PAIRS_FILE, pairs)
-    write_json(out / "build.json", counts)
-    timing = {
-        "read_seconds": round(read_seconds, 2),
-        "seconds": round(time.monotonic() - started, 2),
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    }
-    write_json(out / "timing.json", timing)
-    return counts
+    plan = Plan(source, path, kinds, variants, seed, limit)
+    with open_run(plan, out) as run:
+        for case in run.cases():
+            rules = plan.corpus.operators
+            made = perturb(case, kinds=kinds, variants=variants, seed=seed, rule_set=rules, abstained=run.abstained)
+            run.add(case, list(made))
+    return run.report
 
 
-def count_pairs(pairs: Sequence[ReasoningPair]) -> dict[str, Any]:
-    """Pairs by domain, by kind, by principle (a pair counts under each) and by operator."""
-    return {
-        "by_domain": dict(sorted(Counter(p.domain for p in pairs).items())),
-        "by_kind": dict(sorted(Counter(p.kind for p in pairs).items())),
-        "by_principle": dict(sorted(Counter(by_number(n).code for p in pairs for n in p.violated).items())),
-        "by_operator": dict(sorted(Counter(f.operator for p in pairs for f in p.origin.flaws).items())),
-    }
+async def build_by_teacher(
+    plan: Plan,
+    out: Path,
+    teacher: Teacher,
+    *,
+    verifier: Teacher | None = None,
+    spending: Spending | None = None,
+    concurrency: int = 8,
+) -> dict[str, Any]:
+    """By a teacher that takes `concurrency` calls at a time; the files as above, with a verifier opinions.jsonl too.
+
+    Errors: those of the teachers; Pending, after the last case, where a teacher has put asks off. Nothing is written
+    then.
+    """
+    tally, agreement = Tally(), Agreement()
+    pending = 0
+
+    async def work(case: Case) -> Made | None:
+        try:
+            pairs = await perturb_by_teacher(
+                case, teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, tally=tally
+            )
+            return case, pairs, await verify(case, pairs, verifier) if verifier else []
+        except Pending:
+            return None
+
+    with open_run(plan, out, opinions=verifier is not None, spending=spending) as run:
+        cases = in_order(run.cases(), work, AHEAD * concurrency)
+        async with aclosing(cases) as results, _every_second(lambda: run.progress.tick(tally.answers)):
+            async for made in results:
+                if made is None:
+                    pending += 1
+                    continue
+                case, pairs, opinions = made
+                for pair, opinion in zip(pairs, opinions, strict=bool(opinions)):
+                    agreement.add(pair, opinion)
+                run.add(case, pairs, opinions)
+        if pending:
+            raise Pending(f"{pending} cases wait for answers of {teacher.name}")
+        run.abstained += tally.abstained
+        run.more["teacher"] = {"name": teacher.name, **tally.as_dict()}
+        if verifier:
+            run.more["verifier"] = {"name": verifier.name, "agreement": agreement.as_dict()}
+    return run.report
+
+
+@asynccontextmanager
+async def _every_second(what: Callable[[], None]) -> AsyncIterator[None]:
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(1)
+            what()
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def write_pairs(data: PairSet, out: Path) -> None:

@@ -127,6 +127,25 @@ class Writing:
                 partial.unlink()
 
 
+def sweep(*paths: Path) -> None:
+    """Remove what `Writing` began beside these paths in processes of this machine that were killed since."""
+    for path in paths:
+        for partial in path.parent.glob(f".{path.name}.*.partial"):
+            owner = partial.name.split(".")[-2]
+            if owner.isdigit() and not _runs(int(owner)):
+                partial.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is somebody else's
+        return True
+    return True
+
+
 def _unwritten(path: Path, error: OSError) -> JudgeError:
     return JudgeError(f"{path} could not be written ({error.strerror}): nothing was changed there")
 

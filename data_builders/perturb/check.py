@@ -2,16 +2,23 @@
 
 import re
 
-from data_builders.perturb.match import content_words, holding, index, stem, words
+from data_builders.perturb.clues import clue
+from data_builders.perturb.match import WORD, content_words, holding, index, stem, words
 from data_builders.perturb.steps import numbering, sentences
 from judge_r1.records import Case, Flaw, ReasoningPair, Span
 
 SHORTEST, LONGEST = 0.8, 1.25
 """Bounds of the flawed reasoning's length, in characters, as a share of the reference's."""
 
+_SAID = re.compile(rf"{WORD.pattern}|[<>=≤≥±+%]|-(?=\d)")
+
 
 def check_pair(case: Case, pair: ReasoningPair) -> str | None:
-    """Why the pair is no valid pair of the case, or None. Facts and details are checked by string match."""
+    """Why the pair is no valid pair of the case, or None.
+
+    Flaws that rules made have their facts and details checked by string match. A teacher that was prompted may put
+    them in other words, so there only what must hold in any wording is checked.
+    """
     if pair.case_id != case.case_id or pair.reference != case.reference:
         return "the better reasoning is not the case's reference"
     if numbering(pair.flawed) != numbering(pair.reference):
@@ -24,10 +31,46 @@ def check_pair(case: Case, pair: ReasoningPair) -> str | None:
         return "outside the spans of its flaws the flawed reasoning differs from the reference"
     for flaw, old in zip(in_order(pair), olds, strict=True):
         new = pair.flawed[flaw.span.start : flaw.span.end]
-        if flaw.principle == 2 and (reason := _contradicted(case, pair, flaw, old, new)):
+        check = _made_by_rules if pair.origin.prompt_hash is None else _written
+        if reason := check(case, pair, flaw, old, new):
             return reason
-        if flaw.principle == 4 and (reason := _unknown(case, flaw, old, new)):
-            return reason
+    return None
+
+
+def said(text: str) -> list[str]:
+    """What a text says: its words and the signs between numbers, without punctuation and capitals."""
+    return [match[0].lower() for match in _SAID.finditer(text)]
+
+
+def detail_in_case(case: Case, text: str, span: Span) -> bool:
+    """Whether one sentence of the context, or of the reference, has all the content words of `text[span]`; to fewer
+    than three of them the nearest ones in the sentence around them are added, for `left` alone says nothing."""
+    detail = content_words(text[span.start : span.end])
+    if not detail:
+        return False
+    if len(detail) < 3:
+        start, end = next(((a, b) for a, b in sentences(text) if a <= span.start < b), (span.start, span.end))
+        before, after = content_words(text[start : span.start]), content_words(text[span.end : end])
+        detail += before[-1:] + after[:1]
+    return bool(holding(case.context, detail) or holding(case.reference, detail))
+
+
+def _made_by_rules(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
+    if flaw.principle == 2:
+        return _contradicted(case, pair, flaw, old, new)
+    return _unknown(case, flaw, old, new) if flaw.principle == 4 else None
+
+
+def _written(case: Case, pair: ReasoningPair, flaw: Flaw, old: str, new: str) -> str | None:
+    """A flaw by a prompted teacher changes words, leaves no clue, and P4 adds what the case does not have."""
+    if said(old) == said(new):
+        return "a flaw changes no word"
+    if clue(old, new) is not None:
+        return "a flaw gives itself away by an annotation or a clue"
+    if any(span.end > len(case.context) for span in flaw.context_spans):
+        return "a context span ends outside the context"
+    if flaw.principle == 4 and detail_in_case(case, pair.flawed, flaw.span):
+        return "P4: the case has the invented detail"
     return None
 
 

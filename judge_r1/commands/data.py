@@ -1,7 +1,7 @@
 """build, validate, audit, split: from a corpus to pairs that can be trusted."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -29,16 +29,41 @@ def build(
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
     limit: Annotated[int | None, typer.Option(min=1, help="Read so many cases only.")] = None,
+    teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL or anthropic:MODEL.")] = "rules",
+    verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="Calls to a teacher at a time.")] = 8,
+    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
+    prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
+    batch_export: Annotated[Path | None, typer.Option(help="Write the asks for a batch service instead.")] = None,
+    batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
 ) -> None:
-    """Break reference reasonings on purpose and write labelled pairs.
+    """Break reference reasonings on purpose and write labelled pairs. Stopped, it goes on when it is run again.
 
-    Example: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+    Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
+
+    `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
+    --out runs/medical`
     """
-    from data_builders.build import build as build_pairs
+    from data_builders import paid
+    from data_builders.build import build as build_by_rules
+    from data_builders.run import Plan
 
-    counts = build_pairs(
-        source, out, path=path, kinds=[k for k in kinds.split(",") if k], variants=variants, seed=seed, limit=limit
-    )
+    plan = Plan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
+    if teacher == "rules":
+        paid.refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        counts = build_by_rules(source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit)
+    else:
+        order = paid.Order(teacher, verify, concurrency, budget, prices, cache or out / "answers.sqlite")
+        done = paid.build(plan, out, order, batch_export=batch_export, batch_import=batch_import)
+        Console().print(done.message)
+        if done.counts is None:
+            return
+        counts = done.counts
+    _print_counts(counts, out)
+
+
+def _print_counts(counts: dict[str, Any], out: Path) -> None:
     table = Table("", "pairs", title=f"{counts['pairs']} pairs of {counts['cases']} cases in {out}")
     for group in ("by_domain", "by_kind", "by_principle"):
         for name, count in counts[group].items():
@@ -48,6 +73,33 @@ def build(
     console.print(table)
     for title, found in (("cases skipped", counts["skipped_cases"]), ("operators abstained", counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""))
+    if "teacher" in counts:
+        wanted = sum(counts["teacher"]["wanted"].values())
+        rejected = counts["teacher"]["rejected"]
+        console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} answers rejected"))
+    if "verifier" in counts:
+        console.print(_agreement(counts["verifier"]))
+
+
+def _rejections(rejected: dict[str, int], title: str) -> Table:
+    """Reasons by set: `P1: the reason` in, one column a set out."""
+    sets = [*(f"P{number}" for number in range(1, 7)), "multi"]
+    table = Table("rejected", *sets, "all", title=title)
+    reasons: dict[str, dict[str, int]] = {}
+    for key, count in rejected.items():
+        name, _, reason = key.partition(": ")
+        reasons.setdefault(reason, {})[name] = count
+    for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):
+        table.add_row(reason, *(str(found.get(name, "")) for name in sets), str(sum(found.values())))
+    return table
+
+
+def _agreement(verifier: dict[str, Any]) -> Table:
+    table = Table("verifier", "pairs", "agrees", "on the principles too", "unreadable", title=verifier["name"])
+    for name, share in verifier["agreement"].items():
+        agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
+        table.add_row(name, str(share["pairs"]), *agreed, str(share["unreadable"]))
+    return table
 
 
 def validate(

@@ -1,0 +1,100 @@
+"""The prompts of the builders as files: `$name` fields in `*.txt`, filled here.
+
+Their structure is that of the paper's Tables 9 and 10: role; case, decision and reference; target principle or set of
+principles; task; instructions; form of the answer; checks before finishing. What changes from call to call comes last,
+so that a vendor's prompt cache serves the long material of a case to all of its calls.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from data_builders.domains import domain_text
+from judge_r1.principles import PRINCIPLES, by_number
+from judge_r1.records import Case, ReasoningPair, content_hash
+
+HOW = {
+    1: "draw a conclusion that does not follow, or let a step contradict another one",
+    2: "state something that the case contradicts: another value, date, person, finding or order of events",
+    3: "let a judgement lean on a trait that has no bearing on it, such as origin, sex, age, wealth or standing",
+    4: "state as given a concrete detail of which the case says nothing at all",
+    5: "put something vague, evasive or beside the point where the reader had an explanation or advice to use",
+    6: "advise, excuse or approve of something unsafe, unethical or harmful to those concerned",
+}
+"""What breaking a principle means, so that no two are mixed up."""
+_TAG = re.compile(r"<(/?(?:case|decision|reasoning|reasoning_a|reasoning_b))>")
+
+
+def single_prompt(case: Case, principle: int, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
+    """(system, user) that asks for the variants numbered `wanted`, one flaw each (Table 9)."""
+    target = by_number(principle)
+    form = "\n\n".join(f"Flawed Variant {k}:\n(its whole text)" for k in wanted)
+    fields = {"number": str(principle), "principle": target.name, "definition": target.definition}
+    return _asked(case, "single", wanted, earlier, form, fields | {"how": HOW[principle]})
+
+
+def multi_prompt(case: Case, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
+    """(system, user) that asks for the variants numbered `wanted`, two or more flaws each (Table 10)."""
+    form = "\n\n".join(f"Flawed Variant {k}:\nViolated Principles: [numbers]\n(its whole text)" for k in wanted)
+    return _asked(case, "multi", wanted, earlier, form, {"principles": _principles()})
+
+
+def again(rejected: Mapping[int, str], taken: Sequence[str]) -> str:
+    """The paragraph of a further round: what was wrong with which variant, and what accepted ones have taken."""
+    lines = "\n".join(f"- Flawed Variant {k}: {why}" for k, why in sorted(rejected.items()))
+    used = "\n".join(["Accepted already, so do not use it again:", *(f"- {what}" for what in taken)]) if taken else ""
+    return "\n" + _fill("again", {"rejected": lines, "taken": used}).strip("\n") + "\n"
+
+
+def verifier_prompt(case: Case, pair: ReasoningPair) -> tuple[str, str]:
+    """(system, user) that asks which of two reasonings is worse, and why; nothing in it depends on the answer."""
+    text = domain_text(case.domain)
+    shown = {
+        name: guard(value)
+        for name, value in (
+            ("context", case.context),
+            ("decision", case.decision),
+            ("reasoning_a", pair.reasoning_a),
+            ("reasoning_b", pair.reasoning_b),
+        )
+    }
+    fields = {**shown, "decision_name": text.decision_name, "principles": _principles()}
+    return _fill("verifier_system", {"role": text.role}), _fill("verifier", fields)
+
+
+def guard(text: str) -> str:
+    """The text with look-alike brackets where it writes one of the tags that part the material."""
+    return _TAG.sub(r"‹\1›", text)
+
+
+@cache
+def prompts_hash() -> str:
+    """The hash of all templates and of what is filled into every one of them: data records by which they were made."""
+    names = ("teacher_system", "material", "single", "multi", "again", "verifier_system", "verifier")
+    return content_hash([_template(name).template for name in names], HOW, _principles())
+
+
+def _asked(
+    case: Case, name: str, wanted: Sequence[int], earlier: str, form: str, fields: dict[str, str]
+) -> tuple[str, str]:
+    text = domain_text(case.domain)
+    shown = {"context": case.context, "decision": case.decision, "reference": case.reference}
+    material = _fill("material", {k: guard(v) for k, v in shown.items()} | {"decision_name": text.decision_name})
+    count = "1 flawed variant" if len(wanted) == 1 else f"{len(wanted)} flawed variants"
+    fields |= {"material": material, "decision_name": text.decision_name, "count": count}
+    return _fill("teacher_system", {"role": text.role}), _fill(name, fields | {"earlier": earlier, "form": form})
+
+
+def _principles() -> str:
+    return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").strip("\n"))
+
+
+def _fill(name: str, fields: Mapping[str, str]) -> str:
+    return _template(name).substitute(fields)

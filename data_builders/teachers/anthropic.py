@@ -1,0 +1,75 @@
+"""Anthropic's wire: POST /v1/messages."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from data_builders.teachers import Answer, Ask
+from data_builders.teachers.wire import FailedRow
+
+API = "https://api.anthropic.com"
+VERSION = "2023-06-01"
+_CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
+_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+
+
+@dataclass(frozen=True)
+class Anthropic:
+    """`base` is the address before `/v1`."""
+
+    model: str
+    base: str = API
+
+    @property
+    def name(self) -> str:
+        return f"anthropic:{self.model}"
+
+    @property
+    def url(self) -> str:
+        return f"{self.base}/v1/messages"
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        return ("ANTHROPIC_API_KEY",)
+
+    @property
+    def needs_key(self) -> bool:
+        return True
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        """The API has no seed: repeated asks differ by the opaque user id, which keeps a caching gateway from giving
+        them one answer. Its default temperature is 1, and some models take no other word on it."""
+        body: dict[str, Any] = {
+            "model": self.model,
+            "max_tokens": ask.max_tokens,
+            "messages": [{"role": "user", "content": ask.user}],
+        }
+        if ask.system:
+            body["system"] = ask.system
+        if ask.temperature != 1:
+            body["temperature"] = ask.temperature
+        if ask.sample:
+            body["metadata"] = {"user_id": f"sample-{ask.sample}"}
+        return body
+
+    def read(self, data: Any) -> Answer:
+        usage = data["usage"]
+        return Answer(
+            text="".join(block["text"] for block in data["content"] if block["type"] == "text"),
+            input_tokens=usage["input_tokens"] + sum(usage.get(name) or 0 for name in _INPUT[1:]),
+            output_tokens=usage["output_tokens"],
+            finished=data["stop_reason"] not in _CUT,
+            model=data.get("model") or self.model,
+        )
+
+    def batch_row(self, key: str, ask: Ask) -> dict[str, Any]:
+        return {"custom_id": key, "params": self.body(ask)}
+
+    def batch_result(self, row: Any) -> Answer:
+        result = row["result"]
+        if result["type"] != "succeeded":
+            error = result.get("error") or {}
+            raise FailedRow((error.get("error") or error).get("message") or result["type"])
+        return self.read(result["message"])

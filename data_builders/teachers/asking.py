@@ -1,0 +1,98 @@
+"""How builders ask: through the cache, one call for equal asks, so many calls at a time, and none that is not paid for.
+
+    with Cache(path) as cache:
+        async with open_teacher("chat:https://host/v1#model", cache, spending=Spending(prices, budget)) as teacher:
+            answer = await teacher.ask(ask)
+
+Start as many asks at once as you like: the gate lets `Limits.concurrency` of them through. Leaving the block lets calls
+in flight come home, which are paid for, and starts no other.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from data_builders.teachers import Answer, Ask, Teacher, TeacherError
+from data_builders.teachers.cache import Cache, Entry, ask_key
+from data_builders.teachers.client import USUAL, HttpTeacher, Limits
+from data_builders.teachers.spec import find_key, parse_spec
+from data_builders.teachers.spending import Spending
+
+
+class GatedTeacher:
+    """So many calls at a time; none once the budget is spent or the gate is closed. A call that got through is never
+    stopped."""
+
+    def __init__(self, teacher: Teacher, spending: Spending, concurrency: int) -> None:
+        self._teacher, self._spending = teacher, spending
+        self._slots = asyncio.Semaphore(concurrency)
+        self._closed = False
+
+    @property
+    def name(self) -> str:
+        return self._teacher.name
+
+    async def ask(self, ask: Ask) -> Answer:
+        async with self._slots:
+            if self._closed:
+                raise TeacherError(f"{self.name} is not asked any more: the run is ending")
+            self._spending.check()
+            answer = await self._teacher.ask(ask)
+            self._spending.paid(self.name, answer)
+            return answer
+
+    def close(self) -> None:
+        self._closed = True
+
+
+class CachedTeacher:
+    """Answers from the cache, or asks and keeps the answer before anyone sees it. Equal asks at the same time share one
+    call, which goes on even if whoever asked first gives up."""
+
+    def __init__(self, teacher: Teacher, cache: Cache, spending: Spending | None = None) -> None:
+        self._teacher, self._cache = teacher, cache
+        self._spending = spending or Spending()
+        self._running: dict[str, asyncio.Task[Answer]] = {}
+
+    @property
+    def name(self) -> str:
+        return self._teacher.name
+
+    async def ask(self, ask: Ask) -> Answer:
+        key = ask_key(self.name, ask)
+        if (task := self._running.get(key)) is None:
+            if (answer := self._cache.get(key)) is not None:
+                self._spending.reused(self.name)
+                return answer
+            task = self._running[key] = asyncio.create_task(self._fetch(key, ask))
+        return await asyncio.shield(task)
+
+    async def drain(self) -> None:
+        """Wait until no call is in flight; what they bring is kept, what they fail with is dropped."""
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    async def _fetch(self, key: str, ask: Ask) -> Answer:
+        try:
+            answer = await self._teacher.ask(ask)
+            return await self._cache.put(Entry(key, self.name, answer))
+        finally:
+            del self._running[key]
+
+
+@asynccontextmanager
+async def open_teacher(
+    spec: str, cache: Cache, *, limits: Limits = USUAL, spending: Spending | None = None
+) -> AsyncIterator[CachedTeacher]:
+    """The teacher of a SPEC, ready to be asked. Errors: TeacherError for a bad SPEC, a missing key, a missing price."""
+    spending = spending or Spending()
+    wire = parse_spec(spec)
+    spending.open_account(wire.name, cache.tokens(wire.name))
+    http = HttpTeacher(wire, find_key(wire), limits)
+    gate = GatedTeacher(http, spending, limits.concurrency)
+    teacher = CachedTeacher(gate, cache, spending)
+    try:
+        yield teacher
+    finally:
+        gate.close()
+        await teacher.drain()  # bounded: each call in flight has its deadlines
+        await http.aclose()

@@ -1,0 +1,186 @@
+import asyncio
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from teacher_toys import ask_for, run
+
+import data_builders.teachers.cache as cache_module
+from data_builders.teachers import Answer, TeacherError
+from data_builders.teachers.cache import Cache, Entry, Tokens, ask_key
+
+WRITE_FOREVER = """
+import asyncio, sys
+from pathlib import Path
+from data_builders.teachers import Answer
+from data_builders.teachers.cache import Cache, Entry
+
+async def main():
+    with Cache(Path(sys.argv[1])) as cache:
+        for n in range(10**9):
+            async def one(i):
+                text = f"{n}-{i}"
+                answer = Answer(text=text, input_tokens=1, output_tokens=1, finished=True, model="m")
+                await cache.put(Entry(text, "t", answer))
+                print(text, flush=True)
+            await asyncio.gather(*(one(i) for i in range(5)))
+
+asyncio.run(main())
+"""
+OPEN_AND_WRITE = """
+import sys
+from pathlib import Path
+from data_builders.teachers import Answer
+from data_builders.teachers.cache import Cache, Entry
+
+with Cache(Path(sys.argv[1])) as cache:
+    for n in range(40):
+        answer = Answer(text=sys.argv[2], input_tokens=1, output_tokens=1, finished=True, model="m")
+        cache.put_all([Entry(str(n), "t", answer)])
+"""
+
+
+def answer(text: str = "x") -> Answer:
+    return Answer(text=text, input_tokens=3, output_tokens=2, finished=True, model="m")
+
+
+def python(script: str, *arguments: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", script, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_what_is_put_comes_back_and_survives_the_process(tmp_path: Path) -> None:
+    with Cache(tmp_path / "deep" / "c.sqlite") as cache:
+        assert cache.get("k") is None
+        assert run(cache.put(Entry("k", "t", answer("é\n")))) == answer("é\n")
+        assert cache.get("k") == answer("é\n")
+    with Cache(tmp_path / "deep" / "c.sqlite") as cache:
+        assert cache.get("k") == answer("é\n")
+
+
+def test_the_first_answer_wins(tmp_path: Path) -> None:
+    async def work(cache: Cache) -> list[Answer]:
+        return await asyncio.gather(*(cache.put(Entry("k", "t", answer(str(n)))) for n in range(5)))
+
+    with Cache(tmp_path / "c.sqlite") as cache:
+        assert {kept.text for kept in run(work(cache))} == {"0"}
+        assert run(cache.put(Entry("k", "t", answer("late")))).text == "0"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3), st.sampled_from(["live", "batch"])), max_size=12)
+)
+def test_tokens_are_those_of_the_kept_answers(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple]) -> None:
+    first: dict[str, tuple[str, str]] = {}
+    with Cache(tmp_path_factory.mktemp("tokens") / "c.sqlite") as cache:
+        for teacher, key, via in rows:
+            run(cache.put(Entry(key, teacher, answer(), via)))
+            first.setdefault(key, (teacher, via))
+        for teacher in "abc":
+            for via in ("live", "batch"):
+                count = list(first.values()).count((teacher, via))
+                assert cache.tokens(teacher, via) == Tokens(count, 3 * count, 2 * count)
+
+
+@given(st.text(max_size=5), st.text(max_size=5))
+def test_a_key_is_of_the_teacher_and_the_whole_ask(one: str, other: str) -> None:
+    ask = ask_for("q", system=one)
+    assert (ask_key("t", ask) == ask_key("t", ask_for("q", system=other))) == (_nfc(one) == _nfc(other))
+    others = [
+        ask_key("u", ask),
+        *(ask_key("t", ask.model_copy(update=c)) for c in ({"sample": 1}, {"max_tokens": 9}, {"temperature": 0.1})),
+    ]
+    assert len({ask_key("t", ask), *others}) == 5
+
+
+def _nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)
+
+
+def test_a_kill_loses_nothing_whose_put_returned(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    process = python(WRITE_FOREVER, path)
+    assert process.stdout is not None
+    seen = [process.stdout.readline().strip() for _ in range(60)]
+    process.send_signal(signal.SIGKILL)
+    seen += [line for line in process.stdout.read().split("\n")[:-1] if line]
+    process.wait(20)
+    with Cache(path) as cache:
+        kept = {text: cache.get(text) for text in seen}
+    assert all(found is not None and found.text == text for text, found in kept.items())
+    assert len(kept) >= 60
+
+
+def test_processes_may_share_a_file_from_its_first_moment(tmp_path: Path) -> None:
+    path = tmp_path / "c.sqlite"
+    writers = [python(OPEN_AND_WRITE, path, name) for name in "abc"]
+    for writer in writers:
+        assert writer.wait(60) == 0, writer.stderr.read() if writer.stderr else ""
+    with Cache(path) as cache:
+        assert cache.tokens("t").calls == 40
+
+
+def test_a_file_that_another_process_holds_for_good_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_module, "_BUSY_S", 0.2)
+    path = tmp_path / "c.sqlite"
+    with Cache(path) as cache:
+        other = sqlite3.connect(path, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(TeacherError, match="in use by another process"):
+            run(cache.put(Entry("k", "t", answer())))
+        assert cache.get("k") is None
+        with pytest.raises(TeacherError, match="in use by another process"):
+            Cache(path)
+        other.execute("ROLLBACK")
+        other.close()
+        assert run(cache.put(Entry("k", "t", answer()))) == answer()
+
+
+@pytest.mark.parametrize("kind", ["text", "other", "newer", "folder"])
+def test_what_is_no_cache_is_one_sentence_and_stays_as_it_is(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "c.sqlite"
+    if kind == "text":
+        path.write_text("precious notes, long enough to be mistaken for a header of some kind\n" * 20)
+    elif kind == "other":
+        with sqlite3.connect(path) as other:
+            other.execute("CREATE TABLE precious (x)")
+    elif kind == "newer":
+        with Cache(path) as cache:
+            cache.put_all([Entry("k", "t", answer())])
+        with sqlite3.connect(path) as newer:
+            newer.execute("PRAGMA user_version = 2")
+    else:
+        path.mkdir()
+    before = path.read_bytes() if path.is_file() else b""
+    with pytest.raises(TeacherError, match=r"c\.sqlite") as caught:
+        Cache(path)
+    assert "\n" not in str(caught.value)
+    assert (path.read_bytes() if path.is_file() else b"") == before
+
+
+def test_a_full_disk_is_one_sentence_and_the_file_stays_whole(tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        run(cache.put(Entry("k", "t", answer())))
+        cache._write.execute("PRAGMA max_page_count = 8")
+        with pytest.raises(TeacherError, match="full"):
+            cache.put_all([Entry(str(n), "t", answer("x" * 4000)) for n in range(100)])
+        assert cache.get("3") is None
+        assert cache.get("k") == answer()
+        cache._write.execute("PRAGMA max_page_count = 100000")
+        assert run(cache.put(Entry("after", "t", answer()))) == answer()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(TeacherError, match="cannot be used"):
+        Cache(tmp_path / "deep" / "c.sqlite")

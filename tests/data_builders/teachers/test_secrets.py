@@ -1,0 +1,85 @@
+"""A planted key is looked for in everything that a run leaves behind: output at the most talkative level, tracebacks
+with all their local variables, reprs, and every byte of every file."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from loopback import Faults, Loopback
+from teacher_toys import KEY, echo
+
+SCRIPT = """
+import asyncio, logging, pprint, sys, traceback
+from contextlib import suppress
+from pathlib import Path
+from data_builders.teachers import Ask, Pending
+from data_builders.teachers.asking import open_teacher
+from data_builders.teachers.batch import BatchExport
+from data_builders.teachers.cache import Cache
+from data_builders.teachers.client import Limits
+from data_builders.teachers.spec import find_key, parse_spec
+
+logging.basicConfig(level=0, stream=sys.stderr)
+spec, refused, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+limits = Limits(attempts=2, backoff_s=0.01, request_s=20)
+
+def show(thing, depth=0):
+    print(repr(thing), str(thing))
+    if depth < 3 and hasattr(thing, "__dict__") and type(thing).__module__.startswith("data_builders"):
+        for value in vars(thing).values():
+            show(value, depth + 1)
+
+def tell(error):
+    print("told:", error)
+    while error is not None:
+        shown = traceback.TracebackException.from_exception(error, capture_locals=True)
+        print("".join(shown.format()), error.args, vars(error))
+        error = error.__cause__ or error.__context__
+
+async def main():
+    with Cache(folder / "cache.sqlite") as cache:
+        for number, one in enumerate((spec, refused)):
+            async with open_teacher(one, cache, limits=limits) as teacher:
+                show(teacher)
+                asks = [Ask(system="s", user=f"{number} q{n}", max_tokens=9) for n in range(12)]
+                for answer in await asyncio.gather(*map(teacher.ask, asks), return_exceptions=True):
+                    if isinstance(answer, Exception):
+                        tell(answer)
+                    else:
+                        show(answer)
+        wire = parse_spec(spec)
+        show(wire), show(find_key(wire))
+        with BatchExport(wire, cache, folder / "batch.jsonl") as export:
+            with suppress(Pending):
+                await export.ask(Ask(system="s", user="another", max_tokens=9))
+        show(export)
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("kind", ["chat", "anthropic"])
+def test_a_key_reaches_no_output_no_error_and_no_file(kind: str, tmp_path: Path) -> None:
+    kinds = ("server_error", "garbage", "truncated", "reset", "rate_limit")
+    with (
+        Loopback(echo, key=KEY, faults=Faults(rate=0.5, kinds=kinds, in_a_row=9)) as server,
+        Loopback(echo, key="another key") as refusing,
+    ):
+        specs = {"chat": (server.chat, refusing.chat), "anthropic": (server.anthropic, "chat:https://x.invalid/v1#m")}
+        environment = {**os.environ, **server.environment, "OPENAI_API_KEY": KEY}
+        command = [sys.executable, "-X", "dev", "-W", "ignore", "-c", SCRIPT, *specs[kind], tmp_path]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+        assert done.returncode == 0, done.stderr[-2_000:]
+        assert server.served.total() >= 3  # the key was used
+        assert "in vain" in done.stdout  # and there were errors to tell about
+        assert "HTTP Request: POST" in done.stderr  # and a log to be told in
+        if kind == "chat":
+            assert refusing.refused[401]
+            assert "refuses the key" in done.stdout
+    written = {file.name: file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()}
+    assert {"cache.sqlite", "batch.jsonl"} <= written.keys()
+    for name, data in {"stdout": done.stdout.encode(), "stderr": done.stderr.encode(), **written}.items():
+        assert KEY.encode() not in data, name
+        assert KEY.removeprefix("sk-").encode() not in data, name

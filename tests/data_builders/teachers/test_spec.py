@@ -1,0 +1,60 @@
+import pytest
+
+from data_builders.teachers import TeacherError
+from data_builders.teachers.spec import find_key, parse_spec
+
+
+def test_both_forms() -> None:
+    chat = parse_spec("chat:https://host:8000/v1/#org/model:7b", {})
+    assert (chat.name, chat.url) == ("chat:org/model:7b", "https://host:8000/v1/chat/completions")
+    claude = parse_spec("anthropic:claude-x", {})
+    assert (claude.name, claude.url) == ("anthropic:claude-x", "https://api.anthropic.com/v1/messages")
+    moved = parse_spec("anthropic:claude-x", {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1/"})
+    assert moved.url == "http://127.0.0.1:1/v1/messages"
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("gpt-4", "chat:URL#MODEL"),
+        ("rules", "no teacher that can be asked"),
+        ("chat:https://host/v1", "names no model"),
+        ("chat:https://host/v1#", "names no model"),
+        ("chat:host/v1#m", "https://host/v1"),
+        ("chat:ftp://host/v1#m", "https://host/v1"),
+        ("chat:https://host:port/v1#m", "cannot be read"),
+        ("anthropic:", "names no model"),
+        ("anthropic:a b", "names no model"),
+    ],
+)
+def test_a_bad_spec_is_explained(spec: str, says: str) -> None:
+    with pytest.raises(TeacherError, match=says):
+        parse_spec(spec, {})
+
+
+@pytest.mark.parametrize("url", ["https://me:hunter2@host/v1", "https://host/v1?key=hunter2"])
+def test_a_secret_in_a_url_is_refused_and_not_repeated(url: str) -> None:
+    with pytest.raises(TeacherError) as caught:
+        parse_spec(f"chat:{url}#m", {})
+    assert "hunter2" not in str(caught.value)
+
+
+def test_keys_come_from_the_environment_and_hide() -> None:
+    wire = parse_spec("chat:https://api.openai.com/v1#m", {})
+    key = find_key(wire, {"OPENAI_API_KEY": " sk-1 \n"})
+    assert key is not None
+    assert key.get_secret_value() == "sk-1"
+    assert "sk-1" not in repr(key) + str(key)
+    both = find_key(wire, {"OPENAI_API_KEY": "sk-1", "JUDGE_R1_TEACHER_KEY": "sk-2"})
+    assert both is not None
+    assert both.get_secret_value() == "sk-2"
+    assert find_key(parse_spec("chat:https://host/v1#m", {}), {"OPENAI_API_KEY": "sk-1"}) is None
+
+
+def test_a_missing_or_broken_key_names_its_variable() -> None:
+    for spec, name in [("anthropic:m", "ANTHROPIC_API_KEY"), ("chat:https://api.openai.com/v1#m", "OPENAI_API_KEY")]:
+        with pytest.raises(TeacherError, match=name):
+            find_key(parse_spec(spec, {}), {})
+        with pytest.raises(TeacherError, match=name) as caught:
+            find_key(parse_spec(spec, {}), {name: "two words"})
+        assert "two words" not in str(caught.value)

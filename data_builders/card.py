@@ -75,13 +75,13 @@ def dataset_card(
     name: str,
     files: Mapping[str, Mapping[str, str]],
     tallies: Mapping[str, Tally],
+    whole: Tally,
     notes: Sequence[str],
     split: Mapping[str, Any] | None,
     versions: Mapping[str, str],
 ) -> str:
-    """README.md: `files` has each table's file by split, `split` is the split.json that the pairs came with."""
-    licenses = sum((tally.licenses for tally in tallies.values()), Counter[str]())
-    largest = sum(tally.pairs for tally in tallies.values())
+    """README.md: `files` has each table's file by split, `tallies` what the splits hold, `whole` what all of
+    them do together, `split` is the split.json that the pairs came with."""
     configs = [
         {
             "config_name": table,
@@ -92,15 +92,15 @@ def dataset_card(
     ]
     header = {
         "pretty_name": f"Pairs of reasonings for judges ({name})",
-        "license": hub_licenses(list(licenses)),
-        "size_categories": [next((label for limit, label in _SIZES if largest < limit), "n>1M")],
+        "license": hub_licenses(list(whole.licenses)),
+        "size_categories": [next((label for limit, label in _SIZES if whole.pairs < limit), "n>1M")],
         "tags": ["llm-as-a-judge", "preference", "reasoning"],
         "configs": configs,
     }
     body = [
         f"# Pairs of reasonings for judges ({name})",
         "",
-        "Two reasonings of one case, one of them sound; which one is better, and which of six principles the other breaks:",
+        "Two reasonings of one case: which one is better, and which of six principles the other one breaks.",
         "",
         *(f"* {p.code} {p.name}: {p.definition}" for p in PRINCIPLES),
         "",
@@ -111,7 +111,7 @@ def dataset_card(
         "",
         "## How it was built",
         "",
-        *_origins(tallies),
+        *_origins(whole),
         *(["", *_split(split)] if split else []),
         "",
         "Written with " + ", ".join(f"{package} {version}" for package, version in versions.items()) + ".",
@@ -120,7 +120,7 @@ def dataset_card(
         "",
         "As the corpora state them:",
         "",
-        *(f"* {' '.join(text.split())}: {count} cases" for text, count in sorted(licenses.items())),
+        *(f"* {' '.join(text.split())}: {count} cases" for text, count in sorted(whole.licenses.items())),
     ]
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(body) + "\n"
 
@@ -136,9 +136,8 @@ def _sizes(tallies: Mapping[str, Tally]) -> list[str]:
     return rows
 
 
-def _origins(tallies: Mapping[str, Tally]) -> list[str]:
-    sources = sum((tally.sources for tally in tallies.values()), Counter[str]())
-    origins = sum((tally.origins for tally in tallies.values()), Counter[tuple[str, int]]())
+def _origins(whole: Tally) -> list[str]:
+    sources, origins = whole.sources, whole.origins
     return [
         "Cases: " + ", ".join(f"{source} {count}" for source, count in sorted(sources.items())) + ".",
         "Flaws: "
@@ -151,8 +150,8 @@ def _split(split: Mapping[str, Any]) -> list[str]:
     settings = ", ".join(f"{key} {value}" for key, value in split["settings"].items())
     near = split["near_duplicates"]
     lines = [
-        f"Split by case ({settings}); {near['pairs']} pairs of nearly alike cases (Jaccard index of runs of eight words at "
-        f"least {near['threshold']}), none on both sides.",
+        f"Split by case ({settings}); {near['pairs']} pairs of nearly alike cases (runs of eight words, Jaccard index "
+        f"of at least {near['threshold']}), none on both sides.",
     ]
     if (lengths := split.get("prompt_tokens")) and lengths["left_out"]:
         lines.append(f"{lengths['left_out']} pairs with prompts over {lengths['limit']} tokens were left out.")

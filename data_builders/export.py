@@ -34,7 +34,7 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Tall
         for split, file in of_split.items()
         if table in chosen.llama_factory
     }
-    tallies = {split: Tally() for split in folders}
+    tallies, whole, seen = {split: Tally() for split in folders}, Tally(), set[str]()
     beside = [out / "README.md", *([out / LLAMA_FACTORY_FILE] if info else [])]
     with ExitStack() as stack:
         texts = stack.enter_context(Writing(*beside))
@@ -46,9 +46,12 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Tall
         for split, folder in folders.items():
             for index, (_, pair, case) in enumerate(stored_pairs(folder, open_cases(folder))):
                 tallies[split].add(pair, case)
+                if pair.pair_id not in seen:  # nested training sets hold a pair several times
+                    seen.add(pair.pair_id)
+                    whole.add(pair, case)
                 for table, row in tables.items():
                     sinks[table, split].write(row(pair, case, index, split))
-        card = dataset_card(name, files, tallies, chosen.notes(options), _split_report(path), _versions())
+        card = dataset_card(name, files, tallies, whole, chosen.notes(options), _split_report(path), _versions())
         texts.write(out / "README.md", card)
         if info:
             texts.write(out / LLAMA_FACTORY_FILE, json.dumps(info, indent=2) + "\n")

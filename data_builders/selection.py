@@ -20,11 +20,12 @@ Pools = Mapping[str, Mapping[Cell, Sequence[PairEntry]]]
 """The pairs of each group by set and side."""
 
 
-def choose_test(pools: Pools, count: int, *, turn: int) -> list[PairEntry]:
+def choose_test(pools: Pools, count: int, *, turn: int, seen: Counter[int]) -> list[PairEntry]:
     """Up to `count` pairs, each of another group; groups that come first in `pools` are preferred.
 
     Sets differ by one at most where the groups allow it, sides too; multi pairs are picked so that principles are
-    even. `turn` (the number of the domain) decides which sets and side get the odd pair.
+    even, with what other domains took (`seen`, which grows). `turn` (the number of the domain) decides which sets and
+    side get the odd pair.
     """
     by_set: dict[int, list[str]] = defaultdict(list)
     by_cell: dict[Cell, list[str]] = defaultdict(list)
@@ -34,7 +35,7 @@ def choose_test(pools: Pools, count: int, *, turn: int) -> list[PairEntry]:
             if group not in by_set[cell[0]][-1:]:
                 by_set[cell[0]].append(group)
     sets = _filled(by_set, count, turn)
-    return _picked(pools, _sided(pools, sets, by_cell, turn))
+    return _picked(pools, _sided(pools, sets, by_cell, turn), seen)
 
 
 def training_order(pairs: Iterable[PairEntry], seed: int) -> list[PairEntry]:
@@ -92,10 +93,10 @@ def _sided(pools: Pools, sets: Mapping[str, int], by_cell: Mapping[Cell, Sequenc
     return owner
 
 
-def _picked(pools: Pools, cells: Mapping[str, Cell]) -> list[PairEntry]:
+def _picked(pools: Pools, cells: Mapping[str, Cell], seen: Counter[int]) -> list[PairEntry]:
     """A pair for each group from its set and side: the first, or for multi pairs one that evens the principles out."""
     chosen = [pools[group][cell][0] for group, cell in cells.items() if SETS[cell[0]] != "multi"]
-    seen = Counter(number for pair in chosen for number in pair.violated)
+    seen.update(number for pair in chosen for number in pair.violated)
     for group, cell in cells.items():
         if SETS[cell[0]] == "multi":
             best = min(pools[group][cell], key=lambda pair: _spread(seen + Counter(pair.violated)))

@@ -80,10 +80,11 @@ def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
 
     def plan(catalogue: Catalogue, groups: Groups) -> dict[str, Part]:
         domains = catalogue.domains
+        seen: Counter[int] = Counter()
         held = [
             pair
             for turn, domain in enumerate(domains)
-            for pair in choose_test(_pools(catalogue, groups, domain, test, seed), test, turn=turn)
+            for pair in choose_test(_pools(catalogue, groups, domain, test, seed), test, turn=turn, seen=seen)
         ]
         tested = {groups[pair.case.case_id] for pair in held}
         cells: dict[tuple[str, int], list[PairEntry]] = defaultdict(list)

@@ -20,7 +20,7 @@ class Options:
     """What the user chooses: prompts as an episode shows them, how answers are written, what a preference is between,
     and the seed of what is drawn."""
 
-    config: EpisodeConfig = EpisodeConfig()
+    config: EpisodeConfig = field(default_factory=EpisodeConfig)
     answer: AnswerForm = "json"
     preference: PreferenceForm = "judgment"
     seed: int = 0

@@ -31,9 +31,9 @@ def answer(judgment: Judgment, form: AnswerForm) -> str:
 
 
 def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
-    """A judgment that is wrong in one way, by the hash of the pair and the seed: for one half of the pairs the other side
-    with the right principles, for the other half the right side with other principles, as many as are right (one fewer
-    where all six are), every such set equally likely."""
+    """A judgment that is wrong in one way, by the hash of the pair and the seed: for one half of the pairs the other
+    side with the right principles, for the other half the right side with other principles, as many as are right (one
+    fewer where all six are), every such set equally likely."""
     gold, drawn = pair.gold, int(content_hash("rejected", pair.pair_id, seed), 16)
     if drawn % 2:
         return gold.model_copy(update={"comparison": "A<B" if gold.comparison == "A>B" else "A>B"})
@@ -54,9 +54,7 @@ def preference(pair: ReasoningPair, case: Case, options: Options) -> tuple[tuple
 def prompt_note(options: Options) -> str:
     """What the prompts show, for the dataset card."""
     style = "table6" if options.answer == "table6" else options.config.prompt
-    return (
-        f"Prompts: style `{style}`, context `{options.config.context}`, no search; tags in quoted text are neutralised."
-    )
+    return f"Prompts: style `{style}`, context `{options.config.context}`, no search; tags in quotes are neutralised."
 
 
 def answer_note(options: Options) -> str:
@@ -70,12 +68,12 @@ def preference_notes(options: Options) -> Sequence[str]:
     """What is preferred to what, for the dataset card."""
     if options.preference == "reasoning":
         return [
-            f"Prompts: the case (context `{options.config.context}`) and its decision; tags in quoted text are neutralised.",
+            f"Prompts: the case (context `{options.config.context}`) and its decision; tags in quotes are neutralised.",
             "Chosen: the reference reasoning. Rejected: the flawed one (Table 7 of the LRBench paper).",
         ]
     return [
         prompt_note(options),
         answer_note(options),
-        "Chosen: the gold judgment. Rejected: by the hash of the pair and the seed, either the other side with the right "
-        f"principles or the right side with as many other principles (seed {options.seed}).",
+        "Chosen: the gold judgment. Rejected: by the hash of the pair and the seed, either the other side with the "
+        f"right principles or the right side with as many other principles (seed {options.seed}).",
     ]

@@ -1,4 +1,4 @@
-"""`trl`: conversational tables for TRL, `messages` for its SFTTrainer and prompt, chosen, rejected for its DPOTrainer."""
+"""`trl`: conversational tables: `messages` for its SFTTrainer; prompt, chosen, rejected for its DPOTrainer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

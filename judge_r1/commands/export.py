@@ -17,9 +17,7 @@ def export(
     path: Annotated[Path, typer.Argument(help="A folder of pairs, or one that `judge-r1 split` wrote.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     name: Annotated[str, typer.Option("--format", help="sft, dpo, trl or verl.")],
-    recipe: Annotated[
-        Path | None, typer.Option(help="Prompts as this recipe shows them; whole case by default.")
-    ] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Prompts as this recipe has them; whole case by default.")] = None,
     answer: Annotated[str, typer.Option(help="json, or table6: two lines.")] = "json",
     preference: Annotated[str, typer.Option(help="judgment, or reasoning: sound over flawed (Table 7).")] = "judgment",
     seed: Annotated[int, typer.Option(help="Seed of the rejected judgments.")] = 0,

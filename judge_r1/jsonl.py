@@ -20,9 +20,16 @@ class BadRecord(JudgeError):
 
 def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[M]:
     """The records of a file, checked one by one. `unique` names an id that must not repeat."""
+    return (record for _, record in located(path, model, unique=unique))
+
+
+def located(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[tuple[int, M]]:
+    """As `read_jsonl`, each record with the byte at which its line begins."""
     seen: dict[object, int] = {}
     with _open(path) as lines:
+        place = 0
         for number, line in enumerate(lines, 1):
+            start, place = place, place + len(line)
             if not line.strip():
                 continue
             try:
@@ -37,7 +44,15 @@ def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iter
                         "remove one of the two"
                     )
                 seen[key] = number
-            yield record
+            yield start, record
+
+
+def lines_at(path: Path, places: Iterable[int]) -> Iterator[str]:
+    """The lines that begin at these bytes of a file, as they stand there, each with its line feed."""
+    with _open(path) as file:
+        for place in places:
+            file.seek(place)
+            yield file.readline().decode().rstrip("\n") + "\n"
 
 
 def explain(error: ValidationError) -> str:

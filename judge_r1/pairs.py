@@ -39,14 +39,20 @@ def load_pairs(folder: Path) -> PairSet:
     cases = {case.case_id: case for case in read_jsonl(folder / CASES_FILE, Case, unique="case_id")}
     pairs = []
     for pair in read_jsonl(folder / PAIRS_FILE, ReasoningPair, unique="pair_id"):
-        where = f"{folder / PAIRS_FILE}: pair {pair.pair_id}"
-        if (case := cases.get(pair.case_id)) is None:
-            raise JudgeError(f"{where} names case {pair.case_id}, which {CASES_FILE} does not hold: rebuild the folder")
-        if pair.reference != case.reference:
-            raise JudgeError(f"{where} prefers a reasoning that is not its case's reference: rebuild the folder")
-        if pair.domain != case.domain:
-            raise JudgeError(f"{where} has domain {pair.domain!r}, its case {case.domain!r}: rebuild the folder")
+        case_of(pair, cases, folder)
         pairs.append(pair)
     if not pairs:
         raise JudgeError(f"{folder / PAIRS_FILE} holds no pairs")
     return PairSet(cases, pairs)
+
+
+def case_of(pair: ReasoningPair, cases: Mapping[str, Case], folder: Path) -> Case:
+    """The case of a pair read from `folder`. Errors: JudgeError where it has none, or one it does not fit."""
+    where = f"{folder / PAIRS_FILE}: pair {pair.pair_id}"
+    if (case := cases.get(pair.case_id)) is None:
+        raise JudgeError(f"{where} names case {pair.case_id}, which {CASES_FILE} does not hold: rebuild the folder")
+    if pair.reference != case.reference:
+        raise JudgeError(f"{where} prefers a reasoning that is not its case's reference: rebuild the folder")
+    if pair.domain != case.domain:
+        raise JudgeError(f"{where} has domain {pair.domain!r}, its case {case.domain!r}: rebuild the folder")
+    return case

@@ -1,13 +1,18 @@
 """build, validate, audit, split: from a corpus to pairs that can be trusted."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from data_builders.sources import SOURCES
+from judge_r1.commands.splits import print_split
+from judge_r1.errors import JudgeError
+
+if TYPE_CHECKING:
+    from data_builders.lengths import LengthAudit
 
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
@@ -138,22 +143,65 @@ def audit(folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the fo
 
 
 def split(
-    folder: Folder,
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="PAIRS...", help="Folders with cases.jsonl and pairs.jsonl.")
+    ],
     out: Out,
-    test_share: Annotated[float, typer.Option(help="Share of the cases that go to the test set.")] = 0.2,
+    test_share: Annotated[
+        float | None, typer.Option(help="Share of the cases in the test set; 0.2 by default.")
+    ] = None,
+    sizes: Annotated[str | None, typer.Option(help="Pairs per set and domain, for example 1000,3000,5000.")] = None,
+    test: Annotated[int, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each.")] = 100,
     seed: Annotated[int, typer.Option()] = 0,
+    near_duplicates: Annotated[
+        str, typer.Option(help="group: nearly alike cases stay together; fail: refuse them.")
+    ] = "group",
+    recipe: Annotated[Path | None, typer.Option(help="Measure prompts as this recipe shows them.")] = None,
+    model: Annotated[str | None, typer.Option(help="Measure prompts with this tokenizer.")] = None,
+    max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave longer prompts out.")] = None,
 ) -> None:
-    """Split pairs by case into OUT/train and OUT/test.
+    """Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training sets and
+    a balanced test set as LRBench has them.
 
     Example: `judge-r1 split runs/medical --test-share 0.2 --out runs/medical-split`
-    """
-    from data_builders.build import write_pairs
-    from data_builders.splits import split_by_case
-    from judge_r1.pairs import load_pairs
 
-    for name, part in zip(("train", "test"), split_by_case(load_pairs(folder), test_share, seed), strict=True):
-        write_pairs(part, out / name)
-        Console().print(f"{out / name}: {len(part.cases)} cases, {len(part.pairs)} pairs")
+    Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --out runs/lrbench`
+    """
+    from data_builders.splits import by_share, by_sizes
+    from data_builders.splits import split as split_pairs
+
+    if sizes is not None and test_share is not None:
+        raise JudgeError("--sizes and --test-share exclude each other")
+    if near_duplicates not in ("group", "fail"):
+        raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
+    wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
+    plan = by_share(0.2 if test_share is None else test_share, seed) if sizes is None else by_sizes(wanted, test, seed)
+    audit = _length_audit(recipe, model, max_prompt_tokens)
+    report = split_pairs(
+        folders,
+        out,
+        plan,
+        near="fail" if near_duplicates == "fail" else "group",
+        audit=audit,
+        leave_out=max_prompt_tokens is not None,
+    )
+    print_split(report, out, Console())
+
+
+def _length_audit(recipe: Path | None, model: str | None, limit: int | None) -> "LengthAudit | None":
+    from data_builders.lengths import LengthAudit, PromptLengths
+    from judge_r1.config import EpisodeConfig, load_recipe
+    from judge_r1.models import load_tokenizer
+    from judge_r1.tokens import Codec
+
+    if recipe is None and model is None:
+        if limit is not None:
+            raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
+        return None
+    resolved = load_recipe(recipe) if recipe else None
+    config = resolved.episode if resolved else EpisodeConfig()
+    name = model or (resolved.model if resolved else "")
+    return LengthAudit(PromptLengths(Codec(load_tokenizer(name)), config), limit or config.prompt_tokens)
 
 
 def _most(counts: dict[str, int]) -> str:

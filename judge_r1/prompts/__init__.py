@@ -7,6 +7,7 @@ encode the two differently and a chat backend can send the plain text.
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from string import Template
 from typing import Literal
@@ -62,15 +63,27 @@ def judge_prompt(
     system = task, six principles, output contract, and the search tool if `searches` > 0; user = case (its context
     only if `context` is "full") and the pair. `style` names the pair of template files.
     """
-    principles = "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
     lead = LEADS.get(case.domain, f"reasonings from the domain {case.domain!r} about the same case")
     search = _fill(f"{style}_search", {"searches": str(searches)}) if searches else ""
-    system = _fill(f"{style}_system", {"lead": lead, "principles": principles, "search": search, "domain": case.domain})
+    system = _fill(
+        f"{style}_system", {"lead": lead, "principles": _principles(), "search": search, "domain": case.domain}
+    )
     fields = {"decision": case.decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
-    if context == "full":
-        fields["context"] = case.context
+    return _prompt(style, system, fields, case.context if context == "full" else None)
+
+
+def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
+    """The prompt that asks for the reasoning of a case itself: its two reasonings are then a preference between two
+    answers (structure of the paper's Table 7)."""
+    system = _fill("reasoning_system", {"domain": case.domain, "principles": _principles()})
+    return _prompt("reasoning", system, {"decision": case.decision}, case.context if context == "full" else None)
+
+
+def _prompt(style: str, system: str, fields: dict[str, str], context: str | None) -> Prompt:
+    if context is not None:
+        fields = {**fields, "context": context}
     marks = {name: f"\ue000{at}\ue001" for at, name in enumerate(fields)}
-    shown = _fill(f"{style}_context", {"context": marks["context"]}) if context == "full" else ""
+    shown = "" if context is None else _fill(f"{style}_context", {"context": marks["context"]})
     user = _fill(f"{style}_user", {**marks, "context": shown})
     return Prompt(
         messages=(Message("system", system), Message("user", user)),
@@ -78,8 +91,17 @@ def judge_prompt(
     )
 
 
+def _principles() -> str:
+    return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
+
+
 def _fill(name: str, fields: Mapping[str, str]) -> str:
+    return _template(name).substitute(fields).strip("\n")
+
+
+@cache
+def _template(name: str) -> Template:
     file = files(__name__) / f"{name}.txt"
     if not file.is_file():
         raise JudgeError(f"there is no prompt template {name!r} in judge_r1/prompts")
-    return Template(file.read_text(encoding="utf-8")).substitute(fields).strip("\n")
+    return Template(file.read_text(encoding="utf-8"))

@@ -1,0 +1,41 @@
+"""`sft`: Alpaca fields (paper, Table 6). LLaMA-Factory is told to use `instruction` as the system prompt, so that a
+model is trained on the chat that a judge is later asked with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from data_builders.exports import FORMATS, Format, Options, Row
+from data_builders.exports.answers import answer, answer_note, prompt_note, question
+from judge_r1.records import Case, ReasoningPair
+
+
+def tables(options: Options) -> Mapping[str, Row]:
+    def row(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
+        system, user = question(pair, case, options)
+        return {
+            "instruction": system["content"],
+            "input": user["content"],
+            "output": answer(pair.gold, options.answer),
+            "pair_id": pair.pair_id,
+        }
+
+    return {"sft": row}
+
+
+def notes(options: Options) -> Sequence[str]:
+    return [prompt_note(options), answer_note(options)]
+
+
+FORMATS.register("sft")(
+    Format(
+        help="instruction, input, output, for LLaMA-Factory",
+        tables=tables,
+        notes=notes,
+        llama_factory={
+            "sft": {
+                "formatting": "alpaca",
+                "columns": {"system": "instruction", "prompt": "input", "response": "output"},
+            }
+        },
+    )
+)

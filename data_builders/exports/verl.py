@@ -1,0 +1,30 @@
+"""`verl`: the parquet files that verl's RLHFDataset reads, as the verl engine writes them for itself."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from data_builders.exports import FORMATS, Format, Options, Row
+from judge_r1.records import Case, ReasoningPair
+from judge_r1.training.verl.parquet import ParquetRows, parquet_row
+
+
+def tables(options: Options) -> Mapping[str, Row]:
+    def row(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
+        return parquet_row(pair, case, options.config, index=index, split=split)
+
+    return {"verl": row}
+
+
+def notes(options: Options) -> Sequence[str]:
+    config = options.config
+    searches = config.spending.max_searches
+    return [
+        f"Prompts: style `{config.prompt}`, context `{config.context}`, {searches} searches; tags in quoted text are "
+        "neutralised. `reward_model.ground_truth` is the gold judgment.",
+        "The agent loop plays each pair from its data folder by `extra_info.pair_id`; the prompts are for readers.",
+    ]
+
+
+FORMATS.register("verl")(
+    Format(help="parquet for verl", tables=tables, notes=notes, suffix="parquet", open=ParquetRows)
+)

@@ -1,0 +1,19 @@
+"""A small split of `mini`, and what loads it as trainers do."""
+
+import os
+from pathlib import Path
+
+import pytest
+from split_toys import mini_folder
+
+from data_builders.splits import by_sizes, split
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+@pytest.fixture(scope="session")
+def split_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """train_42, train_84 and test."""
+    home = tmp_path_factory.mktemp("split")
+    split([mini_folder(home / "in", 24)], home / "out", by_sizes([2, 4], 3, 0))
+    return home / "out"

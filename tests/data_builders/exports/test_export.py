@@ -1,0 +1,182 @@
+"""Exports as a whole: what is written, that `datasets` reads the folder, that it is whole or not there."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from split_toys import folder, long_case, mini_folder, pairs_of
+from toys import mini_pairs
+
+from data_builders.export import export, splits_of
+from data_builders.exports import FORMATS, Options
+from judge_r1.config import EpisodeConfig
+from judge_r1.errors import JudgeError
+from judge_r1.pairs import load_pairs
+from judge_r1.records import ReasoningPair
+
+SPLITS = ("test", "train_42", "train_84")
+NAMES = ("dpo", "sft", "trl", "verl")
+Load = Callable[..., Any]
+
+
+@pytest.fixture
+def load(tmp_path: Path) -> Load:
+    """`datasets.load_dataset` with a cache of its own, offline."""
+    datasets, cache = pytest.importorskip("datasets"), str(tmp_path / "cache")
+    return lambda path, *name, **more: datasets.load_dataset(str(path), *name, cache_dir=cache, **more)
+
+
+def contents(out: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(out)): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+
+def gold(pair: ReasoningPair) -> str:
+    return pair.gold.comparison
+
+
+def test_the_formats_that_there_are() -> None:
+    assert FORMATS.names() == list(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_load_dataset_reads_the_folder(name: str, split_folder: Path, tmp_path: Path, load: Load) -> None:
+    export(split_folder, tmp_path / "out", name, Options())
+    loaded = load(tmp_path / "out")
+    assert sorted(loaded) == list(SPLITS)
+    for split in SPLITS:
+        data = load_pairs(split_folder / split)
+        rows = list(loaded[split])
+        ids = [row["extra_info"]["pair_id"] if name == "verl" else row["pair_id"] for row in rows]
+        assert ids == [pair.pair_id for pair in data.pairs]
+        for row, pair in zip(rows, data.pairs, strict=True):
+            shown = json.dumps(row, ensure_ascii=False)
+            assert json.dumps(data.cases[pair.case_id].context, ensure_ascii=False)[1:-1] in shown
+            assert gold(pair) in shown
+
+
+def test_trl_has_two_tables(split_folder: Path, tmp_path: Path, load: Load) -> None:
+    export(split_folder, tmp_path / "out", "trl", Options())
+    sft, dpo = (load(tmp_path / "out", table, split="test") for table in ("sft", "dpo"))
+    assert set(sft.column_names) == {"messages", "pair_id"}
+    assert set(dpo.column_names) == {"prompt", "chosen", "rejected", "pair_id"}
+    assert load(tmp_path / "out", split="test").column_names == sft.column_names
+    for a, b in zip(sft, dpo, strict=True):
+        assert a["messages"] == b["prompt"] + b["chosen"]
+        assert b["rejected"] != b["chosen"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_pairs_give_the_same_bytes(name: str, split_folder: Path, tmp_path: Path) -> None:
+    for out in ("a", "b"):
+        export(split_folder, tmp_path / out, name, Options(seed=1))
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert not [path for path in contents(tmp_path / "a") if ".partial" in path]
+
+
+def test_another_seed_changes_the_rejected_judgments_alone(split_folder: Path, tmp_path: Path) -> None:
+    for out, seed in (("a", 0), ("b", 1)):
+        export(split_folder, tmp_path / out, "dpo", Options(seed=seed))
+    rows = [[json.loads(line) for line in (tmp_path / out / "test.jsonl").open()] for out in ("a", "b")]
+    assert [row.pop("rejected") for row in rows[0]] != [row.pop("rejected") for row in rows[1]]
+    assert rows[0] == rows[1]
+
+
+def test_the_card_tells_what_is_there(split_folder: Path, tmp_path: Path) -> None:
+    export(split_folder, tmp_path, "sft", Options())
+    _, head, body = (tmp_path / "README.md").read_text().split("---\n", 2)
+    header = yaml.safe_load(head)
+    assert header["license"] == ["apache-2.0"]
+    assert header["size_categories"] == ["n<1K"]
+    assert header["configs"] == [
+        {
+            "config_name": "sft",
+            "default": True,
+            "data_files": [{"split": split, "path": f"{split}.jsonl"} for split in SPLITS],
+        }
+    ]
+    data = load_pairs(split_folder / "train_42")
+    principles = Counter(n for pair in data.pairs for n in pair.violated)
+    a_better = sum(pair.preferred == "A" for pair in data.pairs)
+    numbers = [len(data.cases), 42, a_better, 36, 6, *(principles[n] for n in range(1, 7))]
+    assert f"| train_42 | academic 14, legal 14, medical 14 | {' | '.join(map(str, numbers))} |" in body
+    distinct = [load_pairs(split_folder / split) for split in ("train_84", "test")]
+    pairs = sum(len(part.pairs) for part in distinct)
+    assert f"Flaws: {pairs} by rules (seed 0)." in body
+    assert f"Cases: mini {sum(len(part.cases) for part in distinct)}." in body
+    assert "Split by case (sizes [2, 4], test 3, seed 0)" in body
+    assert "style `standard`, context `full`, no search" in body
+    assert "judge-r1 " in body
+
+
+def test_licences_keep_their_words_and_get_names_that_hubs_know(tmp_path: Path) -> None:
+    texts = ["CC BY-SA 4.0 (F1000RD); paper CC BY 4.0; review CC BY 4.0", "Apache-2.0", "on  request:\nask us"]
+    cases = [long_case(n).model_copy(update={"license": text}) for n, text in enumerate(texts)]
+    folder(tmp_path / "in", cases, [pair for case in cases for pair in pairs_of(case)])
+    export(tmp_path / "in", tmp_path / "out", "sft", Options())
+    _, head, body = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
+    assert yaml.safe_load(head)["license"] == ["apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "other"]
+    assert f"* {texts[0]}: 1 cases" in body
+    assert "* on request: ask us: 1 cases" in body
+
+
+def test_one_folder_of_pairs_is_the_split_train(tmp_path: Path) -> None:
+    mini_folder(tmp_path / "in", 3)
+    assert list(export(tmp_path / "in", tmp_path / "out", "sft", Options())) == ["train"]
+    assert sorted(contents(tmp_path / "out")) == ["README.md", "dataset_info.json", "train.jsonl"]
+
+
+def test_a_part_of_a_split_keeps_the_story_of_its_split(split_folder: Path, tmp_path: Path) -> None:
+    export(split_folder / "train_42", tmp_path, "sft", Options())
+    assert "Split by case (sizes [2, 4], test 3, seed 0)" in (tmp_path / "README.md").read_text()
+
+
+def test_a_recipe_without_the_case_in_its_prompt_exports_none(split_folder: Path, tmp_path: Path) -> None:
+    export(split_folder, tmp_path, "sft", Options(config=EpisodeConfig(context="none")))
+    cases = load_pairs(split_folder / "test").cases
+    written = (tmp_path / "test.jsonl").read_text()
+    assert not any(case.context in written for case in cases.values())
+
+
+def test_where_there_are_no_pairs(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match=r"holds no pairs\.jsonl"):
+        export(tmp_path, tmp_path / "out", "sft", Options())
+    mini_folder(tmp_path / "in", 3)
+    with pytest.raises(JudgeError, match=r"no export format is called 'sfd'.*did you mean 'sft'"):
+        export(tmp_path / "in", tmp_path / "out", "sfd", Options())
+
+
+def test_names_of_splits_are_words_and_stay_apart(tmp_path: Path) -> None:
+    for name in ("train-a", "test"):
+        mini_folder(tmp_path / name, 3)
+    assert list(splits_of(tmp_path)) == ["test", "train_a"]
+    mini_folder(tmp_path / "train a", 3)
+    with pytest.raises(JudgeError, match="differ in punctuation only"):
+        splits_of(tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_broken_line_leaves_what_was_there(name: str, tmp_path: Path) -> None:
+    mini_folder(tmp_path / "in", 6)
+    export(tmp_path / "in", tmp_path / "out", name, Options())
+    before = contents(tmp_path / "out")
+    with (tmp_path / "in" / "pairs.jsonl").open("a") as file:
+        file.write("{}\n")
+    with pytest.raises(JudgeError, match=r"pairs\.jsonl, line \d+"):
+        export(tmp_path / "in", tmp_path / "out", name, Options(answer="table6"))
+    assert contents(tmp_path / "out") == before
+
+
+def test_a_parquet_of_many_row_groups_is_read_in_order(tmp_path: Path) -> None:
+    pq = pytest.importorskip("pyarrow.parquet")
+    data = mini_pairs(600)
+    folder(tmp_path / "in", list(data.cases.values()), list(data.pairs))
+    export(tmp_path / "in", tmp_path / "out", "verl", Options())
+    file = pq.ParquetFile(tmp_path / "out" / "train.parquet")
+    assert file.num_row_groups == 3
+    rows = file.read().to_pylist()
+    assert [row["extra_info"]["index"] for row in rows] == list(range(len(data.pairs)))
+    assert [row["extra_info"]["pair_id"] for row in rows] == [pair.pair_id for pair in data.pairs]

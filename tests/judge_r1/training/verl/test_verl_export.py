@@ -1,0 +1,43 @@
+"""`judge-r1 export --format verl`, read back by verl's own dataset."""
+
+from pathlib import Path
+
+from verl_toys import compose, keys_of
+
+from data_builders.export import export
+from data_builders.exports import Options
+from judge_r1.config import Recipe
+from judge_r1.models import load_tokenizer
+from judge_r1.pairs import PairSet
+from judge_r1.training.verl.parquet import write_parquet
+
+
+def test_verl_reads_what_we_export(recipe: Recipe, data_folder: Path, pairs: PairSet, tmp_path: Path) -> None:
+    from verl.trainer.ppo.utils import create_rl_dataset
+    from verl.utils.dataset.rl_dataset import RLHFDataset
+
+    export(data_folder, tmp_path, "verl", Options(config=recipe.episode))
+    config = compose(keys_of(recipe, folder=tmp_path)).data
+    dataset = create_rl_dataset(config.train_files, config, load_tokenizer(recipe.model), None)
+    assert isinstance(dataset, RLHFDataset)
+    assert len(dataset) == len(pairs.pairs)
+    for number, pair in enumerate(pairs.pairs):
+        row = dataset[number]
+        assert (row["agent_name"], row["data_source"]) == ("judge_r1", f"judge_r1/{pair.domain}")
+        assert row["extra_info"] == {
+            "index": number,
+            "pair_id": pair.pair_id,
+            "case_id": pair.case_id,
+            "split": "train",
+        }
+        assert [message["role"] for message in row["raw_prompt"]] == ["system", "user"]
+        assert pair.reasoning_a in row["raw_prompt"][1]["content"]
+        assert pair.gold.comparison in row["reward_model"]["ground_truth"]
+
+
+def test_the_export_is_the_file_that_the_engine_writes_for_itself(
+    recipe: Recipe, data_folder: Path, pairs: PairSet, tmp_path: Path
+) -> None:
+    export(data_folder, tmp_path / "out", "verl", Options(config=recipe.episode))
+    write_parquet(pairs, tmp_path / "own.parquet", recipe.episode)
+    assert (tmp_path / "out" / "train.parquet").read_bytes() == (tmp_path / "own.parquet").read_bytes()

@@ -70,7 +70,7 @@ BACKGROUND = table("""
     travel: [There had been no journey abroad in the past {2..6} years|The last holiday abroad lay {3..7} years back].
     travel: [Travel outside the region was denied|No one in the household had been out of the country lately].
     allergy: No allergy to [any drug or food|medicines, latex or contrast agents] was known.
-    allergy: [An itchy rash after a school vaccination was remembered, but no allergy had ever been proved|The allergy page of the chart was empty].
+    allergy: [A skin test for pollen, years ago, had shown nothing|The allergy page of the chart was empty].
     pets: [Two cats lived in the house|A dog, regularly wormed, lived in the house|There were no animals at home].
     pets: [Contact with farm animals, birds or rodents was denied|The neighbors kept hens, but there was no close contact with them].
     vaccines: [Vaccinations were complete according to the booklet|The last tetanus booster had been given {2..8} years earlier].
@@ -85,20 +85,21 @@ BACKGROUND = table("""
 """Topic → what was asked and turned out to be of no importance."""
 
 WARD = table("""
-    score: On admission the nurses recorded a fall-risk score of {1..3} and a pressure-sore score of {19..22}, [neither of which called for measures|both in the lowest band].
-    consent: [Consent to share the findings at the teaching round|Permission to use the anonymous findings for teaching] was given [in writing|orally and noted].
-    kin: [The next of kin was named and a telephone number recorded|A contact person was written into the chart], and [questions about cost and leave were passed to the social service|a sick note was issued for {5..10} working days].
-    meal: [A light meal was offered on the first evening|The kitchen was told of a dislike of fish], and [half of it|about three quarters of it] was eaten.
-    line: A [20|22]-gauge cannula was placed in the [non-dominant forearm|back of the hand] and [changed after {60..80} hours|flushed at every shift].
+    score: On admission the nurses filled in the usual scores and [a care plan of one page|the care plan]; [a copy went into the chart|it was reviewed after two days].
+    consent: [Consent to share the findings at the teaching round|Permission to use the anonymous findings for teaching] was given [in writing|orally and noted|by the family as well].
+    kin: [A next of kin was named and a telephone number recorded|A contact person was written into the chart], and [questions about cost went to the social service|visiting hours were explained].
+    meal: [The kitchen was told of a dislike of fish|Soft cheese was wished for and noted|Black tea was asked for instead of coffee], [which found its way to the ward on the second day|and the diet card was filled in].
+    line: A [20|22]-gauge cannula was placed in the [non-dominant forearm|back of the hand] and [changed after {60..80} hours|flushed with saline at every shift].
     swab: [Screening swabs of nose and groin|The routine admission swabs] for resistant bacteria were negative after [two|three] days.
-    pharmacist: The ward pharmacist checked the chart [within a day of admission|on the first working day] and [found no interaction|had no objection].
-    physio: [A physiotherapist called on the second day|The physiotherapist was asked to call once] and [saw no need for aids|practiced the stairs without difficulty].
-    pain: Pain was [asked about|scored] at every shift; the [highest figure|top score] on the ten-point scale, apart from the complaint itself, was {1..2}.
-    bed: [The bed was moved to the window side at the patient's wish|A side room was free for the first {2..4} nights|The first night was spent in a four-bed room].
-    phone: The family doctor was reached by telephone and [sent copies of earlier letters|had nothing to add beyond the list of medicines|faxed the results of a check-up {9..20} months old].
-    weigh: [Weight was taken every morning in night clothes|Fluid intake was charted], and [both sheets are kept with the notes|the chart shows no gaps].
-    clothes: [Valuables were locked away and listed|Glasses and telephone stayed at the bedside].
+    pharmacist: The ward pharmacist went through the list of medicines [within a day of admission|on the first working day] and [signed it|filed a copy].
+    physio: [A physiotherapist introduced herself on the second day|The physiotherapist left a card] and [will return on request|noted that a plan would follow].
+    bed: [The bed was moved to the window side|The first night was spent in a room with {2..3} others|The room looks out on the parking deck]; [noise was complained of once|the call bell was tested].
+    phone: The family doctor was reached by telephone and [sent copies of earlier letters|had nothing to add|faxed a list of check-ups, the last one {9..20} months old].
+    weigh: [Weight was to be taken every morning in night clothes|Fluid in and out was charted], and [both sheets are kept with the notes|the chart shows no gaps].
+    clothes: [Valuables were locked away and listed|Glasses and telephone stayed at the bedside|A bag of clothes was handed to a relative].
     student: [Two students|A student] took the history a second time as an exercise and [it did not differ|came to the same account].
+    chaplain: The chaplain's visit was [offered and declined|offered and accepted for Sunday]; [a newspaper was asked for|the television did not work].
+    pressure: The cuff of the monitor was changed to [the large|the medium] size after a first false alarm, and [the alarm limits were set by the night team|the limits were written on the board].
 """)
 """Ward life: true, recorded and beside the point."""
 

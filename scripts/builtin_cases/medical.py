@@ -54,7 +54,8 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
     background = " ".join(expand(rng.choice(words.BACKGROUND[t]), rng) for t in rng.sample(topics, min(7, len(topics))))
     silent = " ".join(expand(rng.choice(words.QUIET[organ]), rng) for organ in scenario.items("quiet"))
     body = expand(rng.choice(words.BODY), rng, _body(scenario))
-    notes = " ".join(expand(rng.choice(words.WARD[key]), rng) for key in rng.sample(sorted(words.WARD), 6))
+    events = scenario.items("ward") or sorted(words.WARD)
+    notes = " ".join(expand(rng.choice(words.WARD[key]), rng) for key in rng.sample(events, 6))
     kind = scenario.field("kind")
     parts: list[Part] = []
     for name, text in written.items():

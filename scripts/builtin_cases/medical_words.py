@@ -127,5 +127,5 @@ BODY = [
     "Height was {height} cm and weight {weight} kg.",
     "The scales showed {weight} kg at a height of {height} cm.",
     "Body weight was {weight} kg, height {height} cm.",
-    "Measured in stockings, height was {height} cm; weight was {weight} kg.",
+    "The chart gives {height} cm and {weight} kg as measured on admission.",
 ]

@@ -80,10 +80,18 @@ def _body(scenario: Scenario) -> dict[str, str]:
 
 
 def _normal(scenario: Scenario, rng: Random) -> str:
+    """Results of the panels that the illness leaves alone, without any that the text gives itself."""
+    told = " ".join(scenario.sections.values()).lower()
     results = [result for panel in scenario.items("normal") for result in words.ANALYTES[panel]]
-    values = draw(results, 12, rng)
+    values = draw([result for result in results if not any(n in told for n in _names(result))], 14, rng)
     listed = ", ".join(values[:-1]) + f" and {values[-1]}"
     return rng.choice(words.NORMAL_LEADS).replace("{list}", listed)
+
+
+def _names(result: str) -> list[str]:
+    """The names under which a text may already give a result."""
+    name = result.partition(" {")[0].lower()
+    return [name, *words.ALIASES.get(name, [])]
 
 
 def _chart(scenario: Scenario, rng: Random) -> str:

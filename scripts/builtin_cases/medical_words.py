@@ -43,6 +43,17 @@ ANALYTES = table("""
 """)
 """Panel → results in a healthy adult; a scenario names the panels that its illness leaves alone."""
 
+ALIASES = {
+    "thyrotropin": ["tsh"],
+    "total bilirubin": ["bilirubin"],
+    "corrected calcium": ["calcium"],
+    "total protein": ["total protein"],
+    "prothrombin time": ["inr"],
+    "white cells": ["leukocyte"],
+    "fasting glucose": ["glucose"],
+    "transferrin saturation": ["transferrin"],
+}
+
 QUIET = table("""
     chest: [Breath sounds were|The lungs were resonant and the breath sounds were] [equal on both sides|vesicular throughout|clear to both bases][| and there was no wheeze|, without added sounds].
     chest: [Percussion and auscultation of the chest|The chest examination] gave [nothing of note|no abnormal sign].

@@ -28,6 +28,7 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
     costs = rng.randrange(1200, 6900, 10)
     return {
         "applicant": scenario.field("applicant"),
+        "article": _article(scenario),
         "short": scenario.field("short"),
         "lawyer": named(),
         "agent": named(),
@@ -51,6 +52,12 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
     }
 
 
+def _article(scenario: Scenario) -> str:
+    """`8`, or `14 in conjunction with Article 8`, or `1 of Protocol No. 1`."""
+    names = [entry.replace("p1", "1 of Protocol No. 1") for entry in scenario.items("article")]
+    return " in conjunction with Article ".join(names)
+
+
 def _date(scenario: Scenario) -> date:
     day, _, rest = scenario.field("lodged").partition(" ")
     month, _, year = rest.partition(" ")
@@ -72,6 +79,7 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
         return expand(rng.choice(templates), rng, slots)
 
     opening, writers, notice = one(words.OPENING), one(words.WRITERS), one(words.NOTICE)
+    complaint = one(words.COMPLAINT)
     admissible, later = one(words.ADMISSIBLE), one(words.LATER)
     articles = scenario.items("article")
     others = [one(words.THIRD[articles[0]]), one(words.TEXTS[articles[-1]]), one(words.FILE)]
@@ -80,10 +88,10 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
     claims = ("claims", one(words.CLAIMS))
     other = ("others", " ".join(others))
     if rng.random() < 0.5:
-        parts = [("procedure", f"{opening} {writers} {notice} {admissible}"), *told]
+        parts = [("procedure", f"{opening} {writers} {complaint} {notice} {admissible}"), *told]
         tail = [other, ("claims", f"{claims[1]} {later}")]
     else:
-        parts = [("opening", f"{opening} {writers}"), *told]
+        parts = [("opening", f"{opening} {complaint} {writers}"), *told]
         tail = [claims, ("procedure", f"{notice} {admissible} {later}"), other]
     rng.shuffle(tail)
     if rng.random() < 0.4:

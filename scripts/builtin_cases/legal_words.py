@@ -9,6 +9,13 @@ OPENING = lines("""
     Application no. {app} was introduced on {lodged} by {applicant}.
 """)
 
+COMPLAINT = lines("""
+    The complaint falls to be examined under Article {article} of the Convention; other provisions that the application form names add nothing to it.
+    Relying on Article {article} of the Convention, {short} complained about the facts set out in this file. A reference to Article 13 was not maintained.
+    It is Article {article} of the Convention that is invoked; the Registry has [confirmed|noted] that no other complaint is left.
+    In substance the grievance comes under Article {article} of the Convention, and the parties have argued it on that footing.
+""")
+
 WRITERS = lines("""
     {short} was represented by {lawyer}, a lawyer practicing in {town}; the Government were represented by their Agent, {agent}.
     The Government's Agent, {agent}, signed their observations. For {short}, pleadings were filed by {lawyer} of the {town} bar, who had been granted legal aid.

@@ -3,17 +3,17 @@
 from scripts.builtin_cases.grammar import lines, table
 
 OPENING = lines("""
-    The [case|application] was brought against the respondent State by {applicant} ([application no. {app}|no. {app}]), who lodged it on {lodged} under Article 34 of the Convention.
+    The [case|application] was brought by {applicant} ([application no. {app}|no. {app}]), who lodged it on {lodged} under Article 34 of the Convention.
     On {lodged} {applicant} turned to the Court; the application was given the number {app}.
     This note concerns application no. {app}, received on {lodged}. The person who complains is {applicant}.
     Application no. {app} was introduced on {lodged} by {applicant}.
 """)
 
 COMPLAINT = lines("""
-    The complaint falls to be examined under Article {article} of the Convention; other provisions that the application form names add nothing to it.
-    Relying on Article {article} of the Convention, {short} complained about the facts set out in this file. A reference to Article 13 was not maintained.
-    It is Article {article} of the Convention that is invoked; the Registry has [confirmed|noted] that no other complaint is left.
-    In substance the grievance comes under Article {article} of the Convention, and the parties have argued it on that footing.
+    The complaint against the State falls to be examined under Article {article} of the Convention; other provisions that the application form names add nothing to it.
+    Relying on Article {article} of the Convention, {short} complained that the State was responsible for the facts set out in this file. A reference to Article 13 was not maintained.
+    It is Article {article} of the Convention that is invoked against the State; the Registry has [confirmed|noted] that no other complaint is left.
+    In substance the grievance comes under Article {article} of the Convention; applicant and respondent State have argued it on that footing.
 """)
 
 WRITERS = lines("""

@@ -53,7 +53,9 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
 
 
 def _article(scenario: Scenario) -> str:
-    """`8`, or `14 in conjunction with Article 8`, or `1 of Protocol No. 1`."""
+    """`8`, or `14 in conjunction with Article 8`, or `1 of Protocol No. 1`; a scenario may be more precise."""
+    if "provision" in scenario.fields:
+        return scenario.fields["provision"]
     names = [entry.replace("p1", "1 of Protocol No. 1") for entry in scenario.items("article")]
     return " in conjunction with Article ".join(names)
 

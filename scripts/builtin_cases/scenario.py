@@ -1,0 +1,80 @@
+"""A scenario: the part of a case that is written by hand, read from a text file.
+
+    === slug
+    key: value            (one a line)
+    --- section
+    paragraphs
+    --- reasoning
+    one step a line
+
+The sections come in the order in which a case tells them; `reasoning` holds the steps of its reference.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge_r1.errors import JudgeError
+
+TEXTS = Path(__file__).parent / "texts"
+REASONING = "reasoning"
+
+
+class ScenarioError(JudgeError):
+    """A text file that cannot be read as scenarios."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """`sections` maps a name to its text; `steps` are the steps of the reference, without numbers."""
+
+    domain: str
+    slug: str
+    number: int
+    fields: dict[str, str]
+    sections: dict[str, str]
+    steps: tuple[str, ...]
+
+    def field(self, name: str) -> str:
+        """The value of a field that the scenario must have."""
+        if name not in self.fields:
+            raise ScenarioError(f"scenario {self.domain}/{self.slug}: field {name!r} is missing")
+        return self.fields[name]
+
+    def items(self, name: str) -> list[str]:
+        """The comma-separated entries of a field; none where it is absent."""
+        return [entry.strip() for entry in self.fields.get(name, "").split(",") if entry.strip()]
+
+
+def scenarios(domain: str) -> list[Scenario]:
+    """The scenarios of a domain, by file name and in the order of each file."""
+    blocks: list[tuple[Path, str]] = []
+    for path in sorted((TEXTS / domain).glob("*.txt")):
+        head, *parts = re.split(r"(?m)^=== ", path.read_text("utf-8"))
+        if head.strip():
+            raise ScenarioError(f"{path}: the file must begin with '=== slug', not {head.strip()[:30]!r}")
+        blocks += [(path, part) for part in parts]
+    found = [_scenario(domain, path, number, block) for number, (path, block) in enumerate(blocks)]
+    twice = sorted({s.slug for s in found if sum(t.slug == s.slug for t in found) > 1})
+    if twice:
+        raise ScenarioError(f"{domain}: two scenarios are called {twice[0]!r}")
+    return found
+
+
+def _scenario(domain: str, path: Path, number: int, block: str) -> Scenario:
+    head, *parts = re.split(r"(?m)^--- ", block)
+    slug, *lines = head.strip().split("\n")
+    fields: dict[str, str] = {}
+    for line in lines:
+        name, colon, value = line.partition(": ")
+        if not colon or name in fields:
+            raise ScenarioError(f"{path}, scenario {slug!r}: {line!r} is no 'key: value' of its own")
+        fields[name] = value.strip()
+    sections = {}
+    for part in parts:
+        name, _, text = part.partition("\n")
+        sections[name.strip()] = text.strip()
+    steps = [line.strip() for line in sections.pop(REASONING, "").split("\n") if line.strip()]
+    if not steps or not all(sections.values()):
+        raise ScenarioError(f"{path}, scenario {slug!r}: a section is empty, or there is no {REASONING!r}")
+    return Scenario(domain, slug.strip(), number, fields, sections, tuple(steps))

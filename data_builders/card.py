@@ -12,12 +12,19 @@ import yaml
 from judge_r1.principles import PRINCIPLES, by_number
 from judge_r1.records import Case, ReasoningPair
 
+
+def _creative_commons(terms: str, version: str) -> str:
+    """A licence by its name or its address, but not in the variant of another body (`/igo`)."""
+    number = re.escape(version)
+    return rf"(?:CC {terms} {number}|creativecommons\.org/licenses/{terms.lower()}/{number}(?!/\w))"
+
+
 _KNOWN = {
     "apache-2.0": r"Apache-2\.0",
     "mit": r"MIT",
     "cc0-1.0": r"CC0(?: 1\.0|-1\.0)?",
-    **{f"cc-by-{v}": rf"CC BY {re.escape(v)}" for v in ("2.0", "3.0", "4.0")},
-    **{f"cc-by-sa-{v}": rf"CC BY-SA {re.escape(v)}" for v in ("3.0", "4.0")},
+    **{f"cc-by-{v}": _creative_commons("BY", v) for v in ("2.0", "3.0", "4.0")},
+    **{f"cc-by-sa-{v}": _creative_commons("BY-SA", v) for v in ("3.0", "4.0")},
 }
 """Licences by the names that dataset hubs know, and how corpora spell them."""
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
@@ -120,7 +127,7 @@ def dataset_card(
         "",
         "As the corpora state them:",
         "",
-        *(f"* {' '.join(text.split())}: {count} cases" for text, count in sorted(whole.licenses.items())),
+        *(f"* {' '.join(text.split())} ({count} cases)" for text, count in sorted(whole.licenses.items())),
     ]
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(body) + "\n"
 

@@ -113,14 +113,18 @@ def test_the_card_tells_what_is_there(split_folder: Path, tmp_path: Path) -> Non
 
 
 def test_licences_keep_their_words_and_get_names_that_hubs_know(tmp_path: Path) -> None:
-    texts = ["CC BY-SA 4.0 (F1000RD); paper CC BY 4.0; review CC BY 4.0", "Apache-2.0", "on  request:\nask us"]
+    texts = [
+        "CC BY-SA 4.0 (F1000RD); paper http://creativecommons.org/licenses/by/4.0/; review CC BY 3.0",
+        "Apache-2.0",
+        "on  request:\nask us, or https://creativecommons.org/licenses/by/2.0/igo/",
+    ]
     cases = [long_case(n).model_copy(update={"license": text}) for n, text in enumerate(texts)]
     folder(tmp_path / "in", cases, [pair for case in cases for pair in pairs_of(case)])
     export(tmp_path / "in", tmp_path / "out", "sft", Options())
     _, head, body = (tmp_path / "out" / "README.md").read_text().split("---\n", 2)
-    assert yaml.safe_load(head)["license"] == ["apache-2.0", "cc-by-4.0", "cc-by-sa-4.0", "other"]
-    assert f"* {texts[0]}: 1 cases" in body
-    assert "* on request: ask us: 1 cases" in body
+    assert yaml.safe_load(head)["license"] == ["apache-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-sa-4.0", "other"]
+    assert f"* {texts[0]} (1 cases)" in body
+    assert "* on request: ask us, or https" in body
 
 
 def test_one_folder_of_pairs_is_the_split_train(tmp_path: Path) -> None:

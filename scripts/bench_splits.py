@@ -1,0 +1,104 @@
+"""Splits and exports at LRBench's size: seconds and peak memory of each step, in a process of its own.
+
+    python scripts/bench_splits.py                              105,000 training pairs of 15,600 generated cases
+    python scripts/bench_splits.py --words 3000                 each case with so many words of filler
+    python scripts/bench_splits.py --cases 520 --sizes 100,300,500 --test 10
+
+A generated case gives a pair for each of the seven sets. Exports are those of the largest training set.
+"""
+
+import argparse
+import resource
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from data_builders.export import export
+from data_builders.exports import FORMATS, Options
+from data_builders.perturb.engine import perturb
+from data_builders.sources.mini import EVENTS, read
+from data_builders.splits import by_sizes, nominal, split
+from judge_r1.jsonl import Writing, dump_line
+from judge_r1.pairs import CASES_FILE, PAIRS_FILE
+from judge_r1.records import Case
+
+Step = Callable[..., str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=int, default=5200, help="cases of each domain")
+    parser.add_argument("--words", type=int, default=0, help="words of filler in each context")
+    parser.add_argument("--sizes", default="1000,3000,5000")
+    parser.add_argument("--test", type=int, default=100)
+    parser.add_argument("--formats", nargs="*", default=FORMATS.names())
+    arguments = parser.parse_args()
+    sizes = [int(size) for size in arguments.sizes.split(",")]
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        largest = home / "split" / f"train_{nominal(max(sizes), len(EVENTS))}"
+        report("generate", generate, home / "pairs", arguments.cases, arguments.words)
+        report("split", split_pairs, home / "pairs", home / "split", sizes, arguments.test)
+        for name in arguments.formats:
+            report(f"export {name}", export_pairs, largest, home / name, name)
+
+
+def report(name: str, step: Step, *arguments: Any) -> None:
+    """Run a step in a fresh process and print what it took."""
+    with get_context("spawn").Pool(1) as pool:
+        seconds, peak, what = pool.apply(measured, (step, *arguments))
+    print(f"{name:<12} {seconds:>7.1f} s {peak:>6} MB  {what}", flush=True)
+
+
+def measured(step: Step, *arguments: Any) -> tuple[float, int, str]:
+    """(seconds, peak memory of this process in MB, what the step says of itself)."""
+    started = time.monotonic()
+    what = step(*arguments)
+    return time.monotonic() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, what
+
+
+def generate(out: Path, count: int, words: int) -> str:
+    """Cases of `mini` and their pairs, written as they are made."""
+    cases, pairs, made = out / CASES_FILE, out / PAIRS_FILE, 0
+    with Writing(cases, pairs) as files:
+        for number, short in enumerate(read(None, count * len(EVENTS), 0, Counter())):
+            case = lengthened(short, words, number)
+            files.write(cases, dump_line(case))
+            for pair in perturb(case, variants=1, rule_set="mini", abstained=Counter()):
+                files.write(pairs, dump_line(pair))
+                made += 1
+    return f"{made:,} pairs of {count * len(EVENTS):,} cases"
+
+
+def lengthened(case: Case, words: int, number: int) -> Case:
+    """The case with words behind its facts that no reader of `mini` takes for facts."""
+    rng = Random(number)
+    filler = " ".join(f"W{rng.randrange(10**6):06}" for _ in range(words))
+    return Case.of(
+        domain=case.domain,
+        context=f"{case.context} {filler}".strip(),
+        decision=case.decision,
+        reference=case.reference,
+        source=case.source,
+        license=case.license,
+    )
+
+
+def split_pairs(folder: Path, out: Path, sizes: list[int], test: int) -> str:
+    parts = split([folder], out, by_sizes(sizes, test, 0))["parts"]
+    return ", ".join(f"{name} {part['pairs']:,}" for name, part in parts.items())
+
+
+def export_pairs(folder: Path, out: Path, name: str) -> str:
+    tally = export(folder, out, name, Options())["train"]
+    size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+    return f"{tally.pairs:,} pairs, {size / 2**20:,.0f} MB"
+
+
+if __name__ == "__main__":
+    main()

@@ -7,24 +7,23 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from data_builders.sources import SOURCES
+from judge_r1.commands.sources_help import ListsSources
 
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
-_SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names())
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(build)
+    app.command(cls=ListsSources)(build)
     app.command()(validate)
     app.command()(audit)
     app.command()(split)
 
 
 def build(
-    source: Annotated[str, typer.Argument(help=_SOURCES)],
+    source: Annotated[str, typer.Argument(help="Where the cases come from: see the list below.")],
     out: Out,
-    path: Annotated[Path | None, typer.Option(help="Folder of the corpus in its original format.")] = None,
+    path: Annotated[Path | None, typer.Option(help="The corpus: its folder, a file, or hub:OWNER/NAME.")] = None,
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,

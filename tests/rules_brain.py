@@ -19,6 +19,8 @@ from data_builders.sources.mini import FACT
 from judge_r1.records import Case, ReasoningPair, content_hash
 
 SHARE = 0.35
+WRITES = "repeat what you are told"
+"""A system prompt that makes it say what the user said."""
 _MATERIAL = re.compile(r"<case>\n(.*)\n</case>\n\n<decision>\n(.*)\n</decision>\n\n(.*)", re.DOTALL)
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _PAIR = re.compile(r"<reasoning_a>\n(.*)\n</reasoning_a>\n\n<reasoning_b>\n(.*)\n</reasoning_b>", re.DOTALL)
@@ -35,6 +37,8 @@ def liar(system: str, user: str, sample: int) -> str:
 
 
 def _answer(system: str, user: str, sample: int, share: float) -> str:
+    if system == WRITES:
+        return user
     material = _MATERIAL.search(user)
     assert material, "the prompt holds no case"
     context, decision, rest = material.groups()

@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -15,7 +16,7 @@ from toys import make_case, mini_cases
 from data_builders.build import build, build_by_teacher
 from data_builders.perturb.engine import perturb
 from data_builders.run import Plan
-from data_builders.sources import SOURCES, Source
+from data_builders.sources import SOURCES, Draft, Source, taught
 from data_builders.teachers import Answer, Ask, Pending, Teacher, TeacherError
 from data_builders.validate import validate
 from judge_r1.errors import JudgeError
@@ -155,6 +156,47 @@ def test_asks_that_are_put_off_are_all_put_before_it_ends(tmp_path: Path) -> Non
     with pytest.raises(Pending, match="6 cases wait for answers of chat:toy"):
         by_teacher(tmp_path, brain)
     assert brain.calls == 6 * 7
+
+
+def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source with drafts: the first is completed late, the second not at all, the third and fourth are one case."""
+    cases = mini_cases(3)
+
+    def draft(number: int) -> Draft:
+        async def complete(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+            case = cases[min(number, 2)]
+            await asyncio.sleep(0.02 * (4 - number))
+            answer = await teacher.ask(Ask(system=rules_brain.WRITES, user=case.reference, max_tokens=100))
+            rejected["drafts: too short"] += number == 0
+            if number == 1:
+                skips["drafts: no answer accepted"] += 1
+                return None
+            return Case.of(**{**fields(case), "reference": answer.text})
+
+        return complete
+
+    def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+        return map(draft, range(4))
+
+    SOURCES.names()
+    monkeypatch.setitem(SOURCES._entries, "drafts", replace(taught("drafts", drafts, "toy"), operators="mini"))
+    counts = by_teacher(tmp_path / "out", Brain(), source="drafts", limit=9)
+    assert [case.case_id for case in load_pairs(tmp_path / "out").cases.values()] == [
+        cases[0].case_id,
+        cases[2].case_id,
+    ]
+    assert counts["skipped_cases"] == {"drafts: no answer accepted": 1, "drafts: the same case again": 1}
+    assert counts["completing"] == {"drafts: too short": 1}
+    wanted = counts["teacher"]["wanted"]  # type: ignore[index]
+    assert sum(wanted.values()) == 2 * 7 * 3
+    with pytest.raises(JudgeError, match="needs a teacher to complete its cases"):
+        build("drafts", tmp_path / "rules")
+    with pytest.raises(Pending, match="4 cases wait"):
+        by_teacher(tmp_path / "batch", Brain(fail=(0, Pending("later"))), source="drafts", limit=9)
+
+
+def fields(case: Case) -> dict[str, str]:
+    return case.model_dump(include={"domain", "context", "decision", "reference", "source", "license"})
 
 
 def test_kinds_must_be_known() -> None:

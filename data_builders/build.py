@@ -4,14 +4,18 @@ A build that is stopped leaves the folder as it was. What a teacher answered is 
 on that alone, so to go on is to run the same build again.
 """
 
-from collections.abc import Sequence
-from contextlib import aclosing
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from data_builders.perturb.engine import perturb
 from data_builders.perturb.teacher import Tally, perturb_by_teacher
 from data_builders.run import KINDS, Plan, open_run
+from data_builders.sources import Draft, completed
 from data_builders.streaming import in_order
 from data_builders.teachers import Pending, Teacher
 from data_builders.teachers.spending import Spending
@@ -23,7 +27,15 @@ from judge_r1.records import Case, ReasoningPair
 AHEAD = 4
 """Cases under way for each call at a time: one that waits for its last call must not keep the others from asking."""
 
-Made = tuple[Case, list[ReasoningPair], list[Opinion]]
+
+@dataclass(frozen=True)
+class Made:
+    """What came of one case."""
+
+    case: Case
+    pairs: list[ReasoningPair]
+    opinions: list[Opinion]
+    tally: Tally
 
 
 def build(
@@ -63,35 +75,57 @@ async def build_by_teacher(
     Errors: those of the teachers; Pending, after the last case, where a teacher has put asks off. Nothing is written
     then.
     """
-    tally, agreement = Tally(), Agreement()
+    total, agreement = Tally(), Agreement()
+    rejected: Counter[str] = Counter()
     pending = 0
 
-    async def work(case: Case) -> Made | None:
+    async def work(item: Case | Draft) -> Made | Pending | None:
+        tally = Tally()
         try:
+            case = await completed(item, teacher, run.skipped, rejected)
+            if case is None:
+                return None
             pairs = await perturb_by_teacher(
                 case, teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, tally=tally
             )
-            return case, pairs, await verify(case, pairs, verifier) if verifier else []
-        except Pending:
-            return None
+            return Made(case, pairs, await verify(case, pairs, verifier) if verifier else [], tally)
+        except Pending as waits:
+            return waits
 
-    with open_run(plan, out, opinions=verifier is not None, spending=spending) as run:
-        async with aclosing(in_order(run.cases(), work, AHEAD * concurrency)) as results:
+    with open_run(plan, out, teacher=teacher, opinions=verifier is not None, spending=spending) as run:
+        work_in_order = in_order(run.items, work, AHEAD * concurrency)
+        async with aclosing(work_in_order) as results, _every_second(lambda: run.progress.tick(total.answers)):
             async for made in results:
-                if made is None:
-                    pending += 1
-                    continue
-                case, pairs, opinions = made
-                for pair, opinion in zip(pairs, opinions, strict=bool(opinions)):
-                    agreement.add(pair, opinion)
-                run.add(case, pairs, opinions, answers=tally.answers)
+                if isinstance(made, Made) and run.is_new(made.case):
+                    run.add(made.case, made.pairs, made.opinions)
+                    agreement.add_all(made.pairs, made.opinions)
+                    total += made.tally
+                else:
+                    pending += isinstance(made, Pending)
+                    run.progress.case_done(0)
         if pending:
             raise Pending(f"{pending} cases wait for answers of {teacher.name}")
-        run.abstained += tally.abstained
-        run.more["teacher"] = {"name": teacher.name, **tally.as_dict()}
+        run.abstained += total.abstained
+        if rejected:
+            run.more["completing"] = dict(sorted(rejected.items()))
+        run.more["teacher"] = {"name": teacher.name, **total.as_dict()}
         if verifier:
             run.more["verifier"] = {"name": verifier.name, "agreement": agreement.as_dict()}
     return run.report
+
+
+@asynccontextmanager
+async def _every_second(what: Callable[[], None]) -> AsyncIterator[None]:
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(1)
+            what()
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()
 
 
 def write_pairs(data: PairSet, out: Path) -> None:

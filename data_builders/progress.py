@@ -37,12 +37,16 @@ class Progress:
         if self._bar:
             self._bar.stop()
 
-    def case_done(self, pairs: int, answers: int = 0) -> None:
-        """One more case; `answers` is how many there are in all."""
-        self.cases, self.pairs, self.answers = self.cases + 1, self.pairs + pairs, answers
-        now = time.monotonic()
-        self._marks.append((now, self.cases, self.answers))
-        while len(self._marks) > 2 and now - self._marks[0][0] > WINDOW_S:
+    def case_done(self, pairs: int) -> None:
+        self.cases, self.pairs = self.cases + 1, self.pairs + pairs
+        self.tick(self.answers)
+
+    def tick(self, answers: int) -> None:
+        """Show how things stand; `answers` is how many there are in all."""
+        self.answers, now = answers, time.monotonic()
+        if now - self._marks[-1][0] >= 1:
+            self._marks.append((now, self.cases, self.answers))
+        while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 1:
             self._marks.popleft()
         if self._bar:
             self._bar.update(self._task, completed=self.cases, line=self.line())
@@ -52,14 +56,13 @@ class Progress:
 
     def line(self) -> str:
         """Counts, rate, cost so far and time left."""
-        (then, cases, answers), (now, *_) = self._marks[0], self._marks[-1]
-        seconds = max(now - then, 1e-9)
-        rate = (self.cases - cases) / seconds
+        then, cases, answers = self._marks[0]
+        seconds = max(time.monotonic() - then, 1e-9)
         parts = [f"{self.cases:,} of {self.total:,} cases", f"{self.pairs:,} pairs"]
         if self.answers:
             parts.append(f"{(self.answers - answers) / seconds:.1f} answers/s")
         if self._spending and any(bill.run_usd is not None for bill in self._spending.bills().values()):
             parts.append(f"${self._spending.usd:.2f} so far")
-        if rate:
+        if rate := (self.cases - cases) / seconds:
             parts.append(f"{timedelta(seconds=round((self.total - self.cases) / rate))} left")
         return ", ".join(parts)

@@ -15,7 +15,8 @@ from typing import Any
 
 from data_builders.counts import PairCounts
 from data_builders.progress import Progress
-from data_builders.sources import SOURCES, Source
+from data_builders.sources import SOURCES, Draft, Source, items
+from data_builders.teachers import Teacher
 from data_builders.teachers.spending import Spending
 from data_builders.verify import Opinion
 from judge_r1.errors import JudgeError
@@ -47,15 +48,16 @@ class Plan:
     def corpus(self) -> Source:
         return SOURCES.get(self.source)
 
-    def read(self, skipped: Counter[str]) -> Iterator[Case]:
-        return self.corpus.read(self.path, self.limit, self.seed, skipped)
+    def items(self, skipped: Counter[str], teacher: Teacher | None = None) -> Iterator[Case | Draft]:
+        """The cases of the source, or what a teacher makes cases of."""
+        return items(self.corpus, self.path, self.limit, self.seed, skipped, teacher)
 
 
 class Run:
-    """`cases()` are to be worked on; `add` each with its pairs, in that order. `more` goes into build.json."""
+    """`items` are to be worked on; `add` what comes of each in that order. `more` goes into build.json."""
 
-    def __init__(self, plan: Plan, out: Path, files: Writing, progress: Progress) -> None:
-        self._plan, self._out, self._files, self._progress = plan, out, files, progress
+    def __init__(self, plan: Plan, out: Path, files: Writing, progress: Progress, teacher: Teacher | None) -> None:
+        self._plan, self._out, self._files, self.progress = plan, out, files, progress
         self._seen: set[int] = set()
         self._written = 0
         self._counts = PairCounts()
@@ -63,21 +65,23 @@ class Run:
         self.abstained: Counter[str] = Counter()
         self.more: dict[str, Any] = {}
         self.report: dict[str, Any] = {}
+        self.items = plan.items(self.skipped, teacher)
+
+    def is_new(self, case: Case) -> bool:
+        """Whether the case is here for the first time; else it is counted as skipped."""
+        number = int(case.case_id, 16)
+        if number in self._seen:
+            self.skipped[f"{self._plan.source}: the same case again"] += 1
+            return False
+        self._seen.add(number)
+        return True
 
     def cases(self) -> Iterator[Case]:
-        """The cases of the source, each once."""
-        for case in self._plan.read(self.skipped):
-            number = int(case.case_id, 16)
-            if number in self._seen:
-                self.skipped["the case stands in the source already"] += 1
-                continue
-            self._seen.add(number)
-            yield case
+        """The cases among the items, each once: without a teacher, there is nothing else."""
+        return (item for item in self.items if isinstance(item, Case) and self.is_new(item))
 
-    def add(
-        self, case: Case, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion] = (), *, answers: int = 0
-    ) -> None:
-        """Write a case and what was made of it. A pair's id holds its case's: it can only repeat within the case."""
+    def add(self, case: Case, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion] = ()) -> None:
+        """Write a new case and what was made of it. A pair's id holds its case's: it repeats within the case only."""
         self._files.write(self._out / CASES_FILE, dump_line(case))
         self._written += 1
         ids: set[str] = set()
@@ -90,7 +94,7 @@ class Run:
             self._counts.add(pair)
         for opinion in opinions:
             self._files.write(self._out / OPINIONS_FILE, dump_line(opinion))
-        self._progress.case_done(len(ids), answers)
+        self.progress.case_done(len(ids))
 
     def finish(self) -> None:
         """Put the report together. Errors: JudgeError for a build without a pair."""
@@ -114,19 +118,26 @@ class Run:
 
 
 @contextmanager
-def open_run(plan: Plan, out: Path, *, opinions: bool = False, spending: Spending | None = None) -> Iterator[Run]:
+def open_run(
+    plan: Plan,
+    out: Path,
+    *,
+    teacher: Teacher | None = None,
+    opinions: bool = False,
+    spending: Spending | None = None,
+) -> Iterator[Run]:
     """A run; at the end of the block its files appear, then build.json and timing.json.
 
     The source is read once beforehand: to know how much there is to do, and to find a mistake in its last record
     before anything is paid for.
     """
     started = time.monotonic()
-    total = sum(1 for _ in plan.read(Counter()))
+    total = sum(1 for _ in plan.items(Counter(), teacher))
     read_seconds = time.monotonic() - started
     targets = [out / name for name in (CASES_FILE, PAIRS_FILE, *([OPINIONS_FILE] if opinions else []))]
     sweep(*targets)
     with Writing(*targets) as files, Progress(plan.source, total, spending) as progress:
-        run = Run(plan, out, files, progress)
+        run = Run(plan, out, files, progress, teacher)
         yield run
         run.finish()
     write_json(out / COUNTS_FILE, run.report)

@@ -59,6 +59,11 @@ class Agreement:
         self.principles[name] += opinion.agrees_why(pair)
         self.unread[name] += opinion.worse is None
 
+    def add_all(self, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion]) -> None:
+        """Those of a case; without a verifier there are no opinions."""
+        for pair, opinion in zip(pairs, opinions, strict=bool(opinions)):
+            self.add(pair, opinion)
+
     def as_dict(self) -> dict[str, Any]:
         """Shares by set and over all pairs."""
         shares = {name: self._share([name]) for name in [*(by_number(n).code for n in NUMBERS), "multi"]}

@@ -115,6 +115,11 @@ def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     return _validated(Recipe, _read(path, ()), overrides, str(path))
 
 
+def load_section(model: type[S], path: Path) -> S:
+    """A YAML file of keys and values as any section; the error for an unknown key names the nearest one."""
+    return _validated(model, _read(path, ()), (), str(path))
+
+
 def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:
     """An episode configuration with `key=value` options put over it."""
     return _validated(EpisodeConfig, config.model_dump(), options, "episode options")

@@ -19,6 +19,8 @@ from data_builders.sources.mini import FACT
 from judge_r1.records import Case, ReasoningPair, content_hash
 
 SHARE = 0.35
+WRITES = "repeat what you are told"
+"""A system prompt that makes it say what the user said."""
 _MATERIAL = re.compile(r"<case>\n(.*)\n</case>\n\n<decision>\n(.*)\n</decision>\n\n(.*)", re.DOTALL)
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _PAIR = re.compile(r"<reasoning_a>\n(.*)\n</reasoning_a>\n\n<reasoning_b>\n(.*)\n</reasoning_b>", re.DOTALL)
@@ -35,6 +37,8 @@ def liar(system: str, user: str, sample: int) -> str:
 
 
 def _answer(system: str, user: str, sample: int, share: float) -> str:
+    if system == WRITES:
+        return user
     material = _MATERIAL.search(user)
     assert material, "the prompt holds no case"
     context, decision, rest = material.groups()
@@ -137,7 +141,10 @@ LIES: dict[str, Callable[[ReasoningPair, str, Random], str]] = {
 def _opinion(domain: str, context: str, decision: str, a: str, b: str, rng: Random, share: float) -> str:
     """Which reasoning is worse: the one that the rules make of the other."""
     for worse, flawed, reference in (("A", a, b), ("B", b, a)):
-        found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
+        try:
+            found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
+        except ValueError:  # no reference of the generated kind: it is the flawed one
+            continue
         if found:
             if rng.random() < share / 2:
                 return "Both have their merits."

@@ -5,21 +5,22 @@ import re
 from judge_r1.principles import PRINCIPLES
 
 _TELLING = (
-    r"flaw(?:s|ed)?|errors?|incorrect(?:ly)?|wrong(?:ly)?|mistakes?|bias(?:ed)?|unfounded|ungrounded|invented|fabricated|"
-    r"unsupported|illogical|non sequitur|contradict(?:s|ed|ion)|violat(?:es|ed|ion|ions)|principles?|variant|modified|"
-    r"changed|altered|inserted|added|original(?:ly)?|clue|hint|note|sic"
+    r"flaw(?:s|ed)?|incorrect(?:ly)?|wrong(?:ly)?|mistakes?|biased|unfounded|ungrounded|invented|fabricated|illogical|"
+    r"non sequitur|contradict(?:s|ed|ion)|violat(?:es|ed|ion|ions)|clue|hint|sic|modified|altered"
 )
 _NAMES = "|".join(re.escape(p.name).replace("and", "(?:and|&)") for p in PRINCIPLES)
-_NOTES = (
-    re.compile(rf"\[[^\]\n]{{0,80}}\b(?:{_TELLING})\b[^\]\n]{{0,80}}\]", re.IGNORECASE),
-    re.compile(rf"\((?:[^)\n]{{0,20}}\b)?(?:{_TELLING})\b[^)\n]{{0,80}}\)", re.IGNORECASE),
-    re.compile(
-        r"\b(?:clue|hint|flaw|error|violation|annotation|note to (?:the )?(?:reader|judge))s?\s*:", re.IGNORECASE
-    ),
-    re.compile(r"\bviolated principles?\b|\bflawed (?:variant|reasoning|step)\b", re.IGNORECASE),
-    re.compile(rf"\b(?:violat\w+|breach\w*|break\w*|principle)\b[^.\n]{{0,40}}(?:{_NAMES}|\bP[1-6]\b)", re.IGNORECASE),
-    re.compile(r"\bprinciple (?:no\. ?)?[1-6]\b", re.IGNORECASE),
-    re.compile(r"</?[a-z][^<>\n]{0,40}>|<!--", re.IGNORECASE),
+_NOTES = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"\[[^\]\n]{{0,80}}\b(?:{_TELLING}|errors?|principles?|changed|added|inserted)\b[^\]\n]{{0,80}}\]",
+        rf"\((?:(?:this|it|which|the|a|an|is|step)\s+){{0,3}}(?:{_TELLING})\b[^)\n]{{0,80}}\)",
+        r"\((?:errors?|changed|added|inserted)\)",
+        r"\b(?:clue|hint|flaw|annotation|note to (?:the )?(?:reader|judge))s?\s*:",
+        r"\bviolated principles?\b|\bflawed (?:variant|reasoning|step)\b",
+        rf"\b(?:violat\w+|breach\w*|break\w*|principle)\b[^.\n]{{0,40}}(?:{_NAMES}|\bP[1-6]\b)",
+        r"\bprinciple (?:no\. ?)?[1-6]\b",
+        r"</?[a-z][^<>\n]{0,40}>|<!--",
+    )
 )
 _MARKS = ("*", "~~", "`", "__", "{", "}", "==", "←", "⚠", "❌", "✗")
 

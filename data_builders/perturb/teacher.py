@@ -29,8 +29,7 @@ _BYTES_PER_TOKEN, _THOUGHTS = 2.5, 2000
 
 @dataclass
 class Tally:
-    """What happened to the variants asked for, by set (`P1` … `P6`, `multi`) and reason. Sums only, so that the order
-    in which cases are finished does not matter."""
+    """What happened to the variants asked for, by set (`P1` … `P6`, `multi`) and reason: sums, which add up."""
 
     answers: int = 0
     input_tokens: int = 0
@@ -41,6 +40,11 @@ class Tally:
     rejected: Counter[str] = field(default_factory=Counter)
     abstained: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
+
+    def __iadd__(self, other: "Tally") -> "Tally":
+        for name, value in vars(other).items():
+            setattr(self, name, getattr(self, name) + value)
+        return self
 
     def as_dict(self) -> dict[str, Any]:
         """For build.json; with the prompts' hash, for answers depend on them."""

@@ -8,7 +8,6 @@ expertise statements) and the review's own bibliography are dropped. The decisio
 files of their own, so none can enter a context. `meta` counts what was left out.
 """
 
-import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator
@@ -19,20 +18,14 @@ from typing import Any
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.errors import SourceError
 from data_builders.sources.reading import clean, corpus_folder, numbered, one_line, read_json, take, words
+from data_builders.sources.reviews import review_steps
 from judge_r1.records import Case
 
 FOLDER, DATA = "academic_f1000rd", "data/itg"
 CORPUS_LICENSE = "CC BY-SA 4.0 (F1000RD)"
 RECOMMENDATIONS = ("approve", "approve-with-reservations", "reject")
-HEADING_WORDS, ANNOUNCEMENT_WORDS = 6, 15
 _MARKUP_NODES = ("table-wrap", "boxed-text", "supplementary-material")
 _LEFT_OUT = ("ref", "preformat")
-_ITEM = re.compile(r"^(?:[-•*–]|\(?\d{1,2}[.)](?=\s)|\(?[a-z]\))\s*")
-_RULE = re.compile(r"[-=_*\s]+")
-_TICKED = re.compile(r"(?:yes|no|partly|not applicable|i cannot comment.*)\.?", re.I)
-_FORM = re.compile(
-    r"competing interests?\b|i have read this submission\b|reviewer expertise\b|reviewer response\b", re.I
-)
 
 
 def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
@@ -134,50 +127,6 @@ def markup_text(xml: str, where: str) -> str:
 
     visit(root)
     return "\n".join(line for line in lines if line.strip(" |"))
-
-
-def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
-    """The steps of a review and how many of its paragraphs were dropped as form text or bibliography."""
-    steps: list[str] = []
-    heading, dropped = "", 0
-    for number, node in enumerate(nodes):
-        at = f"{where}, node {number}"
-        kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
-        if kind in ("article-title", "ref") or _FORM.match(content) or _RULE.fullmatch(content):
-            dropped += 1
-        elif _TICKED.fullmatch(content):
-            asked = bool(steps) and steps[-1].endswith("?")
-            dropped += 1 + asked
-            del steps[len(steps) - asked :]
-        else:
-            for item in _items(content) if kind == "list" else [one_line(content)]:
-                text = _ITEM.sub("", item)
-                if _is_heading(item, text):
-                    heading = f"{heading} {text}".strip()
-                elif text:
-                    steps.append(f"{heading} {text}".strip())
-                    heading = ""
-    if heading:
-        steps.append(heading)
-    return steps, dropped
-
-
-def _items(content: str) -> list[str]:
-    """The items of a list node; a line without a marker goes on with the item before it."""
-    items: list[str] = []
-    for line in filter(None, map(one_line, content.split("\n"))):
-        if items and not _ITEM.match(line):
-            items[-1] += f" {line}"
-        else:
-            items.append(line)
-    return items
-
-
-def _is_heading(item: str, text: str) -> bool:
-    """Words that announce what follows: they end in a colon, or are a few, no list item and no finished sentence."""
-    if text.endswith(":"):
-        return words(text) <= ANNOUNCEMENT_WORDS
-    return item == text and words(text) <= HEADING_WORDS and not text.endswith((".", "?", "!", "”", '"'))
 
 
 SOURCES.register("f1000rd")(

@@ -7,24 +7,23 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from data_builders.sources import SOURCES
+from judge_r1.commands.sources_help import ListsSources
 
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
-_SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names())
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(build)
+    app.command(cls=ListsSources)(build)
     app.command()(validate)
     app.command()(audit)
     app.command()(split)
 
 
 def build(
-    source: Annotated[str, typer.Argument(help=_SOURCES)],
+    source: Annotated[str, typer.Argument(help="Where the cases come from: see the list below.")],
     out: Out,
-    path: Annotated[Path | None, typer.Option(help="Folder of the corpus in its original format.")] = None,
+    path: Annotated[Path | None, typer.Option(help="The corpus: its folder, a file, or hub:OWNER/NAME.")] = None,
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
@@ -74,15 +73,32 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     for title, found in (("cases skipped", counts["skipped_cases"]), ("operators abstained", counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""))
     if "teacher" in counts:
-        rejected, wanted = counts["teacher"]["rejected"], sum(counts["teacher"]["wanted"].values())
-        console.print(f"{wanted} variants wanted, {sum(rejected.values())} rejections:")
-        for reason, count in sorted(rejected.items(), key=lambda item: -item[1]):
-            console.print(f"{count:6} x {reason}", highlight=False)
-    for name, share in counts.get("verifier", {}).get("agreement", {}).items():
-        console.print(
-            f"verifier, {name}: agrees on the worse one in {share['worse_agreed']:.1%} of {share['pairs']} pairs, "
-            f"on the principles too in {share['principles_agreed']:.1%} ({share['unreadable']} unreadable)"
-        )
+        wanted = sum(counts["teacher"]["wanted"].values())
+        rejected = counts["teacher"]["rejected"]
+        console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} answers rejected"))
+    if "verifier" in counts:
+        console.print(_agreement(counts["verifier"]))
+
+
+def _rejections(rejected: dict[str, int], title: str) -> Table:
+    """Reasons by set: `P1: the reason` in, one column a set out."""
+    sets = [*(f"P{number}" for number in range(1, 7)), "multi"]
+    table = Table("rejected", *sets, "all", title=title)
+    reasons: dict[str, dict[str, int]] = {}
+    for key, count in rejected.items():
+        name, _, reason = key.partition(": ")
+        reasons.setdefault(reason, {})[name] = count
+    for reason, found in sorted(reasons.items(), key=lambda item: -sum(item[1].values())):
+        table.add_row(reason, *(str(found.get(name, "")) for name in sets), str(sum(found.values())))
+    return table
+
+
+def _agreement(verifier: dict[str, Any]) -> Table:
+    table = Table("verifier", "pairs", "agrees", "on the principles too", "unreadable", title=verifier["name"])
+    for name, share in verifier["agreement"].items():
+        agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
+        table.add_row(name, str(share["pairs"]), *agreed, str(share["unreadable"]))
+    return table
 
 
 def validate(

@@ -1,25 +1,204 @@
+"""`build` streams: the same bytes whatever the pace, nothing twice, nothing half written."""
+
+import asyncio
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
-from toys import mini_cases
+import rules_brain
+from toys import make_case, mini_cases
 
-from data_builders.build import build
-from data_builders.sources import SOURCES, Source
+from data_builders.build import build, build_by_teacher
+from data_builders.perturb.engine import perturb
+from data_builders.run import Plan
+from data_builders.sources import SOURCES, Draft, Source, taught
+from data_builders.teachers import Answer, Ask, Pending, Teacher, TeacherError
+from data_builders.validate import validate
+from judge_r1.errors import JudgeError
+from judge_r1.jsonl import write_jsonl
+from judge_r1.pairs import load_pairs
 from judge_r1.records import Case
 
+DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 
-def test_a_case_that_comes_twice_is_kept_once_and_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = mini_cases(2, seed=0)
+
+class Brain:
+    """The rules' brain without a network, at its own pace."""
+
+    name = "chat:toy"
+
+    def __init__(self, pace_s: float = 0.0, seed: int = 0, fail: tuple[int, Exception] | None = None) -> None:
+        self.rng, self.pace_s, self.fail = Random(seed), pace_s, fail
+        self.running = self.calls = 0
+
+    async def ask(self, ask: Ask) -> Answer:
+        self.calls += 1
+        if self.fail and self.calls > self.fail[0]:
+            raise self.fail[1]
+        await asyncio.sleep(self.pace_s * self.rng.random())
+        text = rules_brain.liar(ask.system, ask.user, ask.sample)
+        return Answer(text=text, input_tokens=len(ask.user), output_tokens=len(text), finished=True, model="toy")
+
+
+def by_teacher(
+    out: Path,
+    teacher: Teacher,
+    verifier: Teacher | None = None,
+    *,
+    concurrency: int = 2,
+    source: str = "mini",
+    limit: int = 6,
+) -> dict[str, object]:
+    plan = Plan(source, variants=3, limit=limit)
+    work = build_by_teacher(plan, out, teacher, verifier=verifier, concurrency=concurrency)
+    return asyncio.run(asyncio.wait_for(work, 120))
+
+
+def hashes(folder: Path) -> dict[str, str]:
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in DATA if (folder / name).exists()}
+
+
+@pytest.fixture
+def toy_source(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
+    """A source `toy` that yields what the test puts into the list."""
+    cases: list[Case] = []
 
     def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
-        yield from (first, second, first.model_copy(update={"meta": {"copy": True}}))
+        yield from cases
 
-    monkeypatch.setattr(SOURCES, "get", lambda name: Source(read, "toys", "mini"))
-    counts = build("twice", tmp_path)
-    assert counts["cases"] == 2
-    assert counts["skipped_cases"] == {"twice: the same case again": 1}
-    lines = (tmp_path / "cases.jsonl").read_text().splitlines()
-    assert [json.loads(line)["meta"] for line in lines] == [{}, {}]
+    SOURCES.names()
+    monkeypatch.setitem(SOURCES._entries, "toy", Source(read=read, help="toy", operators="mini"))
+    return cases
+
+
+def test_rules_write_what_the_engine_makes_case_by_case(tmp_path: Path) -> None:
+    counts = build("mini", tmp_path, variants=2, seed=3, limit=9)
+    cases = mini_cases(9, seed=3)
+    abstained: Counter[str] = Counter()
+    pairs = [p for c in cases for p in perturb(c, variants=2, seed=3, rule_set="mini", abstained=abstained)]
+    again = tmp_path / "again"
+    write_jsonl(again / "cases.jsonl", cases)
+    write_jsonl(again / "pairs.jsonl", pairs)
+    assert hashes(again).items() <= hashes(tmp_path).items()
+    assert (counts["cases"], counts["pairs"], counts["abstained"]) == (9, len(pairs), dict(sorted(abstained.items())))
+    assert json.loads((tmp_path / "build.json").read_text()) == counts
+    assert sum(counts["by_kind"].values()) == len(pairs)
+
+
+def test_a_case_that_comes_twice_is_kept_once_and_counted(tmp_path: Path, toy_source: list[Case]) -> None:
+    first, second = mini_cases(2)
+    toy_source += [first, second, first.model_copy(update={"source": "another copy"}), second]
+    for counts in (build("toy", tmp_path / "rules"), by_teacher(tmp_path / "teacher", Brain(), source="toy")):
+        assert counts["cases"] == 2
+        assert counts["skipped_cases"] == {"toy: the same case again": 2}
+    assert [case.source for case in load_pairs(tmp_path / "rules").cases.values()] == ["mini", "mini"]
+
+
+def test_a_build_without_a_pair_leaves_the_folder_as_it_was(tmp_path: Path, toy_source: list[Case]) -> None:
+    toy_source.append(make_case(context="nothing fits here", reference="no step fits"))
+    (tmp_path / "pairs.jsonl").write_text("old")
+    with pytest.raises(JudgeError, match="gave 1 cases and no pair"):
+        build("toy", tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["pairs.jsonl"]
+    assert (tmp_path / "pairs.jsonl").read_text() == "old"
+
+
+def test_what_a_killed_build_left_is_swept_away(tmp_path: Path) -> None:
+    dead, alive = tmp_path / ".pairs.jsonl.4194304.partial", tmp_path / ".pairs.jsonl.1.partial"
+    for partial in (dead, alive):
+        partial.write_text("half a line")
+    build("mini", tmp_path, variants=1, limit=3)
+    assert not dead.exists()
+    assert alive.exists()
+
+
+def test_the_pace_of_answers_and_the_number_of_calls_change_no_byte(tmp_path: Path) -> None:
+    made = {}
+    for number, (pace, concurrency) in enumerate([(0.0, 1), (0.004, 3), (0.002, 16)]):
+        brain = Brain(pace, seed=number)
+        by_teacher(tmp_path / str(number), brain, Brain(pace, seed=-number), concurrency=concurrency)
+        made[number] = hashes(tmp_path / str(number))
+    assert made[0] == made[1] == made[2]
+    assert set(made[0]) == set(DATA)
+    assert validate(tmp_path / "0").good
+
+
+def test_build_json_tells_what_became_of_every_variant(tmp_path: Path) -> None:
+    counts = by_teacher(tmp_path, Brain(), Brain())
+    teacher = counts["teacher"]
+    assert isinstance(teacher, dict)
+    assert sum(teacher["wanted"].values()) == 6 * 7 * 3
+    assert sum(teacher["accepted"].values()) == counts["pairs"] == len(load_pairs(tmp_path).pairs)
+    abstained = counts["abstained"]
+    assert isinstance(abstained, dict)
+    assert sum(abstained.values()) + sum(teacher["accepted"].values()) == sum(teacher["wanted"].values())
+    verifier = counts["verifier"]
+    assert isinstance(verifier, dict)
+    assert verifier["agreement"]["all"]["pairs"] == counts["pairs"]
+    assert len((tmp_path / "opinions.jsonl").read_text().splitlines()) == counts["pairs"]
+
+
+@pytest.mark.parametrize("error", [TeacherError("the host is gone"), Pending("later")])
+def test_a_teacher_that_stops_answering_leaves_nothing_behind(tmp_path: Path, error: Exception) -> None:
+    with pytest.raises(type(error)):
+        by_teacher(tmp_path, Brain(fail=(20, error)))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_asks_that_are_put_off_are_all_put_before_it_ends(tmp_path: Path) -> None:
+    """A batch holds the first round of every case, not of the first one only."""
+    brain = Brain(fail=(0, Pending("later")))
+    with pytest.raises(Pending, match="6 cases wait for answers of chat:toy"):
+        by_teacher(tmp_path, brain)
+    assert brain.calls == 6 * 7
+
+
+def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A source with drafts: the first is completed late, the second not at all, the third and fourth are one case."""
+    cases = mini_cases(3)
+
+    def draft(number: int) -> Draft:
+        async def complete(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+            case = cases[min(number, 2)]
+            await asyncio.sleep(0.02 * (4 - number))
+            answer = await teacher.ask(Ask(system=rules_brain.WRITES, user=case.reference, max_tokens=100))
+            rejected["drafts: too short"] += number == 0
+            if number == 1:
+                skips["drafts: no answer accepted"] += 1
+                return None
+            return Case.of(**{**fields(case), "reference": answer.text})
+
+        return complete
+
+    def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+        return map(draft, range(4))
+
+    SOURCES.names()
+    monkeypatch.setitem(SOURCES._entries, "drafts", replace(taught("drafts", drafts, "toy"), operators="mini"))
+    counts = by_teacher(tmp_path / "out", Brain(), source="drafts", limit=9)
+    assert [case.case_id for case in load_pairs(tmp_path / "out").cases.values()] == [
+        cases[0].case_id,
+        cases[2].case_id,
+    ]
+    assert counts["skipped_cases"] == {"drafts: no answer accepted": 1, "drafts: the same case again": 1}
+    assert counts["completing"] == {"drafts: too short": 1}
+    wanted = counts["teacher"]["wanted"]  # type: ignore[index]
+    assert sum(wanted.values()) == 2 * 7 * 3
+    with pytest.raises(JudgeError, match="needs a teacher to complete its cases"):
+        build("drafts", tmp_path / "rules")
+    with pytest.raises(Pending, match="4 cases wait"):
+        by_teacher(tmp_path / "batch", Brain(fail=(0, Pending("later"))), source="drafts", limit=9)
+
+
+def fields(case: Case) -> dict[str, str]:
+    return case.model_dump(include={"domain", "context", "decision", "reference", "source", "license"})
+
+
+def test_kinds_must_be_known() -> None:
+    with pytest.raises(JudgeError, match="--kinds takes single and multi, not double"):
+        Plan("mini", kinds=["single", "double"])

@@ -80,3 +80,27 @@ def test_replaced_gives_the_old_words_back() -> None:
                 text = text[: flaw.span.start + shift] + old + text[flaw.span.end + shift :]
                 shift += len(old) - (flaw.span.end - flaw.span.start)
             assert text == case.reference
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "principle", "places", "reason"),
+    [
+        ("36 mm", "39 mm", 2, (), None),
+        ("36 mm", "thirty-nine millimetres", 2, (), None),
+        ("36 mm", "39 mm", 2, (Span(start=0, end=9999),), "ends outside"),
+        ("fever, cough", "pain", 4, (), "the case has the invented detail"),
+        ("fever", "jaundice", 4, (), None),
+        ("36 mm", "39 mm (incorrect)", 2, (), "annotation"),
+        ("likely.", "Likely!", 1, (), "changes no word"),
+        ("2. **Imaging", "7. **Imaging", 1, (), "numbering"),
+    ],
+)
+def test_a_prompted_teacher_may_use_other_words(
+    old: str, new: str, principle: int, places: tuple[Span, ...], reason: str | None
+) -> None:
+    """Its flaws need no string match, but must hold in any wording."""
+    pair = pair_of(MEDICAL, old, new, principle, places)
+    origin = pair.origin.model_copy(update={"prompt_hash": "0123"})
+    pair = ReasoningPair.of(MEDICAL, pair.flawed, variant=1, origin=origin, seed=0)
+    found = check_pair(MEDICAL, pair)
+    assert (found is None) if reason is None else (reason in str(found))

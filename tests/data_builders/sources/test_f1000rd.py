@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from data_builders.sources.errors import SourceError
-from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read, review_steps
+from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read
+from data_builders.sources.reviews import review_steps
 from judge_r1.records import Case
 
 TABLE = (

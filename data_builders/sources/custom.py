@@ -1,0 +1,126 @@
+"""A domain of your own, described in one YAML file (`--path domain.yaml`); docs/data.md has an example.
+
+    domain: insurance                      # a plain word or two; stands in the judge's prompt
+    role: a senior claims adjuster         # follows "You are" in prompts to a teacher
+    decision_name: coverage decision       # follows "the" in prompts to a teacher
+    files: claims.jsonl                    # beside the YAML file: .jsonl, .json, .csv, .parquet; or hub:OWNER/NAME
+    columns: {context: file_text, decision: outcome, reference: rationale, id: claim_no}
+    license: CC BY 4.0
+
+The role and the wording are the user's own words, and trusted: they enter the prompts that make data and are kept
+nowhere else. No record carries wording into a prompt, so a folder of cases from others cannot put words into one; the
+judge's prompt takes the domain's name alone, which is letters, digits, blanks, `_` and `-`.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from data_builders.domains import DOMAINS, DomainText
+from data_builders.sources import SOURCES, Source
+from data_builders.sources.errors import SourceError
+from data_builders.sources.tables import HUB, Row, rows
+from judge_r1.config import Section, load_section
+from judge_r1.records import Case, Domain, NonEmpty
+
+NAME = "custom"
+
+
+def _wording(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise ValueError("must be words on one line")
+    return text.strip()
+
+
+def _as_list(files: object) -> object:
+    return [files] if isinstance(files, str) else files
+
+
+Wording = Annotated[str, Field(max_length=200), AfterValidator(_wording)]
+
+
+class Columns(Section):
+    """Which column of the files holds what. `group` names what must stay together in a split."""
+
+    context: NonEmpty
+    decision: NonEmpty
+    reference: NonEmpty
+    id: NonEmpty | None = None
+    group: NonEmpty | None = None
+    license: NonEmpty | None = None
+
+
+class DomainFile(Section):
+    """A domain and where its cases are."""
+
+    domain: Domain
+    role: Wording
+    decision_name: Wording = "decision"
+    files: Annotated[list[NonEmpty], BeforeValidator(_as_list), Field(min_length=1)]
+    columns: Columns
+    license: NonEmpty | None = None
+
+    @model_validator(mode="after")
+    def _licensed(self) -> "DomainFile":
+        if (self.license is None) == (self.columns.license is None):
+            raise ValueError("give license, or columns.license where it differs by row, and not both")
+        return self
+
+
+def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    """At most `limit` cases, in the order of `files` and their rows. `seed` has no effect."""
+    if path is None:
+        raise SourceError(f"source {NAME!r} reads a domain file: give --path domain.yaml")
+    described = load_section(DomainFile, path)
+    DOMAINS[described.domain] = DomainText(role=described.role, decision_name=described.decision_name)
+    found = (_case(row, described, skips) for row in _unique(_rows(path, described), described))
+    yield from islice((case for case in found if case is not None), limit)
+
+
+def _rows(path: Path, described: DomainFile) -> Iterator[Row]:
+    for name in described.files:
+        place = Path(name) if name.startswith(HUB) else path.parent / name
+        if not name.startswith(HUB) and not place.exists():
+            raise SourceError(f"{path}: key files names {name}, and {place} does not exist")
+        yield from rows(place, NAME, None)
+
+
+def _unique(found: Iterator[Row], described: DomainFile) -> Iterator[Row]:
+    """The rows. Errors: SourceError where two have one id."""
+    column = described.columns.id
+    seen: dict[str, str] = {}
+    for row in found:
+        if column is not None and (first := seen.setdefault(row.name(column), row.where)) != row.where:
+            raise SourceError(f"{row.where}: column {column!r} repeats {row.name(column)!r} of {first}")
+        yield row
+
+
+def _case(row: Row, described: DomainFile, skips: Counter[str]) -> Case | None:
+    columns = described.columns
+    parts = {part: row.text(getattr(columns, part)) for part in ("context", "decision", "reference")}
+    for part, text in parts.items():
+        if not text:
+            skips[f"{NAME}: {part} is empty"] += 1
+            return None
+    license_ = described.license or row.text(columns.license or "")
+    if not license_:
+        raise SourceError(f"{row.where}: column {columns.license!r}, the licence, is empty")
+    file = Path(row.file).name
+    name = row.name(columns.id) if columns.id else f"{file}:{row.number}"
+    meta = {"group": row.name(columns.group)} if columns.group else {}
+    return Case.of(
+        domain=described.domain,
+        source=f"{described.domain}/{name}",
+        license=license_,
+        meta={**meta, "file": file, "row": row.number},
+        **parts,
+    )
+
+
+SOURCES.register(NAME)(
+    Source(read=read, help="your own cases: --path is a YAML file that names the domain, the files and their columns")
+)

@@ -1,0 +1,169 @@
+"""DeepReview-13K (Research-14K): papers with DeepReviewer's "best mode" reviews (domain `academic`).
+
+A row comes in one of two layouts: that of the authors' evaluation files (`id, title, paper_context, decision, review,
+pred_fast_mode, pred_standard_mode, pred_best_mode`), or that of the hub (`id, mode, inputs, outputs, decision, …`: a
+row for each mode, messages as JSON). Columns as users of the data describe them; unverified against the hub. The
+reference is the review, as numbered steps. A paper is too long to be a context, so a teacher condenses it (LRBench,
+appendix B): to the asked length, with no number that the paper does not have, and with no wording of the review. The
+decision is the venue's; a review that comes to another one argues for something else and is no reference for it.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from data_builders.prompts.completing import prompt
+from data_builders.sources import SOURCES, Draft, taught
+from data_builders.sources.boxed import review_of, review_sections, verdict
+from data_builders.sources.completing import Problem, complete
+from data_builders.sources.errors import SourceError
+from data_builders.sources.grounding import missing_numbers, runs
+from data_builders.sources.reading import clean, numbered, one_line, words
+from data_builders.sources.tables import Row, rows
+from data_builders.teachers import Ask, Teacher
+from judge_r1.records import Case, content_hash
+
+NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
+LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal peer review"
+CONDENSED, ASKED = (500, 2500), (800, 1800)  # words: what is accepted, what is asked for
+LONGEST_PAPER = 40_000
+REPEATED = 8  # so many words in a row are a repetition
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A paper with its review, and what the venue decided."""
+
+    row: Row
+    paper: str
+    steps: tuple[str, ...]
+    decision: str
+
+    @property
+    def review(self) -> str:
+        return numbered(self.steps)
+
+
+def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+    """A draft for each paper with a best-mode review that agrees with the venue."""
+    for row in rows(path, NAME, HUB_NAME):
+        found = reviewed(row)
+        if isinstance(found, str):
+            skips[f"{NAME}: {found}"] += 1
+        else:
+            yield _draft(found)
+
+
+def reviewed(row: Row) -> Reviewed | str:
+    """The row's paper and review, or why it has none to learn from."""
+    if "pred_best_mode" in row.values:
+        paper, output = row.text("paper_context"), _output(row, "pred_best_mode")
+    elif "outputs" in row.values:
+        if not _is_best(row):
+            return "a review of another mode"
+        paper, output = (_last_message(row, column) for column in ("inputs", "outputs"))
+    else:
+        raise row.missing("pred_best_mode")
+    sections = review_sections(output)
+    decision, steps = one_line(row.text("decision")), review_of(sections)
+    if not paper or not steps:
+        return "no paper" if not paper else "no review in \\boxed_review{}"
+    if not CONDENSED[1] < words(paper) <= LONGEST_PAPER:
+        return f"a paper of less than {CONDENSED[1]} or more than {LONGEST_PAPER} words"
+    if verdict(decision) is None:
+        return "neither accepted nor rejected"
+    if verdict(sections.get("decision", "")) != verdict(decision):
+        return "a review that decides otherwise than the venue"
+    return Reviewed(row, paper, tuple(steps), decision)
+
+
+def _draft(found: Reviewed) -> Draft:
+    async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+        ask = condensation_ask(found)
+        copied = runs(found.review, REPEATED) - runs(found.paper, REPEATED)
+        context = await complete(NAME, teacher, ask, lambda text: check(text, found.paper, copied), skips, rejected)
+        if context is None:
+            return None
+        paper_id = found.row.name("id")
+        title = found.row.text("title") if "title" in found.row.values else ""
+        return Case.of(
+            domain="academic",
+            context=f"{title}\n\n{context}".strip(),
+            decision=found.decision,
+            reference=found.review,
+            source=f"{NAME}/{paper_id}",
+            license=LICENSE,
+            meta={
+                "group": paper_id,
+                "file": Path(found.row.file).name,
+                "paper_words": words(found.paper),
+                "teacher": teacher.name,
+                "written": "context",
+                "prompt_hash": content_hash(ask.system, ask.user),
+            },
+        )
+
+    return draft
+
+
+def condensation_ask(found: Reviewed) -> Ask:
+    system, user = prompt(
+        "condense",
+        "academic",
+        {"paper": found.paper, "review": found.review},
+        {"least_words": ASKED[0], "most_words": ASKED[1]},
+    )
+    return Ask(system=system, user=user, max_tokens=8000, temperature=0.3)
+
+
+def check(text: str, paper: str, copied: set[str]) -> Problem | None:
+    """What is wrong with a condensation, or None; `copied` is what only the review says, in runs of words."""
+    if not CONDENSED[0] <= words(text) <= CONDENSED[1]:
+        return Problem("has the wrong length", f"It has {words(text)} words, not {ASKED[0]} to {ASKED[1]}.")
+    if missing := missing_numbers(text, paper):
+        some = ", ".join(missing[:8])
+        return Problem("has numbers of its own", f"The paper does not have these numbers: {some}.")
+    if leaked := sorted(runs(text, REPEATED) & copied):
+        return Problem("repeats the review", f'It repeats the review: "{leaked[0]}".')
+    return None
+
+
+def _is_best(row: Row) -> bool:
+    mode = row.text("mode").lower().replace("_", " ").removesuffix(" mode")
+    if mode not in ("fast", "standard", "best"):
+        raise SourceError(f"{row.where}: column 'mode' must be Fast, Standard or Best Mode, not {row.text('mode')!r}")
+    return mode == "best"
+
+
+def _output(row: Row, column: str) -> str:
+    """The text of a prediction: given as such, or in the field `output` of an object."""
+    value = row.value(column)
+    return (
+        clean(value["output"]) if isinstance(value, dict) and isinstance(value.get("output"), str) else row.text(column)
+    )
+
+
+def _last_message(row: Row, column: str) -> str:
+    """The content of the last message of a conversation, which the hub stores as JSON."""
+    value: Any = row.value(column)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            raise row.mistyped(column, "messages as JSON") from None
+    content = value[-1].get("content") if isinstance(value, list) and value and isinstance(value[-1], dict) else None
+    if not isinstance(content, str):
+        raise row.mistyped(column, "a list of messages {role, content}")
+    return clean(content)
+
+
+SOURCES.register(NAME)(
+    taught(
+        NAME,
+        drafts,
+        help="DeepReview-13K reviews, unverified against the hub; a teacher condenses the papers (academic)",
+    )
+)

@@ -1,0 +1,181 @@
+"""eLife: research articles with the decision letters and reviews that were published beside them (domain `academic`).
+
+One case per round of a decision letter, or per referee report of a reviewed preprint. The context is the article:
+title, abstract, sections, figure captions and tables, cut structurally, for reviews and replies are elements of their
+own (`sub-article`); the editors' digest and assessment are no part of it. The reference is the essential points of the
+letter as numbered steps, without its form paragraphs; the individual reviews that follow them are left out, unless the
+letter has no points of its own (fewer than `MIN_STEPS`). The decision is the sentence in which the letter says what was
+decided, or the editors' assessment of a preprint.
+
+Mind that a published article is the version *after* the review (`meta.context_version`): a point may ask for what the
+article by now holds. Only reports on preprints judge the text that they stand beside.
+"""
+
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from data_builders.sources import SOURCES, Source
+from data_builders.sources.errors import SourceError
+from data_builders.sources.jats import HREF, article_text, blocks, read_article, title_of
+from data_builders.sources.reading import corpus_folder, numbered, one_line, words
+from data_builders.sources.reviews import review_steps
+from judge_r1.records import Case
+
+FOLDER, DATA = "academic_elife", "xml"
+LETTERS = ("decision-letter", "article-commentary")  # the second is the older name of the first
+MIN_STEPS = 3
+_VERSION = re.compile(r"(?P<article>.+)-v(?P<number>\d+)\.xml(?:\.gz)?")
+_NOTE = re.compile(r"\[Editors?['’]? ?note", re.I)
+_FORM = re.compile(
+    r"eLife posts the editorial|In the interests of transparency|Decision letter after peer review|"
+    r"Thank you for (?:choosing|sending|submitting|resubmitting)|The reviewers have discussed|"
+    r"The Reviewing Editor (?:and|has)|Given the list of essential revisions|Below (?:you will find|we have compiled)|"
+    r"In your response letter",
+    re.I,
+)
+_REVIEWER = re.compile(r"(?:From )?(?:Reviewer|Referee|Expert) ?#?\d", re.I)
+_POINT = re.compile(r"[*(]|\d{1,2}[.)]\s")
+_DECIDED = re.compile(
+    r"revised (?:submission|manuscript|version|article)|submit a revis|minor changes|action plan|regret to inform|"
+    r"revisions? (?:that are |are )?(?:necessary|required)|(?:suitable|ready) for publication",
+    re.I,
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])")
+
+
+def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    """At most `limit` cases, by article. `seed` has no effect."""
+    folder = corpus_folder(path, "elife", FOLDER, DATA) / DATA
+    files = sorted(file for file in folder.iterdir() if file.name.endswith((".xml", ".xml.gz")))
+    if not files:
+        raise SourceError(f"{folder} holds no article: expected JATS files named *.xml or *.xml.gz")
+    latest = {_version(file)[0]: file for file in sorted(files, key=_version)}
+    if len(latest) < len(files):
+        skips["elife: older version of an article"] += len(files) - len(latest)
+    yield from islice((case for file in latest.values() for case in _cases(file, skips)), limit)
+
+
+def _version(file: Path) -> tuple[str, int]:
+    match = _VERSION.fullmatch(file.name)
+    return (match["article"], int(match["number"])) if match else (file.name.split(".")[0], 0)
+
+
+def _cases(file: Path, skips: Counter[str]) -> Iterator[Case]:
+    """The cases of one article."""
+    root = read_article(file)
+    if reason := _no_article(root):
+        skips[f"elife: {reason}"] += 1
+        return
+    context, article = article_text(root), _article_id(root, file)
+    found = 0
+    for where, paragraphs, assessment in _reviews(root):
+        found += 1
+        essential = essential_points(paragraphs)
+        steps, dropped = _steps(essential)
+        if len(steps) < MIN_STEPS:
+            essential = paragraphs
+            steps, dropped = _steps(essential)
+        decision = assessment or decided(paragraphs)
+        if len(steps) < MIN_STEPS or decision is None:
+            skips[f"elife: {'no decision stated' if len(steps) >= MIN_STEPS else 'review with too few points'}"] += 1
+            continue
+        yield Case.of(
+            domain="academic",
+            context=context,
+            decision=decision,
+            reference=numbered(steps),
+            source=f"elife/{article}/{where}",
+            license=_license(root, file),
+            meta={
+                "group": f"elife-{article}",
+                "file": f"{DATA}/{file.name}",
+                "context_version": "as reviewed" if assessment else "revised after the review",
+                "dropped": dropped,
+                "cut_words": sum(map(words, paragraphs)) - sum(map(words, essential)),
+            },
+        )
+    if not found:
+        skips["elife: no decision letter or referee report"] += 1
+
+
+def _no_article(root: ET.Element) -> str | None:
+    """Why a file holds no research article that could be argued about."""
+    if root.get("article-type") != "research-article":
+        return f"article of type {root.get('article-type')}"
+    if title_of(root).upper().startswith("RETRACTED"):
+        return "retracted article"
+    body = root.find("body")
+    return None if body is not None and next(blocks(body), None) else "article without a body"
+
+
+def _article_id(root: ET.Element, file: Path) -> str:
+    for element in root.findall("front/article-meta/article-id"):
+        if element.get("pub-id-type") == "publisher-id" and element.text:
+            return element.text.strip()
+    raise SourceError(f"{file}: field front/article-meta/article-id[@pub-id-type='publisher-id'] is missing")
+
+
+def _license(root: ET.Element, file: Path) -> str:
+    license_ = root.find("front/article-meta/permissions/license")
+    if license_ is None or not license_.get(HREF):
+        raise SourceError(f"{file}: field front/article-meta/permissions/license has no xlink:href, the licence")
+    return str(license_.get(HREF))
+
+
+def _reviews(root: ET.Element) -> Iterator[tuple[str, list[str], str | None]]:
+    """Each review: where it stands, its paragraphs, and the editors' assessment where it is a report on a preprint."""
+    parts = {part: part.find("body") for part in root.findall("sub-article")}
+    texts = {part: list(blocks(body)) if body is not None else [] for part, body in parts.items()}
+    assessments = [texts[part] for part in parts if part.get("article-type") == "editor-report"]
+    assessment = one_line(" ".join(assessments[0])) if assessments else ""
+    for part, paragraphs in texts.items():
+        where = part.get("id", "")
+        if part.get("article-type") in LETTERS:
+            for number, round_ in enumerate(rounds(paragraphs), 1):
+                yield f"{where}-{number}", round_, None
+        elif part.get("article-type") == "referee-report" and assessment:
+            yield where, paragraphs, assessment
+
+
+def rounds(paragraphs: list[str]) -> list[list[str]]:
+    """A letter as its rounds, which bracketed notes of the editors part; a round of form paragraphs alone is none."""
+    found: list[list[str]] = [[]]
+    for paragraph in paragraphs:
+        if _NOTE.match(paragraph):
+            found.append([])
+        else:
+            found[-1].append(paragraph)
+    return [round_ for round_ in found if any(not _FORM.match(paragraph) for paragraph in round_)]
+
+
+def essential_points(paragraphs: list[str]) -> list[str]:
+    """What the letter asks for in its own name: all before the first individual review."""
+    first = next((at for at, paragraph in enumerate(paragraphs) if _REVIEWER.match(paragraph)), len(paragraphs))
+    return paragraphs[:first]
+
+
+def decided(paragraphs: list[str]) -> str | None:
+    """The first sentence, before any point or individual review, that says what was decided."""
+    for paragraph in essential_points(paragraphs):
+        if _POINT.match(paragraph):
+            return None
+        for sentence in _SENTENCE.split(paragraph):
+            if _DECIDED.search(sentence):
+                return sentence
+    return None
+
+
+def _steps(paragraphs: list[str]) -> tuple[list[str], int]:
+    """The steps of a review, each once, and how many paragraphs were dropped as form text or repetition."""
+    said = list(dict.fromkeys(paragraph for paragraph in paragraphs if not _FORM.match(paragraph)))
+    steps, dropped = review_steps([{"ntype": "p", "content": paragraph} for paragraph in said], "review")
+    return steps, dropped + len(paragraphs) - len(said)
+
+
+SOURCES.register("elife")(
+    Source(read=read, help="eLife articles with decision letters and referee reports (academic)", operators="text")
+)

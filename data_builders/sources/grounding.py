@@ -1,0 +1,47 @@
+"""Does a text stay with another? Its numbers, its quotations, its runs of words."""
+
+import re
+from collections.abc import Iterator
+
+_NUMBER = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?|\.\d+")
+_LATEX_SPACING = re.compile(r"(?<=\d)(?:\{,\}|\\,|\\;|\\ |~|\u202f|\u00a0|,)(?=\d{3}(?!\d))")
+_QUOTATION = re.compile(r'"([^"\n]+)"|“([^”\n]+)”')
+_WORD = re.compile(r"[^\W_]+")
+
+
+def numbers(text: str) -> list[str]:
+    """The numbers of a text in order, each in one spelling: `1,250` and LaTeX's `1{,}250` are 1250, `.50` is 0.5."""
+    return [_plain(match[0]) for match in _NUMBER.finditer(_LATEX_SPACING.sub("", text))]
+
+
+def missing_numbers(text: str, source: str) -> list[str]:
+    """The numbers of `text` that `source` does not have, each once. Digits that commas part in the source may be one
+    number or several (`[1,234]`): it has them in every reading."""
+    known = set(numbers(source)) | {_plain(match[0]) for match in re.finditer(r"\d+(?:\.\d+)?", source)}
+    return [number for number in dict.fromkeys(numbers(text)) if number not in known]
+
+
+def _plain(number: str) -> str:
+    whole, _, fraction = number.replace(",", "").partition(".")
+    whole, fraction = whole.lstrip("0") or "0", fraction.rstrip("0")
+    return f"{whole}.{fraction}" if fraction else whole
+
+
+def quotations(text: str) -> list[str]:
+    """What stands between double quotation marks, straight or typographic."""
+    return [match[1] or match[2] for match in _QUOTATION.finditer(text)]
+
+
+def quoted_from(quotation: str, source: str) -> bool:
+    """Whether the words of a quotation stand in the source in this order, whatever the case and punctuation."""
+    return f" {' '.join(_words(quotation))} " in f" {' '.join(_words(source))} "
+
+
+def runs(text: str, length: int) -> set[str]:
+    """Every run of `length` words."""
+    said = list(_words(text))
+    return {" ".join(said[at : at + length]) for at in range(len(said) - length + 1)}
+
+
+def _words(text: str) -> Iterator[str]:
+    return (match[0].lower() for match in _WORD.finditer(text))

@@ -1,0 +1,60 @@
+"""MedCaseReasoning: case reports with clinicians' diagnostic reasoning (domain `medical`; `zou-lab/MedCaseReasoning`).
+
+A row is a case: `pmcid, title, journal, article_link, publication_date, text, case_prompt, diagnostic_reasoning,
+final_diagnosis`. The reference is the diagnostic reasoning, the decision the final diagnosis. The context is the case
+prompt, which stops before any diagnosis is discussed, and where the article's `text` is there and its headings allow
+the cut, the report from its introduction to the end of its case presentation, as in `medrbench`: LRBench puts both
+into the context (appendix B), but a discussion would tell the reasoning again. `meta.report` says whether the report
+is in it. Columns as users of the data set describe them; unverified against the hub.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from data_builders.sources import SOURCES, Source
+from data_builders.sources.medrbench import report_before_discussion
+from data_builders.sources.reading import one_line
+from data_builders.sources.tables import Row, rows
+from judge_r1.records import Case
+
+NAME, HUB_NAME = "medcasereasoning", "zou-lab/MedCaseReasoning"
+LICENSE = "CC BY 4.0 (MedCaseReasoning); the case report: terms of its article in PubMed Central"
+PARTS = ("case_prompt", "diagnostic_reasoning", "final_diagnosis")
+
+
+def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    """At most `limit` cases, by file or split, and row. `seed` has no effect."""
+    found = (_case(row, skips) for row in rows(path, NAME, HUB_NAME))
+    yield from islice((case for case in found if case is not None), limit)
+
+
+def _case(row: Row, skips: Counter[str]) -> Case | None:
+    prompt, reference, decision = (row.text(column) for column in PARTS)
+    for column, text in zip(PARTS, (prompt, reference, decision), strict=True):
+        if not text:
+            skips[f"{NAME}: {column} is empty"] += 1
+            return None
+    report = report_before_discussion(row.text("text")) if "text" in row.values else None
+    closed = report is not None and report[1]
+    context = f"Case prompt\n{prompt}" + (f"\n\n{report[0]}" if report and closed else "")
+    article = row.name("pmcid")
+    return Case.of(
+        domain="medical",
+        context=context,
+        decision=decision,
+        reference=reference,
+        source=f"{NAME}/{article}",
+        license=LICENSE,
+        meta={
+            "group": article,
+            "file": Path(row.file).name,
+            "row": row.number,
+            "report": closed,
+            "decision_in_context": one_line(decision).rstrip(".").lower() in one_line(context).lower(),
+        },
+    )
+
+
+SOURCES.register(NAME)(Source(read=read, help="MedCaseReasoning case reports, unverified against the hub (medical)"))

@@ -1,0 +1,176 @@
+"""PILOT's ECHR2023: facts of ECHR judgments with the articles found violated (domain `legal`; NAACL 2024).
+
+The corpus is a folder of its authors' repository, `data/ECHR2023`: train, dev and test.jsonl, a case a line (`case_id,
+title, judgement_date, violated_articles, facts`), and ECHR.json, the articles. The context is the facts, then every
+article of ECHR.json: only the violated ones would give the decision away. The decision is the violation found. There
+is no human-written reasoning, so a teacher writes the reference from the facts and the violated articles, as in LRBench
+(appendix B). Its answer must be numbered steps of the asked length, name exactly the violated articles, quote the
+facts, and quote and count nothing that stands neither in the facts nor in the articles.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from data_builders.prompts.completing import prompt
+from data_builders.sources import SOURCES, Draft, taught
+from data_builders.sources.completing import Problem, complete
+from data_builders.sources.convention import (
+    ARTICLES,
+    article_name,
+    load_articles,
+    named_articles,
+    without_articles,
+)
+from data_builders.sources.errors import SourceError
+from data_builders.sources.grounding import missing_numbers, quotations, quoted_from
+from data_builders.sources.reading import words
+from data_builders.sources.tables import Row, file_rows
+from data_builders.teachers import Ask, Teacher
+from judge_r1.records import Case, content_hash
+
+NAME, FOLDER = "pilot", Path("data/ECHR2023")
+LICENSE = "none stated (PILOT, github.com/windszzlang/Legal-AI-PILOT); judgment text: Council of Europe, HUDOC"
+STEPS, WORDS, QUOTES = (6, 14), (180, 700), 2
+_STEP = re.compile(r"(\d{1,2})\. \S")
+
+
+@dataclass(frozen=True)
+class Matter:
+    """A case of the corpus: what a reasoning may rest on, and the articles it must arrive at."""
+
+    row: Row
+    facts: str
+    articles: Mapping[str, str]
+    violated: tuple[str, ...]
+
+
+def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+    """A draft for each case with facts and a violation, by file and line."""
+    folder = _folder(path)
+    articles = load_articles(folder / ARTICLES)
+    files = sorted(folder.glob("*.jsonl"))
+    if not files:
+        raise SourceError(f"{folder} holds no cases: expected train.jsonl, dev.jsonl or test.jsonl")
+    for row in (row for file in files for row in file_rows(file)):
+        violated = _violated(row)
+        facts = row.text("facts")
+        if not facts:
+            skips[f"{NAME}: no facts"] += 1
+        elif not violated:
+            skips[f"{NAME}: no violated article"] += 1
+        elif any(article not in articles for article in violated):
+            skips[f"{NAME}: an article of which the corpus has no right text"] += 1
+        else:
+            yield _draft(Matter(row, facts, articles, violated))
+
+
+def _draft(matter: Matter) -> Draft:
+    async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+        ask = reference_ask(matter)
+        reference = await complete(NAME, teacher, ask, lambda text: check(text, matter), skips, rejected)
+        if reference is None:
+            return None
+        row, case_id = matter.row, matter.row.name("case_id")
+        facts = f"{row.text('title')}\n\nFacts\n\n{matter.facts}".strip()
+        return Case.of(
+            domain="legal",
+            context=f"{facts}\n\nArticles of the Convention and its protocols\n\n{statutes(matter)}",
+            decision=f"Violation of {', '.join(map(article_name, matter.violated))}.",
+            reference=reference,
+            source=f"{NAME}/{case_id}",
+            license=LICENSE,
+            meta={
+                "group": case_id,
+                "file": Path(row.file).name,
+                "date": row.text("judgement_date"),
+                "own_chars": len(facts),
+                "teacher": teacher.name,
+                "written": "reference",
+                "prompt_hash": content_hash(ask.system, ask.user),
+            },
+        )
+
+    return draft
+
+
+def reference_ask(matter: Matter) -> Ask:
+    system, user = prompt(
+        "reference",
+        "legal",
+        {"facts": matter.facts, "articles": statutes(matter, matter.violated)},
+        {
+            "violated": ", ".join(map(article_name, matter.violated)),
+            "form": article_name(matter.violated[0]),
+            "least_steps": STEPS[0],
+            "most_steps": STEPS[1],
+            "least_words": WORDS[0],
+            "most_words": WORDS[1],
+            "least_quotes": QUOTES,
+        },
+    )
+    return Ask(system=system, user=user, max_tokens=4000, temperature=0.7)
+
+
+def check(text: str, matter: Matter) -> Problem | None:
+    """What is wrong with a reasoning, or None: form, length, the articles it names, what it quotes and counts."""
+    lines = text.split("\n")
+    found = [match[1] if (match := _STEP.match(line)) else None for line in lines]
+    if found != [str(number) for number in range(1, len(lines) + 1)] or not STEPS[0] <= len(lines) <= STEPS[1]:
+        return Problem(
+            "is not numbered steps", f'It must be {STEPS[0]} to {STEPS[1]} lines, numbered "1. ", "2. " and on.'
+        )
+    if not WORDS[0] <= words(text) <= WORDS[1]:
+        return Problem("has the wrong length", f"It has {words(text)} words, not {WORDS[0]} to {WORDS[1]}.")
+    named = named_articles(text)
+    if named != set(matter.violated):
+        wrong = [article_name(article) for article in sorted(named ^ set(matter.violated))]
+        return Problem(
+            "names other articles than the violated ones",
+            f"It must name exactly the violated articles; this is where it differs: {', '.join(wrong)}.",
+        )
+    material = f"{matter.facts}\n{statutes(matter, matter.violated)}"
+    quoted = quotations(text)
+    if invented := next((quote for quote in quoted if not quoted_from(quote, material)), None):
+        return Problem(
+            "quotes what is not there", f'It quotes "{invented[:80]}", which stands nowhere in the material.'
+        )
+    cited = {quote for quote in quoted if words(quote) >= 3 and quoted_from(quote, matter.facts)}
+    if len(cited) < QUOTES:
+        return Problem("does not cite the facts", f"It must quote the facts word for word in {QUOTES} places or more.")
+    numbered = "\n".join(line.partition(". ")[2] for line in lines)
+    if missing := missing_numbers(without_articles(numbered), material):
+        return Problem("has numbers of its own", f"These numbers stand nowhere in the facts: {', '.join(missing[:5])}.")
+    return None
+
+
+def statutes(matter: Matter, only: tuple[str, ...] | None = None) -> str:
+    chosen = matter.articles if only is None else only
+    return "\n\n".join(f"{article_name(article)}. {matter.articles[article]}" for article in chosen)
+
+
+def _violated(row: Row) -> tuple[str, ...]:
+    """The violated articles, each once, in the order of the convention, then its protocols."""
+    value = row.value("violated_articles")
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise row.mistyped("violated_articles", 'a list of articles such as "6" or "P1-1"')
+    return tuple(
+        sorted(set(value), key=lambda one: (one.startswith("P"), [int(n) for n in re.findall(r"\d+", one)], one))
+    )
+
+
+def _folder(path: Path | None) -> Path:
+    """The folder with ECHR.json: `path`, or data/ECHR2023 in it where `path` is the authors' repository."""
+    if path is None:
+        raise SourceError(f"source {NAME!r} reads a corpus from disk: give --path, the folder that holds {ARTICLES}")
+    for folder in (path, path / FOLDER):
+        if (folder / ARTICLES).is_file():
+            return folder
+    raise SourceError(f"source {NAME!r}: {path / ARTICLES} does not exist; --path must be PILOT's folder {FOLDER}")
+
+
+SOURCES.register(NAME)(
+    taught(NAME, drafts, help="PILOT's ECHR cases; a teacher writes the reasoning to the violated articles (legal)")
+)

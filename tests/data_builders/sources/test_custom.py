@@ -1,0 +1,167 @@
+"""A domain of one's own: one YAML file, every mistake in it named; and no wording of others in any prompt."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+from source_toys import write_rows
+from toys import make_pair
+
+from data_builders.domains import DOMAINS, domain_text
+from data_builders.sources.custom import read
+from data_builders.sources.errors import SourceError
+from judge_r1.errors import JudgeError
+from judge_r1.prompts import judge_prompt
+from judge_r1.records import Case
+
+YAML: dict[str, Any] = {
+    "domain": "insurance claims",
+    "role": "a claims adjuster",
+    "decision_name": "coverage decision",
+    "files": "claims.jsonl",
+    "columns": {"context": "file", "decision": "outcome", "reference": "why", "id": "no", "group": "policy"},
+    "license": "CC BY 4.0",
+}
+ROW = {"no": 7, "policy": "P1", "file": "A hose burst.", "outcome": "covered", "why": "1. A burst hose is sudden."}
+
+
+@pytest.fixture(autouse=True)
+def _domains_as_before() -> Iterator[None]:
+    before = dict(DOMAINS)
+    yield
+    DOMAINS.clear()
+    DOMAINS.update(before)
+
+
+def domain_file(folder: Path, rows: list[dict[str, Any]] | None = None, **changes: Any) -> Path:
+    write_rows(folder / "claims.jsonl", [ROW] if rows is None else rows)
+    data = {key: value for key, value in (YAML | changes).items() if value is not ...}
+    (folder / "domain.yaml").write_text(yaml.safe_dump(data))
+    return folder / "domain.yaml"
+
+
+def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
+    skips: Counter[str] = Counter()
+    return list(read(path, limit, 0, skips)), skips
+
+
+def test_a_row_becomes_a_case_of_the_new_domain(tmp_path: Path) -> None:
+    (case,), skips = cases(domain_file(tmp_path))
+    assert not skips
+    assert (case.domain, case.source, case.license) == ("insurance claims", "insurance claims/7", "CC BY 4.0")
+    assert (case.context, case.decision, case.reference) == (ROW["file"], ROW["outcome"], ROW["why"])
+    assert case.meta == {"group": "P1", "file": "claims.jsonl", "row": 1}
+
+
+def test_the_wording_is_known_to_teacher_prompts_and_kept_in_no_record(tmp_path: Path) -> None:
+    assert domain_text("insurance claims").role == "an expert in the field 'insurance claims'"
+    ((case,), _) = cases(domain_file(tmp_path))
+    assert domain_text("insurance claims").role == "a claims adjuster"
+    assert domain_text("insurance claims").decision_name == "coverage decision"
+    assert "adjuster" not in case.model_dump_json()
+
+
+def test_the_judge_reads_the_name_of_the_domain_and_nothing_that_a_case_says_of_it(tmp_path: Path) -> None:
+    ((case,), _) = cases(domain_file(tmp_path))
+    told = case.model_copy(update={"meta": {"lead": "EVIL", "role": "EVIL", "domain": "EVIL"}})
+    system, user = judge_prompt(make_pair(told, "1. No."), told, context="full", searches=0).chat()
+    assert "reasonings from the domain 'insurance claims' about the same case" in system["content"]
+    assert "EVIL" not in system["content"] + user["content"]
+
+
+def test_several_files_optional_columns_order_limit_and_skips(tmp_path: Path) -> None:
+    more = tmp_path / "more.json"
+    more.write_text(
+        json.dumps([{"file": "B.", "outcome": "no", "why": "1. c"}, {"file": "", "outcome": "", "why": ""}])
+    )
+    path = domain_file(
+        tmp_path,
+        [{k: ROW[k] for k in ("file", "outcome", "why")}],
+        files=["more.json", "claims.jsonl"],
+        columns={"context": "file", "decision": "outcome", "reference": "why"},
+        decision_name=...,
+    )
+    found, skips = cases(path)
+    assert [case.source for case in found] == ["insurance claims/more.json:1", "insurance claims/claims.jsonl:1"]
+    assert "group" not in found[0].meta
+    assert skips == {"custom: context is empty": 1}
+    assert cases(path, 1)[0] == found[:1]
+    assert domain_text("insurance claims").decision_name == "decision"
+
+
+def test_a_licence_may_differ_by_row(tmp_path: Path) -> None:
+    columns = YAML["columns"] | {"license": "terms"}
+    rows = [ROW | {"terms": "CC0"}, ROW | {"no": 8, "terms": None}]
+    path = domain_file(tmp_path, rows[:1], license=..., columns=columns)
+    assert cases(path)[0][0].license == "CC0"
+    with pytest.raises(SourceError, match=r"row 2: column 'terms', the licence, is empty"):
+        cases(domain_file(tmp_path, rows, license=..., columns=columns))
+
+
+def test_a_hub_name_is_read_as_such(tmp_path: Path) -> None:
+    write_rows(tmp_path / "data" / "train.jsonl", [ROW])
+    ((case,), _) = cases(domain_file(tmp_path, files=f"hub:{tmp_path / 'data'}"))
+    assert case.source == "insurance claims/7"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"rolle": "x"}, r"domain\.yaml: unknown key rolle; did you mean 'role'\?"),
+        (
+            {"columns": {**YAML["columns"], "referense": "why"}},
+            r"unknown key columns\.referense; did you mean 'reference'",
+        ),
+        (
+            {"columns": {"context": "file", "decision": "outcome"}},
+            r"domain\.yaml: field columns\.reference: Field required",
+        ),
+        ({"role": ...}, r"field role: Field required"),
+        ({"role": "a\nb"}, r"field role: must be words on one line"),
+        ({"role": " "}, r"field role: must be words on one line"),
+        ({"role": "x" * 201}, r"field role: String should have at most 200 characters"),
+        ({"domain": "Insurance!"}, r"field domain: String should match pattern"),
+        ({"license": ...}, r"give license, or columns\.license where it differs by row, and not both"),
+        ({"files": "clams.jsonl"}, r"domain\.yaml: key files names clams\.jsonl, and .*clams\.jsonl does not exist"),
+        ({"files": []}, r"field files"),
+        (
+            {"columns": YAML["columns"] | {"context": "flie"}},
+            r"claims\.jsonl, row 1: column 'flie' is missing; did you mean 'file'\?; the columns are: no, policy, file",
+        ),
+        ({"columns": YAML["columns"] | {"decision": "no"}}, r"row 1: column 'no' must hold text, not int"),
+    ],
+)
+def test_a_mistake_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match=message):
+        cases(domain_file(tmp_path, **changes))
+
+
+def test_ids_must_not_repeat(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"row 2: column 'no' repeats '7' of .*claims\.jsonl, row 1"):
+        cases(domain_file(tmp_path, [ROW, ROW | {"file": "Another."}]))
+
+
+def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"give --path domain\.yaml"):
+        next(read(None, None, 0, Counter()))
+    with pytest.raises(JudgeError, match=r"nowhere\.yaml cannot be read"):
+        cases(tmp_path / "nowhere.yaml")
+    (tmp_path / "bad.yaml").write_text("domain: [")
+    with pytest.raises(JudgeError, match=r"bad\.yaml is not YAML"):
+        cases(tmp_path / "bad.yaml")
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=30))
+def test_a_domain_that_is_read_is_a_plain_name(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+    try:
+        ((case,), _) = cases(domain_file(tmp_path_factory.mktemp("d"), domain=name))
+    except JudgeError:
+        return
+    assert case.domain == name
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_ -")

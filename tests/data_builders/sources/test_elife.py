@@ -1,0 +1,185 @@
+"""eLife: a case for each round of a decision letter and each report on a preprint; no review in any context."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from data_builders.sources.elife import decided, essential_points, read, rounds
+from data_builders.sources.errors import SourceError
+from judge_r1.records import Case
+
+FORM = "In the interests of transparency, eLife includes the letter."
+GREETING = "Thank you for submitting your article for consideration by eLife."
+DECISION = "The Reviewing Editor has drafted this to help you prepare a revised submission."
+POINTS = ["Essential revisions:", "1) Give the temperature.", "2) Count again.", "3) Cite Doe (2001)."]
+ASSESSMENT = "This important study is convincing."
+
+
+def letter(*paragraphs: str, kind: str = "decision-letter", where: str = "sa1") -> str:
+    text = "".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)
+    return f'<sub-article article-type="{kind}" id="{where}"><body>{text}</body></sub-article>'
+
+
+def article(
+    *parts: str, kind: str = "research-article", title: str = "On stones", body: str = "<p>We count.</p>"
+) -> str:
+    return (
+        f'<article article-type="{kind}" xmlns:xlink="http://www.w3.org/1999/xlink"><front><article-meta>'
+        f'<article-id pub-id-type="publisher-id">7</article-id><title-group><article-title>{title}</article-title>'
+        '</title-group><permissions><license xlink:href="by/4.0"/></permissions></article-meta></front>'
+        f"<body>{body}</body>{''.join(parts)}</article>"
+    )
+
+
+def found(folder: Path, limit: int | None = None, **files: str) -> tuple[list[Case], Counter[str]]:
+    (folder / "xml").mkdir(exist_ok=True)
+    for name, text in files.items():
+        (folder / "xml" / f"{name.replace('_', '-')}.xml").write_text(text)
+    skips: Counter[str] = Counter()
+    return list(read(folder, limit, 0, skips)), skips
+
+
+def test_a_letter_becomes_a_case(tmp_path: Path) -> None:
+    parts = letter(FORM, GREETING, DECISION, *POINTS, "Reviewer #1:", "It is nice work.")
+    (case,), skips = found(tmp_path, a=article(parts))
+    assert not skips
+    assert (case.domain, case.source, case.license) == ("academic", "elife/7/sa1-1", "by/4.0")
+    assert case.context == "On stones\n\nWe count."
+    assert case.decision == DECISION
+    assert case.reference == "1. Essential revisions: Give the temperature.\n2. Count again.\n3. Cite Doe (2001)."
+    assert case.meta == {
+        "group": "elife-7",
+        "file": "xml/a.xml",
+        "context_version": "revised after the review",
+        "dropped": 3,
+        "cut_words": 6,
+    }
+
+
+def test_each_round_of_a_letter_is_a_case_of_its_own(tmp_path: Path) -> None:
+    again = "We regret to inform you that it is too early."
+    note = "[Editors' note: further revisions were requested, as described below.]"
+    text = letter(FORM, again, *POINTS, note, GREETING, DECISION, *[point + " Again." for point in POINTS[1:]])
+    first, second = found(tmp_path, a=article(text))[0]
+    assert (first.source, first.decision) == ("elife/7/sa1-1", again)
+    assert (second.source, second.decision) == ("elife/7/sa1-2", DECISION)
+    assert second.reference.startswith("1. Give the temperature. Again.\n2. ")
+    assert first.meta["group"] == second.meta["group"]
+
+
+def test_a_letter_without_points_of_its_own_is_its_reviews(tmp_path: Path) -> None:
+    reviews = ["Reviewer #1:", "First.", "Second.", "Reviewer #2:", "Third.", "Third."]
+    ((case,), _) = found(tmp_path, a=article(letter(GREETING, DECISION, *reviews)))
+    assert case.reference == "1. Reviewer #1: First.\n2. Second.\n3. Reviewer #2: Third."
+    assert (case.meta["cut_words"], case.meta["dropped"]) == (0, 3)  # two form paragraphs and a repetition
+
+
+def test_reports_on_a_preprint_are_cases_and_the_assessment_their_decision(tmp_path: Path) -> None:
+    report = ("I read it.", "It is short.", "Count again.")
+    parts = [
+        letter(ASSESSMENT, kind="editor-report", where="sa0"),
+        letter(*report, kind="referee-report", where="sa1"),
+        letter(*report[::-1], kind="referee-report", where="sa2"),
+        letter("We thank you.", kind="author-comment", where="sa3"),
+    ]
+    cases, skips = found(tmp_path, a=article(*parts))
+    assert [case.source for case in cases] == ["elife/7/sa1", "elife/7/sa2"]
+    assert {case.decision for case in cases} == {ASSESSMENT}
+    assert {case.meta["context_version"] for case in cases} == {"as reviewed"}
+    assert not skips
+    assert found(tmp_path, limit=1)[0] == cases[:1]
+
+
+def test_what_is_no_case_is_counted_by_reason(tmp_path: Path) -> None:
+    good = letter(DECISION, *POINTS)
+    cases, skips = found(
+        tmp_path,
+        a=article(good, kind="correction"),
+        b=article(good, title="RETRACTED: On stones"),
+        c=article(good, body=""),
+        d=article(letter("Dear editor", kind="reply")),
+        e=article(letter(*POINTS)),
+        f=article(letter(DECISION, "Fine.")),
+        g_v1=article(good),
+        g_v2=article(good),
+    )
+    assert [case.meta["file"] for case in cases] == ["xml/g-v2.xml"]
+    assert skips == {
+        "elife: article of type correction": 1,
+        "elife: retracted article": 1,
+        "elife: article without a body": 1,
+        "elife: no decision letter or referee report": 1,
+        "elife: no decision stated": 1,
+        "elife: review with too few points": 1,
+        "elife: older version of an article": 1,
+    }
+
+
+def test_version_ten_is_later_than_version_nine(tmp_path: Path) -> None:
+    cases, _ = found(tmp_path, a_v9=article(letter(DECISION, *POINTS)), a_v10=article(letter(DECISION, *POINTS)))
+    assert [case.meta["file"] for case in cases] == ["xml/a-v10.xml"]
+
+
+def test_rounds_points_and_decisions() -> None:
+    assert rounds([FORM, GREETING, "[Editors’ note: below.]", "A.", "[Editors'note: end.]"]) == [["A."]]
+    assert essential_points(["a", "From Reviewer 1:", "b"]) == ["a"]
+    assert decided(["Well. As you can see, they request only minor changes. Do them."]) == (
+        "As you can see, they request only minor changes."
+    )
+    assert decided(["1) Send a revised version."]) is None
+    assert decided(["Reviewer #1:", "Send a revised version."]) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("publisher-id", "doi", r"a\.xml: field front/article-meta/article-id.*publisher-id.* is missing"),
+        ('xlink:href="by/4.0"', "", r"a\.xml: field front/article-meta/permissions/license has no xlink:href"),
+    ],
+)
+def test_a_missing_field_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=message):
+        found(tmp_path, a=article(letter(DECISION, *POINTS)).replace(old, new))
+
+
+def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match="xml holds no article"):
+        found(tmp_path)
+
+
+def words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+@pytest.mark.real_data
+def test_real_articles_hold_no_review_beyond_the_quotes_it_takes_from_them(real_data: Path) -> None:
+    skips: Counter[str] = Counter()
+    cases = list(read(real_data, None, 0, skips))
+    assert len(cases) == 17
+    assert skips == {"elife: review with too few points": 2, "elife: retracted article": 1}
+    assert len({case.meta["group"] for case in cases}) == 15
+    assert Counter(case.meta["group"] for case in cases).most_common(2) == [("elife-09580", 2), ("elife-85111", 2)]
+    steps = copied = 0
+    for case in cases:
+        context = words(case.context)
+        assert len(context.split()) > 3500, case.source
+        assert words(case.decision) not in context
+        for phrase in ("decision letter", "essential revisions", "author response", "reviewer 1", "reviewing editor"):
+            assert phrase not in context, case.source
+        for line in case.reference.split("\n"):
+            step = words(line).split()[1:]
+            steps += 1
+            copied += any(" ".join(step[at : at + 20]) in context for at in range(max(1, len(step) - 19)))
+            assert not re.match(r"\d+\. (?:Thank you for|In the interests|eLife posts)", line)
+    assert steps > 130
+    assert copied <= 0.05 * steps
+
+
+@pytest.mark.real_data
+def test_real_points_name_figures_that_the_context_has(real_data: Path) -> None:
+    """The context is a later version than the letter, so this is measured and not a matter of course."""
+    for case in read(real_data, None, 0, Counter()):
+        for figure in set(re.findall(r"Figure (\d+)", case.reference)):
+            assert re.search(rf"Figure {figure}\b", case.context), (case.source, figure)

@@ -1,0 +1,145 @@
+"""`build` with a teacher as a user meets it: money, batches, Ctrl-C, and how it goes on."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import rules_brain
+from loopback import Loopback, answer_batch
+
+from data_builders import paid
+from data_builders.paid import Done, Order
+from data_builders.run import Plan
+from data_builders.teachers import BudgetSpent
+from data_builders.teachers.cache import Cache
+
+PLAN = Plan("mini", variants=3, limit=4)
+CLI = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "4", "--variants", "3"]
+
+
+def order(server: Loopback, cache: Path, *, budget: float | None = None, prices: Path | None = None) -> Order:
+    return Order(server.chat, None, 2, budget, prices, cache)
+
+
+def data(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("cases.jsonl", "pairs.jsonl", "build.json")}
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback(rules_brain.liar) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What an unbroken build makes."""
+    out = tmp_path_factory.mktemp("calm")
+    with Loopback(rules_brain.liar) as server:
+        done = paid.build(PLAN, out, order(server, out / "answers.sqlite"))
+    assert done.counts
+    assert "0 answers from the cache" in done.message
+    return data(out)
+
+
+def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+    prices, out, cache = tmp_path / "prices.yaml", tmp_path / "out", tmp_path / "answers.sqlite"
+    prices.write_text("toy: {input: 1000, output: 1000}")
+    with pytest.raises(BudgetSpent, match=r"^the budget of \$8\.00 is spent: .*higher --budget"):
+        paid.build(PLAN, out, order(server, cache, budget=8, prices=prices))
+    assert list(out.iterdir()) == []
+    before = server.served.total()
+    assert 0 < before < 20
+    done = paid.build(PLAN, out, order(server, cache, budget=1000, prices=prices))
+    assert data(out) == calm
+    assert server.duplicates == 0
+    assert f"{before} answers from the cache" in done.message
+
+
+def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+    out, cache, asked = tmp_path / "out", tmp_path / "answers.sqlite", 0
+    done = Done("", None)
+    results: Path | None = None
+    while done.counts is None:
+        asks = tmp_path / f"asks-{asked}.jsonl"
+        done = paid.build(PLAN, out, order(server, cache), batch_export=asks, batch_import=results)
+        if done.counts is None:
+            assert not (out / "pairs.jsonl").exists()
+            assert "--batch-import RESULTS" in done.message
+            results = tmp_path / f"results-{asked}.jsonl"
+            answer_batch(rules_brain.liar, asks, results, seed=asked)
+            asked += len(asks.read_text().splitlines())
+    assert "no ask is left" in done.message
+    assert not asks.exists()
+    assert data(out) == calm
+    assert server.calls.total() == 0
+    with Cache(cache) as kept:
+        assert kept.tokens("chat:toy", "batch").calls == asked
+
+
+def test_failed_rows_of_a_batch_are_asked_for_again(tmp_path: Path, server: Loopback) -> None:
+    out, cache = tmp_path / "out", tmp_path / "answers.sqlite"
+    asks, results, again = (tmp_path / name for name in ("asks.jsonl", "results.jsonl", "again.jsonl"))
+    paid.build(PLAN, out, order(server, cache), batch_export=asks)
+    answer_batch(rules_brain.liar, asks, results, failed=1.0)
+    done = paid.build(PLAN, out, order(server, cache), batch_import=results, batch_export=again)
+    count = len(asks.read_text().splitlines())
+    assert f"0 answers taken in, 0 known already; {count} failed" in done.message
+    assert again.read_bytes() == asks.read_bytes()
+
+
+def test_ctrl_c_waits_for_calls_in_flight_and_says_how_to_go_on(
+    tmp_path: Path, server: Loopback, calm: dict[str, bytes]
+) -> None:
+    out, cache = tmp_path / "out", tmp_path / "out" / "answers.sqlite"
+    server.latency_s = 0.3
+    command = [*CLI, "--teacher", server.chat, "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **server.environment})
+    deadline = time.monotonic() + 60
+    while server.served.total() < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    kept = f"every answer that came is kept in {cache}"
+    assert said == f"error: stopped: {kept}; run the same command again to go on\n"
+    assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
+    server.latency_s = 0
+    paid.build(PLAN, out, order(server, cache))
+    assert data(out) == calm
+    assert server.duplicates == 0, "calls in flight came home before the end"
+
+
+def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+    second = server.chat.replace("#toy", "#second")
+    command = [*CLI, "--teacher", server.chat, "--verify", second, "--out", str(tmp_path)]
+    environment = {**os.environ, **server.environment, "COLUMNS": "200"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
+    assert re.search(r"84 variants wanted, \d+ answers rejected", done.stdout)
+    assert re.search(r"the numbering differs [│ \d]+\n", done.stdout)
+    assert re.search(r"all +│ \d+ +│ [\d.]+% +│ [\d.]+% +│ \d+", done.stdout)
+    assert "chat:second" in done.stdout
+    assert data(tmp_path)["pairs.jsonl"] == calm["pairs.jsonl"]
+    assert (tmp_path / "opinions.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--budget", "3"], "go with a --teacher that is asked"),
+        (["--teacher", "oracle"], "is no teacher that can be asked"),
+        (["--teacher", "chat:http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
+        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "asks one teacher"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path: Path, more: list[str], said: str) -> None:
+    command = [*CLI, "--out", str(tmp_path / "out"), *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr

@@ -1,0 +1,57 @@
+"""Promise 5, builds: killed with -9 at any moment and run again, the result equals an unbroken run. No record is lost,
+none doubled, and no teacher's call repeated beyond those in flight at a kill."""
+
+import json
+from pathlib import Path
+from random import Random
+
+import fault_run
+import pytest
+import rules_brain
+from loopback import Faults, Loopback
+
+from data_builders.validate import validate
+from judge_r1.pairs import load_pairs
+
+DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
+CONCURRENCY, KILLS = 24, 5
+
+
+def arguments(server: Loopback, out: Path) -> list[str]:
+    plan = ["mini", "--limit", "14", "--variants", "4", "--concurrency", str(CONCURRENCY), "--out", str(out)]
+    return [*plan, "--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
+
+
+@pytest.mark.timeout(300)
+def test_a_build_killed_five_times_under_faults_equals_the_calm_one(tmp_path: Path) -> None:
+    with Loopback(rules_brain.liar) as server:
+        fault_run.build(
+            arguments(server, tmp_path / "calm"), server, tmp_path / "calm.sqlite", kills=[], seed=0, timeout_s=120
+        )
+        asked = server.served.total()
+        assert server.duplicates == 0
+    moments = sorted(Random(5).sample(range(asked), KILLS))
+    with Loopback(rules_brain.liar, faults=Faults(rate=0.3, stall_s=0.3), latency_s=0.02) as server:
+        run = fault_run.build(
+            arguments(server, tmp_path / "faults"),
+            server,
+            tmp_path / "faults.sqlite",
+            kills=moments,
+            seed=6,
+            timeout_s=240,
+        )
+        assert server.errors == []
+        assert server.injected.total() > 0.2 * server.calls.total()
+        repeated = server.duplicates
+    assert run.kills == KILLS
+    assert run.runs == KILLS + 1
+    assert repeated <= sum(run.lost), "only what was in flight at a kill is asked for again"
+    assert all(lost <= 2 * CONCURRENCY for lost in run.lost)
+    for name in DATA:
+        assert (tmp_path / "faults" / name).read_bytes() == (tmp_path / "calm" / name).read_bytes(), name
+    assert sorted(path.name for path in (tmp_path / "faults").iterdir()) == sorted([*DATA, "timing.json"])
+    spent = json.loads((tmp_path / "faults" / "timing.json").read_text())["spending"]
+    assert sum(bill["from_cache"] for bill in spent.values()) > 0
+    pairs = load_pairs(tmp_path / "faults").pairs
+    assert len(pairs) > 150
+    assert validate(tmp_path / "faults").good

@@ -42,7 +42,9 @@ class Done(Generic[R]):
 def carry_out(specs: Sequence[str], work: Work[R], terms: Terms, spending: Spending) -> Done[R]:
     """Do the work, or write the next batch. Errors: JudgeError, which says how to go on."""
     if terms.batch_export and len(specs) > 1:
-        raise JudgeError("--batch-export asks one teacher at a time: leave the verifier for a run after the batches")
+        raise JudgeError(
+            "--batch-export asks one teacher: run with --verify once the batches have brought all variants"
+        )
     go_on = f"every answer that came is kept in {terms.cache}; run the same command again to go on"
     with Cache(terms.cache) as cache:
         notes = [_taken_in(specs[0], cache, terms.batch_import)] if terms.batch_import else []

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,16 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(pairs: Path, spec: str, out: Path, *more: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[list[str], dict[str, str]]:
     command = [sys.executable, "-m", "judge_r1.cli", "rationales", pairs / "pairs", "--teacher", spec]
     command += ["--recipe", pairs / "recipe.yaml", "--count", "8", "--out", out, *more]
-    env = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "JUDGE_R1_TEACHER_KEY": KEY, **environment}
-    return subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=240, env=env)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "JUDGE_R1_TEACHER_KEY": KEY}
+    return list(map(str, command)), environment
+
+
+def run(pairs: Path, spec: str, out: Path, *more: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command, environment = arguments(pairs, spec, out, *more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, env={**environment, **variables})
 
 
 def test_help_has_an_example(pairs: Path) -> None:
@@ -93,6 +99,27 @@ def test_a_budget_stops_it_and_a_higher_one_goes_on(pairs: Path, tmp_path: Path)
         assert server.served.total() == 16
         assert server.duplicates == 0
     assert len((tmp_path / "traces.jsonl").read_text().splitlines()) == 8
+
+
+def test_killed_it_is_run_again_and_nothing_is_asked_twice(pairs: Path, tmp_path: Path) -> None:
+    with Loopback(rationale_brain.sloppy, latency_s=0.2) as server:
+        assert run(pairs, server.chat, tmp_path / "calm", "--concurrency", "2").returncode == 0
+        calm, calls = server.served.copy(), server.calls.total()
+    with Loopback(rationale_brain.sloppy, latency_s=0.2) as server:
+        command, environment = arguments(pairs, server.chat, tmp_path / "killed", "--concurrency", "2")
+        for wanted in (3, 7):
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while server.served.total() < wanted:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+            process.wait(20)
+        assert subprocess.run(command, env=environment, timeout=240).returncode == 0
+        assert server.served.keys() == calm.keys()
+        assert server.duplicates <= 4  # two kills, two calls in flight at each
+        assert server.calls.total() <= calls + 4
+    for name in ("traces.jsonl", "rationales.json"):
+        assert (tmp_path / "calm" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
 def test_round_by_round_through_batches(pairs: Path, tmp_path: Path) -> None:

@@ -1,0 +1,262 @@
+"""What a build with a teacher costs beside the teacher, and what it survives.
+
+    python scripts/bench_build.py real --data DIR --out DIR   all real cases, 7 sets, 5 variants, against the loopback
+                                                              teacher that lies: counts, rejections, time; then the
+                                                              same under faults and kills, byte for byte
+    python scripts/bench_build.py overhead --data DIR         answers a second with a teacher that needs no time
+    python scripts/bench_build.py memory --plot FILE          peak memory at 10,000, 30,000 and 100,000 pairs
+
+`overhead` and `memory` take a teacher that puts an unheard-of word into one step (or two), in this process. Its answers
+are prepared beforehand where time is measured. CPU time is that of the builder: on a shared machine it says more than
+the clock.
+"""
+
+import argparse
+import asyncio
+import importlib
+import json
+import re
+import resource
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from data_builders.build import build, build_by_teacher
+from data_builders.perturb.steps import split_steps
+from data_builders.run import Plan
+from data_builders.sources import SOURCES
+from data_builders.teachers import Answer, Ask
+from data_builders.teachers.asking import CachedTeacher, GatedTeacher
+from data_builders.teachers.cache import Cache
+from data_builders.teachers.spending import Spending
+from judge_r1.principles import NUMBERS
+
+ROOT = Path(__file__).resolve().parents[1]
+REAL = ("medrbench", "echr", "f1000rd")
+SETS = [*(f"P{number}" for number in NUMBERS), "multi"]
+CONCURRENCY, KILLS, FAULTS = 32, 5, 0.3
+PAIRS_PER_CASE = 25.5
+"""Of a `mini` case by the teacher below."""
+
+_REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
+_WANTED = re.compile(r"^Flawed Variant (\d+):$", re.MULTILINE)
+
+
+# ---- a teacher that needs no time ----
+
+
+def swap_brain(ask: Ask) -> str:
+    """Variants with `zyxal` in step k, in two steps for multi."""
+    found = _REASONING.search(ask.user)
+    assert found
+    target = re.search(r"^Target principle: (\d)", ask.user, re.MULTILINE)
+    steps, parts = split_steps(found[1]), []
+    pairs = list(combinations(range(len(steps)), 2))
+    for number in map(int, _WANTED.findall(ask.user[found.end() :])):
+        where = [number - 1] if target else list(pairs[(number - 1) % len(pairs)])
+        text = found[1]
+        for step in sorted(where, reverse=True):
+            word = re.compile(r"[^\W\d_]{3,}").search(text, steps[step].start)
+            at = word.start() if word else steps[step].start
+            text = f"{text[:at]}zyxal{target[1] if target else ''} {text[at:]}"
+        listed = "" if target else f"Violated Principles: [{number}, {number % 6 + 1}]\n"
+        parts.append(f"Flawed Variant {number}:\n{listed}{text}")
+    return "\n\n".join(parts)
+
+
+class AtOnce:
+    """Answers that were prepared, or made on the spot where `prepared` is None."""
+
+    name = "stub:at-once"
+
+    def __init__(self, prepared: dict[Ask, str] | None = None) -> None:
+        self.prepared = prepared
+        self.calls = 0
+
+    async def ask(self, ask: Ask) -> Answer:
+        self.calls += 1
+        text = swap_brain(ask) if self.prepared is None else self.prepared[ask]
+        return Answer(text=text, input_tokens=1, output_tokens=1, finished=True, model="stub")
+
+
+class Recording(AtOnce):
+    """Answers on the spot and remembers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: dict[Ask, str] = {}
+
+    async def ask(self, ask: Ask) -> Answer:
+        answer = await super().ask(ask)
+        self.known[ask] = answer.text
+        return answer
+
+
+def run_build(plan: Plan, out: Path, teacher: AtOnce, cache_file: Path | None) -> dict[str, Any]:
+    async def work() -> dict[str, Any]:
+        if cache_file is None:
+            return await build_by_teacher(plan, out, teacher, concurrency=CONCURRENCY)
+        with Cache(cache_file) as cache:
+            asked = CachedTeacher(GatedTeacher(teacher, Spending(), CONCURRENCY), cache)
+            return await build_by_teacher(plan, out, asked, concurrency=CONCURRENCY)
+
+    return asyncio.run(work())
+
+
+# ---- the three measurements ----
+
+
+def overhead(data: Path | None, repeats: int) -> None:
+    for source in (*REAL, "mini") if data else ("mini",):
+        plan = Plan(source, data, limit=None if source != "mini" else 300)
+        with TemporaryDirectory() as folder:
+            recording = Recording()
+            run_build(plan, Path(folder), recording, None)
+            size = sum(len(text) for text in recording.known.values()) // len(recording.known)
+            rates: dict[str, list[str]] = {"no cache": [], "new answers": [], "all from the cache": []}
+            for number in range(repeats):
+                file = Path(folder) / f"{number}.sqlite"
+                for name, cache in (("no cache", None), ("new answers", file), ("all from the cache", file)):
+                    started, used = time.perf_counter(), time.process_time()
+                    counts = run_build(plan, Path(folder) / "out", AtOnce(recording.known), cache)
+                    seconds, cpu = time.perf_counter() - started, time.process_time() - used
+                    answers = counts["teacher"]["answers"]
+                    rates[name].append(f"{answers / seconds:,.0f} ({1000 * cpu / answers:.2f} ms)")
+        print(f"{source}: {counts['cases']} cases, {counts['pairs']} pairs, answers of {size:,} characters")
+        for name, found in rates.items():
+            print(f"  {name}: answers/s (CPU each): {', '.join(found)}", flush=True)
+
+
+def memory(sizes: Sequence[int], plot: Path | None) -> None:
+    found: dict[str, list[tuple[int, float]]] = {"by a teacher": [], "by rules": []}
+    for kind, points in found.items():
+        for size in sizes:
+            command = [sys.executable, __file__, "one", "--pairs", str(size), "--kind", kind]
+            done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+            row = json.loads(done.stdout.splitlines()[-1])
+            points.append((row["pairs"], row["peak_mb"]))
+            print(f"{kind}: {row}", flush=True)
+    if plot:
+        draw(found, plot)
+
+
+def one(pairs: int, kind: str) -> None:
+    """One build of about so many pairs in this process, and its peak memory."""
+    with TemporaryDirectory() as folder:
+        started = time.perf_counter()
+        if kind == "by rules":
+            counts = build("mini", Path(folder), limit=round(pairs / 17))
+        else:
+            plan = Plan("mini", limit=round(pairs / PAIRS_PER_CASE))
+            counts = run_build(plan, Path(folder), AtOnce(), Path(folder) / "answers.sqlite")
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        size = (Path(folder) / "pairs.jsonl").stat().st_size / 2**20
+    seconds = time.perf_counter() - started
+    row = {"pairs": counts["pairs"], "peak_mb": round(peak, 1), "file_mb": round(size), "seconds": round(seconds)}
+    print(json.dumps(row))
+
+
+def draw(found: dict[str, list[tuple[int, float]]], file: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "build", "svg.fonttype": "none"})
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(5, 2.6))
+    for kind, points in found.items():
+        axes.plot(*zip(*points, strict=True), marker="o", label=kind)
+    axes.set(xlabel="pairs built", ylabel="peak memory (MB)", xscale="log", ylim=(0, None))
+    axes.legend(frameon=False)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.tight_layout()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, metadata={"Date": None})
+
+
+def real(data: Path, out: Path, sources: Sequence[str]) -> None:
+    sys.path.insert(0, str(ROOT / "tests"))
+    brain, loopback, fault_run = map(importlib.import_module, ("rules_brain", "loopback", "fault_run"))
+    rejected: Counter[str] = Counter()
+    wanted: Counter[str] = Counter()
+    accepted: Counter[str] = Counter()
+    for source in sources:
+        started = time.perf_counter()
+        for case in SOURCES.get(source).read(data, None, 0, Counter()):
+            brain.variants_of(case.domain, case.context, case.decision, case.reference)
+        print(f"{source}: the brain has its answers ready after {time.perf_counter() - started:.0f} s", flush=True)
+
+        def build_at(name: str, server: Any, kills: Sequence[int], source: str = source) -> Any:
+            spec = ["--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
+            plan = [source, "--path", str(data), "--concurrency", str(CONCURRENCY), "--out", str(out / source / name)]
+            cache = out / source / f"{name}.sqlite"
+            return fault_run.build([*plan, *spec], server, cache, kills=kills, seed=7, timeout_s=1800)
+
+        with loopback.Loopback(brain.liar) as server:
+            calm = build_at("calm", server, [])
+            asked = server.served.total()
+        counts = json.loads((out / source / "calm" / "build.json").read_text())
+        print(
+            f"  calm: {counts['cases']} cases, {counts['pairs']} pairs, {asked} calls in {calm.seconds:.0f} s, "
+            f"agreement {counts['verifier']['agreement']['all']}",
+            flush=True,
+        )
+        rejected.update(counts["teacher"]["rejected"])
+        wanted.update(counts["teacher"]["wanted"])
+        accepted.update(counts["teacher"]["accepted"])
+        moments = sorted(Random(source).sample(range(asked), KILLS))
+        with loopback.Loopback(brain.liar, faults=loopback.Faults(rate=FAULTS, stall_s=0.5)) as server:
+            faulty = build_at("faults", server, moments)
+            stats = server.stats()
+        names = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
+        same = [(out / source / "calm" / n).read_bytes() == (out / source / "faults" / n).read_bytes() for n in names]
+        print(
+            f"  faults: {stats['calls']} requests, {sum(stats['injected'].values())} failed, {faulty.kills} kills "
+            f"after {moments} answers, {sum(faulty.lost)} in flight at them, {stats['duplicates']} asked twice, "
+            f"{faulty.seconds:.0f} s; files equal: {all(same)}",
+            flush=True,
+        )
+    table(wanted, accepted, rejected)
+
+
+def table(wanted: Counter[str], accepted: Counter[str], rejected: Counter[str]) -> None:
+    """Markdown: reasons by set."""
+    rows: dict[str, Callable[[str], int]] = {"variants wanted": wanted.__getitem__, "accepted": accepted.__getitem__}
+    for reason in sorted({key.partition(": ")[2] for key in rejected}):
+        rows[reason] = lambda name, reason=reason: rejected[f"{name}: {reason}"]  # type: ignore[misc]
+    print("| | " + " | ".join(SETS) + " | all |\n|---|" + "---|" * (len(SETS) + 1))
+    for title, count in rows.items():
+        cells = [count(name) for name in SETS]
+        print(f"| {title} | " + " | ".join(f"{n:,}" for n in (*cells, sum(cells))) + " |")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("real")
+    command.add_argument("--data", type=Path, required=True)
+    command.add_argument("--out", type=Path, required=True)
+    command.add_argument("--sources", nargs="+", default=REAL)
+    command = commands.add_parser("overhead")
+    command.add_argument("--data", type=Path)
+    command.add_argument("--repeats", type=int, default=3)
+    command = commands.add_parser("memory")
+    command.add_argument("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000])
+    command.add_argument("--plot", type=Path)
+    command = commands.add_parser("one")
+    command.add_argument("--pairs", type=int, required=True)
+    command.add_argument("--kind", required=True)
+    options = vars(parser.parse_args())
+    run: dict[str, Callable[..., None]] = {"real": real, "overhead": overhead, "memory": memory, "one": one}
+    run[options.pop("command")](**options)
+
+
+if __name__ == "__main__":
+    main()

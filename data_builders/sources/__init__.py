@@ -12,21 +12,18 @@ source without drafts this is `read`, and no teacher is needed. Who does more wi
 and has each one `completed` where the rest of its work is done.
 """
 
-import asyncio
-from collections import Counter, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterator
+from collections import Counter
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from data_builders.sources.errors import SourceError
+from data_builders.streaming import in_order
 from data_builders.teachers import Pending, Teacher
 from judge_r1.records import Case
 from judge_r1.registry import Registry
-
-T = TypeVar("T")
 
 Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 """`(path, limit, seed, skips)` to cases."""
@@ -136,32 +133,14 @@ async def _found(
             return waits
 
     pending = 0
-    jobs = (attempt(item) for item in items(source, path, limit, seed, skips, teacher))
-    async with aclosing(_in_order(jobs)) as results:
+    work = in_order(items(source, path, limit, seed, skips, teacher), attempt, AT_ONCE)
+    async with aclosing(work) as results:
         async for result in results:
             if isinstance(result, Case):
                 yield result
             pending += isinstance(result, Pending)
     if pending:
         raise Pending(f"{pending} case(s) wait for the teacher's batch: import its answers and run the same again")
-
-
-async def _in_order(jobs: Iterator[Coroutine[None, None, T]]) -> AsyncGenerator[T, None]:
-    """The results of the jobs in their order, `AT_ONCE` of them under way; leaving early cancels those."""
-    running: deque[asyncio.Task[T]] = deque()
-    try:
-        for job in jobs:
-            running.append(asyncio.create_task(job))
-            if len(running) == AT_ONCE:
-                yield await running[0]
-                running.popleft()
-        while running:
-            yield await running[0]
-            running.popleft()
-    finally:
-        for task in running:
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
 
 
 SOURCES: Registry[Source] = Registry("source", __name__)

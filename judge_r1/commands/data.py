@@ -7,6 +7,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from data_builders.sources import SOURCES
 from judge_r1.commands.splits import print_split
 from judge_r1.errors import JudgeError
 

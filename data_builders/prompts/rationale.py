@@ -50,7 +50,7 @@ def turn_prompt(
     if name != "first":
         fields["outcome"] = _outcome(pair)
     fields["form"] = _fill("form", {"action": action, "words": str(words)})
-    fields["earlier"] = _fill("again", {"reason": rejected}) if rejected else ""
+    fields["earlier"] = "\n" + _fill("again", {"reason": rejected}) if rejected else ""
     return _fill("system", {"role": domain_text(case.domain).role}), _fill(name, fields).strip("\n")
 
 
@@ -79,7 +79,8 @@ def _outcome(pair: ReasoningPair) -> str:
 
 def _words(text: str, span: Span) -> str:
     before, after = text[: span.start].split(" ")[-_AROUND:], text[span.end :].split(" ")[:_AROUND]
-    return " ".join((" ".join(before) + text[span.start : span.end] + " ".join(after)).split())
+    words = " ".join(before) + text[span.start : span.end] + " ".join(after)
+    return f"… {' '.join(words.split())} …"
 
 
 def _go_on(left: int) -> str:

@@ -1,0 +1,70 @@
+"""From real case reports to what trainers load: build, split, export, reload."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data_builders.build import build
+from data_builders.export import export
+from data_builders.exports import Options
+from data_builders.splits import by_sizes, split
+from judge_r1.config import EpisodeConfig
+from judge_r1.pairs import load_pairs
+from judge_r1.prompts import judge_prompt
+
+pytestmark = pytest.mark.real_data
+
+
+@pytest.fixture(scope="module")
+def real_split(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Twelve articles' cases of MedRBench, nine ECHR judgments."""
+    home = tmp_path_factory.mktemp("real")
+    build("medrbench", home / "medical", path=real_data / "medical_medrbench", variants=2, limit=24)
+    build("echr", home / "legal", path=real_data / "legal_echr_argmining", variants=2, limit=9)
+    split([home / "medical", home / "legal"], home / "split", by_sizes([3, 6], 4, 0))
+    return home / "split"
+
+
+def shown(name: str, row: Any) -> tuple[str, str]:
+    """The system and the user message of a row."""
+    if name == "sft":
+        return row["instruction"], row["input"]
+    if name == "dpo":
+        return row["conversations"][0]["value"], row["conversations"][1]["value"]
+    messages = row["messages" if name == "trl" else "prompt"]
+    return messages[0]["content"], messages[1]["content"]
+
+
+@pytest.mark.parametrize("name", ["sft", "dpo", "trl", "verl"])
+def test_real_pairs_come_back_as_the_prompts_of_a_judge(name: str, real_split: Path, tmp_path: Path) -> None:
+    datasets = pytest.importorskip("datasets")
+    config = EpisodeConfig()
+    export(real_split, tmp_path / "out", name, Options(config=config))
+    loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
+    searches = config.spending.max_searches if name == "verl" else 0
+    assert sorted(loaded) == ["test", "train_42", "train_84"]
+    for part in loaded:
+        data = load_pairs(real_split / part)
+        assert len(loaded[part]) == len(data.pairs)
+        for row, pair in zip(loaded[part], data.pairs, strict=True):
+            case = data.case_of(pair)
+            system, user = judge_prompt(pair, case, context="full", searches=searches).chat()
+            assert shown(name, row) == (system["content"], user["content"])
+            assert case.context in user["content"]
+            assert pair.gold.comparison in json.dumps(row)
+
+
+def test_the_real_split_is_what_it_says(real_split: Path) -> None:
+    test, small, large = (load_pairs(real_split / name) for name in ("test", "train_42", "train_84"))
+    assert len(test.cases) == len(test.pairs) == 8
+    assert {p.pair_id for p in small.pairs} < {p.pair_id for p in large.pairs}
+
+    groups = [{case.meta["group"] for case in part.cases.values()} for part in (test, large)]
+    assert not groups[0] & groups[1]
+    report = json.loads((real_split / "split.json").read_text())
+    for name, part in (("train_42", small), ("train_84", large)):
+        short = report["parts"][name]["short"]
+        wanted = int(name.removeprefix("train_"))
+        assert len(part.pairs) + sum(n for sets in short.values() for n in sets.values()) == wanted

@@ -167,7 +167,7 @@ def split(
 
     Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --out runs/lrbench`
     """
-    from data_builders.splits import by_share, by_sizes
+    from data_builders.plans import by_share, by_sizes
     from data_builders.splits import split as split_pairs
 
     if sizes is not None and test_share is not None:

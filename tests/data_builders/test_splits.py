@@ -8,7 +8,8 @@ from split_toys import copied, folder, long_case, mini_folder, pairs_of
 
 from data_builders.catalogue import SETS
 from data_builders.lengths import LengthAudit
-from data_builders.splits import by_share, by_sizes, nominal, split, split_by_case
+from data_builders.plans import by_share, by_sizes, nominal
+from data_builders.splits import split, split_by_case
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Case, ReasoningPair

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from split_toys import mini_folder
 
-from data_builders.splits import by_sizes, split
+from data_builders.plans import by_sizes
+from data_builders.splits import split
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -1,4 +1,4 @@
-"""build, validate, audit, split: from a corpus to pairs that can be trusted."""
+"""build, validate, split: from a corpus to pairs that can be trusted."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,6 @@ Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pair
 def register(app: typer.Typer) -> None:
     app.command()(build)
     app.command()(validate)
-    app.command()(audit)
     app.command()(split)
 
 
@@ -69,17 +68,6 @@ def validate(
         console.print(f"{count} x {reason}, for example pair {example}", style="red")
     if not report.good:
         raise typer.Exit(1)
-
-
-def audit(folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0) -> None:
-    """How far a reader gets who never sees the case: TF-IDF and logistic regression on the two reasonings alone.
-
-    Example: `judge-r1 audit runs/medical`
-    """
-    from data_builders.probe import print_probe, probe
-    from judge_r1.pairs import load_pairs
-
-    print_probe(probe(load_pairs(folder).pairs, seed=seed), Console())
 
 
 def split(

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ["build", "validate", "audit", "split", "train", "eval", "search", "doctor", "demo"]
+COMMANDS = ["build", "validate", "audit", "stats", "split", "train", "eval", "search", "doctor", "demo"]
+COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
 RECIPES = Path(__file__).parents[2] / "recipes"
 
 
@@ -27,7 +28,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_with_an_example(command: str) -> None:
-    shown = run(command, "--help")
+    shown = run(*command.split(), "--help")
     assert shown.returncode == 0
     assert f"judge-r1 {command}" in shown.stdout
 

@@ -68,7 +68,7 @@ def test_a_term_that_stays_elsewhere_is_not_replaced() -> None:
     assert not any("Python" in again.reference[e.start : e.end] for e in tries("invented_source", again))
 
 
-@given(st.lists(st.sampled_from("a b c d e".split()), min_size=1), st.sampled_from("abcde"), st.sampled_from("abcdef"))
+@given(st.lists(st.sampled_from("abcde"), min_size=1), st.sampled_from("abcde"), st.sampled_from("abcdef"))
 def test_traceless_swaps_are_allowed_both_ways(text: list[str], old: str, new: str) -> None:
     if old not in text or old == new:
         return

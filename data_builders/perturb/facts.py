@@ -5,6 +5,7 @@ about the case.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache, partial
 from random import Random
@@ -41,6 +42,28 @@ def stated(case: Case, step: Step) -> list[tuple[int, int]]:
 def once(case: Case, phrase: str) -> bool:
     """Whether the reference has the phrase one time only: a second one would betray a change without the case."""
     return len(occurrences(case.reference, phrase)) == 1
+
+
+def traceless(case: Case, old: str, new: str) -> bool:
+    """Whether the flawed text will have as many different words as the reference: as many appear as vanish.
+
+    Otherwise a reader who never sees the case finds the flaw by counting: where a term is replaced in one place and
+    stays in others, the flawed text has a word more. The rule allows a swap in both directions or in neither.
+    """
+    return all(_evenly(known, form(old), form(new)) for known, form in _forms(case.reference))
+
+
+def _evenly(known: Counter[str], old: set[str], new: set[str]) -> bool:
+    return sum(known[word] == 1 for word in old - new) == sum(known[word] == 0 for word in new - old)
+
+
+@lru_cache(maxsize=8)
+def _forms(text: str) -> list[tuple[Counter[str], Callable[[str], set[str]]]]:
+    """How often a text has each word, as it is written and without its ending."""
+    return [
+        (Counter(words(text)), lambda phrase: set(words(phrase))),
+        (Counter(map(stem, words(text))), lambda phrase: set(map(stem, words(phrase)))),
+    ]
 
 
 def unmentioned(case: Case) -> Callable[[str], bool]:

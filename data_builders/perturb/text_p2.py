@@ -10,7 +10,7 @@ from functools import partial
 from random import Random
 
 from data_builders.perturb import attributes
-from data_builders.perturb.facts import anchor, claims, evidence, once, shuffled, stated
+from data_builders.perturb.facts import anchor, claims, evidence, once, shuffled, stated, traceless
 from data_builders.perturb.match import content_words, holding, occurrences, says, stem, words
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.swap import in_case_of
@@ -52,7 +52,7 @@ def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
             continue
         spans = occurrences(case.context, old)
         new = _other_value(value, case, rng)
-        if spans and new is not None:
+        if spans and new is not None and traceless(case, value, new):
             phrase = new + (match["unit"] or "")
             taken = holding(case.context, map(stem, words(phrase))) if unit.isalpha() else says(case.context, new)
             if not taken:
@@ -101,15 +101,17 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
         start, end = match.span() if len(parts) > 1 else match.span("year")
         before, after = step.text[start : found.start], step.text[found.end : end]
         digits = None if klass is attributes.MONTHS else len(match[part])
-        new = klass.swap(found, case.domain, partial(_another_date, case.context, before, after, digits), "", rng)
+        fits = partial(_another_date, case, found.term.text, before, after, digits)
+        new = klass.swap(found, case.domain, fits, "", rng)
         if new is not None:
             return step.edit((start, end), before + new + after, *spans)
     return None
 
 
-def _another_date(context: str, before: str, after: str, digits: int | None, part: str) -> bool:
+def _another_date(case: Case, old: str, before: str, after: str, digits: int | None, part: str) -> bool:
     """Whether the context lacks the date with this part in the middle; a day or year keeps its number of digits."""
-    return digits in (None, len(part)) and not says(context, before + part + after)
+    kept = digits in (None, len(part)) and traceless(case, old, part)
+    return kept and not says(case.context, before + part + after)
 
 
 @operator(2, "other_name")
@@ -177,6 +179,7 @@ def _role(case: Case, old: str, here: set[str]) -> tuple[Callable[[str], bool], 
         rivals = holding(case.context, name)
         return (
             says(case.context, other)
+            and traceless(case, old, other)
             and not (name - own) & here
             and not any(name <= s.words for s in told)
             and all(2 * len(s.words & (here - own)) < most + 2 for s in rivals)
@@ -206,8 +209,8 @@ def other_finding(case: Case, step: Step, rng: Random) -> Edit | None:
         if not spans:
             continue
 
-        def fits(other: str, role: set[str] = role) -> bool:
-            return not holding(case.context, {*map(stem, words(other)), *role})
+        def fits(other: str, old: str = old, role: set[str] = role) -> bool:
+            return traceless(case, old, other) and not holding(case.context, {*map(stem, words(other)), *role})
 
         new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
         if new is not None:

@@ -4,10 +4,11 @@ Both reasonings hold a detail of the same form; only the case tells that one of 
 """
 
 import re
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from data_builders.perturb.facts import claims, unmentioned
+from data_builders.perturb.facts import claims, traceless, unmentioned
 from data_builders.perturb.match import occurrences, says
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.steps import body
@@ -32,14 +33,19 @@ def _register(name: str, groups: dict[str, str]) -> None:
             for klass in classes
             for found in klass.find(step.text, start, end)
         ]
-        fits = unmentioned(case)
+        unknown = unmentioned(case)
         for found in rng.sample(places, len(places)):
             old = step.text[found.start : found.end]
             if 0 < len(occurrences(case.context, old)) <= PASSING:
+                fits = partial(_invented, case, unknown, old)
                 new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
                 if new is not None:
                     return step.edit((found.start, found.end), in_case_of(new, found, step.text))
         return None
+
+
+def _invented(case: Case, unknown: Callable[[str], bool], old: str, new: str) -> bool:
+    return unknown(new) and traceless(case, old, new)
 
 
 _register("invented_finding", {"medical": "finding", "legal": "document", "academic": "result"})
@@ -57,13 +63,12 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
     for place in rng.sample(found, len(found)):
         number = re.match(r"\s+\d+", step.text[place.end :])[0]  # type: ignore[index]  # the slot asks for it
         if not place.plural and says(case.context, place.term.text + number):
-            known = f"{case.context}\n{case.reference}"
-            fits = partial(_lacks, known, number)
+            fits = partial(_lacks, case, number, place.term.text)
             new = place.klass.swap(place, case.domain, fits, "", rng)
             if new is not None:
                 return step.edit((place.start, place.end + len(number)), new + number)
     return None
 
 
-def _lacks(text: str, number: str, kind: str) -> bool:
-    return not says(text, kind + number)
+def _lacks(case: Case, number: str, old: str, kind: str) -> bool:
+    return not says(case.context, kind + number) and traceless(case, old, kind)

@@ -1,4 +1,4 @@
-"""build, validate, audit, split: from a corpus to pairs that can be trusted."""
+"""build, validate, split: from a corpus to pairs that can be trusted."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +22,6 @@ _SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.n
 def register(app: typer.Typer) -> None:
     app.command()(build)
     app.command()(validate)
-    app.command()(audit)
     app.command()(split)
 
 
@@ -129,17 +128,6 @@ def validate(
         console.print(f"{count} x {reason}, for example pair {example}", style="red")
     if not report.good:
         raise typer.Exit(1)
-
-
-def audit(folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0) -> None:
-    """How far a reader gets who never sees the case: TF-IDF and logistic regression on the two reasonings alone.
-
-    Example: `judge-r1 audit runs/medical`
-    """
-    from data_builders.probe import print_probe, probe
-    from judge_r1.pairs import load_pairs
-
-    print_probe(probe(load_pairs(folder).pairs, seed=seed), Console())
 
 
 def split(

@@ -14,7 +14,7 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
     Points must be finite and there must be at least one; the accessible name tells the first and last value of each.
     """
     points = [point for line in series.values() for point in line]
-    x_ticks, y_ticks = _ticks([x for x, _ in points], 4), _ticks([y for _, y in points], 4)
+    x_ticks, y_ticks = ticks([x for x, _ in points], 4), ticks([y for _, y in points], 4)
 
     def x_at(x: float) -> float:
         return LEFT + (x - x_ticks[0]) / (x_ticks[-1] - x_ticks[0]) * (WIDTH - LEFT - RIGHT)
@@ -39,7 +39,7 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
     return "".join([*parts, "</svg>"])
 
 
-def _ticks(values: Sequence[float], about: int) -> list[float]:
+def ticks(values: Sequence[float], about: int) -> list[float]:
     """Round numbers, evenly spaced by 1, 2 or 5 times a power of ten, that enclose the values: at least two."""
     low, high = min(values), max(values)
     if high == low:

@@ -20,7 +20,7 @@ MEDICAL = case_of(
     "infectious disease was ruled out by cultures. Desmin was negative. She was given ceftriaxone. The course was "
     "acute. "
     "Biopsy was done in March 2019.",
-    "1. **Presentation:** The patient has fever, cough and left flank pain, which may point to an infectious disease.\n"
+    "1. **Presentation:** The patient has fever, cough and flank pain, which may point to an infectious disease.\n"
     "2. **Imaging:** CT showed a mass of 36 mm in the left kidney, so a renal origin is likely.\n"
     "3. **Laboratory:** Anemia and creatinine were abnormal due to the chronic loss of blood through the kidney.\n"
     "4. **Exclusion:** Infection was excluded because cultures were negative, therefore ceftriaxone should be stopped "
@@ -61,7 +61,7 @@ ACADEMIC = case_of(
     "3. Statistical analysis was done in Python, so the results are reproducible for most readers.\n"
     "4. The authors should explain why PubMed alone was searched, because sources such as trial registers matter.\n"
     "5. However, the discussion is balanced, although some of the claims are strong.\n"
-    "6. Please add a table to describe the patients in more detail before the next version.",
+    "6. Please add a list to describe the patients in more detail before the next version.",
 )
 CASES = (MEDICAL, LEGAL, ACADEMIC)
 

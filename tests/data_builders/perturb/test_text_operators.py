@@ -3,11 +3,13 @@
 from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from perturb_toys import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
 
 from data_builders.perturb.engine import apply, operators
-from data_builders.perturb.facts import unmentioned
-from data_builders.perturb.match import says
+from data_builders.perturb.facts import traceless, unmentioned
+from data_builders.perturb.match import says, words
 from data_builders.perturb.operators import Edit
 from data_builders.perturb.steps import numbering, split_steps
 from judge_r1.records import Case
@@ -51,6 +53,30 @@ def test_operator_fits_some_toy_step_and_stays_in_it(name: str) -> None:
 def test_operator_abstains_where_there_is_nothing_to_break(name: str) -> None:
     case = case_of("medical", "Nothing is known.", "- **Aims:**\n- ...\n- Yes.")
     assert not tries(name, case)
+
+
+@pytest.mark.parametrize("rule_name", [o.name for number in (2, 4) for o in operators("text")[number]])
+def test_a_swap_keeps_the_number_of_different_words(rule_name: str) -> None:
+    for case in CASES:
+        for edit in tries(rule_name, case):
+            assert len(set(words(after(case, edit)))) == len(set(words(case.reference)))
+
+
+def test_a_term_that_stays_elsewhere_is_not_replaced() -> None:
+    again = case_of("academic", ACADEMIC.context, f"{ACADEMIC.reference}\n7. Python is a good choice.")
+    assert any("Python" in ACADEMIC.reference[e.start : e.end] for e in tries("invented_source", ACADEMIC))
+    assert not any("Python" in again.reference[e.start : e.end] for e in tries("invented_source", again))
+
+
+@given(st.lists(st.sampled_from("abcde"), min_size=1), st.sampled_from("abcde"), st.sampled_from("abcdef"))
+def test_traceless_swaps_are_allowed_both_ways(text: list[str], old: str, new: str) -> None:
+    if old not in text or old == new:
+        return
+    at = text.index(old)
+    there = case_of("medical", "x", " ".join(text))
+    back = case_of("medical", "x", " ".join([*text[:at], new, *text[at + 1 :]]))
+    assert traceless(there, old, new) == (len(set(text)) == len(set(back.reference.split())))
+    assert traceless(there, old, new) == traceless(back, new, old)
 
 
 def test_wrong_number_has_the_form_of_the_right_one() -> None:

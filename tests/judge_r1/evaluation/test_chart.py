@@ -3,14 +3,15 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.evaluation.chart import HEIGHT, WIDTH, _ticks, line_chart
+from judge_r1.evaluation.chart import HEIGHT, WIDTH, line_chart
+from judge_r1.evaluation.chart import ticks as round_numbers
 
 VALUES = st.floats(-1e6, 1e6, allow_nan=False).map(lambda v: round(v, 6))
 
 
 @given(st.lists(VALUES, min_size=1, max_size=20))
 def test_ticks_are_few_even_and_enclose_the_values(values: list[float]) -> None:
-    ticks = _ticks(values, 4)
+    ticks = round_numbers(values, 4)
     assert 2 <= len(ticks) <= 7
     slack = 1e-6 * (1 + max(map(abs, values)))
     assert ticks[0] - slack <= min(values)

@@ -125,6 +125,22 @@ STATEMENTS = table("""
     history: The cover letter proposes {3..6} reviewers and asks that one person be excluded.
 """)
 
+EXHIBITS = lines("""
+    The first figure is a scheme of the work with boxes and arrows; the others show results, with raw points where there are fewer than {20..60}. Tables give sources, settings and all numbers that the text rounds.
+    Captions are long, up to {70..140} words, and repeat the main message. One table was printed sideways; its {9..18} columns are hard to follow, and the editor has asked for a new layout.
+    A flow chart opens the article. Of the remaining figures, [two|three] have panels that are discussed in the supplement only. The largest table has {14..38} rows and is sorted by the last column.
+    Exhibits are numbered in the order of the text. Numbers in tables and in running text were compared by the editorial assistant, who found {1..3} differences in the last decimal and had them corrected.
+    The supplement repeats the figures in higher resolution and adds {4..11} tables; a list at its head says what each is for. File names agree with the numbers in the text.
+""")
+
+OFFICE = lines("""
+    The manuscript was received on {received}; two other reviewers have agreed, and their reports are due within {days} days. The handling editor is {editor}.
+    {editor} handles the paper, which came in on {received}. A reviewer who had been asked first declined for lack of time; reports are expected in about {weeks} weeks.
+    Received on {received} and sent out {days} days later; handling editor {editor}. The authors asked for a decision before a conference, which the office could not promise.
+    In the system since {received}, with {editor} as editor. The similarity check found {low}% overlap with published text, all of it in the list of materials and in phrases of courtesy.
+    The paper reached the office on {received}. {editor}, who edits the section, read it once and saw no formal obstacle; plain formatting requests were met within {days} days.
+""")
+
 RELATED = lines("""
     Related work is reviewed in {rel} paragraphs: [first|at the start] the older lines of research, then recent work, then how the present study differs.
     The section on earlier work groups {rel_refs} studies by method and closes with a table of what each of them measured.
@@ -157,5 +173,6 @@ TITLES = {
     "setup": ["Technical details", "Set-up", "Implementation", "Procedures"],
     "form": ["Form", "About the manuscript", "Formalities", "Presentation"],
     "related": ["Earlier work", "Related work", "Context in the literature", "Background"],
+    "office": ["From the editorial office", "Handling", "Status and exhibits", "Editorial notes"],
     "asked": ["Request", "What is asked", "Task of the review", "For the reviewers"],
 }

@@ -45,8 +45,8 @@ def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part
     """The written sections in order; set-up after the method or the data, form and earlier work at changing places."""
     known = set(scenario.items("told"))
     topics = [topic for topic in sorted(words.STATEMENTS) if topic not in known]
-    said = " ".join(expand(rng.choice(words.STATEMENTS[t]), rng) for t in rng.sample(topics, min(5, len(topics))))
-    checked = "; ".join(draw(words.CHECKLIST, 5, rng))
+    said = " ".join(expand(rng.choice(words.STATEMENTS[t]), rng) for t in rng.sample(topics, min(6, len(topics))))
+    checked = "; ".join(draw(words.CHECKLIST, 7, rng))
     listed = rng.choice(["The office ticked: {}.", "Check list: {}.", "On the check list, marked yes: {}."])
     form = ("form", f"{expand(rng.choice(words.FORM), rng, slots)} {said} {listed.format(checked)}")
     setup = ("setup", " ".join(expand(rng.choice(words.SETUP[key]), rng) for key in scenario.items("setup")))

@@ -11,7 +11,7 @@ from data_builders.perturb.facts import claims, unmentioned
 from data_builders.perturb.match import occurrences, says
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.steps import body
-from data_builders.perturb.swap import SwapClass, in_case_of
+from data_builders.perturb.swap import SwapClass, corpus, in_case_of
 from data_builders.perturb.terms import INVENTED
 from judge_r1.records import Case
 
@@ -36,7 +36,7 @@ def _register(name: str, groups: dict[str, str]) -> None:
         for found in rng.sample(places, len(places)):
             old = step.text[found.start : found.end]
             if 0 < len(occurrences(case.context, old)) <= PASSING:
-                new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
+                new = found.klass.swap(found, corpus(case), fits, step.text[: found.start], rng)
                 if new is not None:
                     return step.edit((found.start, found.end), in_case_of(new, found, step.text))
         return None
@@ -59,7 +59,7 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
         if not place.plural and says(case.context, place.term.text + number):
             known = f"{case.context}\n{case.reference}"
             fits = partial(_lacks, known, number)
-            new = place.klass.swap(place, case.domain, fits, "", rng)
+            new = place.klass.swap(place, corpus(case), fits, "", rng)
             if new is not None:
                 return step.edit((place.start, place.end + len(number)), new + number)
     return None

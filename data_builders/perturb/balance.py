@@ -1,4 +1,4 @@
-"""Fit the weights of swaps to corpora: `python -m data_builders.perturb.balance medrbench=DIR echr=DIR f1000rd=DIR`.
+"""Fit the weights of swaps: `python -m data_builders.perturb.balance medrbench=DIR echr=DIR f1000rd=DIR builtin`.
 
 A word must come into flawed texts as often as it is taken out of references, or its presence tells the flaw. Which
 words may replace which does not depend on the weights, so all places are collected once; then the expected flows
@@ -30,18 +30,18 @@ Place = tuple[SwapClass, str, list[str]]
 
 
 def places(cases: Iterable[Case]) -> dict[Key, list[Place]]:
-    """Every place at which an operator of P2 or P4 may swap a word, by domain and class.
+    """Every place at which an operator of P2 or P4 may swap a word, by corpus and class.
 
     The operators themselves find them: for the time of this call a swap notes its place and is refused.
     """
     found: dict[Key, list[Place]] = defaultdict(list)
 
     def note(
-        self: SwapClass, place: Found, domain: str, fits: Callable[[str], bool], before: str, rng: Random
+        self: SwapClass, place: Found, corpus: str, fits: Callable[[str], bool], before: str, rng: Random
     ) -> str | None:
         allowed = [text for text in self.allowed(place, before) if self.fit_for(text, fits)]
         if allowed:
-            found[domain, self.name].append((self, place.term.text, allowed))
+            found[corpus, self.name].append((self, place.term.text, allowed))
         return None
 
     rules = operators("text")
@@ -57,7 +57,7 @@ def places(cases: Iterable[Case]) -> dict[Key, list[Place]]:
 
 
 def fit(there: list[Place], rounds: int = ROUNDS) -> dict[str, float]:
-    """The weights of one class of one domain, for the words that can be balanced at all."""
+    """The weights of one class of one corpus, for the words that can be balanced at all."""
     weights = dict.fromkeys(sorted(_connected(there)), 1.0)
     for _ in range(rounds):
         taken, given = flows(there, weights)
@@ -106,13 +106,13 @@ def flows(there: list[Place], weights: dict[str, float]) -> tuple[dict[str, floa
 
 def write(path: Path) -> None:
     """`weights.py` as it is imported by `swap.py`."""
-    lines = ['"""How often each word of a swap class is drawn, by domain and class. Written by `balance.py`."""', ""]
+    lines = ['"""How often each word of a swap class is drawn, by corpus and class. Written by `balance.py`."""', ""]
     lines.append("WEIGHTS: dict[tuple[str, str], dict[str, float]] = {")
-    for (domain, name), weights in sorted(WEIGHTS.items()):
+    for (corpus, name), weights in sorted(WEIGHTS.items()):
         if not weights:
-            lines.append(f'    ("{domain}", "{name}"): {{}},')
+            lines.append(f'    ("{corpus}", "{name}"): {{}},')
             continue
-        lines.append(f'    ("{domain}", "{name}"): {{')
+        lines.append(f'    ("{corpus}", "{name}"): {{')
         row = "       "
         for word, weight in sorted(weights.items()):
             entry = f' "{word}": {weight:g},'
@@ -128,11 +128,11 @@ if __name__ == "__main__":
     cases: list[Case] = []
     for argument in sys.argv[1:]:
         source, _, folder = argument.partition("=")
-        cases += SOURCES.get(source).read(Path(folder), None, 0, Counter())
+        cases += SOURCES.get(source).read(Path(folder) if folder else None, None, 0, Counter())
     WEIGHTS.clear()
     for key, there in places(cases).items():
         WEIGHTS[key] = fit(there)
         taken, given = flows(there, WEIGHTS[key])
         gap = sum(abs(taken[text] - given[text]) for text in WEIGHTS[key])
-        print(f"{key[0]:9} {key[1]:32} {len(there):5} places {sum(taken.values()):8.1f} swaps, not balanced {gap:6.1f}")
+        print(f"{key[0]:16} {key[1]:32} {len(there):5} places {sum(taken.values()):8.1f} swaps, not balanced {gap:6.1f}")
     write(Path(__file__).with_name("weights.py"))

@@ -15,6 +15,10 @@ from functools import cached_property
 from random import Random
 
 from data_builders.perturb.weights import WEIGHTS
+from judge_r1.records import Case
+
+OWN_WEIGHTS = frozenset({"builtin"})
+"""Sources whose cases ship with the package, so that their own word frequencies could be fitted."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +83,12 @@ class SwapClass:
             if slot and (term.text.islower() or match[1] == term.text):
                 yield Found(term, match.start(), match.end(), match[2] is not None, self)
 
-    def swap(self, found: Found, domain: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
+    def swap(self, found: Found, corpus: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
         """Another term of the class in the form in which `found` stands, or None where the draw is refused.
 
-        `fits` says which terms the case allows; `before` is the text before it, whose `a` or `an` must stay right.
+        `corpus` (see there) names the weights; `fits` says which terms the case allows; `before` is the text before it, whose `a` or `an` must stay right.
         """
-        weights = WEIGHTS.get((domain, self.name), dict.fromkeys((term.text for term in self.terms), 1.0))
+        weights = WEIGHTS.get((corpus, self.name), dict.fromkeys((term.text for term in self.terms), 1.0))
         if not weights.get(found.term.text):
             return None
         allowed = [text for text in self.allowed(found, before) if weights.get(text) and self.fit_for(text, fits)]
@@ -115,6 +119,11 @@ class SwapClass:
     def _others(self, rank: int) -> Sequence[int]:
         ranks = range(len(self.terms))
         return [r for r in ranks if r != rank and (self.near is None or abs(r - rank) <= self.near)]
+
+
+def corpus(case: Case) -> str:
+    """The name under which `weights.py` has the frequencies that hold for a case: its domain, or its source's own."""
+    return f"{case.source} {case.domain}" if case.source in OWN_WEIGHTS else case.domain
 
 
 def in_case_of(new: str, old: Found, text: str) -> str:

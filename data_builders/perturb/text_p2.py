@@ -13,7 +13,7 @@ from data_builders.perturb import attributes
 from data_builders.perturb.facts import anchor, claims, evidence, once, shuffled, stated, traceless
 from data_builders.perturb.match import content_words, holding, occurrences, says, stem, words
 from data_builders.perturb.operators import Edit, Step, operator
-from data_builders.perturb.swap import in_case_of
+from data_builders.perturb.swap import corpus, in_case_of
 from data_builders.perturb.terms import OTHERS_OF_THE_CASE
 from judge_r1.records import Case, Span
 
@@ -66,7 +66,7 @@ def _other_value(value: str, case: Case, rng: Random) -> str | None:
     digits = re.sub(r"\D", "", value)
     if len(digits) == 1:
         found = next(attributes.DIGITS.find(digits, 0, 1), None)
-        return attributes.DIGITS.swap(found, case.domain, lambda other: True, "", rng) if found else None
+        return attributes.DIGITS.swap(found, corpus(case), lambda other: True, "", rng) if found else None
     number, zeros = int(digits), len(digits) - len(digits.rstrip("0"))
     step = 10**zeros * (5 if digits.rstrip("0").endswith("5") and len(digits) - zeros > 1 else 1)
     new = number + rng.choice((-1, 1)) * step * rng.randint(1, max(2, 15 * 10 ** (len(digits) - 2) // step))
@@ -102,7 +102,7 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
         before, after = step.text[start : found.start], step.text[found.end : end]
         digits = None if klass is attributes.MONTHS else len(match[part])
         fits = partial(_another_date, case, found.term.text, before, after, digits)
-        new = klass.swap(found, case.domain, fits, "", rng)
+        new = klass.swap(found, corpus(case), fits, "", rng)
         if new is not None:
             return step.edit((start, end), before + new + after, *spans)
     return None
@@ -159,7 +159,7 @@ def other_item(case: Case, step: Step, rng: Random) -> Edit | None:
         fits = _role(case, old, here)
         if fits is None:
             continue
-        new = found.klass.swap(found, case.domain, fits[0], step.text[: found.start], rng)
+        new = found.klass.swap(found, corpus(case), fits[0], step.text[: found.start], rng)
         if new is not None:
             return step.edit((found.start, found.end), in_case_of(new, found, step.text), *fits[1])
     return None
@@ -212,7 +212,7 @@ def other_finding(case: Case, step: Step, rng: Random) -> Edit | None:
         def fits(other: str, old: str = old, role: set[str] = role) -> bool:
             return traceless(case, old, other) and not holding(case.context, {*map(stem, words(other)), *role})
 
-        new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
+        new = found.klass.swap(found, corpus(case), fits, step.text[: found.start], rng)
         if new is not None:
             new = in_case_of(new, found, step.text)
             text = step.text[span[0] : found.start] + new + step.text[found.end : span[1]]

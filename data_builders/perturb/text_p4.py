@@ -12,7 +12,7 @@ from data_builders.perturb.facts import claims, traceless, unmentioned
 from data_builders.perturb.match import occurrences, says
 from data_builders.perturb.operators import Edit, Step, operator
 from data_builders.perturb.steps import body
-from data_builders.perturb.swap import SwapClass, in_case_of
+from data_builders.perturb.swap import SwapClass, corpus, in_case_of
 from data_builders.perturb.terms import INVENTED
 from judge_r1.records import Case
 
@@ -38,7 +38,7 @@ def _register(name: str, groups: dict[str, str]) -> None:
             old = step.text[found.start : found.end]
             if 0 < len(occurrences(case.context, old)) <= PASSING:
                 fits = partial(_invented, case, unknown, old)
-                new = found.klass.swap(found, case.domain, fits, step.text[: found.start], rng)
+                new = found.klass.swap(found, corpus(case), fits, step.text[: found.start], rng)
                 if new is not None:
                     return step.edit((found.start, found.end), in_case_of(new, found, step.text))
         return None
@@ -64,7 +64,7 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
         number = re.match(r"\s+\d+", step.text[place.end :])[0]  # type: ignore[index]  # the slot asks for it
         if not place.plural and says(case.context, place.term.text + number):
             fits = partial(_lacks, case, number, place.term.text)
-            new = place.klass.swap(place, case.domain, fits, "", rng)
+            new = place.klass.swap(place, corpus(case), fits, "", rng)
             if new is not None:
                 return step.edit((place.start, place.end + len(number)), new + number)
     return None

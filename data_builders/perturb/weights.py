@@ -1,4 +1,4 @@
-"""How often each word of a swap class is drawn, by domain and class. Written by `balance.py`."""
+"""How often each word of a swap class is drawn, by corpus and class. Written by `balance.py`."""
 
 WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("academic", "agent"): {
@@ -101,6 +101,370 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "arterial": 1, "venous": 0.5,
     },
     ("academic", "year"): {},
+    ("builtin academic", "average"): {},
+    ("builtin academic", "compare"): {
+        "higher": 1, "lower": 0.5,
+    },
+    ("builtin academic", "count"): {},
+    ("builtin academic", "course"): {},
+    ("builtin academic", "design"): {},
+    ("builtin academic", "digit"): {
+        "1": 0.4, "2": 0.1, "3": 0.6, "4": 1, "5": 0.6, "6": 0.5, "7": 0.2, "8": 0.2, "9": 0.8,
+    },
+    ("builtin academic", "exhibit"): {
+        "Figure": 1, "Table": 0.118,
+    },
+    ("builtin academic", "extent"): {},
+    ("builtin academic", "frequency"): {},
+    ("builtin academic", "frequency2"): {},
+    ("builtin academic", "height"): {
+        "lower": 1, "upper": 0.25,
+    },
+    ("builtin academic", "illness"): {
+        "anxiety": 1, "depression": 0.00332, "embolism": 1,
+    },
+    ("builtin academic", "illness of the case"): {},
+    ("builtin academic", "laboratory"): {},
+    ("builtin academic", "large"): {},
+    ("builtin academic", "length"): {},
+    ("builtin academic", "level"): {},
+    ("builtin academic", "linear"): {},
+    ("builtin academic", "manner"): {
+        "linear": 0.329, "pilot": 0.349, "pooled": 0.302, "prospective": 0.302, "random": 0.359, "raw": 1,
+    },
+    ("builtin academic", "matter"): {},
+    ("builtin academic", "matter of the case"): {},
+    ("builtin academic", "month"): {},
+    ("builtin academic", "number word"): {
+        "eight": 0.0191, "five": 0.262, "four": 0.172, "nine": 0.123, "seven": 0.0297, "six": 0.201, "three": 0.312,
+        "twelve": 0.0276, "two": 1,
+    },
+    ("builtin academic", "order"): {
+        "after": 0.667, "before": 1,
+    },
+    ("builtin academic", "ordinal"): {
+        "first": 1, "second": 0.635, "third": 0.126,
+    },
+    ("builtin academic", "organism"): {
+        "cells": 0.877, "fish": 1, "macrophages": 0.598, "mice": 0.877, "mutations": 0.877,
+    },
+    ("builtin academic", "organism of the case"): {
+        "fish": 1, "macrophages": 0.5,
+    },
+    ("builtin academic", "people"): {
+        "patients": 1, "teachers": 0.5,
+    },
+    ("builtin academic", "people of the case"): {},
+    ("builtin academic", "procedure"): {},
+    ("builtin academic", "process"): {},
+    ("builtin academic", "rank"): {},
+    ("builtin academic", "section"): {
+        "checklist": 1, "footnote": 0.447, "graph": 0.362,
+    },
+    ("builtin academic", "share"): {},
+    ("builtin academic", "side"): {
+        "left": 1, "right": 0.5,
+    },
+    ("builtin academic", "sign"): {
+        "negative": 0.5, "positive": 1,
+    },
+    ("builtin academic", "sphere"): {
+        "clinical": 1, "statistical": 1,
+    },
+    ("builtin academic", "statistic"): {},
+    ("builtin academic", "tail"): {},
+    ("builtin academic", "technique"): {
+        "clustering": 1, "simulations": 1,
+    },
+    ("builtin academic", "test"): {},
+    ("builtin academic", "time"): {},
+    ("builtin academic", "tool"): {
+        "model": 1, "script": 0.219,
+    },
+    ("builtin academic", "tool of the case"): {
+        "model": 1, "protocol": 0.5,
+    },
+    ("builtin academic", "unit"): {
+        "day": 0.613, "hour": 0.549, "month": 0.235, "week": 0.243, "year": 1,
+    },
+    ("builtin academic", "year"): {
+        "2018": 0.656, "2019": 0.764, "2020": 0.412, "2021": 1,
+    },
+    ("builtin legal", "begin"): {},
+    ("builtin legal", "begin verb"): {},
+    ("builtin legal", "body"): {
+        "bank": 0.126, "commission": 0.126, "committee": 0.15, "company": 1, "council": 0.17, "foundation": 0.172,
+        "hospital": 0.424, "ministry": 0.191, "municipality": 0.119, "ombudsman": 0.17, "registry": 0.412,
+        "union": 0.194,
+    },
+    ("builtin legal", "body of the case"): {
+        "bank": 0.985, "commission": 0.613, "committee": 0.199, "foundation": 0.0907, "hospital": 1,
+        "ministry": 0.354, "ombudsman": 0.228,
+    },
+    ("builtin legal", "compare"): {},
+    ("builtin legal", "compass2"): {},
+    ("builtin legal", "court"): {
+        "Administrative": 0.0474, "City": 0.0158, "Constitutional": 0.0511, "County": 0.0157, "District": 0.631,
+        "High": 0.016, "Regional": 1, "Supreme": 0.262,
+    },
+    ("builtin legal", "day"): {
+        "10": 0.333, "11": 0.667, "12": 0.333, "15": 0.333, "17": 0.333, "19": 0.673, "20": 0.72, "22": 0.333,
+        "24": 0.667, "30": 1,
+    },
+    ("builtin legal", "digit"): {
+        "3": 0.333, "4": 1, "6": 0.667, "7": 0.333, "8": 0.333, "9": 0.667,
+    },
+    ("builtin legal", "field"): {
+        "civil": 1, "criminal": 1,
+    },
+    ("builtin legal", "form"): {},
+    ("builtin legal", "health"): {},
+    ("builtin legal", "inquiry"): {
+        "confrontation": 0.00655, "examination": 0.263, "hearing": 1, "inquiry": 0.316, "search": 0.27,
+        "trial": 0.116, "visit": 0.00652,
+    },
+    ("builtin legal", "inquiry of the case"): {
+        "examination": 0.707, "inquiry": 1,
+    },
+    ("builtin legal", "kin"): {},
+    ("builtin legal", "large"): {
+        "large": 0.5, "small": 1,
+    },
+    ("builtin legal", "length"): {},
+    ("builtin legal", "level"): {
+        "high": 1, "low": 0.333,
+    },
+    ("builtin legal", "man"): {},
+    ("builtin legal", "man of the case"): {},
+    ("builtin legal", "manner"): {},
+    ("builtin legal", "matter"): {
+        "compensation": 0.491, "detention": 0.491, "violence": 1,
+    },
+    ("builtin legal", "medium"): {
+        "book": 0.5, "broadcast": 0.5, "film": 0.5, "photograph": 1, "poster": 0.5,
+    },
+    ("builtin legal", "medium of the case"): {},
+    ("builtin legal", "modifier"): {
+        "forensic": 0.5, "medical": 1,
+    },
+    ("builtin legal", "modifier of the case"): {
+        "forensic": 1, "medical": 1,
+    },
+    ("builtin legal", "month"): {
+        "April": 0.505, "August": 0.489, "December": 0.223, "February": 0.364, "January": 0.793, "July": 0.629,
+        "June": 0.977, "March": 1, "May": 0.942, "November": 0.428, "October": 0.794, "September": 0.419,
+    },
+    ("builtin legal", "number word"): {
+        "eight": 0.0857, "five": 0.392, "four": 0.218, "nine": 0.0766, "seven": 0.0619, "six": 0.196, "ten": 0.0403,
+        "three": 0.457, "twelve": 0.0572, "two": 1,
+    },
+    ("builtin legal", "official"): {
+        "bailiff": 0.115, "judge": 1, "mayor": 0.0185, "ombudsman": 0.00978, "prosecutor": 0.294,
+    },
+    ("builtin legal", "official of the case"): {
+        "judge": 1, "prosecutor": 1,
+    },
+    ("builtin legal", "order"): {
+        "indictment": 0.29, "injunction": 0.58, "warrant": 1,
+    },
+    ("builtin legal", "ordinal"): {
+        "first": 1, "fourth": 0.0327, "second": 0.373, "third": 0.0654,
+    },
+    ("builtin legal", "outcome"): {
+        "dismissed": 1, "granted": 0.5,
+    },
+    ("builtin legal", "outcome3"): {},
+    ("builtin legal", "paper"): {
+        "certificate": 0.0658, "contract": 0.0555, "diary": 0.0472, "letter": 1, "licence": 0.0414,
+        "medical report": 0.161, "notice": 0.115, "passport": 0.0178, "permit": 0.0195, "photograph": 0.0369,
+        "receipt": 0.0322, "record": 0.101, "recording": 0.0503, "report": 0.836, "statement": 0.301,
+    },
+    ("builtin legal", "paper of the case"): {
+        "certificate": 0.0154, "diary": 0.369, "letter": 0.0354, "licence": 0.174, "medical report": 0.0165,
+        "passport": 0.226, "permit": 1.78e-06, "photograph": 1, "recording": 0.147, "report": 0.00963,
+        "statement": 0.0124,
+    },
+    ("builtin legal", "place"): {
+        "cell": 0.0992, "corridor": 0.134, "flat": 0.182, "hotel": 0.0521, "office": 1, "shop": 0.0521,
+        "workshop": 0.134,
+    },
+    ("builtin legal", "place of the case"): {},
+    ("builtin legal", "professional"): {
+        "colleague": 0.0607, "doctor": 0.277, "employer": 0.0433, "expert": 0.0363, "friend": 0.0469,
+        "journalist": 0.0206, "lawyer": 1, "neighbour": 0.0223, "nurse": 0.0752, "psychiatrist": 0.0229,
+        "psychologist": 0.0264, "publisher": 0.0219, "teacher": 0.0223, "witness": 0.026,
+    },
+    ("builtin legal", "professional of the case"): {},
+    ("builtin legal", "removal"): {
+        "arrest": 1, "auction": 0.333, "sale": 0.667, "wedding": 0.333,
+    },
+    ("builtin legal", "sanction"): {
+        "fine": 1, "imprisonment": 0.5,
+    },
+    ("builtin legal", "sphere"): {
+        "economic": 1, "financial": 0.58, "forensic": 0.29,
+    },
+    ("builtin legal", "stage"): {
+        "closed": 1, "discontinued": 0.667,
+    },
+    ("builtin legal", "state"): {},
+    ("builtin legal", "unit"): {
+        "day": 1, "hour": 0.335, "month": 0.778, "week": 0.709, "year": 0.924,
+    },
+    ("builtin legal", "verdict"): {
+        "acquitted": 1, "convicted": 1,
+    },
+    ("builtin legal", "woman"): {
+        "mother": 1, "sister": 0.167, "wife": 0.234,
+    },
+    ("builtin legal", "woman of the case"): {
+        "mother": 1, "wife": 1,
+    },
+    ("builtin legal", "year"): {
+        "1999": 0.381, "2001": 0.325, "2002": 0.315, "2003": 0.489, "2004": 1, "2005": 0.842, "2006": 0.803,
+        "2007": 0.444, "2008": 0.393, "2009": 0.519, "2010": 0.00362, "2011": 0.0104, "2013": 0.00149,
+        "2014": 0.000103, "2015": 7.94e-05,
+    },
+    ("builtin medical", "age"): {},
+    ("builtin medical", "antibody"): {
+        "IgA": 1, "IgG": 0.729, "IgM": 0.432,
+    },
+    ("builtin medical", "antibody of the case"): {},
+    ("builtin medical", "cause"): {},
+    ("builtin medical", "chamber"): {},
+    ("builtin medical", "compare"): {},
+    ("builtin medical", "count"): {
+        "multiple": 1, "single": 1,
+    },
+    ("builtin medical", "depth"): {},
+    ("builtin medical", "digit"): {
+        "1": 0.619, "2": 1, "3": 0.476, "4": 0.238, "5": 0.381, "6": 0.333, "7": 0.238, "8": 0.286, "9": 0.0952,
+    },
+    ("builtin medical", "drug"): {
+        "acyclovir": 0.493, "apixaban": 0.221, "aspirin": 0.649, "azathioprine": 0.238, "bisoprolol": 0.114,
+        "bortezomib": 0.236, "ceftriaxone": 0.746, "ciprofloxacin": 0.109, "cyclophosphamide": 0.378,
+        "denosumab": 0.112, "dexamethasone": 0.495, "digoxin": 0.114, "doxycycline": 0.109, "enoxaparin": 0.487,
+        "etoposide": 0.111, "furosemide": 0.357, "gabapentin": 0.113, "heparin": 0.694, "hydrocortisone": 0.223,
+        "ibuprofen": 0.231, "infliximab": 0.111, "isoniazid": 0.231, "labetalol": 0.11, "levetiracetam": 0.115,
+        "levothyroxine": 0.109, "lithium": 0.577, "magnesium sulfate": 0.12, "mannitol": 0.109, "meropenem": 0.111,
+        "metformin": 0.114, "methotrexate": 0.108, "methylprednisolone": 1, "midazolam": 0.11, "morphine": 0.227,
+        "mycophenolate": 0.353, "prednisolone": 0.494, "prednisone": 0.529, "propranolol": 0.114, "rifampicin": 0.231,
+        "rituximab": 0.221, "tocilizumab": 0.224, "valproate": 0.25, "vancomycin": 0.225, "warfarin": 0.235,
+        "zoledronic acid": 0.12,
+    },
+    ("builtin medical", "drug of the case"): {
+        "acyclovir": 0.303, "isoniazid": 1, "rifampicin": 1,
+    },
+    ("builtin medical", "extent"): {
+        "complete": 1, "partial": 0.25,
+    },
+    ("builtin medical", "front"): {
+        "anterior": 1, "posterior": 1,
+    },
+    ("builtin medical", "height"): {
+        "lower": 0.5, "upper": 1,
+    },
+    ("builtin medical", "imaging"): {
+        "CT": 1, "MRI": 0.171, "PET-CT": 0.155, "X-ray": 0.0129, "echocardiography": 0.0829, "mammography": 0.00397,
+        "scintigraphy": 0.0111, "ultrasound": 0.00746,
+    },
+    ("builtin medical", "imaging of the case"): {},
+    ("builtin medical", "inflammation"): {
+        "cirrhosis": 0.335, "multiple sclerosis": 0.642, "sepsis": 0.551, "syphilis": 0.321, "tuberculosis": 1,
+    },
+    ("builtin medical", "inflammation of the case"): {},
+    ("builtin medical", "joint"): {
+        "ankle": 1, "elbow": 0.284, "hip": 0.656, "knee": 0.334, "shoulder": 0.651, "wrist": 0.291,
+    },
+    ("builtin medical", "kin"): {},
+    ("builtin medical", "laboratory test"): {
+        "PCR": 1, "serology": 0.333,
+    },
+    ("builtin medical", "large"): {
+        "large": 1, "small": 1,
+    },
+    ("builtin medical", "length"): {},
+    ("builtin medical", "lesion"): {
+        "abscess": 0.108, "aneurysm": 0.101, "calcification": 0.0739, "fracture": 0.0469, "hemorrhage": 1,
+        "tumor": 0.67,
+    },
+    ("builtin medical", "level"): {
+        "high": 1, "low": 0.5,
+    },
+    ("builtin medical", "lobe"): {},
+    ("builtin medical", "manner"): {},
+    ("builtin medical", "nature"): {},
+    ("builtin medical", "norm"): {},
+    ("builtin medical", "number word"): {
+        "eight": 0.0228, "five": 0.13, "four": 0.287, "nine": 0.0986, "seven": 0.00767, "six": 0.339, "ten": 0.141,
+        "three": 0.466, "two": 1,
+    },
+    ("builtin medical", "order"): {
+        "after": 1, "before": 0.333,
+    },
+    ("builtin medical", "ordinal"): {
+        "first": 1, "second": 1, "third": 0.167,
+    },
+    ("builtin medical", "organism"): {
+        "Legionella": 0.863, "Mycoplasma": 0.435, "Streptococcus": 1,
+    },
+    ("builtin medical", "pathology"): {
+        "aneurysm": 0.0477, "bleeding": 1, "calcification": 0.0467, "compression": 0.0406, "edema": 0.0539,
+        "hemorrhage": 0.499, "metastasis": 0.0524, "necrosis": 0.0479, "perforation": 0.0406, "rupture": 0.0489,
+        "sepsis": 0.0815, "thrombosis": 0.0468,
+    },
+    ("builtin medical", "raised"): {},
+    ("builtin medical", "reach"): {},
+    ("builtin medical", "route"): {
+        "intravenous": 1, "oral": 1,
+    },
+    ("builtin medical", "scope"): {
+        "bronchoscopy": 0.333, "colonoscopy": 1, "laparoscopy": 0.333,
+    },
+    ("builtin medical", "scope of the case"): {},
+    ("builtin medical", "severity"): {},
+    ("builtin medical", "side"): {
+        "left": 1, "right": 0.545,
+    },
+    ("builtin medical", "sign"): {
+        "negative": 1, "positive": 0.125,
+    },
+    ("builtin medical", "spine"): {
+        "cervical": 1, "thoracic": 1,
+    },
+    ("builtin medical", "substance"): {
+        "ACTH": 0.0161, "TSH": 0.0221, "albumin": 0.0488, "aldosterone": 0.0164, "ammonia": 0.00509,
+        "bicarbonate": 0.0204, "bilirubin": 0.0235, "calcium": 0.614, "copper": 0.036, "cortisol": 0.0397,
+        "creatinine": 0.708, "estrogen": 0.014, "ferritin": 0.0241, "glucose": 1, "hemoglobin": 0.12,
+        "homocysteine": 0.00904, "insulin": 0.0225, "lactate": 0.0836, "lipase": 0.00705, "magnesium": 0.0302,
+        "phosphate": 0.0871, "potassium": 0.241, "procalcitonin": 0.00931, "renin": 0.00532, "sodium": 0.874,
+        "troponin": 0.0301, "urea": 0.0199, "zinc": 0.00469,
+    },
+    ("builtin medical", "substance of the case"): {
+        "ACTH": 1, "aldosterone": 1, "renin": 1,
+    },
+    ("builtin medical", "symptom"): {
+        "constipation": 0.177, "diarrhea": 0.277, "edema": 0.203, "fever": 1, "headache": 0.502, "pain": 0.443,
+        "seizures": 0.191, "vomiting": 0.32, "weakness": 0.189,
+    },
+    ("builtin medical", "system"): {},
+    ("builtin medical", "therapy"): {
+        "radiation": 1, "surgery": 1,
+    },
+    ("builtin medical", "time"): {},
+    ("builtin medical", "tissue test"): {},
+    ("builtin medical", "tumor"): {
+        "lymphoma": 1, "metastasis": 1,
+    },
+    ("builtin medical", "unit"): {
+        "day": 1, "hour": 0.0974, "month": 0.0304, "week": 0.264, "year": 0.0467,
+    },
+    ("builtin medical", "valve"): {},
+    ("builtin medical", "vessel"): {},
+    ("builtin medical", "virus"): {},
+    ("builtin medical", "year"): {
+        "2011": 1, "2012": 1, "2015": 1, "2016": 1, "2019": 1,
+    },
     ("legal", "begin"): {},
     ("legal", "body"): {
         "commission": 1, "hospital": 0.25, "ministry": 0.424,

@@ -5,9 +5,11 @@ from random import Random
 
 from scripts.builtin_cases import academic_words as words
 from scripts.builtin_cases.grammar import Slot, draw, expand, paragraphs
+from scripts.builtin_cases.people import people
 from scripts.builtin_cases.scenario import Scenario
 
 Part = tuple[str, str]
+MONTHS = "January February March April May June September October November".split()
 COUNT = "two three four five six seven eight nine".split()
 
 
@@ -30,6 +32,11 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
         "refs": str(rng.randint(28, 84)),
         "supp": str(rng.randint(3, 9)),
         "rel": rng.choice(COUNT[:4]),
+        "editor": people(rng)(),
+        "received": f"{rng.randint(2, 28)} {rng.choice(MONTHS)}",
+        "days": rng.choice(COUNT[2:]),
+        "weeks": rng.choice(COUNT[1:6]),
+        "low": str(rng.randint(4, 12)),
         "rel_refs": str(rng.randint(11, 27)),
     }
 
@@ -38,17 +45,19 @@ def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part
     """The written sections in order; set-up after the method or the data, form and earlier work at changing places."""
     known = set(scenario.items("told"))
     topics = [topic for topic in sorted(words.STATEMENTS) if topic not in known]
-    said = " ".join(expand(rng.choice(words.STATEMENTS[t]), rng) for t in rng.sample(topics, min(5, len(topics))))
-    checked = "; ".join(draw(words.CHECKLIST, 5, rng))
+    said = " ".join(expand(rng.choice(words.STATEMENTS[t]), rng) for t in rng.sample(topics, min(6, len(topics))))
+    checked = "; ".join(draw(words.CHECKLIST, 7, rng))
     listed = rng.choice(["The office ticked: {}.", "Check list: {}.", "On the check list, marked yes: {}."])
     form = ("form", f"{expand(rng.choice(words.FORM), rng, slots)} {said} {listed.format(checked)}")
     setup = ("setup", " ".join(expand(rng.choice(words.SETUP[key]), rng) for key in scenario.items("setup")))
     related = ("related", expand(rng.choice(words.RELATED), rng, slots))
+    office = ("office", f"{expand(rng.choice(words.OFFICE), rng, slots)} {expand(rng.choice(words.EXHIBITS), rng, slots)}")
     parts = list(scenario.sections.items())
     names = [name for name, _ in parts]
     parts.insert(rng.choice([names.index("method") + 1, names.index("results")]), setup)
     parts.insert(rng.choice([1, len(parts)]), related)
-    parts.insert(rng.choice([0, len(parts)]), form)
+    first, last = rng.sample([form, office], 2)
+    parts = [first, *parts, last]
     return [*parts, ("asked", expand(rng.choice(words.ASKED), rng))]
 
 

@@ -90,47 +90,75 @@ SETUP = table("""
 """What was done → how, where nothing hangs on it; a scenario names what applies to its study."""
 
 CHECKLIST = lines("""
-    word limit kept
-    author contributions given in the usual terms
-    plain-language summary present
+    word limit [kept|observed]
+    author contributions [given in the usual terms|listed]
+    plain-language summary [present|attached]
     permission for [a reused figure|a reprinted scale] attached
-    identifiers of all authors supplied
-    abbreviations explained at first use
-    supplement readable and paged
-    tables editable
-    line numbers present
-    declaration on writing aids signed
-    references in house style
+    identifiers of all authors [supplied|entered]
+    abbreviations explained [at first use|in a list]
+    supplement [readable and paged|paged]
+    tables [editable|as text]
+    line numbers [present|switched on]
+    declaration on writing aids [signed|given]
+    references [in house style|complete]
     running title under {40..60} characters
     keywords given ([five|six|four])
-    acknowledgments separate from the text
+    acknowledgments [separate from the text|on their own page]
+    corresponding author [named|reachable]
+    equations [numbered|none]
+    units [in the international system|given throughout]
+    title page [separate|included]
 """)
 
 STATEMENTS = table("""
-    ethics: Approval by an institutional board is stated, with a file number.
-    ethics: An ethics statement of {3..9} lines says that the work follows institutional rules.
-    data: The authors promise to deposit [their data|de-identified data|the tables behind the figures] in a public repository on acceptance.
-    data: Data are said to be available on reasonable request.
-    code: A link to anonymous code is given; the reviewers could open it, [the read-me file explains two of the three main scripts|it holds {12..60} files and a license].
-    code: Code is not part of the submission, though a flow chart of the program is.
-    money: Funding came from a public agency; a second line thanks a foundation for a travel grant.
-    money: The work had no outside funding, according to the last page.
-    interest: No conflict of interest is declared by any author.
-    interest: One author declares consulting fees from a company whose products are not studied.
-    language: The English is clear, with a few slips ([\"datas\"|\"it exists\"|\"on the other side\"]) that do not hinder reading.
-    language: The prose is dense but correct; abbreviations are listed at the end.
-    figures: The figures can be read in gray-scale print; axis labels of one panel are too small.
-    figures: Color choices suit readers with color blindness, and captions can be understood without the text.
-    history: A shorter version was shown as a poster, which the cover letter declares.
-    history: The cover letter proposes {3..6} reviewers and asks that one person be excluded.
+    ethics: Approval by [an institutional|the local ethics] board is stated, with a file number.
+    ethics: [An ethics statement of {3..9} lines|A paragraph on ethics] says that the work follows institutional rules.
+    ethics: The ethics file was [seen by the office|uploaded as a scan]; it is [dated before the first measurement|signed and dated].
+    data: The authors promise to deposit [their data|the tables behind the figures] in a public repository [on acceptance|at the latest with the proofs].
+    data: Data are said to be available [on reasonable request|from the corresponding author].
+    data: A data statement [names an archive|is present], though [the link is still private|no number has been given yet].
+    code: A link to anonymous code is given; [the read-me file explains two of the three main scripts|it holds {12..60} files and a license|the office could open it].
+    code: Code is not part of the submission, [though a flow chart of the program is|and none is announced].
+    code: [Scripts come as a zip archive|A zip archive with scripts is attached] ([{2..40} megabytes|{12..60} files]), without instructions.
+    money: [Funding came from a public agency|A public agency paid for the work]; [a second line thanks a foundation for a travel grant|two grant numbers are listed].
+    money: The work had no outside funding, according to the [last page|title page].
+    money: [Two foundations|A foundation and a ministry] are thanked for money, [neither of which saw the text|with the usual sentence on independence].
+    interest: No [conflict of interest|competing interest] is declared [by any author|on any of the forms].
+    interest: One author declares consulting fees from a company [whose products are not studied|in another field].
+    interest: The forms on interests are complete; [one mentions unpaid work for a learned society|one mentions a seat on a school board].
+    language: The English is [clear, with a few slips|good apart from articles] ([\"datas\"|\"it exists\"|\"on the other side\"|\"informations\"]) that [do not hinder reading|copy editing will catch].
+    language: The prose is [dense but correct|plain and correct]; abbreviations are listed [at the end|on page two].
+    language: Sentences are long, up to {48..90} words, and [could be cut|some need a second reading]; [spelling is consistent|spelling mixes two standards].
+    figures: [The figures can be read in gray-scale print|In gray-scale print all lines can be told apart]; [axis labels of one panel are too small|one legend hides a point].
+    figures: Color choices suit [readers with color blindness|most readers], and captions [can be understood without the text|name the units].
+    figures: Plots were made [with one tool throughout|with two different tools], and [fonts differ slightly|line widths are even].
+    history: A shorter version was shown [as a poster|in a workshop], [which the cover letter declares|with {2..6} pages].
+    history: The cover letter [proposes {3..6} reviewers|names {3..6} possible reviewers] and asks [that one person be excluded|for a fast decision].
+    history: [A preprint has been online for {2..9} months|A preprint exists]; [two comments there concern typing errors|nobody has commented on it].
+""")
+
+EXHIBITS = lines("""
+    The first figure is a scheme of the work with [boxes and arrows|icons]; the others show results[, with raw points where there are fewer than {20..60}|]. Tables give [sources, settings and all numbers that the text rounds|settings and unrounded numbers].
+    Captions are [long, up to {70..140} words|short], and [repeat the main message|leave the message to the text]. One table was printed sideways; its {9..18} columns are [hard to follow|narrow], and the editor has asked for [a new layout|two tables instead].
+    A [flow chart|sketch] opens the article. Of the remaining figures, [two|three] have panels that [are discussed in the supplement only|the text never mentions]. The largest table has {14..38} rows and is sorted by [the last column|name].
+    Exhibits are numbered [in the order of the text|by section]. Numbers in tables [and in running text|and those in the text] were compared by the editorial assistant, who found {1..3} differences [in the last decimal|of rounding], since corrected.
+    The supplement [repeats the figures in higher resolution|gives larger versions of the figures] and adds {4..11} tables; [a list at its head says what each is for|they have no list of contents]. File names [agree with the numbers in the text|follow the office's scheme].
+""")
+
+OFFICE = lines("""
+    The manuscript was received on {received}; [two other reviewers have agreed|one more reviewer has agreed], with reports due within {days} [working days|days]. The handling editor is {editor}.
+    {editor} handles the paper, which came in on {received}. A reviewer who had been asked first declined [for lack of time|as a former colleague]; reports are expected [in about {weeks} weeks|within {weeks} weeks].
+    Received on {received} and sent out {days} days later; handling editor {editor}. The authors asked for a decision [before a conference|before the summer], which the office [could not promise|noted].
+    In the system since {received}, with {editor} as editor. The similarity check found {low}% overlap with published text, [all of it in the list of materials|most of it in references] and in [phrases of courtesy|standard phrases].
+    The paper reached the office on {received}. {editor}, who edits the section, [read it once|skimmed it] and saw no formal obstacle; [plain formatting requests were met|a request about line numbers was met] within {days} days.
 """)
 
 RELATED = lines("""
-    Related work is reviewed in {rel} paragraphs: [first|at the start] the older lines of research, then recent work, then how the present study differs.
-    The section on earlier work groups {rel_refs} studies by method and closes with a table of what each of them measured.
-    Earlier work is described fairly, if briefly; {rel} approaches are named as the closest, and the differences are spelled out in a sentence each.
-    A page is given to earlier studies. The reviewer knows most of them and found no serious omission among the {rel_refs} cited there.
-    The introduction ends with {rel} research questions and a list of contributions; prior work is taken up again in the discussion.
+    Related work is reviewed in {rel} paragraphs: [first the older lines of research, then recent work|recent work first, then its roots], then [how the present study differs|what is new].
+    The section on earlier work groups {rel_refs} studies [by method|by decade] and closes with [a table of what each of them measured|a short table].
+    Earlier work is described [fairly, if briefly|at fair length]; {rel} approaches are named as the closest, and [the differences are spelled out in a sentence each|a sentence each tells them apart].
+    A page is given to earlier studies. [The assistant|A member of the board], who knows the field, found no [serious|obvious] omission among the {rel_refs} cited there.
+    The introduction ends with {rel} research questions and [a list of contributions|an outline]; prior work is taken up [again in the discussion|once more near the end].
 """)
 
 OPENING = {
@@ -157,5 +185,6 @@ TITLES = {
     "setup": ["Technical details", "Set-up", "Implementation", "Procedures"],
     "form": ["Form", "About the manuscript", "Formalities", "Presentation"],
     "related": ["Earlier work", "Related work", "Context in the literature", "Background"],
+    "office": ["From the editorial office", "Handling", "Status and exhibits", "Editorial notes"],
     "asked": ["Request", "What is asked", "Task of the review", "For the reviewers"],
 }

@@ -1,5 +1,6 @@
 """The context of a complaint: hand-written facts, proceedings, law and arguments, and the procedure around them."""
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from random import Random
@@ -78,7 +79,8 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
     slots = _slots(scenario, rng)
 
     def one(templates: list[str]) -> str:
-        return expand(rng.choice(templates), rng, slots)
+        text = expand(rng.choice(templates), rng, slots)
+        return re.sub(r"(?:^|(?<=[.!?] ))[a-z]", lambda match: match[0].upper(), text)
 
     opening, writers, notice = one(words.OPENING), one(words.WRITERS), one(words.NOTICE)
     complaint = one(words.COMPLAINT)

@@ -3,9 +3,9 @@
 from scripts.builtin_cases.grammar import lines, table
 
 OPENING = lines("""
-    The [case|application] was brought by {applicant} ([application no. {app}|no. {app}]), who lodged it on {lodged} under Article 34 of the Convention.
+    The [case|application] was brought by {applicant} ([application no. {app}|no. {app}]). It was lodged on {lodged} under Article 34 of the Convention.
     On {lodged} {applicant} turned to the Court; the application was given the number {app}.
-    This note concerns application no. {app}, received on {lodged}. The person who complains is {applicant}.
+    This note concerns application no. {app}, received on {lodged}. The complaint comes from {applicant}.
     Application no. {app} was introduced on {lodged} by {applicant}.
 """)
 
@@ -17,7 +17,7 @@ COMPLAINT = lines("""
 """)
 
 WRITERS = lines("""
-    {short} was represented by {lawyer}, a lawyer practicing in {town}; the Government were represented by their Agent, {agent}.
+    The lawyer {lawyer}, who practises in {town}, represented {short}; the Government were represented by their Agent, {agent}.
     The Government's Agent, {agent}, signed their observations. For {short}, pleadings were filed by {lawyer} of the {town} bar, who had been granted legal aid.
     [Counsel|Lawyer] for {short}: {lawyer} ({town}). Agent of the Government: {agent}, [of the Ministry of Justice|of the State Legal Office].
     {lawyer}, who [runs a two-person practice|teaches part-time] in {town}, acted for {short} without a fee; {agent} acted as Agent of the Government.
@@ -42,30 +42,30 @@ ADMISSIBLE = lines("""
 CLAIMS = lines("""
     {short} claimed {moral} euros (EUR) for non-pecuniary damage and EUR {costs} for costs, of which invoices cover EUR {proved}. The Government found both sums excessive.
     Under Article 41 the claims are EUR {moral} in respect of non-pecuniary damage and EUR {costs} for lawyers' fees and postage. The Government replied that a finding of a violation would be enough and that receipts for only EUR {proved} had been shown.
-    By way of just satisfaction EUR {moral} was sought for distress, and EUR {costs} for legal fees according to a time sheet of {hours} hours. In the Government's view no more than EUR {proved} was [necessarily incurred|substantiated].
-    The claim for just satisfaction came in time: EUR {moral} for suffering and EUR {costs} for costs and expenses. The Government left the first to the Court's discretion and accepted EUR {proved} of the second.
+    By way of just satisfaction EUR {moral} was sought for non-pecuniary damage, and EUR {costs} for legal fees according to a time sheet of {hours} hours. In the Government's view no more than EUR {proved} was [necessarily incurred|substantiated].
+    The claim for just satisfaction came in time: EUR {moral} for non-pecuniary damage and EUR {costs} for costs and expenses. The Government left the first to the Court's discretion and accepted EUR {proved} of the second.
 """)
 
 FILE = lines("""
-    The file holds copies of all domestic decisions, {letters} letters with their envelopes, and a [translation certified in {town}|translation made by the applicant's lawyer].
+    The file holds copies of all domestic decisions, {letters} letters with their envelopes, and a [translation certified in {town}|translation made by counsel].
     Annexed are {letters} documents, among them [postal receipts|the minutes of each hearing|a family-register extract] and an index in two languages.
     Both sides sent documents: {letters} came with the application form, and [a further dozen|a thin folder] with the Government's observations. [None of them is contested|The authenticity of none is in dispute].
     The Registry holds the domestic case file on a data carrier ({pages} pages); the page numbers used by the parties [differ, which explains some confusion|agree].
     A request for anonymity was [not made|made late and refused]. The case file runs to {pages} pages, most of them [annexes|court records].
-    An [earlier application of the same person|application by a relative], about [a tax matter|a parking fine|a pension supplement], had been declared inadmissible by a single judge {years} years before; it has no bearing on this one.
+    An earlier application, about [a tax matter|a parking fine|a pension supplement], had been declared inadmissible by a single judge {years} years before; it has no bearing on this one.
 """)
 
 THIRD = table("""
     2: A forensic association, given leave to intervene, set out how early steps decide the success of an inquiry into a death: securing the place, photographs, and statements taken separately.
     2: A network of victims' families submitted that relatives should be told of each procedural step without having to ask.
     3: A medical foundation, intervening, described how injuries are documented under the Istanbul Protocol: body charts, photographs with a scale, and the person's account in his or her own words.
-    3: An organization of prison doctors explained in its comments that complaints made in the first days are often incomplete, which need not make them untrue.
+    3: An organisation of prison doctors explained in its comments that complaints made in the first days are often incomplete, which need not make them untrue.
     5: A bar association that had been granted leave to intervene surveyed the practice of nine States on how often detention orders are reviewed, without commenting on the facts.
     5: A charity for prisoners' families pointed in its comments to the effect of long remands on employment and housing.
     6: An institute for procedural law, as third party, compared how {many} legal systems time their appeals and reopen defaults; it took no side.
     6: A judges' union submitted as third party that delay is often a matter of staff, and gave figures on vacant posts in the region.
     8: A university clinic for family and privacy law, intervening, described research on decisions taken with and without hearing those concerned.
-    8: A privacy organization was given leave to intervene; its comments dealt with the keeping of records in general and did not touch the facts.
+    8: A privacy organisation was given leave to intervene; its comments dealt with the keeping of records in general and did not touch the facts.
     9: An interfaith council, intervening, recalled that minorities are often less visible to administrations than they think.
     10: A press-freedom group, as intervener, listed statutes under which courts of {few} States weigh reputation against public debate.
     10: An association of newspaper publishers submitted that even small sanctions make editors more cautious; it gave no data for the respondent State.
@@ -103,7 +103,7 @@ LATER = lines("""
     A change of address in [the spring|the autumn] after the application was notified in time, and nothing was lost in the post.
     The Government asked for, and were given, an extension of {days} days for their observations.
     The Section later joined no other application to this one, though {few} of a similar kind are pending.
-    {short} replied to a request for information within {days} days and added that the situation at home had not changed.
+    {short} replied to a request for information within {days} days and added that nothing had changed meanwhile.
 """)
 
 TITLES = {

@@ -137,7 +137,7 @@ def overhead(data: Path | None, repeats: int) -> None:
                     rates[name].append(f"{answers / seconds:,.0f} ({1000 * cpu / answers:.2f} ms)")
         print(
             f"{source}: {counts['cases']} cases, {counts['pairs']} pairs, {answers} answers of {size:,} characters; "
-            f"reading the corpus takes {1000 * reading / answers:.2f} ms of CPU for each, twice, and is not in the following"
+            f"reading the corpus takes {1000 * reading / answers:.2f} ms of CPU for each, twice, not counted below"
         )
         for name, found in rates.items():
             print(f"  {name}: answers/s (CPU each): {', '.join(found)}", flush=True)

@@ -48,6 +48,15 @@ class SftConfig(Section):
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
     traces: int | None = Field(None, ge=1, description="use so many traces; all by default")
     rationales: str | None = Field(None, description="who writes the traces; what fits the cases' source by default")
+    traces_file: Path | None = Field(
+        None, description="traces by a teacher instead (`judge-r1 rationales` writes them)"
+    )
+
+    @model_validator(mode="after")
+    def _one_writer(self) -> "SftConfig":
+        if self.rationales is not None and self.traces_file is not None:
+            raise ValueError("rationales and traces_file exclude each other: name one of them")
+        return self
 
 
 class GrpoConfig(Section):

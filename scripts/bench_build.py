@@ -33,7 +33,7 @@ from data_builders.perturb.steps import split_steps
 from data_builders.run import Plan
 from data_builders.sources import SOURCES, Source
 from data_builders.teachers import Answer, Ask
-from data_builders.teachers.asking import CachedTeacher, GatedTeacher
+from data_builders.teachers.asking import CachedTeacher, Gate
 from data_builders.teachers.cache import Cache
 from data_builders.teachers.spending import Spending
 from judge_r1.principles import NUMBERS
@@ -105,7 +105,7 @@ def run_build(plan: Plan, out: Path, teacher: AtOnce, cache_file: Path | None) -
         if cache_file is None:
             return await build_by_teacher(plan, out, teacher, concurrency=CONCURRENCY)
         with Cache(cache_file) as cache:
-            asked = CachedTeacher(GatedTeacher(teacher, Spending(), CONCURRENCY), cache)
+            asked = CachedTeacher(teacher, cache, Gate(Spending(), CONCURRENCY))
             return await build_by_teacher(plan, out, asked, concurrency=CONCURRENCY)
 
     return asyncio.run(work())

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from data_builders.teachers import Answer, Ask
-from data_builders.teachers.asking import CachedTeacher, GatedTeacher, open_teacher
+from data_builders.teachers.asking import CachedTeacher, Gate, open_teacher
 from data_builders.teachers.cache import Cache
 from data_builders.teachers.client import Limits
 from data_builders.teachers.spending import Spending
@@ -66,7 +66,7 @@ async def rate(teacher: CachedTeacher, count: int) -> Rate:
 
 async def in_process(folder: Path, count: int) -> tuple[Rate, Rate]:
     with Cache(folder / "in-process.sqlite") as cache:
-        teacher = CachedTeacher(GatedTeacher(AtOnce(), Spending(), AT_A_TIME), cache)
+        teacher = CachedTeacher(AtOnce(), cache, Gate(Spending(), AT_A_TIME))
         return await rate(teacher, count), await rate(teacher, count)
 
 

@@ -19,27 +19,23 @@ from data_builders.teachers.spec import find_key, parse_spec
 from data_builders.teachers.spending import Spending
 
 
-class GatedTeacher:
-    """So many calls at a time; none once the budget is spent or the gate is closed. A call that got through is never
-    stopped."""
+class Gate:
+    """So many calls at a time, from the question until its answer is on disk; none once the budget is spent or the gate
+    is closed. A call that got through is never stopped."""
 
-    def __init__(self, teacher: Teacher, spending: Spending, concurrency: int) -> None:
-        self._teacher, self._spending = teacher, spending
+    def __init__(self, spending: Spending, concurrency: int) -> None:
+        self.spending = spending
         self._slots = asyncio.Semaphore(concurrency)
         self._closed = False
 
-    @property
-    def name(self) -> str:
-        return self._teacher.name
-
-    async def ask(self, ask: Ask) -> Answer:
+    @asynccontextmanager
+    async def passing(self, teacher: str) -> AsyncIterator[None]:
+        """Errors: BudgetSpent, and TeacherError behind a closed gate."""
         async with self._slots:
             if self._closed:
-                raise TeacherError(f"{self.name} is not asked any more: the run is ending")
-            self._spending.check()
-            answer = await self._teacher.ask(ask)
-            self._spending.paid(self.name, answer)
-            return answer
+                raise TeacherError(f"{teacher} is not asked any more: the run is ending")
+            self.spending.check()
+            yield
 
     def close(self) -> None:
         self._closed = True
@@ -49,9 +45,9 @@ class CachedTeacher:
     """Answers from the cache, or asks and keeps the answer before anyone sees it. Equal asks at the same time share one
     call, which goes on even if whoever asked first gives up."""
 
-    def __init__(self, teacher: Teacher, cache: Cache, spending: Spending | None = None) -> None:
+    def __init__(self, teacher: Teacher, cache: Cache, gate: Gate | None = None) -> None:
         self._teacher, self._cache = teacher, cache
-        self._spending = spending or Spending()
+        self._gate = gate or Gate(Spending(), USUAL.concurrency)
         self._running: dict[str, asyncio.Task[Answer]] = {}
 
     @property
@@ -62,7 +58,7 @@ class CachedTeacher:
         key = ask_key(self.name, ask)
         if (task := self._running.get(key)) is None:
             if (answer := self._cache.get(key)) is not None:
-                self._spending.reused(self.name)
+                self._gate.spending.reused(self.name)
                 return answer
             task = self._running[key] = asyncio.create_task(self._fetch(key, ask))
         return await asyncio.shield(task)
@@ -73,8 +69,10 @@ class CachedTeacher:
 
     async def _fetch(self, key: str, ask: Ask) -> Answer:
         try:
-            answer = await self._teacher.ask(ask)
-            return await self._cache.put(Entry(key, self.name, answer))
+            async with self._gate.passing(self.name):
+                answer = await self._teacher.ask(ask)
+                self._gate.spending.paid(self.name, answer)
+                return await self._cache.put(Entry(key, self.name, answer))
         finally:
             del self._running[key]
 
@@ -88,8 +86,8 @@ async def open_teacher(
     wire = parse_spec(spec)
     spending.open_account(wire.name, cache.tokens(wire.name))
     http = HttpTeacher(wire, find_key(wire), limits)
-    gate = GatedTeacher(http, spending, limits.concurrency)
-    teacher = CachedTeacher(gate, cache, spending)
+    gate = Gate(spending, limits.concurrency)
+    teacher = CachedTeacher(http, cache, gate)
     try:
         yield teacher
     finally:

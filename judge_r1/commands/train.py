@@ -1,5 +1,6 @@
 """train: run a recipe."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -61,13 +62,19 @@ def run_recipe(recipe: Recipe, folder: Path) -> bool:
 
 def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:
     from data_builders.rationales import warmup_traces
+    from data_builders.traces_file import stored_traces
     from judge_r1.jsonl import write_json
     from judge_r1.models import load_tokenizer
     from judge_r1.tokens import Codec
 
-    found, rejected = warmup_traces(data, recipe, Codec(load_tokenizer(recipe.model)))
+    codec = Codec(load_tokenizer(recipe.model))
+    if file := recipe.sft.traces_file:
+        rejected: Counter[str] = Counter()
+        found = list(stored_traces(file, data, recipe.episode, codec, wanted=recipe.sft.traces, rejected=rejected))
+    else:
+        found, rejected = warmup_traces(data, recipe, codec)
     write_json(folder / "traces.json", {"used": len(found), "rejected": dict(sorted(rejected.items()))})
-    wanted = recipe.sft.traces or len(data.pairs)
+    wanted = recipe.sft.traces or len(found) + rejected.total()
     if len(found) < wanted:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
         Console().print(f"{len(found)} of {wanted} wanted traces; rejected: {reasons or 'none'}", soft_wrap=True)

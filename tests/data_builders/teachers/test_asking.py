@@ -8,7 +8,7 @@ from loopback import Faults, Loopback
 from teacher_toys import FAST, KEY, Stub, ask_for, echo, run
 
 from data_builders.teachers import Answer, BudgetSpent, TeacherError
-from data_builders.teachers.asking import CachedTeacher, GatedTeacher, open_teacher
+from data_builders.teachers.asking import CachedTeacher, Gate, open_teacher
 from data_builders.teachers.cache import Cache
 from data_builders.teachers.spending import Price, Spending
 
@@ -67,7 +67,7 @@ def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
 
 def test_the_gate_lets_so_many_through(cache: Cache) -> None:
     async def work(stub: Stub) -> None:
-        teacher = CachedTeacher(GatedTeacher(stub, Spending(), 3), cache)
+        teacher = CachedTeacher(stub, cache, Gate(Spending(), 3))
         await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(20)))
 
     stub = Stub(wait_s=0.01)
@@ -80,8 +80,7 @@ def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(ca
     async def work(stub: Stub, budget: float) -> list[Any]:
         spending = Spending(PRICES, budget)
         spending.open_account(stub.name, cache.tokens(stub.name))
-        gate = GatedTeacher(stub, spending, 4)
-        teacher = CachedTeacher(gate, cache, spending)
+        teacher = CachedTeacher(stub, cache, Gate(spending, 4))
         return await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(30)), return_exceptions=True)
 
     stub = Stub(wait_s=0.01)  # a call costs one dollar
@@ -93,7 +92,7 @@ def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(ca
     assert len(answered) + sum(isinstance(error, BudgetSpent) for error in first) == 30
     assert any("the budget of $10.00 is spent" in error and "higher --budget" in error for error in errors)
     again = Stub(wait_s=0.01)
-    assert not [a for a in run(work(again, 10.0)) if isinstance(a, Answer)][len(answered) :]
+    assert sum(isinstance(a, Answer) for a in run(work(again, 10.0))) == len(answered)
     assert not again.calls  # the same budget buys nothing more
     assert all(isinstance(a, Answer) for a in run(work(again, 31.0)))
     assert again.calls.total() == 30 - len(answered)

@@ -77,6 +77,15 @@ def test_an_ask_is_answered_with_the_right_key(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
+def test_an_answer_that_was_cut_is_an_answer_that_is_not_finished(kind: str) -> None:
+    with Loopback(echo, faults=Faults(cut=1.0)) as server:
+        answer = run(asked(wire_to(server, kind), key=KEY))
+        assert server.calls.total() == 1  # the vendor would cut it again, and be paid again
+    whole = echo("be brief", "q", 0)
+    assert (answer.text, answer.finished) == (whole[: len(whole) // 2], False)
+
+
+@pytest.mark.parametrize("kind", ["chat", "anthropic"])
 @pytest.mark.parametrize("fault", TRANSIENT)
 def test_every_fault_that_may_pass_is_survived(kind: str, fault: str) -> None:
     faults = Faults(rate=1.0, kinds=(fault,), in_a_row=1 if fault == "stall" else 2, stall_s=20)

@@ -1,0 +1,107 @@
+"""The prompts by which a teacher writes a judge's rationale, turn by turn.
+
+The teacher is shown what the judge is shown. Before the first passages have come it does not learn the outcome, so that
+no model can learn from its text to decide before looking; from then on it does. What changes from turn to turn comes
+last, so that a vendor's prompt cache serves the long material to all turns of an episode.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+from string import Template
+
+from data_builders.domains import domain_text
+from judge_r1.config import EpisodeConfig
+from judge_r1.episode import Episode
+from judge_r1.principles import by_number
+from judge_r1.prompts import judge_prompt
+from judge_r1.records import Case, ReasoningPair, Span, content_hash
+
+Prompted = tuple[str, str]
+"""(system, user)."""
+
+SEARCH = "<search>a short query</search>"
+ANSWER = "the answer between <answer> and </answer>, as the instructions say"
+_TAG = re.compile(r"<(/?(?:instructions|task|so_far))>")
+_AROUND = 12
+"""Words shown on each side of a flaw."""
+_NAMES = ("system", "material", "first", "next", "whole", "form", "again")
+
+
+def turn_prompt(
+    pair: ReasoningPair, case: Case, config: EpisodeConfig, episode: Episode, *, words: int, rejected: str = ""
+) -> Prompted:
+    """What asks for the next turn of an episode. `rejected` is what was wrong with the turn as written before."""
+    searches = config.spending.max_searches
+    judge = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt).chat()
+    shown = {"instructions": judge[0]["content"], "task": judge[1]["content"]}
+    fields = {"material": _fill("material", {name: _guard(text) for name, text in shown.items()})}
+    left = searches - sum(turn.query is not None for turn in episode.turns)
+    if not searches:
+        name, action = "whole", ANSWER
+    elif not episode.turns:
+        name, action = "first", f"one search: {SEARCH}"
+    else:
+        name, action = "next", f"either one search, {SEARCH}, or {ANSWER}" if left else ANSWER
+        fields["so_far"] = _guard("".join(turn.text + (turn.observation or "") for turn in episode.turns))
+        fields["go_on"] = _go_on(left)
+    if name != "first":
+        fields["outcome"] = _outcome(pair)
+    fields["form"] = _fill("form", {"action": action, "words": str(words)})
+    fields["earlier"] = "\n" + _fill("again", {"reason": rejected}) if rejected else ""
+    return _fill("system", {"role": domain_text(case.domain).role}), _fill(name, fields).strip("\n")
+
+
+def may_answer(config: EpisodeConfig, episode: Episode) -> bool:
+    """Whether the next turn may be the last one: where the case can be searched, it is searched at least once."""
+    return not config.spending.max_searches or bool(episode.turns)
+
+
+@cache
+def rationale_prompts_hash() -> str:
+    """The hash of all templates: traces record by which they were made."""
+    return content_hash([_template(name).template for name in _NAMES])
+
+
+def _outcome(pair: ReasoningPair) -> str:
+    worse = "B" if pair.preferred == "A" else "A"
+    places = [
+        f'{flaw.principle}, {by_number(flaw.principle).name}, where it says "{_words(pair.flawed, flaw.span)}"'
+        for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start)
+    ]
+    gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
+    return _guard(
+        f"{worse} is the worse reasoning. It breaks {'; and '.join(places)}. The answer is {json.dumps(gold)}"
+    )
+
+
+def _words(text: str, span: Span) -> str:
+    before, after = text[: span.start].split(" ")[-_AROUND:], text[span.end :].split(" ")[:_AROUND]
+    words = " ".join(before) + text[span.start : span.end] + " ".join(after)
+    return f"… {' '.join(words.split())} …"
+
+
+def _go_on(left: int) -> str:
+    if not left:
+        return "It has no searches left: it draws its conclusion from what it knows by now and ends with the answer."
+    searches = "one search" if left == 1 else f"{left} searches"
+    return (
+        f"It has {searches} left. Where another claim is still to be checked, it searches again; where enough is "
+        "known, it draws its conclusion and ends with the answer."
+    )
+
+
+def _guard(text: str) -> str:
+    """The text with look-alike brackets where it writes one of the tags that part the material."""
+    return _TAG.sub(r"‹\1›", text)
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((files("data_builders.prompts") / f"rationale_{name}.txt").read_text(encoding="utf-8").strip("\n"))
+
+
+def _fill(name: str, fields: Mapping[str, str]) -> str:
+    return _template(name).substitute(fields)

@@ -24,7 +24,7 @@ from judge_r1.jsonl import write_jsonl
 from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.records import Case, ReasoningPair
 
-AHEAD = 4
+AHEAD = 2
 """Cases under way for each call at a time: one that waits for its last call must not keep the others from asking."""
 
 

@@ -41,7 +41,7 @@ _HEADER = re.compile(
 )
 _LISTED = re.compile(r"\s*[*_]{0,3}Violated Principles[*_]{0,3}[ \t]*:[*_]{0,3}[ \t]*(?P<list>[^\n]*)", re.IGNORECASE)
 _NUMBERS = re.compile(r"\[\s*(?P<numbers>P?\d(?:\s*,\s*P?\d)*)\s*\][ \t]*[,.;]?[*_]{0,3}[ \t]*", re.IGNORECASE)
-_TAIL = re.compile(r"\s*(?:^[ \t]*(?:[-*_=]{3,}|```)[ \t]*$\s*)+\Z", re.MULTILINE)
+_RULE = re.compile(r"\s*(?:[-*_=]{3,}|```)?\s*")
 
 
 def read_answer(
@@ -91,7 +91,10 @@ def _read(number: int, bodies: list[str], kind: Kind, cut: bool) -> Variant | Re
         if isinstance(read, Rejection):
             return read
         listed, body = read
-    body = _TAIL.sub("", body).strip("\n").rstrip()
+    lines = body.strip("\n").split("\n")
+    while lines and _RULE.fullmatch(lines[-1]):
+        lines.pop()
+    body = "\n".join(lines).rstrip()
     if re.fullmatch(r"\s*\{.*\}", body, re.DOTALL):
         body = body.strip()[1:-1].strip("\n").rstrip()
     if not body.strip():

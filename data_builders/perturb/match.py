@@ -28,6 +28,7 @@ def content_words(text: str) -> list[str]:
     return list(dict.fromkeys(map(stem, kept)))
 
 
+@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """A word without its plural or past ending, so that `biopsies` meets `biopsy`."""
     for ending, rest in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ses", "s"), ("s", "")):

@@ -6,7 +6,7 @@ has changed nothing. Edits in one step of the reference are one place.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -81,22 +81,35 @@ def _touched(steps: Sequence[Step], edit: Edit) -> tuple[int, ...]:
 
 
 def _aligned(line: re.Match[str], other: re.Match[str]) -> Iterator[tuple[_Stretch, _Stretch]]:
-    """Stretches that stand for each other: sentence by sentence where there are as many, else the whole lines."""
+    """Differing stretches that stand for each other: sentences where there are as many, else the whole lines."""
     parts, counterparts = sentences(line[0]), sentences(other[0])
     if len(parts) != len(counterparts):
         yield line.span(), other.span()
         return
     for (a, b), (c, d) in zip(parts, counterparts, strict=True):
-        yield (line.start() + a, line.start() + b), (other.start() + c, other.start() + d)
+        if line[0][a:b] != other[0][c:d]:
+            yield (line.start() + a, line.start() + b), (other.start() + c, other.start() + d)
 
 
 def _changes(reference: str, old: _Stretch, variant: str, new: _Stretch) -> Iterator[Edit]:
     """The edits between two stretches: what lies between words that both have."""
+    old, new = _trimmed_ends(reference, old, variant, new)
     ours, theirs = _tokens(reference, old), _tokens(variant, new)
     for i1, i2, j1, j2 in _differing([t.key for t in ours], [t.key for t in theirs]):
         start, end = (ours[i1 - 1].end if i1 else old[0]), (ours[i2].start if i2 < len(ours) else old[1])
         first, last = (theirs[j1 - 1].end if j1 else new[0]), (theirs[j2].start if j2 < len(theirs) else new[1])
         yield _trimmed(reference, start, end, variant[first:last])
+
+
+def _trimmed_ends(reference: str, old: _Stretch, variant: str, new: _Stretch) -> tuple[_Stretch, _Stretch]:
+    """The stretches without what both begin and end with, cut after white space: most of a variant is not looked at."""
+    a, b = reference[slice(*old)], variant[slice(*new)]
+    same = bisect_left(range(min(len(a), len(b))), True, key=lambda n: a[: n + 1] != b[: n + 1])
+    head = next((n for n in range(same, 0, -1) if a[n - 1].isspace()), 0)
+    a, b = a[head:], b[head:]
+    same = bisect_left(range(min(len(a), len(b))), True, key=lambda n: a[-n - 1 :] != b[-n - 1 :])
+    tail = next((n - 1 for n in range(same, 0, -1) if a[-n].isspace()), 0)
+    return (old[0] + head, old[1] - tail), (new[0] + head, new[1] - tail)
 
 
 def _trimmed(reference: str, start: int, end: int, text: str) -> Edit:

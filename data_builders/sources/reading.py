@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 from data_builders.sources.errors import SourceError
 
 T = TypeVar("T")
-_INVISIBLE = "\ufeff\u200b"
+_LINE_END = re.compile("\r\n?|[\u2028\u2029\u0085]")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\u200b]")
 
 
 def corpus_folder(path: Path | None, source: str, folder: str, needs: str) -> Path:
@@ -65,9 +66,7 @@ def take(record: Any, keys: str, kind: type[T], where: str) -> T:
 
 def clean(text: str) -> str:
     """NFC, line ends as \\n, no control or invisible characters, no lone surrogates, no blank ends; else untouched."""
-    text = re.sub(r"\r\n?|[\u2028\u2029\u0085]", "\n", text)
-    kept = (c for c in text if c in "\n\t" or (c not in _INVISIBLE and unicodedata.category(c) not in ("Cc", "Cs")))
-    return unicodedata.normalize("NFC", "".join(kept)).strip()
+    return unicodedata.normalize("NFC", _UNSEEN.sub("", _LINE_END.sub("\n", text))).strip()
 
 
 def one_line(text: str) -> str:

@@ -99,6 +99,11 @@ def test_flaws_in_neighbouring_sentences_are_two_places() -> None:
     )
     assert found is not None
     assert [place.steps for place in found] == [(0,), (1,)]
+    found = places(
+        reference, split_steps(reference), "so He came home late. and She had left for Rome. They met in May."
+    )
+    assert found is not None, "words put in before a sentence are of that sentence, though they end none"
+    assert [place.steps for place in found] == [(0,), (1,)]
 
 
 def test_lines_put_together_or_added_are_no_places() -> None:

@@ -134,5 +134,7 @@ if __name__ == "__main__":
         WEIGHTS[key] = fit(there)
         taken, given = flows(there, WEIGHTS[key])
         gap = sum(abs(taken[text] - given[text]) for text in WEIGHTS[key])
-        print(f"{key[0]:16} {key[1]:32} {len(there):5} places {sum(taken.values()):8.1f} swaps, not balanced {gap:6.1f}")
+        print(
+            f"{key[0]:16} {key[1]:32} {len(there):5} places {sum(taken.values()):8.1f} swaps, not balanced {gap:6.1f}"
+        )
     write(Path(__file__).with_name("weights.py"))

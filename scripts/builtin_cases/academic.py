@@ -51,7 +51,10 @@ def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part
     form = ("form", f"{expand(rng.choice(words.FORM), rng, slots)} {said} {listed.format(checked)}")
     setup = ("setup", " ".join(expand(rng.choice(words.SETUP[key]), rng) for key in scenario.items("setup")))
     related = ("related", expand(rng.choice(words.RELATED), rng, slots))
-    office = ("office", f"{expand(rng.choice(words.OFFICE), rng, slots)} {expand(rng.choice(words.EXHIBITS), rng, slots)}")
+    office = (
+        "office",
+        f"{expand(rng.choice(words.OFFICE), rng, slots)} {expand(rng.choice(words.EXHIBITS), rng, slots)}",
+    )
     parts = list(scenario.sections.items())
     names = [name for name, _ in parts]
     parts.insert(rng.choice([names.index("method") + 1, names.index("results")]), setup)

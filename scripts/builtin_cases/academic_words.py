@@ -163,10 +163,10 @@ RELATED = lines("""
 
 OPENING = {
     "digest": "Structured summary of a submission, prepared for the program committee. Title: {title}.",
-    "report": "This is a description of the manuscript \"{title}\", drawn up from the text, the supplement and the authors' answers to the check list.",
-    "notes": "Reading notes on \"{title}\".",
+    "report": 'This is a description of the manuscript "{title}", drawn up from the text, the supplement and the authors\' answers to the check list.',
+    "notes": 'Reading notes on "{title}".',
     "sections": "{title}",
-    "editor": "To the reviewers: below you find what the submission \"{title}\" says, section by section, in our own words.",
+    "editor": 'To the reviewers: below you find what the submission "{title}" says, section by section, in our own words.',
 }
 ASKED = lines("""
     Reviewers are asked for a recommendation with reasons that the authors can act on.

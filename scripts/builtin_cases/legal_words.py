@@ -108,7 +108,11 @@ LATER = lines("""
 
 TITLES = {
     "facts": ["The circumstances of the case", "What happened", "The facts", "Background and events"],
-    "proceedings": ["Proceedings in the national courts", "The domestic proceedings", "What the national courts decided"],
+    "proceedings": [
+        "Proceedings in the national courts",
+        "The domestic proceedings",
+        "What the national courts decided",
+    ],
     "law": ["Relevant domestic law and practice", "Domestic law", "The legal framework", "National provisions"],
     "applicant": ["Submissions of the applicant", "The applicant's case", "What the applicant argues"],
     "government": ["Submissions of the Government", "The Government's case", "What the Government reply"],

@@ -68,7 +68,9 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
         if name == "tests":
             parts.append(("normal", _normal(scenario, rng)))
     names = [name for name, _ in parts]
-    parts.insert(rng.randint(names.index("examination"), names.index("examination") + 1), ("chart", _chart(scenario, rng)))
+    parts.insert(
+        rng.randint(names.index("examination"), names.index("examination") + 1), ("chart", _chart(scenario, rng))
+    )
     parts.insert(rng.choice([2, len(parts) - 1, len(parts)]), ("ward", notes))
     parts.append(("question", expand(rng.choice(_QUESTIONS[kind]), rng)))
     return parts

@@ -8,7 +8,20 @@ from pathlib import Path
 
 import pytest
 
-COMMANDS = ["build", "validate", "audit", "stats", "split", "rationales", "export", "train", "eval", "search", "doctor", "demo"]
+COMMANDS = [
+    "build",
+    "validate",
+    "audit",
+    "stats",
+    "split",
+    "rationales",
+    "export",
+    "train",
+    "eval",
+    "search",
+    "doctor",
+    "demo",
+]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
 RECIPES = Path(__file__).parents[2] / "recipes"
 

@@ -44,7 +44,7 @@ def multi_prompt(case: Case, wanted: Sequence[int], earlier: str = "") -> tuple[
 def again(rejected: Mapping[int, str], taken: Sequence[str]) -> str:
     """The paragraph of a further round: what was wrong with which variant, and what accepted ones have taken."""
     lines = "\n".join(f"- Flawed Variant {k}: {why}" for k, why in sorted(rejected.items()))
-    used = "\n".join(["Accepted already, so do not use it again:", *(f"- {what}" for what in taken)]) if taken else ""
+    used = "\n".join(["Accepted variants have used up:", *(f"- {what}" for what in taken)]) if taken else ""
     return "\n" + _fill("again", {"rejected": lines, "taken": used}).strip("\n") + "\n"
 
 

@@ -75,12 +75,13 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
         table.add_section()
     console = Console()
     console.print(table)
-    for title, found in (("cases skipped", counts["skipped_cases"]), ("operators abstained", counts["abstained"])):
+    missing = "variants not had" if "teacher" in counts else "operators abstained"
+    for title, found in (("cases skipped", counts["skipped_cases"]), (missing, counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""))
     if "teacher" in counts:
         wanted = sum(counts["teacher"]["wanted"].values())
         rejected = counts["teacher"]["rejected"]
-        console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} answers rejected"))
+        console.print(_rejections(rejected, f"{wanted} variants wanted, {sum(rejected.values())} rejections"))
     if "verifier" in counts:
         console.print(_agreement(counts["verifier"]))
 

@@ -121,7 +121,7 @@ def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loop
     command = [*CLI, "--teacher", server.chat, "--verify", second, "--out", str(tmp_path)]
     environment = {**os.environ, **server.environment, "COLUMNS": "200"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
-    assert re.search(r"84 variants wanted, \d+ answers rejected", done.stdout)
+    assert re.search(r"84 variants wanted, \d+ rejections", done.stdout)
     assert re.search(r"the numbering differs [│ \d]+\n", done.stdout)
     assert re.search(r"all +│ \d+ +│ [\d.]+% +│ [\d.]+% +│ \d+", done.stdout)
     assert "chat:second" in done.stdout

@@ -82,7 +82,7 @@ def test_rejected_variants_alone_are_asked_for_again_with_the_reason() -> None:
     for ask in again:
         assert "make 1 flawed variant of" in ask.user
         assert "- Flawed Variant 2: its numbering or bullets differ from the original: '7.' instead of '1.'" in ask.user
-        assert "Accepted already" in ask.user
+        assert "Accepted variants have used up" in ask.user
         assert "\nFlawed Variant 2:\n" in ask.user
         assert "\nFlawed Variant 1:\n" not in ask.user
     assert tally.rejected["P3: the numbering differs"] == 1

@@ -121,7 +121,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "lower": 1, "upper": 0.25,
     },
     ("builtin academic", "illness"): {
-        "anxiety": 1, "depression": 0.00332, "embolism": 1,
+        "depression": 1, "embolism": 1,
     },
     ("builtin academic", "illness of the case"): {},
     ("builtin academic", "laboratory"): {},
@@ -134,6 +134,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     },
     ("builtin academic", "matter"): {},
     ("builtin academic", "matter of the case"): {},
+    ("builtin academic", "measured"): {},
     ("builtin academic", "month"): {},
     ("builtin academic", "number word"): {
         "eight": 0.0191, "five": 0.262, "four": 0.172, "nine": 0.123, "seven": 0.0297, "six": 0.201, "three": 0.312,
@@ -146,20 +147,23 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "first": 1, "second": 0.635, "third": 0.126,
     },
     ("builtin academic", "organism"): {
-        "cells": 0.877, "fish": 1, "macrophages": 0.598, "mice": 0.877, "mutations": 0.877,
+        "antibiotics": 0.515, "cells": 0.889, "fish": 1, "macrophages": 0.576, "mice": 0.847, "mutations": 0.889,
     },
     ("builtin academic", "organism of the case"): {
-        "fish": 1, "macrophages": 0.5,
+        "antibiotics": 1, "mice": 1,
     },
     ("builtin academic", "people"): {
-        "patients": 1, "teachers": 0.5,
+        "adults": 0.305, "children": 0.223, "farmers": 0.47, "hospitals": 0.282, "men": 0.236, "nurses": 0.264,
+        "patients": 1, "students": 0.268, "teachers": 0.251, "users": 0.67, "volunteers": 0.239, "women": 0.27,
     },
     ("builtin academic", "people of the case"): {},
-    ("builtin academic", "procedure"): {},
+    ("builtin academic", "procedure"): {
+        "antibiotics": 1, "chemotherapy": 0.333,
+    },
     ("builtin academic", "process"): {},
     ("builtin academic", "rank"): {},
     ("builtin academic", "section"): {
-        "checklist": 1, "footnote": 0.447, "graph": 0.362,
+        "checklist": 1, "footnote": 0.813, "graph": 0.356, "video": 0.328,
     },
     ("builtin academic", "share"): {},
     ("builtin academic", "side"): {
@@ -171,18 +175,22 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("builtin academic", "sphere"): {
         "clinical": 1, "statistical": 1,
     },
-    ("builtin academic", "statistic"): {},
+    ("builtin academic", "statistic"): {
+        "accuracy": 0.498, "bias": 0.483, "mortality": 0.498, "sample size": 0.832, "sensitivity": 0.566,
+        "specificity": 0.566, "speed": 1,
+    },
     ("builtin academic", "tail"): {},
     ("builtin academic", "technique"): {
-        "clustering": 1, "simulations": 1,
+        "clustering": 1, "sequencing": 1, "simulations": 1,
     },
     ("builtin academic", "test"): {},
     ("builtin academic", "time"): {},
     ("builtin academic", "tool"): {
-        "model": 1, "script": 0.219,
+        "algorithm": 0.000585, "manual": 0.000605, "model": 1, "package": 0.000515, "protocol": 0.00834,
+        "questionnaire": 0.00147, "script": 0.368, "simulation": 0.001, "survey": 0.00119,
     },
     ("builtin academic", "tool of the case"): {
-        "model": 1, "protocol": 0.5,
+        "model": 1, "package": 0.998, "protocol": 0.00584,
     },
     ("builtin academic", "unit"): {
         "day": 0.613, "hour": 0.549, "month": 0.235, "week": 0.243, "year": 1,
@@ -338,7 +346,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     },
     ("builtin medical", "depth"): {},
     ("builtin medical", "digit"): {
-        "1": 0.619, "2": 1, "3": 0.476, "4": 0.238, "5": 0.381, "6": 0.333, "7": 0.238, "8": 0.286, "9": 0.0952,
+        "1": 0.619, "2": 1, "3": 0.476, "4": 0.238, "5": 0.381, "6": 0.333, "7": 0.19, "8": 0.238, "9": 0.0952,
     },
     ("builtin medical", "drug"): {
         "acyclovir": 0.493, "apixaban": 0.221, "aspirin": 0.649, "azathioprine": 0.238, "bisoprolol": 0.114,

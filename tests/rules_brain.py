@@ -83,7 +83,7 @@ def _part(number: int, pair: ReasoningPair, texts: list[str], rng: Random, share
         header = f"**{header}**"
     elif lie == "twice":
         return f"{header}\n{text}\n\n{header}\n{text}"
-    elif lie == "another's text":
+    elif lie == "another's text" and pair.kind == "single":  # under another list it would be no lie that shows
         text = rng.choice(texts)
     elif lie:
         text = LIES[lie](pair, text, rng)

@@ -83,7 +83,8 @@ def test_capitals_follow_the_old_word() -> None:
 
 
 def test_shipped_weights_name_words_of_their_classes() -> None:
-    for (domain, name), weights in SHIPPED.items():
+    for (corpus, name), weights in SHIPPED.items():
+        domain = corpus.split()[-1]
         found = [*ATTRIBUTES[domain], *OTHERS_OF_THE_CASE[domain], MONTHS, YEARS, DAYS, DIGITS, EXHIBITS]
         found += [klass for group in INVENTED[domain].values() for klass in group]
         words = {term.text for klass in found if klass.name == name for term in klass.terms}

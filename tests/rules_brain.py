@@ -21,6 +21,7 @@ from judge_r1.records import Case, ReasoningPair, content_hash
 SHARE = 0.35
 WRITES = "repeat what you are told"
 """A system prompt that makes it say what the user said."""
+_ASKED: set[str] = set()
 _MATERIAL = re.compile(r"<case>\n(.*)\n</case>\n\n<decision>\n(.*)\n</decision>\n\n(.*)", re.DOTALL)
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _PAIR = re.compile(r"<reasoning_a>\n(.*)\n</reasoning_a>\n\n<reasoning_b>\n(.*)\n</reasoning_b>", re.DOTALL)
@@ -49,6 +50,7 @@ def _answer(system: str, user: str, sample: int, share: float) -> str:
     reasoning = _REASONING.search(rest)
     assert reasoning, "the prompt holds no reasoning"
     target = _TARGET.search(rest)
+    _ASKED.add(reasoning[1])
     wanted = [int(number) for number in _WANTED.findall(rest[reasoning.end() :])]
     made = [
         pair
@@ -139,8 +141,8 @@ LIES: dict[str, Callable[[ReasoningPair, str, Random], str]] = {
 
 
 def _opinion(domain: str, context: str, decision: str, a: str, b: str, rng: Random, share: float) -> str:
-    """Which reasoning is worse: the one that the rules make of the other."""
-    for worse, flawed, reference in (("A", a, b), ("B", b, a)):
+    """Which reasoning is worse: the one that the rules make of the other. Those asked about before are tried first."""
+    for worse, flawed, reference in sorted((("A", a, b), ("B", b, a)), key=lambda option: option[2] not in _ASKED):
         try:
             found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
         except ValueError:  # no reference of the generated kind: it is the flawed one

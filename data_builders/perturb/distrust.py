@@ -112,7 +112,7 @@ def _differences(reference: str, found: Sequence[Place], kind: Kind, wanted: int
                 f"it differs from the original in {len(found)} places ({at}); change one sentence only",
             )
         detail = f"it lists {wanted} principles and differs from the original in {len(found)} places ({at})"
-        return "places and principles differ in number", f"{detail}; change one sentence of a different step for each principle"
+        return "places and principles differ in number", f"{detail}; change one sentence in a step of its own for each"
     return None
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from toys import mini_cases
 from data_builders.perturb.check import check_pair
 from data_builders.perturb.engine import perturb
 from data_builders.perturb.teacher import ROUNDS, Tally, perturb_by_teacher
+from data_builders.sources import SOURCES
 from data_builders.teachers import Answer, Ask, Pending, TeacherError, TeacherRefused
 from judge_r1.records import Case, ReasoningPair
 
@@ -68,6 +70,22 @@ def test_only_true_variants_get_through(case: Case, brain: Callable[[str, str, i
     assert len({pair.flawed for pair in pairs}) == len(pairs)
     assert sum(tally.accepted.values()) == sum(tally.accepted_in_round.values()) == len(pairs)
     assert sum(tally.wanted.values()) == len(pairs) + sum(tally.abstained.values())
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("source", ["medrbench", "echr", "f1000rd"])
+def test_true_variants_of_real_cases_are_taken_as_they_are(real_data: Path, source: str) -> None:
+    """All but those multi variants that stand in the same steps as another one."""
+    tally, truths, pairs = Tally(), 0, []
+    for case in SOURCES.get(source).read(real_data, 3, 0, Counter()):
+        pairs += made_by(Toy(by_brain(rules_brain.honest)), case, tally)
+        truth = by_rules(case)
+        truths += len(truth)
+        assert all(truth[pair.flawed] == pair.violated for pair in pairs if pair.case_id == case.case_id)
+    assert truths > 50
+    assert len(pairs) >= 0.97 * truths
+    reasons = {key.partition(": ")[2] for key in tally.rejected}
+    assert reasons <= {"the variant is missing", "the same place as another variant"}
 
 
 def test_rejected_variants_alone_are_asked_for_again_with_the_reason() -> None:

@@ -1,4 +1,5 @@
-"""Fit the weights of swaps to corpora: `python -m data_builders.perturb.balance medrbench=DIR echr=DIR f1000rd=DIR`.
+"""Fit the weights of swaps to corpora: `python -m data_builders.perturb.balance medrbench=DIR echr=DIR f1000rd=DIR`
+(a source that ships with the package is named without `=DIR`).
 
 A word must come into flawed texts as often as it is taken out of references, or its presence tells the flaw. Which
 words may replace which does not depend on the weights, so all places are collected once; then the expected flows
@@ -128,7 +129,7 @@ if __name__ == "__main__":
     cases: list[Case] = []
     for argument in sys.argv[1:]:
         source, _, folder = argument.partition("=")
-        cases += SOURCES.get(source).read(Path(folder), None, 0, Counter())
+        cases += SOURCES.get(source).read(Path(folder) if folder else None, None, 0, Counter())
     WEIGHTS.clear()
     for key, there in places(cases).items():
         WEIGHTS[key] = fit(there)

@@ -1,4 +1,4 @@
-"""Rebuild data_builders/sources/builtin.jsonl, the cases that ship with the package: python -m scripts.build_builtin_cases
+"""Rebuild data_builders/sources/builtin.jsonl, which ships with the package: python -m scripts.build_builtin_cases
 
 Scenarios are written by hand (`scripts/builtin_cases/texts`); this lays each out in one of several forms and fills it
 with what such a file also holds: normal results, procedure, set-up. Of `ATTEMPTS` fillings it keeps the one that shares

@@ -86,7 +86,8 @@ class SwapClass:
     def swap(self, found: Found, corpus: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
         """Another term of the class in the form in which `found` stands, or None where the draw is refused.
 
-        `corpus` (see there) names the weights; `fits` says which terms the case allows; `before` is the text before it, whose `a` or `an` must stay right.
+        `corpus` (see there) names the weights; `fits` says which terms the case allows; `before` is the text before it,
+        whose `a` or `an` must stay right.
         """
         weights = WEIGHTS.get((corpus, self.name), dict.fromkeys((term.text for term in self.terms), 1.0))
         if not weights.get(found.term.text):

@@ -1,8 +1,8 @@
 """`builtin`: 120 cases of our own, shipped with the package: patients, complaints to a human-rights court, and papers.
 
 Each case is written by hand around one decision and laid out by a script that adds what such a file also holds
-(`scripts/build_builtin_cases.py`): a context of 700 to 1,500 words with values, dates and names, and a reference of 8 to
-12 steps that cites them. People, places, products and studies are invented.
+(`scripts/build_builtin_cases.py`): a context of 700 to 1,500 words with values, dates and names, and a reference of 8
+to 12 steps that cites them. People, places, products and studies are invented.
 """
 
 from collections import Counter

@@ -145,7 +145,6 @@ def export(
 
     Example: `judge-r1 audit export runs/medical-split/test --out answers.csv`
     """
-    from data_builders.audit.human.export import export as write
-    from data_builders.audit.human.rounds import load_audit
+    from data_builders.audit.human.export import export_answers
 
-    print(f"{out}: {write(*load_audit(folder, answers or folder / 'answers.jsonl'), out)} answers")
+    print(f"{out}: {export_answers(folder, answers or folder / 'answers.jsonl', out)} answers")

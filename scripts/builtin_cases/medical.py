@@ -41,7 +41,7 @@ def compose(scenario: Scenario, rng: Random) -> str:
     """The context; its layout goes by the scenario's number, its fillings by `rng`."""
     named = people(rng)
     place = f"{towns(rng)()} [General Hospital|District Hospital|Infirmary|University Hospital]"
-    slots = {"doctor": lambda: f"Dr {named()}", "hospital": expand(place, rng)}
+    slots: dict[str, str | Callable[[], str]] = {"doctor": lambda: f"Dr {named()}", "hospital": expand(place, rng)}
     layout = LAYOUTS[scenario.number % len(LAYOUTS)]
     return layout(_parts(scenario, rng), scenario, rng, slots)
 

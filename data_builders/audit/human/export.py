@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.audit.human.answers import Answer, BadAnswers
+from data_builders.audit.human.rounds import load_audit
 from judge_r1.jsonl import write_atomic, write_jsonl
 from judge_r1.pairs import PairSet
 
@@ -16,6 +17,13 @@ COLUMNS = (
 )  # fmt: skip
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins so is a formula to spreadsheets; in CSV it gets an apostrophe before it."""
+
+
+def export_answers(folder: Path, answers: Path, out: Path) -> int:
+    """Write the answers to the pairs of a folder to another file; returns how many there are."""
+    if out.resolve() == answers.resolve():
+        raise BadAnswers(f"{out} is the file of answers itself: name another one")
+    return export(*load_audit(folder, answers), out)
 
 
 def export(data: PairSet, answers: Sequence[Answer], path: Path) -> int:

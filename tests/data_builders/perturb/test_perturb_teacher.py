@@ -94,7 +94,7 @@ def test_rejected_variants_alone_are_asked_for_again_with_the_reason() -> None:
         return honest if ask.sample else honest.replace("Flawed Variant 2:\n", "Flawed Variant 2:\n7. (incorrect) ")
 
     tally, toy = Tally(), Toy(reply)
-    pairs = made_by(toy, LEGAL, tally, variants=3, kinds="single")
+    made_by(toy, LEGAL, tally, variants=3, kinds="single")
     again = [ask for ask in toy.asks if ask.sample == 1 and "there was no line" not in ask.user]
     assert len(again) >= 5  # of a set that has no second variant, others are asked for
     for ask in again:

@@ -1,0 +1,66 @@
+"""Alignment and kappa against scikit-learn's, and against the counts they were made from."""
+
+import pytest
+from audit_toys import choose, toy_set
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from data_builders.audit.human.agreement import EVERYONE, agreement, cohens_kappa
+
+DATA = toy_set(9)
+
+
+@given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("AB")), min_size=1, max_size=40))
+def test_kappa_is_that_of_scikit_learn(ratings: list[tuple[str, str]]) -> None:
+    one, other = [a for a, _ in ratings], [b for _, b in ratings]
+    kappa = cohens_kappa(one, other)
+    if kappa is None:
+        assert len({*one, *other}) == 1
+    else:
+        assert kappa == pytest.approx(cohen_kappa_score(one, other))
+
+
+def test_kappa_of_nothing_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no kappa"):
+        cohens_kappa([], [])
+
+
+def test_first_round_counts_what_is_there_and_the_second_waits() -> None:
+    answers = [choose(pair, n != 0) for n, pair in enumerate(DATA.pairs[:10])]
+    overall = next(line for line in agreement(DATA, answers) if line.domain == "overall")
+    assert overall.first is not None
+    assert (overall.pairs, overall.first.n, overall.first.share) == (18, 10, 0.9)
+    assert overall.first.ci95[0] < 0.9 < overall.first.ci95[1]
+    assert overall.second is None
+
+
+def test_second_choices_take_the_place_of_first_ones() -> None:
+    wrong = [pair for pair in DATA.pairs if pair.domain == "legal"][:3]
+    answers = [choose(pair, pair not in wrong) for pair in DATA.pairs]
+    waiting = agreement(DATA, [*answers, choose(wrong[0], True, round_=2)])
+    assert all(line.second is None for line in waiting)
+    again = [choose(wrong[0], True, round_=2), choose(wrong[1], True, round_=2), choose(wrong[2], False, round_=2)]
+    lines = {line.domain: line for line in agreement(DATA, [*answers, *again])}
+    assert list(lines) == ["academic", "legal", "medical", "overall"]
+    legal = lines["legal"]
+    assert legal.first is not None
+    assert legal.second is not None
+    assert (legal.first.share, legal.second.share) == (0.5, pytest.approx(5 / 6))
+    assert lines["medical"].second is not None
+    assert lines["medical"].second.share == 1.0
+    overall = lines["overall"].second
+    assert overall is not None
+    assert (overall.n, overall.share) == (18, pytest.approx(17 / 18))
+
+
+def test_several_annotators_are_told_apart_and_together() -> None:
+    answers = [choose(pair, True, "Ana") for pair in DATA.pairs]
+    answers += [choose(pair, n % 2 == 0, "Ben") for n, pair in enumerate(DATA.pairs)]
+    lines = {(line.annotator, line.domain): line for line in agreement(DATA, answers)}
+    assert {name for name, _ in lines} == {"Ana", "Ben", EVERYONE}
+    together = lines[EVERYONE, "overall"]
+    assert together.first is not None
+    assert (together.first.n, together.first.share) == (36, 0.75)
+    assert together.second is None  # Ben's second round has not begun
+    assert lines["Ana", "overall"].second is not None

@@ -130,24 +130,24 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("builtin academic", "level"): {},
     ("builtin academic", "linear"): {},
     ("builtin academic", "manner"): {
-        "linear": 0.329, "pilot": 0.349, "pooled": 0.302, "prospective": 0.302, "random": 0.359, "raw": 1,
+        "linear": 0.495, "pilot": 0.355, "pooled": 0.439, "prospective": 0.439, "raw": 1,
     },
     ("builtin academic", "matter"): {},
     ("builtin academic", "matter of the case"): {},
     ("builtin academic", "measured"): {},
     ("builtin academic", "month"): {},
     ("builtin academic", "number word"): {
-        "eight": 0.0191, "five": 0.262, "four": 0.172, "nine": 0.123, "seven": 0.0297, "six": 0.201, "three": 0.312,
-        "twelve": 0.0276, "two": 1,
+        "eight": 0.0198, "five": 0.256, "four": 0.204, "nine": 0.126, "seven": 0.0292, "six": 0.2, "three": 0.32,
+        "twelve": 0.0283, "two": 1,
     },
     ("builtin academic", "order"): {
         "after": 0.667, "before": 1,
     },
     ("builtin academic", "ordinal"): {
-        "first": 1, "second": 0.635, "third": 0.126,
+        "first": 1, "second": 0.645, "third": 0.118,
     },
     ("builtin academic", "organism"): {
-        "antibiotics": 0.515, "cells": 0.889, "fish": 1, "macrophages": 0.576, "mice": 0.847, "mutations": 0.889,
+        "antibiotics": 1, "cells": 0.842, "fish": 0.963, "macrophages": 0.538, "mice": 0.314, "mutations": 0.842,
     },
     ("builtin academic", "organism of the case"): {
         "antibiotics": 1, "mice": 1,
@@ -186,14 +186,14 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("builtin academic", "test"): {},
     ("builtin academic", "time"): {},
     ("builtin academic", "tool"): {
-        "algorithm": 0.000585, "manual": 0.000605, "model": 1, "package": 0.000515, "protocol": 0.00834,
-        "questionnaire": 0.00147, "script": 0.368, "simulation": 0.001, "survey": 0.00119,
+        "algorithm": 0.0125, "manual": 0.0116, "model": 1, "package": 0.0159, "protocol": 0.128,
+        "questionnaire": 0.0304, "script": 0.0645, "simulation": 0.0208, "survey": 0.0248,
     },
     ("builtin academic", "tool of the case"): {
         "model": 1, "package": 0.998, "protocol": 0.00584,
     },
     ("builtin academic", "unit"): {
-        "day": 0.613, "hour": 0.549, "month": 0.235, "week": 0.243, "year": 1,
+        "day": 0.609, "hour": 0.545, "month": 0.234, "week": 0.251, "year": 1,
     },
     ("builtin academic", "year"): {
         "2018": 0.656, "2019": 0.764, "2020": 0.412, "2021": 1,
@@ -388,6 +388,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("builtin medical", "laboratory test"): {
         "PCR": 1, "serology": 0.333,
     },
+    ("builtin medical", "laboratory test of the case"): {},
     ("builtin medical", "large"): {
         "large": 1, "small": 1,
     },
@@ -397,18 +398,18 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "tumor": 0.67,
     },
     ("builtin medical", "level"): {
-        "high": 1, "low": 0.5,
+        "high": 1, "low": 1,
     },
     ("builtin medical", "lobe"): {},
     ("builtin medical", "manner"): {},
     ("builtin medical", "nature"): {},
     ("builtin medical", "norm"): {},
     ("builtin medical", "number word"): {
-        "eight": 0.0228, "five": 0.13, "four": 0.287, "nine": 0.0986, "seven": 0.00767, "six": 0.339, "ten": 0.141,
-        "three": 0.466, "two": 1,
+        "eight": 0.0232, "five": 0.141, "four": 0.317, "nine": 0.0984, "seven": 0.00779, "six": 0.341, "ten": 0.146,
+        "three": 0.507, "two": 1,
     },
     ("builtin medical", "order"): {
-        "after": 1, "before": 0.333,
+        "after": 1, "before": 0.357,
     },
     ("builtin medical", "ordinal"): {
         "first": 1, "second": 1, "third": 0.167,
@@ -429,7 +430,6 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
     ("builtin medical", "scope"): {
         "bronchoscopy": 0.333, "colonoscopy": 1, "laparoscopy": 0.333,
     },
-    ("builtin medical", "scope of the case"): {},
     ("builtin medical", "severity"): {},
     ("builtin medical", "side"): {
         "left": 1, "right": 0.545,
@@ -441,12 +441,12 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "cervical": 1, "thoracic": 1,
     },
     ("builtin medical", "substance"): {
-        "ACTH": 0.0161, "TSH": 0.0221, "albumin": 0.0488, "aldosterone": 0.0164, "ammonia": 0.00509,
-        "bicarbonate": 0.0204, "bilirubin": 0.0235, "calcium": 0.614, "copper": 0.036, "cortisol": 0.0397,
-        "creatinine": 0.708, "estrogen": 0.014, "ferritin": 0.0241, "glucose": 1, "hemoglobin": 0.12,
-        "homocysteine": 0.00904, "insulin": 0.0225, "lactate": 0.0836, "lipase": 0.00705, "magnesium": 0.0302,
-        "phosphate": 0.0871, "potassium": 0.241, "procalcitonin": 0.00931, "renin": 0.00532, "sodium": 0.874,
-        "troponin": 0.0301, "urea": 0.0199, "zinc": 0.00469,
+        "ACTH": 0.017, "TSH": 0.0233, "albumin": 0.0512, "aldosterone": 0.0172, "ammonia": 0.00536,
+        "bicarbonate": 0.0215, "bilirubin": 0.0251, "calcium": 0.667, "copper": 0.0379, "cortisol": 0.0419,
+        "creatinine": 0.709, "estrogen": 0.0147, "ferritin": 0.0254, "glucose": 1, "hemoglobin": 0.126,
+        "homocysteine": 0.00952, "insulin": 0.0237, "lactate": 0.0884, "lipase": 0.00745, "magnesium": 0.0318,
+        "phosphate": 0.0936, "potassium": 0.256, "procalcitonin": 0.0098, "renin": 0.0056, "sodium": 0.911,
+        "troponin": 0.0317, "urea": 0.0207, "zinc": 0.00493,
     },
     ("builtin medical", "substance of the case"): {
         "ACTH": 1, "aldosterone": 1, "renin": 1,
@@ -465,7 +465,7 @@ WEIGHTS: dict[tuple[str, str], dict[str, float]] = {
         "lymphoma": 1, "metastasis": 1,
     },
     ("builtin medical", "unit"): {
-        "day": 1, "hour": 0.0974, "month": 0.0304, "week": 0.264, "year": 0.0467,
+        "day": 1, "hour": 0.095, "month": 0.0295, "week": 0.272, "year": 0.0453,
     },
     ("builtin medical", "valve"): {},
     ("builtin medical", "vessel"): {},

@@ -49,7 +49,9 @@ def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part
     checked = "; ".join(draw(words.CHECKLIST, 7, rng))
     listed = rng.choice(["The office ticked: {}.", "Check list: {}.", "On the check list, marked yes: {}."])
     form = ("form", f"{expand(rng.choice(words.FORM), rng, slots)} {said} {listed.format(checked)}")
-    setup = ("setup", " ".join(expand(rng.choice(words.SETUP[key]), rng) for key in scenario.items("setup")))
+    keys = scenario.items("setup")
+    told = [text for key in dict.fromkeys(keys) for text in draw(words.SETUP[key], keys.count(key), rng)]
+    setup = ("setup", " ".join(told))
     related = ("related", expand(rng.choice(words.RELATED), rng, slots))
     office = (
         "office",

@@ -46,16 +46,21 @@ SETUP = table("""
     cells: Antibody catalog numbers, primer sequences and buffer recipes fill [two|three|four] supplementary tables.
     cells: Transfection efficiency, judged by a fluorescent reporter, was {58..84}%; dead cells were gated out.
     animals: Animals were kept at {20..23} °C in cages of {2..5} with a light period of twelve hours, and given water and chow freely.
-    animals: Cages were changed [weekly|every ten days]; animals were used between {8..11} and {13..18} weeks of age.
-    animals: A license number is given for the experiments, humane end points are defined, and {1..3} animals reached one of them.
+    animals: Cages were changed [weekly|every ten days] by the same two keepers; noise and humidity were logged.
+    animals: A license number is given for the experiments, and humane end points are defined in an annex of {2..5} pages.
     animals: Mice came from a commercial breeder and had {7..14} days to settle; cages were mixed across racks.
+    lab: Most experiments were done by two people on different days; pages of the notebook are listed in the supplement.
+    lab: Reagents, with suppliers and lots, fill a table of {12..40} rows.
+    lab: Balances and pipettes were checked {2..4} times a year, and room temperature was logged.
+    lab: Raw instrument files were kept and named by date; {1..4}% were unreadable and had been copied twice.
+    lab: Positions on plates were drawn by lot, and each plate carried {2..6} blanks.
     samples: Samples were stored at -80 °C for {2..14} months before use; each plate carried {2..6} blanks and a pooled control, whose coefficient of variation was {3..9}%.
     samples: Tubes were thawed once, on ice; the laboratory worked through them in an order drawn by lot.
     samples: Blood was spun within {30..90} minutes and frozen in aliquots of {200..500} µL; hemolyzed tubes, {1..4}% of all, were discarded.
     samples: The assay ran in duplicate; pairs that differed by more than {12..20}% were repeated.
     rstat: Computations were done in R; scripts hold between {80..140} and {300..900} lines and are commented.
     rstat: The authors used R with [two|three|four] add-on packages, whose versions are listed; figures show raw points.
-    rstat: All tests are two-sided; the software and its version are named, and rounding is to {2..3} decimals.
+    rstat: The software and its version are named; [rounding is to {2..3} decimals|numbers in text and tables were generated, not typed].
     rstat: Analyses were done by [one author|a statistician among the authors] and repeated by another from the raw files, without differences.
     survey: The questionnaire was pilot-tested with {8..24} people, after which {2..6} questions were reworded.
     survey: The field period lasted {4..14} weeks, and reminders went out [twice|three times].
@@ -141,7 +146,7 @@ EXHIBITS = lines("""
     The first figure is a scheme of the work with [boxes and arrows|icons]; the others show results[, with raw points where there are fewer than {20..60}|]. Tables give [sources, settings and all numbers that the text rounds|settings and unrounded numbers].
     Captions are [long, up to {70..140} words|short], and [repeat the main message|leave the message to the text]. One table was printed sideways; its {9..18} columns are [hard to follow|narrow], and the editor has asked for [a new layout|two tables instead].
     A [flow chart|sketch] opens the article. Of the remaining figures, [two|three] have panels that [are discussed in the supplement only|the text never mentions]. The largest table has {14..38} rows and is sorted by [the last column|name].
-    Exhibits are numbered [in the order of the text|by section]. Numbers in tables [and in running text|and those in the text] were compared by the editorial assistant, who found {1..3} differences [in the last decimal|of rounding], since corrected.
+    Exhibits are numbered [in the order of the text|by section]. Numbers in tables [and in running text|and those in the text] were compared by the editorial assistant, who found {2..4} differences [in the last decimal|of rounding], since corrected.
     The supplement [repeats the figures in higher resolution|gives larger versions of the figures] and adds {4..11} tables; [a list at its head says what each is for|they have no list of contents]. File names [agree with the numbers in the text|follow the office's scheme].
 """)
 
@@ -178,7 +183,7 @@ ASKED = lines("""
 TITLES = {
     "problem": ["Problem", "What the paper is about", "Motivation", "Introduction"],
     "method": ["Method", "Approach", "What was done", "Design"],
-    "data": ["Data", "Material", "Data and participants", "What it is based on"],
+    "data": ["Data", "Material", "Data basis", "What it is based on"],
     "results": ["Results", "Findings", "What was found", "Main results"],
     "checks": ["Further analyses", "Ablations and robustness", "Additional results", "Checks"],
     "limits": ["Discussion and limits", "What the authors conclude", "Limitations", "Conclusions"],

@@ -114,7 +114,7 @@ TITLES = {
         "What the national courts decided",
     ],
     "law": ["Relevant domestic law and practice", "Domestic law", "The legal framework", "National provisions"],
-    "applicant": ["Submissions of the applicant", "The applicant's case", "What the applicant argues"],
+    "applicant": ["Submissions in support", "Arguments for the complaint", "The case against the State"],
     "government": ["Submissions of the Government", "The Government's case", "What the Government reply"],
     "procedure": ["Procedure before the Court", "Procedure", "The proceedings in Strasbourg"],
     "others": ["Other material", "Third parties and other texts", "Further documents in the file"],

@@ -19,7 +19,7 @@ HEADINGS: dict[str, list[str]] = {
     "chart": ["Observations", "Nursing chart", "Vital signs", "From the bedside chart"],
     "tests": ["Investigations", "Laboratory and imaging", "Tests", "Results"],
     "normal": ["Other results", "Remaining laboratory work", "Normal results", "Further values"],
-    "ward": ["Ward notes", "From the nursing record", "Organization", "Notes of the shift"],
+    "ward": ["Other notes", "From the nursing record", "Organization", "Administrative notes"],
     "course": ["Course", "What happened then", "Progress", "Further course"],
     "question": ["Question", "To be decided", "Open question", "What is asked"],
 }
@@ -55,7 +55,7 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
     silent = " ".join(expand(rng.choice(words.QUIET[organ]), rng) for organ in scenario.items("quiet"))
     body = expand(rng.choice(words.BODY), rng, _body(scenario))
     events = scenario.items("ward") or sorted(words.WARD)
-    notes = " ".join(expand(rng.choice(words.WARD[key]), rng) for key in rng.sample(events, 6))
+    notes = " ".join(expand(rng.choice(words.WARD[key]), rng) for key in rng.sample(events, min(6, len(events))))
     kind = scenario.field("kind")
     parts: list[Part] = []
     for name, text in written.items():
@@ -103,13 +103,12 @@ def _chart(scenario: Scenario, rng: Random) -> str:
     if missing:
         raise ScenarioError(f"scenario {scenario.slug}: vitals lack {missing[0]!r}")
     ranges = {name: "{" + span.replace("-", "..") + "}" for name, span in spans.items()}
-    hours = sorted(rng.sample(range(len(words.HOURS)), 3))
+    times = scenario.items("times") or rng.choice(words.DAYS)
     as_prose = rng.random() < 0.5
     readings = []
-    for number, hour in enumerate(hours):
-        when = f"{words.DAYS[number]}" if as_prose else f"Day {number + 1} {words.HOURS[hour]}"
+    for when in times:
         template = rng.choice(words.CHART_PROSE) if as_prose else words.CHART
-        readings.append(expand(expand(template, rng, {**ranges, "when": when}), rng))
+        readings.append(expand(expand(template, rng, {**ranges, "when": when[0].upper() + when[1:]}), rng))
     return ". ".join(readings) + "." if as_prose else "\n".join(f"- {reading}" for reading in readings)
 
 
@@ -131,7 +130,8 @@ def _numbered(parts: list[Part], scenario: Scenario, rng: Random, slots: dict[st
 
 
 def _inline(parts: list[Part], scenario: Scenario, rng: Random, slots: dict[str, str | Callable[[], str]]) -> str:
-    return _headed(parts, rng, lambda n, heading: f"{heading.upper()}: ")
+    text = _headed(parts, rng, lambda n, heading: f"{heading.upper()}: ")
+    return text.replace(": - ", ":\n- ")
 
 
 def _letter(parts: list[Part], scenario: Scenario, rng: Random, slots: dict[str, str | Callable[[], str]]) -> str:
@@ -157,7 +157,7 @@ def _meeting(parts: list[Part], scenario: Scenario, rng: Random, slots: dict[str
         "question": f"{chair} (chair)",
     }
     opening = f"Minutes of the case meeting, {slots['hospital']}. Presented by {doctor}; chaired by {chair}."
-    return paragraphs([opening, *(f"{speaker.get(name, doctor)}: {text}" for name, text in parts)])
+    return paragraphs([opening, *(f"{speaker.get(name, doctor)}: {text}".replace(": - ", ":\n- ") for name, text in parts)])
 
 
 LAYOUTS: list[Layout] = [_note, _letter, _numbered, _report, _meeting, _inline]

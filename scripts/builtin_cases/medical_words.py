@@ -97,7 +97,7 @@ BACKGROUND = table("""
 
 WARD = table("""
     score: On admission the nurses filled in the usual scores and [a care plan of one page|the care plan]; [a copy went into the chart|it was reviewed after two days].
-    consent: [Consent to share the findings at the teaching round|Permission to use the anonymous findings for teaching] was given [in writing|orally and noted|by the family as well].
+    consent: [Consent to share the findings at the teaching round|Permission to use the anonymous findings for teaching] was given [in writing|orally and noted].
     kin: [A next of kin was named and a telephone number recorded|A contact person was written into the chart], and [questions about cost went to the social service|visiting hours were explained].
     meal: [The kitchen was told of a dislike of fish|Soft cheese was wished for and noted|Black tea was asked for instead of coffee], [which found its way to the ward on the second day|and the diet card was filled in].
     line: A [20|22]-gauge cannula was placed in the [non-dominant forearm|back of the hand] and [changed after {60..80} hours|flushed with saline at every shift].
@@ -122,8 +122,13 @@ CHART_PROSE = [
     "{when} the nurses wrote down: temperature {temp} °C, pulse {pulse}, pressure {sys}/{dia} mm Hg, respiration {resp}, oxygen saturation {spo2} %",
     "{when}, readings were {pulse} beats and {resp} breaths a minute, {sys}/{dia} mm Hg, {temp} °C and {spo2} % on the finger clip",
 ]
-HOURS = ["at 06:00", "at 08:00", "at 10:00", "at noon", "at 14:00", "at 16:00", "at 18:00", "at 20:00", "at 22:00"]
-DAYS = ["On the first evening", "On the following morning", "On the second evening", "On the third day"]
+DAYS = [
+    ["On the first evening", "On the second morning", "On the third day"],
+    ["At noon of the first day", "At midnight", "On the following evening"],
+    ["Day 1 at 18:00", "Day 2 at 08:00", "Day 3 at 14:00"],
+    ["Day 1 at 20:00", "Day 2 at 10:00", "Day 2 at 22:00"],
+]
+"""When the chart was read, where a scenario does not say it (field `times`)."""
 
 NORMAL_LEADS = [
     "Within the reference range were {list}.",

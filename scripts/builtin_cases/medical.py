@@ -157,7 +157,9 @@ def _meeting(parts: list[Part], scenario: Scenario, rng: Random, slots: dict[str
         "question": f"{chair} (chair)",
     }
     opening = f"Minutes of the case meeting, {slots['hospital']}. Presented by {doctor}; chaired by {chair}."
-    return paragraphs([opening, *(f"{speaker.get(name, doctor)}: {text}".replace(": - ", ":\n- ") for name, text in parts)])
+    return paragraphs(
+        [opening, *(f"{speaker.get(name, doctor)}: {text}".replace(": - ", ":\n- ") for name, text in parts)]
+    )
 
 
 LAYOUTS: list[Layout] = [_note, _letter, _numbered, _report, _meeting, _inline]

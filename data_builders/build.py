@@ -15,7 +15,7 @@ from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_json, write_jsonl
 from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.principles import by_number
-from judge_r1.records import ReasoningPair
+from judge_r1.records import Case, ReasoningPair
 
 KINDS = ("single", "multi")
 
@@ -41,7 +41,12 @@ def build(
     corpus = SOURCES.get(source)
     skipped: Counter[str] = Counter()
     abstained: Counter[str] = Counter()
-    cases = {case.case_id: case for case in corpus.read(path, limit, seed, skipped)}
+    cases: dict[str, Case] = {}
+    for case in corpus.read(path, limit, seed, skipped):
+        if case.case_id in cases:
+            skipped[f"{source}: the same case again"] += 1
+        else:
+            cases[case.case_id] = case
     read_seconds = time.monotonic() - started
     pairs: list[ReasoningPair] = []
     for case in track(cases.values(), description=f"perturbing {source}", transient=True):

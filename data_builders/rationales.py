@@ -42,7 +42,8 @@ def gold_trace(
     episode = new_episode(pair, data, config, codec, ())
     gave_up = False
     try:
-        _feed(episode, codec, next(rationale))
+        first = next(rationale)
+        _feed(episode, codec, first.removeprefix("<think>") if episode.thinking else first)
         while isinstance(episode.state, Search):
             episode.observe(case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k))
             _feed(episode, codec, rationale.send(episode.turns[-1].passages))

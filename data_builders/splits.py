@@ -17,13 +17,6 @@ def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[Pair
     return _part(data, chosen, inside=False), _part(data, chosen, inside=True)
 
 
-def take_cases(data: PairSet, count: int) -> PairSet:
-    """The first `count` cases with their pairs."""
-    cases = list(data.cases.values())[:count]
-    kept = {case.case_id for case in cases}
-    return PairSet.of(cases, [pair for pair in data.pairs if pair.case_id in kept])
-
-
 def _group(case: Case) -> str:
     return str(case.meta.get("group", case.case_id))
 

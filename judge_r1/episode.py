@@ -116,6 +116,11 @@ class Episode:
         """What the driver has to do next."""
         return self._state
 
+    @property
+    def thinking(self) -> bool:
+        """Whether a thought is open: at the start, if the chat template opened one."""
+        return self._scanner.open == "think"
+
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         """Take sampled ids with their log-probabilities; returns how many were used.
 

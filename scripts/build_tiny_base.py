@@ -1,9 +1,10 @@
 """Rebuild the tiny base model that ships in judge_r1/training/base (about half an hour on two cores).
 
-A Qwen3-shaped causal LM of 0.9 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
+A Qwen3-shaped causal LM of 1.2 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
 check lists: one numbered list, a look-up for each line, and whether each word of the record is the same.
 No pair of reasonings, no principle and no verdict occurs in that text. Seeds differ a lot in when the comparing circuit
-forms, so the rate stays up until a held-out test passes, and only then decays. Goes on where it was stopped.
+forms, so the rate stays up until a held-out test passes, and only then decays. Goes on where it was stopped. The base
+in the repository was trained in three stretches while its text grew: a rebuild gives one of its kind, not its bytes.
 
     python scripts/build_tiny_base.py --out judge_r1/training/base
 """

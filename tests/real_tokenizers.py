@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from judge_r1.models import SMOLLM2_FILE, SMOLLM2_SHA256, build_once, cache_dir, load_tokenizer
+from judge_r1.models import SMOLLM2_FILE, SMOLLM2_SHA256, load_tokenizer
 from judge_r1.tags import NAMES
 from judge_r1.tokens import Codec
+from retrieval.cache import build_once, cache_dir
 
 CHAT_TEMPLATE = (
     "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"

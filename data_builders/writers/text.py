@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from data_builders.perturb.match import content_words
-from data_builders.perturb.steps import body_sentences, sentences, split_steps
+from data_builders.perturb.steps import MARKER, sentences, split_steps
 from data_builders.writers import WRITERS, Rationale
 from judge_r1.config import EpisodeConfig
 from judge_r1.principles import by_number
@@ -29,8 +29,8 @@ _REMARKS = {
 
 @WRITERS.register("text")
 def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
-    """The places of the flaws in turn, each searched for while the budget lasts; a verdict without a search of its own
-    waits for the end."""
+    """The places of the flaws in turn, with a search at each while the budget lasts; a verdict on a place that is not
+    searched for waits for the end."""
     worse = "B" if pair.preferred == "A" else "A"
     searches = config.spending.max_searches
     thoughts = verdicts = ""
@@ -41,6 +41,8 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
         if number < searches:
             query = " ".join(dict.fromkeys(f"{a} {b}".split()))
             passages = yield f"{thoughts}<search>{query}</search>"
+            if not passages and principle in (2, 4):
+                return  # these only the case can tell
             thoughts = f"<think>{_finding(passages, query)}.</think>{verdict}"
         else:
             verdicts += verdict
@@ -64,29 +66,39 @@ def _places(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:
-    """Where the sentences of a reasoning start, and their words, without numbering and headings."""
-    spans = [
-        (step.start + start, step.text[start:end])
-        for step in split_steps(text)
-        for start, end in body_sentences(step, least=1)
-    ]
-    return spans or [(0, text)]
+    """Where the sentences of a reasoning start, and their words, without numbering."""
+    found = []
+    for step in split_steps(text):
+        marker = MARKER.match(step.text)
+        first = marker.end() if marker else 0
+        found += [
+            (step.start + first + start, step.text[first + start : first + end])
+            for start, end in sentences(step.text[first:])
+        ]
+    return found
 
 
 def _shown(a: str, b: str) -> tuple[str, str]:
-    """The words of two sentences from shortly before their first difference, without tags' brackets."""
-    one, other = (re.sub(r"[<>]", "", text).split() for text in (a, b))
+    """The words of two sentences from shortly before their first difference."""
+    one, other = _plain(a), _plain(b)
     same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
     start = max(0, min(same - _BEFORE, max(len(one), len(other)) - _SHOWN))
-    first, second = (" ".join(words[start : start + _SHOWN]).strip(" .") for words in (one, other))
-    return first, second
+    return _line(one[start : start + _SHOWN]), _line(other[start : start + _SHOWN])
 
 
 def _finding(passages: Sequence[Evidence], query: str) -> str:
-    """The sentence of the passages that has most words of the query."""
+    """The words of one sentence of the passages that have most of the query."""
     wanted = set(content_words(query))
-    found = [p.text[start:end] for p in passages for start, end in sentences(p.text)]
-    if not found:
-        return "The search shows nothing"
-    best = max(found, key=lambda text: len(wanted.intersection(content_words(text))))
-    return f"The case file has: {_shown(best, best)[0]}"
+    told = [_plain(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
+    windows = [_line(words[i : i + _SHOWN]) for words in told for i in range(max(1, len(words) - _SHOWN + 1))]
+    best = max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
+    return f"The case file has: {best}" if best else "The search shows nothing"
+
+
+def _plain(text: str) -> list[str]:
+    """Words without tags' brackets and bold face."""
+    return re.sub(r"[<>]|\*\*", "", text).split()
+
+
+def _line(words: Sequence[str]) -> str:
+    return " ".join(words).strip(" .")

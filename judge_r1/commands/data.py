@@ -7,8 +7,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from data_builders.sources import SOURCES
+
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
+_SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names())
 
 
 def register(app: typer.Typer) -> None:
@@ -18,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    source: Annotated[str, typer.Argument(help="mini, medrbench, echr or f1000rd.")],
+    source: Annotated[str, typer.Argument(help=_SOURCES)],
     out: Out,
     path: Annotated[Path | None, typer.Option(help="Folder of the corpus in its original format.")] = None,
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",

@@ -22,7 +22,7 @@ RECIPES = Path(__file__).resolve().parents[2] / "recipes" / "mini"
 
 @dataclass(frozen=True)
 class Size:
-    """How much of everything: training and held-out cases, overrides of the two warm-ups and of GRPO."""
+    """How much of everything: training and held-out cases, overrides of the warm-up and of GRPO."""
 
     cases: int
     test_share: float
@@ -74,9 +74,9 @@ def demo(
     console.print("what can be told without the case (the two reasonings alone):")
     print_probe(probe(train.pairs, seed=seed), console)
 
-    console.rule("2  SFT on rationales: without search, and the warm-up with search", align="left")
+    console.rule("2  warm-up: SFT on rationales with search", align="left")
     recipes = _recipes(out, size, seed)
-    trained = [run_recipe(recipes[name], out / name) for name in ("nosearch", "warmup")]
+    trained = [run_recipe(recipes["warmup"], out / "warmup")]
     console.rule("3  GRPO with search in the loop", align="left")
     trained.append(run_recipe(recipes["grpo"], out / "grpo"))
 
@@ -86,7 +86,7 @@ def demo(
     evaluation = Evaluation(test, out / "eval", resume=True)
     for row, name, model in ROWS:
         evaluation.add(row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs))
-    curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("nosearch", "warmup", "grpo")}
+    curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}
     evaluation.finish(DIFFERENCES, curves)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
@@ -95,20 +95,18 @@ def demo(
 
 ROWS: Sequence[tuple[str, str, str | None]] = (
     ("base", "warmup", "bundled:tiny"),
-    ("no search", "nosearch", None),
     ("warm-up", "warmup", None),
     ("warm-up + GRPO", "grpo", None),
 )
 DIFFERENCES = [
     ("warm-up", "base"),
-    ("warm-up + GRPO", "no search"),
     ("warm-up + GRPO", "warm-up"),
 ]
 
 
 def _recipes(out: Path, size: Size, seed: int) -> dict[str, Recipe]:
     shared = [f"data.train={out / 'data' / 'train'}", f"seed={seed}"]
-    sizes = {"warmup": size.warmup, "nosearch": size.warmup, "grpo": size.grpo}
+    sizes = {"warmup": size.warmup, "grpo": size.grpo}
     start = {"grpo": [f"model={out / 'warmup' / 'model'}"]}
     return {
         name: load_recipe(RECIPES / f"{name}.yaml", [*shared, *overrides, *start.get(name, [])])

@@ -67,4 +67,8 @@ def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:
 
     found, rejected = warmup_traces(data, recipe, Codec(load_tokenizer(recipe.model)))
     write_json(folder / "traces.json", {"used": len(found), "rejected": dict(sorted(rejected.items()))})
+    wanted = recipe.sft.traces or len(data.pairs)
+    if len(found) < wanted:
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
+        Console().print(f"{len(found)} of {wanted} wanted traces; rejected: {reasons or 'none'}", soft_wrap=True)
     return found

@@ -5,8 +5,11 @@ import pytest
 import real_tokenizers
 from toys import make_case, mini_pairs
 
+from data_builders.perturb.check import in_order, replaced
+from data_builders.perturb.engine import perturb
 from data_builders.rationales import answer_text, traces
-from data_builders.writers import writer_for
+from data_builders.sources.mini import FACT, facts_of
+from data_builders.writers import WRITERS, Writer, writer_for
 from data_builders.writers.mini import write_mini
 from data_builders.writers.text import write_text
 from judge_r1.config import EpisodeConfig
@@ -15,6 +18,7 @@ from judge_r1.pairs import PairSet
 from judge_r1.parsing import parse_strict
 from judge_r1.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.tags import TAG
+from judge_r1.tokens import Codec
 
 DATA = mini_pairs(44)
 BUDGET = Budget(max_searches=6, top_k=1, passage_words=3, response_tokens=80, observation_tokens=32)
@@ -22,10 +26,12 @@ CONFIG = EpisodeConfig(context="none", prompt="compact", retriever="bm25", promp
 NAMED = re.compile(r"(?:illogical|differs|unfair|absent|vague|harmful) ([1-6])\b")
 
 
-def written(config: EpisodeConfig = CONFIG, data: PairSet = DATA) -> tuple[dict[str, Trajectory], Counter[str]]:
+def written(
+    config: EpisodeConfig = CONFIG, data: PairSet = DATA, writer: Writer | None = None
+) -> tuple[dict[str, Trajectory], Counter[str]]:
     rejected: Counter[str] = Counter()
     codec = real_tokenizers.codec("tiny")
-    found = traces(data, config, codec, rejected=rejected)
+    found = traces(data, config, codec, rejected=rejected, writer=writer)
     return {pair.pair_id: trajectory for pair, trajectory in found}, rejected
 
 
@@ -94,6 +100,59 @@ def test_a_pair_that_the_budgets_do_not_hold_is_counted_and_left_out() -> None:
             assert set(rejected) == {reason}
         for trajectory in found.values():
             assert not any(turn.notice for turn in trajectory.turns)
+
+
+def test_passages_that_are_not_shown_are_not_known() -> None:
+    """An observation with room for no passage, and one with room for some of three: what a thought says of the record
+    was there to be read, and a writer without a finding gives up."""
+    found, rejected = written(changed(observation_tokens=16))
+    assert set(rejected) == {"writer_gave_up"}
+    assert not any(trajectory.searches for trajectory in found.values())
+    found, rejected = written(changed(passage_words=6, top_k=3, observation_tokens=32))
+    assert set(rejected) == {"writer_gave_up"}
+    turns = [turn for trajectory in found.values() for turn in trajectory.turns if turn.query]
+    assert any(turn.passages_dropped for turn in turns)
+    assert all(turn.passages for turn in turns)
+
+
+@pytest.mark.parametrize("top_k", [1, 3])
+def test_of_several_facts_in_a_passage_the_one_that_is_meant_is_put_beside_the_claim(top_k: int) -> None:
+    """A sound claim is never said to differ, even where a search ranks another passage first."""
+    found, rejected = written(changed(passage_words=6, top_k=top_k, observation_tokens=80))
+    assert len(found) > len(DATA.pairs) / 2
+    assert set(rejected) <= {"writer_gave_up"}
+    by_id = DATA.by_id()
+    for pair_id, trajectory in found.items():
+        differs = "differs" in text_of(trajectory)
+        assert differs == bool({2, 4} & set(by_id[pair_id].violated))
+
+
+def test_a_hasty_judge_looks_up_what_is_wrong_and_some_of_what_is_right() -> None:
+    data = mini_pairs(200, seed=1)
+    found, rejected = written(changed(response_tokens=200), data, WRITERS.get("mini-hasty"))
+    assert not rejected
+    sound = Counter[bool]()
+    for pair in data.pairs:
+        facts = [str(fact) for fact in facts_of(data.case_of(pair).context)]
+        for turn in found[pair.pair_id].turns:
+            claims = [match[1] for match in re.finditer(rf"says ({FACT.pattern}),", turn.text)]
+            for number, claim in enumerate(claims, 1):
+                looked_up = turn.query is not None and number == len(claims)
+                if claim in facts:
+                    sound[looked_up] += 1
+                else:
+                    assert looked_up
+    assert sound.total() > 500
+    assert 0.35 < sound[True] / sound.total() < 0.45
+
+
+@pytest.mark.parametrize("name", ["mini", "mini-hasty"])
+def test_both_writers_of_mini_score_1_and_always_write_the_same(name: str) -> None:
+    roomy = changed(response_tokens=200)
+    found, rejected = written(roomy, writer=WRITERS.get(name))
+    assert not rejected
+    assert [t.reward and t.reward["r"] for t in found.values()] == [1.0] * len(DATA.pairs)
+    assert written(roomy, writer=WRITERS.get(name))[0] == found
 
 
 def test_a_trace_stops_where_the_last_flaw_is_found() -> None:
@@ -169,11 +228,12 @@ def test_a_trace_of_prose_goes_to_the_place_where_the_reasonings_part() -> None:
     found = prose_traces()
     assert [trajectory.reward and trajectory.reward["r"] for trajectory in found] == [1.0, 1.0, 1.0]
     first = text_of(found[0])
-    worse = "B" if PROSE_PAIRS[0].preferred == "A" else "A"
+    worse, better = ("B", "A") if PROSE_PAIRS[0].preferred == "A" else ("A", "B")
     assert f"{worse} says: He was arrested on 3 May 2001 and held for two days." in first
-    assert "The other says: He was arrested on 3 May 2001 and held for nine days." in first
-    assert found[0].turns[0].query == "He was arrested on 3 May 2001 and held for nine days"
-    assert "held for nine days" in found[0].turns[0].passages[0].text
+    assert f"{better} says: He was arrested on 3 May 2001 and held for nine days." in first
+    query = {"He", "was", "arrested", "on", "3", "May", "2001", "and", "held", "for", "nine", "two", "days"}
+    assert set((found[0].turns[0].query or "").split()) == query
+    assert "The case file has: He was arrested on 3 May 2001 and held for nine days." in found[0].turns[1].text
     assert f"{worse} breaks 2, Factual Consistency" in first
     assert found[2].searches == 2
     assert "breaks 6, Harmlessness" in text_of(found[2])
@@ -184,6 +244,61 @@ def test_a_trace_of_prose_searches_no_more_than_it_may() -> None:
     assert [trajectory.searches for trajectory in prose_traces(one)] == [1, 1, 1]
     none = PROSE_CONFIG.model_copy(update={"search": False, "context": "full"})
     assert [trajectory.searches for trajectory in prose_traces(none)] == [0, 0, 0]
+
+
+def test_a_trace_of_prose_without_a_search_judges_at_the_end() -> None:
+    config = PROSE_CONFIG.model_copy(update={"search": False, "context": "full"})
+    text = text_of(prose_traces(config)[2])
+    assert text.rindex(" says: ") < text.index(" breaks ")
+
+
+def turned(pair: ReasoningPair) -> ReasoningPair:
+    """The same two texts with the other one as the flawed."""
+    flaws, shift = [], 0
+    for flaw, old in zip(in_order(pair), replaced(pair) or (), strict=True):
+        start = flaw.span.start - shift
+        shift += flaw.span.end - flaw.span.start - len(old)
+        flaws.append(flaw.model_copy(update={"span": Span(start=start, end=start + max(1, len(old)))}))
+    origin = pair.origin.model_copy(update={"flaws": tuple(flaws)})
+    return pair.model_copy(update={"preferred": "A" if pair.preferred == "B" else "B", "origin": origin})
+
+
+def test_nothing_before_the_first_observation_gives_the_verdict_away() -> None:
+    pairs = [*PROSE_PAIRS, *perturb(PROSE, abstained=Counter())]
+    assert {pair.preferred for pair in pairs} == {"A", "B"}
+    assert {pair.kind for pair in pairs} == {"single", "multi"}
+    for pair in pairs:
+        before, other = (next(write_text(PROSE, p, PROSE_CONFIG)) for p in (pair, turned(pair)))
+        assert before == other
+        assert before.startswith("<think>A says: ")
+        assert " breaks " not in before
+
+
+def test_where_the_case_shows_nothing_prose_is_judged_only_by_what_needs_no_case() -> None:
+    budget = Budget(max_searches=2, top_k=1, passage_words=100, response_tokens=600, observation_tokens=70)
+    tight = PROSE_CONFIG.model_copy(update={"budget": budget})
+    rejected: Counter[str] = Counter()
+    data, codec = PairSet.of([PROSE], PROSE_PAIRS), real_tokenizers.codec("awkward")
+    [(pair, trajectory)] = traces(data, tight, codec, rejected=rejected)
+    assert pair.violated == (1,)
+    assert "The search shows nothing." in text_of(trajectory)
+    assert rejected == {"writer_gave_up": 2}
+
+
+def test_a_thought_that_the_chat_template_opened_is_not_opened_twice() -> None:
+    tokenizer = real_tokenizers.awkward()
+    before, tokenizer.chat_template = tokenizer.chat_template, tokenizer.chat_template + "<think>\n"
+    try:
+        data, rejected = PairSet.of([PROSE], PROSE_PAIRS), Counter[str]()
+        found = [t for _, t in traces(data, PROSE_CONFIG, Codec(tokenizer), rejected=rejected)]
+    finally:
+        tokenizer.chat_template = before
+    assert len(found) == len(PROSE_PAIRS)
+    for trajectory in found:
+        written = Codec(tokenizer).decode(trajectory.token_ids)
+        assert written.startswith("A says")
+        assert written.count("<think>") == written.count("</think>") - 1
+        assert trajectory.turns[0].text.startswith("<think>A says")
 
 
 def test_tags_in_the_texts_never_become_tags_of_the_trace() -> None:

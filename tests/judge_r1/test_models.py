@@ -1,5 +1,4 @@
 import json
-import threading
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,8 +9,6 @@ from judge_r1 import models
 from judge_r1.errors import JudgeError
 from judge_r1.models import (
     ModelUnavailable,
-    build_once,
-    cache_dir,
     context_length,
     eos_ids,
     load_config,
@@ -41,53 +38,6 @@ def test_weights_that_are_not_the_pinned_ones_are_refused(monkeypatch: pytest.Mo
     with pytest.raises(ModelUnavailable, match="is not the file it should be"):
         resolve("bundled:smollm2-135m")
     assert not (tmp_path / "cache").exists()
-
-
-def test_the_cache_is_where_the_environment_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
-    assert cache_dir() == tmp_path
-    monkeypatch.delenv("JUDGE_R1_CACHE")
-    assert cache_dir() == Path.home() / ".cache" / "judge_r1"
-
-
-def test_a_folder_is_built_once_and_whole(tmp_path: Path) -> None:
-    target, built = tmp_path / "cache" / "model", []
-
-    def build(folder: Path) -> None:
-        assert not target.exists()
-        built.append(folder)
-        (folder / "weights").write_text("x")
-
-    assert build_once(target, build) == build_once(target, build) == target
-    assert len(built) == 1
-    assert [p.name for p in target.parent.iterdir()] == ["model"]
-
-
-def test_a_build_that_breaks_leaves_nothing(tmp_path: Path) -> None:
-    def build(folder: Path) -> None:
-        (folder / "half").write_text("x")
-        raise RuntimeError("no memory left")
-
-    with pytest.raises(RuntimeError, match="no memory left"):
-        build_once(tmp_path / "model", build)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_two_that_race_get_the_same_whole_folder(tmp_path: Path) -> None:
-    both, target, found = threading.Barrier(2), tmp_path / "model", []
-
-    def build(folder: Path) -> None:
-        (folder / "weights").write_text("x")
-        both.wait(timeout=20)
-
-    threads = [threading.Thread(target=lambda: found.append(build_once(target, build))) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [target, target]
-    assert [p.name for p in target.iterdir()] == ["weights"]
-    assert [p.name for p in tmp_path.iterdir()] == ["model"]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def owners(hits: Sequence[Hit]) -> set[int]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(ids=IDS, max_cases=st.integers(1, 4), k=st.integers(1, 9), data=st.data())
 def test_hits_are_the_case_s_own(
     method: Callable[[], str | Embedder], ids: list[str], max_cases: int, k: int, data: st.DataObject
@@ -55,7 +55,7 @@ def test_hits_are_the_case_s_own(
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(ids=IDS, stranger=st.sampled_from(TWINS) | st.text(max_size=4))
 def test_an_unknown_id_finds_nothing_and_spoils_nothing(
     method: Callable[[], str | Embedder], ids: list[str], stranger: str
@@ -112,7 +112,7 @@ class Failing(ToyEmbedder):
 
 
 @pytest.mark.parametrize("way", ["raises", "rows lost", "one row more", "columns lost", "not finite"])
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(ids=IDS, at=st.frozensets(st.integers(0, 7), min_size=1), data=st.data())
 def test_a_failing_embedder_leaves_no_half_built_index(
     way: str, ids: list[str], at: frozenset[int], data: st.DataObject

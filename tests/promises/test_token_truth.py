@@ -86,7 +86,7 @@ def first_action(text: str) -> tuple[str, str] | None:
 def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: str) -> None:
     of = codec(name)
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
     @given(tapes(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
     def check(tape: list[int], chunks: list[int]) -> None:
         one, used = play(of, tape, [1])
@@ -107,7 +107,7 @@ def test_each_turn_ends_at_the_id_that_completes_its_first_action(name: str) -> 
     """Against the grammar applied anew to every prefix of a turn: no id too many, none too few, no text lost."""
     of = codec(name)
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
     @given(tapes(of))
     def check(tape: list[int]) -> None:
         episode, _ = play(of, tape, [5])

@@ -5,15 +5,8 @@ from pathlib import Path
 import pytest
 
 from retrieval import bundled_e5
-from retrieval.bundled_e5 import cache_root, e5_folder
+from retrieval.bundled_e5 import e5_folder
 from retrieval.errors import EmbedderUnavailable
-
-
-def test_the_cache_folder_is_the_user_s_choice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
-    assert cache_root() == tmp_path
-    monkeypatch.delenv("JUDGE_R1_CACHE")
-    assert cache_root() == Path.home() / ".cache" / "judge_r1"
 
 
 def test_without_the_package_the_error_holds_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

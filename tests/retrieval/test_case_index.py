@@ -32,7 +32,7 @@ def indexes_of(text: str) -> list[CaseIndex]:
     return [DenseIndex(cut, vectors, embedder), NumpyIndex(cut, vectors, embedder), BM25Index(cut)]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @example(count=60, kinds=1, noise=1e-7, k=1, asked=25, seed=0)
 @example(count=60, kinds=2, noise=1e-8, k=3, asked=3, seed=1)
 @given(

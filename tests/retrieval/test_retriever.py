@@ -32,7 +32,7 @@ def alone(text: str, method: str) -> CaseIndex:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(CASES, METHODS, st.integers(1, 4), st.integers(1, 3), st.data())
 def test_every_request_gets_what_its_case_alone_would_give(
     cases: dict[str, str], method: str, k: int, max_cases: int, data: st.DataObject

@@ -101,6 +101,16 @@ def test_wrong_date_changes_one_part() -> None:
         assert LEGAL.context[edit.context_spans[0].start : edit.context_spans[0].end] == "14 May 2003"
 
 
+def test_wrong_date_is_none_that_the_context_has() -> None:
+    """Day and year may share their digits: the day of 20 May 2003 is changed, not the year."""
+    others = " ".join(f"On {day} May 2003 a letter came." for day in range(10, 32) if day not in (20, 25))
+    case = case_of(
+        "legal", f"On 20 May 2003 he was heard. {others}", "1. The Court notes that he was heard on 20 May 2003."
+    )
+    found = {edit.replacement for edit in tries("other_date", case, number=200)}
+    assert [date for date in found if date.endswith("May 2003")] == ["25 May 2003"]
+
+
 def test_wrong_name_is_another_person_of_the_case() -> None:
     assert {edit.replacement for edit in tries("other_name", LEGAL, "Nowak")} == {"Mr Kowal", "Mr Zielinski"}
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from judge_r1.evaluation.outcomes import outcome
 from judge_r1.evaluation.report import Episode, ReportError, marked, write_report
 from judge_r1.evaluation.summary import summarise
-from judge_r1.evaluation.table import Grid
 from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.reward import rewarded
 
@@ -69,9 +68,7 @@ def write(tmp_path: Path, episodes: list[Episode] = EPISODES, **more: Any) -> st
 
 
 def test_the_page_holds_every_table_and_episode_and_repeats_byte_for_byte(tmp_path: Path) -> None:
-    text = write(
-        tmp_path, probe=Grid("Probe without the case", "Chance is .5.", ("principle", "auc"), (("P1", "0.71"),))
-    )
+    text = write(tmp_path)
     page = Page(text)
     assert len(page.of("details", class_="episode")) == len(EPISODES)
     words = " ".join(page.words)
@@ -79,16 +76,12 @@ def test_the_page_holds_every_table_and_episode_and_repeats_byte_for_byte(tmp_pa
         "Overall",
         "Accuracy by principle",
         "Differences",
-        "Probe without the case",
-        "0.71",
         "tuned minus base",
     ):
         assert part in words
     verdicts = {a["data-verdict"] for a in page.of("details", class_="episode")}
     assert verdicts >= {"right", "wrong"}
-    assert text == write(
-        tmp_path, probe=Grid("Probe without the case", "Chance is .5.", ("principle", "auc"), (("P1", "0.71"),))
-    )
+    assert text == write(tmp_path)
 
 
 def test_the_page_loads_nothing_and_runs_its_own_script_only(tmp_path: Path) -> None:
@@ -119,7 +112,7 @@ def test_no_text_of_cases_judges_or_runs_becomes_markup(tmp_path: Path) -> None:
     summary = summarise({EVIL: [outcome(*episodes[0])]}, [], {EVIL: 1.0}, {EVIL: {EVIL: EVIL}})
     metrics = {EVIL: [{"step": 0, EVIL: 1.0, "loss": 2}, {"step": 1, EVIL: 2.0, "loss": 1}]}
     path = tmp_path / "report.html"
-    write_report(path, summary, metrics, episodes, Grid(EVIL, EVIL, (EVIL,), ((EVIL,),)), title=EVIL)
+    write_report(path, summary, metrics, episodes, title=EVIL)
     text = path.read_text(encoding="utf-8")
     page = Page(text)
     assert len(page.of("script")) == 1

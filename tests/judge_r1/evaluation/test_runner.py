@@ -84,7 +84,7 @@ def test_kill_9_midway_then_resume_equals_an_unbroken_run(
     assert judge.asked == [p.pair_id for p in PAIRS[kept:]]
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_cut_at_any_byte_the_traces_can_be_resumed(
     tmp_path: Path, unbroken: tuple[list[Outcome], bytes], data: st.DataObject

@@ -3,6 +3,7 @@
 from importlib.resources import files
 from pathlib import Path
 
+from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
@@ -62,12 +63,14 @@ def write_page(found: Statistics, path: Path) -> None:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((files(__package__) / "stats.html").read_text(encoding="utf-8"))
     page = template.render(found=found, columns=COLUMNS, rows=rows(found), figures=figures(found))
-    write_atomic(path, [page])
+    write_atomic(path, [page, "\n"])
 
 
 def print_statistics(found: Statistics, console: Console) -> None:
     """The table; lengths are means over pairs and over cases."""
-    table = Table(*COLUMNS, title=f"Mean lengths; tokens of {found.tokenizer}")
+    table = Table(title=f"Mean lengths; tokens of {found.tokenizer}", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in COLUMNS:
+        table.add_column(column, justify="right" if column else "left")
     for row in rows(found):
         table.add_row(*row)
     console.print(table)

@@ -44,7 +44,7 @@ def shortcuts(
 ) -> None:
     """How far readers get that never see a case; P2 and P4 are flagged where one finds them. Writes audit.json.
 
-    Example: `judge-r1 audit runs/medical`
+    Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
     from data_builders.audit.shortcut_tables import print_shortcuts
     from data_builders.audit.shortcuts import as_json, audit_shortcuts

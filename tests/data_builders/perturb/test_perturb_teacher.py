@@ -83,7 +83,7 @@ def test_true_variants_of_real_cases_are_taken_as_they_are(real_data: Path, sour
         truths += len(truth)
         assert all(truth[pair.flawed] == pair.violated for pair in pairs if pair.case_id == case.case_id)
     assert truths > 50
-    assert len(pairs) >= 0.97 * truths
+    assert len(pairs) >= 0.95 * truths
     reasons = {key.partition(": ")[2] for key in tally.rejected}
     assert reasons <= {"the variant is missing", "the same place as another variant"}
 

@@ -182,7 +182,9 @@ def draw(found: dict[str, list[tuple[int, float]]], file: Path) -> None:
     figure, axes = pyplot.subplots(figsize=(5, 2.6))
     for kind, points in found.items():
         axes.plot(*zip(*points, strict=True), marker="o", label=kind)
-    axes.set(xlabel="pairs built", ylabel="peak memory (MB)", xscale="log", ylim=(0, None))
+    top = 1.2 * max(peak for points in found.values() for _, peak in points)
+    axes.set(xlabel="pairs built", ylabel="peak memory (MB)", xlim=(0, None), ylim=(0, top))
+    axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.legend(frameon=False)
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()

@@ -10,6 +10,12 @@ if (form) {
     if (kept !== null) box.checked = kept === "true";
     box.addEventListener("change", () => sessionStorage.setItem(box.id, box.checked));
   }
+  differences.addEventListener("change", () => {
+    for (const pane of document.querySelectorAll(".reasoning")) {
+      const first = pane.querySelector("mark");
+      if (first && differences.checked) pane.scrollTop = first.offsetTop - pane.offsetTop - pane.clientHeight / 3;
+    }
+  });
   const toggle = (box) => {
     box.checked = !box.checked;
     box.dispatchEvent(new Event("change"));

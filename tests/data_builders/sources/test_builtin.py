@@ -1,0 +1,149 @@
+"""The shipped cases: rebuilt to the byte, long and distinct, references resting on their context, pairs for all six."""
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from data_builders.perturb.engine import perturb
+from data_builders.perturb.match import content_words
+from data_builders.probe import probe
+from data_builders.sources import SOURCES
+from data_builders.sources.builtin import FILE
+from data_builders.sources.errors import SourceError
+from data_builders.validate import validate
+from judge_r1.jsonl import write_jsonl
+from judge_r1.pairs import CASES_FILE, PAIRS_FILE
+from judge_r1.records import Case, ReasoningPair
+from retrieval.passages import split_passages
+from retrieval.retriever import Retriever
+from scripts import build_builtin_cases
+from scripts.builtin_cases.overlap import overlap, runs
+
+NUMBER = re.compile(r"(?<![\w.,])\d+(?:[.,]\d+)*(?!\w)")
+NAME = re.compile(r"(?<![.!?:] )(?<!^)\b[A-Z][\w’'-]+")
+STEP = re.compile(r"^\d+\. ", re.M)
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[Case]:
+    return list(SOURCES.get("builtin").read(None, None, 0, Counter()))
+
+
+@pytest.fixture(scope="module")
+def pairs(cases: list[Case]) -> list[ReasoningPair]:
+    return [pair for case in cases for pair in perturb(case, abstained=Counter())]
+
+
+def steps(case: Case) -> list[str]:
+    return [STEP.sub("", line) for line in case.reference.split("\n")]
+
+
+def facts(text: str) -> set[str]:
+    """Numbers and names as they stand in a text; a word that opens a sentence is no name."""
+    return {match[0] for match in NUMBER.finditer(text)} | {
+        match[0].removesuffix("'s").removesuffix("'") for match in NAME.finditer(text)
+    }
+
+
+def holds(text: str, fact: str) -> bool:
+    return re.search(rf"(?<![\w.,]){re.escape(fact)}(?!\w|[.,]\d)", text) is not None
+
+
+def test_the_file_is_what_the_script_writes(tmp_path: Path) -> None:
+    write_jsonl(tmp_path / "builtin.jsonl", build_builtin_cases.cases())
+    assert (tmp_path / "builtin.jsonl").read_bytes() == FILE.read_bytes()
+
+
+def test_forty_cases_of_each_domain_each_its_own(cases: list[Case]) -> None:
+    assert Counter(case.domain for case in cases) == {"medical": 40, "legal": 40, "academic": 40}
+    assert len({case.case_id for case in cases}) == len({case.meta["group"] for case in cases}) == 120
+    assert {(case.source, case.license) for case in cases} == {("builtin", "Apache-2.0")}
+
+
+def test_limit_takes_the_domains_in_turn_and_a_folder_is_refused() -> None:
+    read = SOURCES.get("builtin").read
+    assert [case.domain for case in read(None, 4, 0, Counter())] == ["medical", "legal", "academic", "medical"]
+    with pytest.raises(SourceError, match="leave --path out"):
+        list(read(Path("somewhere"), None, 0, Counter()))
+
+
+def test_lengths(cases: list[Case]) -> None:
+    for case in cases:
+        assert 700 <= len(case.context.split()) <= 1500, case.meta
+        assert 250 <= len(case.reference.split()) <= 480, case.meta
+        assert [line.split()[0] for line in case.reference.split("\n")] == [
+            f"{n}." for n in range(1, len(steps(case)) + 1)
+        ]
+        assert 8 <= len(steps(case)) <= 12, case.meta
+
+
+def test_every_number_and_name_of_a_reference_is_in_its_case(cases: list[Case]) -> None:
+    """The decision is given to whoever reads the case, so a diagnosis may be named."""
+    for case in cases:
+        known = f"{case.context}\n{case.decision}"
+        lower = known.lower()
+        for fact in set().union(*map(facts, steps(case))):
+            assert holds(known, fact) if fact[0].isdigit() else fact.lower() in lower, (case.meta["name"], fact)
+
+
+def test_most_steps_cite_a_value_or_a_name(cases: list[Case]) -> None:
+    cited = [bool(facts(step)) for case in cases for step in steps(case)]
+    assert sum(cited) > 0.75 * len(cited)
+
+
+@pytest.mark.parametrize(("field", "most"), [("context", 0.05), ("reference", 0.03)])
+def test_no_two_cases_share_their_words(cases: list[Case], field: str, most: float) -> None:
+    texts = [runs(getattr(case, field)) for case in cases]
+    assert max(overlap(one, other) for n, one in enumerate(texts) for other in texts[:n]) < most
+
+
+def test_pairs_for_all_principles_in_each_domain(pairs: list[ReasoningPair]) -> None:
+    singles = Counter((pair.domain, pair.violated[0]) for pair in pairs if pair.kind == "single")
+    for domain in ("medical", "legal", "academic"):
+        assert [singles[domain, number] for number in (1, 3, 5, 6)] == [200] * 4
+        assert singles[domain, 2] > 160
+        assert singles[domain, 4] >= 40
+    assert sum(pair.kind == "multi" for pair in pairs) == 600
+
+
+def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_path: Path) -> None:
+    write_jsonl(tmp_path / CASES_FILE, cases)
+    write_jsonl(tmp_path / PAIRS_FILE, pairs)
+    report = validate(tmp_path)
+    assert report.good, report.problems
+
+
+def test_words_do_not_tell_a_changed_fact_from_a_true_one(pairs: list[ReasoningPair]) -> None:
+    for number in (2, 4):
+        rows = probe([pair for pair in pairs if pair.violated == (number,)])
+        assert rows[0].name == f"P{number}"
+        assert rows[0].ci95[1] < 0.6, rows[0]
+
+
+def recall(cases: list[Case], method: str) -> float:
+    """The share of steps for which one of three passages is the one that holds most of what the step cites (or, where
+    it cites no value or name, most of its words)."""
+    found = Retriever({case.case_id: case.context for case in cases}, method=method)
+    hits = []
+    for case in cases:
+        passages = split_passages(case.context)
+        answers = found.search([(case.case_id, step) for step in steps(case)], 3)
+        for step, answer in zip(steps(case), answers, strict=True):
+            cited, words = facts(step), set(content_words(step))
+            held = [sum(holds(passage.text, fact) for fact in cited) for passage in passages]
+            if max(held) == 0:
+                held = [len(words & set(content_words(passage.text))) for passage in passages]
+            best = {passage.index for passage, count in zip(passages, held, strict=True) if count == max(held)}
+            hits.append(bool(best & {hit.passage.index for hit in answer}))
+    return sum(hits) / len(hits)
+
+
+def test_a_search_for_a_step_finds_what_it_rests_on(cases: list[Case]) -> None:
+    assert recall(cases, "bm25") > 0.92
+
+
+@pytest.mark.slow
+def test_a_semantic_search_finds_it_too(cases: list[Case]) -> None:
+    assert recall(cases, "bundled:e5-small") > 0.83

@@ -2,21 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from judge_r1.episode import Budget
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import explain
-from judge_r1.registry import suggest
-
-S = TypeVar("S", bound="Section")
-
-
-class Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+from judge_r1.overlay import Section, load_section, validated
 
 
 class EpisodeConfig(Section):
@@ -38,14 +30,19 @@ class EpisodeConfig(Section):
 
 
 class SftConfig(Section):
-    """Supervised fine-tuning on rationale traces (the warm-up of the paper's section 3.3)."""
+    """Supervised fine-tuning: on rationale traces (the warm-up of the paper's section 3.3) or on gold judgments."""
 
+    form: Literal["traces", "json", "table6"] = Field(
+        "traces",
+        description="traces: whole episodes; json and table6: the gold judgment alone, as Table 11 or 6 has it",
+    )
     epochs: float = Field(1.0, gt=0)
     max_steps: int = Field(-1, description="stop after so many steps; -1: when the epochs are over")
     batch_size: int = Field(32, ge=1)
     micro_batch_size: int = Field(32, ge=1)
     learning_rate: float = Field(1e-5, gt=0)
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
+    packing: bool = Field(False, description="several examples in a row of tokens, each attending to itself")
     traces: int | None = Field(None, ge=1, description="use so many traces; all by default")
     rationales: str | None = Field(None, description="who writes the traces; what fits the cases' source by default")
     traces_file: Path | None = Field(
@@ -57,6 +54,26 @@ class SftConfig(Section):
         if self.rationales is not None and self.traces_file is not None:
             raise ValueError("rationales and traces_file exclude each other: name one of them")
         return self
+
+
+class DpoConfig(Section):
+    """Direct preference optimisation, on two judgments of a pair or on its two reasonings (the paper's form)."""
+
+    form: Literal["judgment", "reasoning"] = "judgment"
+    epochs: float = Field(1.0, gt=0)
+    max_steps: int = Field(-1, description="stop after so many steps; -1: when the epochs are over")
+    batch_size: int = Field(32, ge=1)
+    micro_batch_size: int = Field(4, ge=1)
+    learning_rate: float = Field(5e-6, gt=0)
+    warmup_ratio: float = Field(0.1, ge=0, lt=1)
+    beta: float = Field(0.1, gt=0)
+
+
+class LoraConfig(Section):
+    """Low-rank adapters on all linear layers instead of full fine-tuning; they are merged into the saved model."""
+
+    rank: int = Field(64, ge=1)
+    alpha: int = Field(128, ge=1)
 
 
 class GrpoConfig(Section):
@@ -72,6 +89,13 @@ class GrpoConfig(Section):
     learning_rate: float = Field(1e-6, gt=0)
     warmup_ratio: float = Field(0.285, ge=0, lt=1)
     clip: float = Field(0.2, gt=0)
+    clip_high: float | None = Field(None, gt=0, description="upper clip, where it differs (DAPO's clip-higher)")
+    ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios of GSPO")
+    loss: Literal["token-mean", "sequence-mean", "constant"] = Field(
+        "token-mean", description="mean over all tokens; over episodes of their means; sum over a constant (Dr.GRPO)"
+    )
+    advantage_by_std: bool = Field(True, description="divide by the group's deviation; Dr.GRPO does not")
+    dynamic_sampling: bool = Field(False, description="draw other pairs for groups whose outcomes are all alike (DAPO)")
     kl: float = Field(0.001, ge=0, description="weight of the KL term to the model the run starts from")
     temperature: float = Field(1.0, gt=0)
 
@@ -84,14 +108,27 @@ class Recipe(Section):
     """Everything a training run depends on, resolved."""
 
     name: str
-    stage: Literal["sft", "grpo"]
-    model: str = Field(description="a folder, a hub name, or bundled:NAME")
+    stage: Literal["sft", "dpo", "grpo"]
+    start: "Recipe | None" = Field(None, description="the recipe that this one starts from; a file names it by path")
+    model: str = Field(
+        description="a folder, a hub name, or bundled:NAME; the trained one of `start` where that is set"
+    )
     data: DataConfig
     episode: EpisodeConfig = EpisodeConfig()
     sft: SftConfig = SftConfig()
+    dpo: DpoConfig = DpoConfig()
     grpo: GrpoConfig = GrpoConfig()
+    lora: LoraConfig | None = None
+    deepspeed: Literal["zero2", "zero3"] | None = Field(None, description="sft and dpo on several GPUs: shard by ZeRO")
     seed: int = 0
     save_every: int = Field(50, ge=1, description="steps between checkpoints; a GRPO step is one batch of episodes")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _model_of_start(cls, data: Any) -> Any:
+        start = data.get("start") if isinstance(data, dict) else None
+        name = start.get("name") if isinstance(start, dict) else None
+        return data | {"model": f"runs/{name}/model"} if name else data
 
     @model_validator(mode="after")
     def _whole_batches(self) -> "Recipe":
@@ -101,93 +138,23 @@ class Recipe(Section):
                 f"grpo: {self.grpo.pairs_per_step} pairs x {self.grpo.group_size} episodes do not divide into "
                 f"{self.grpo.updates_per_step} update(s) of micro-batches of {self.grpo.micro_batch_size}"
             )
-        if self.stage == "sft" and self.sft.batch_size % self.sft.micro_batch_size:
-            raise ValueError(f"sft.batch_size must be a multiple of sft.micro_batch_size ({self.sft.micro_batch_size})")
+        part = self.sft if self.stage == "sft" else self.dpo
+        if self.stage != "grpo" and part.batch_size % part.micro_batch_size:
+            field = f"{self.stage}.micro_batch_size"
+            raise ValueError(f"{self.stage}.batch_size must be a multiple of {field} ({part.micro_batch_size})")
         return self
-
-
-class BadRecipe(JudgeError):
-    """A recipe that cannot be read or does not fit the schema."""
 
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
-    return _validated(Recipe, _read(path, ()), overrides, str(path))
-
-
-def load_section(model: type[S], path: Path) -> S:
-    """A YAML file of keys and values as any section; the error for an unknown key names the nearest one."""
-    return _validated(model, _read(path, ()), (), str(path))
+    return load_section(Recipe, path, overrides, files=("start",))
 
 
 def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:
     """An episode configuration with `key=value` options put over it."""
-    return _validated(EpisodeConfig, config.model_dump(), options, "episode options")
+    return validated(EpisodeConfig, config.model_dump(), options, "episode options")
 
 
 def dump_recipe(recipe: Recipe) -> str:
     """The resolved recipe as YAML; `load_recipe` reads it back."""
     return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)
-
-
-def _validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], where: str) -> S:
-    for override in overrides:
-        key, equals, value = override.partition("=")
-        if not equals:
-            raise BadRecipe(f"override {override!r} must read key=value, for example grpo.steps=10")
-        try:
-            _set(data, key.split("."), yaml.safe_load(value))
-        except yaml.YAMLError as error:
-            raise BadRecipe(f"override {override!r} is not YAML: {' '.join(str(error).split())}") from None
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        raise BadRecipe(f"{where}: {_explain(error, model)}") from None
-
-
-def _read(path: Path, below: tuple[Path, ...]) -> dict[str, Any]:
-    if path.resolve() in below:
-        raise BadRecipe(f"{path} extends itself")
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadRecipe(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadRecipe(f"{path} is not YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(data, dict):
-        raise BadRecipe(f"{path} must hold keys and values")
-    if "extends" not in data:
-        return data
-    base = data.pop("extends")
-    if not isinstance(base, str):
-        raise BadRecipe(f"{path}: extends must be the path of one recipe file, not {base!r}")
-    return _merge(_read(path.parent / base, (*below, path.resolve())), data)
-
-
-def _merge(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    merged = dict(base)
-    for key, value in over.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = _merge(merged[key], value) if both else value
-    return merged
-
-
-def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
-    for key in keys[:-1]:
-        data = data.setdefault(key, {})
-        if not isinstance(data, dict):
-            raise BadRecipe(f"override {'.'.join(keys)}: {key} is not a section")
-    data[keys[-1]] = value
-
-
-def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """As `jsonl.explain`, with the nearest known key for an unknown one."""
-    first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), None)
-    if first is None:
-        return explain(error)
-    *sections, unknown = [str(part) for part in first["loc"]]
-    for name in sections:
-        annotation = model.model_fields[name].annotation
-        assert isinstance(annotation, type)
-        model = annotation
-    return f"unknown key {'.'.join([*sections, unknown])}{suggest(unknown, model.model_fields)}"

@@ -24,7 +24,7 @@ from data_builders.domains import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.errors import SourceError
 from data_builders.sources.tables import HUB, Row, rows
-from judge_r1.config import Section, load_section
+from judge_r1.overlay import Section, load_section
 from judge_r1.records import Case, Domain, NonEmpty
 
 NAME = "custom"

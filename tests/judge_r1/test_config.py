@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.config import BadRecipe, EpisodeConfig, Recipe, dump_recipe, load_recipe
+from judge_r1.config import EpisodeConfig, Recipe, dump_recipe, load_recipe
 from judge_r1.errors import JudgeError
+from judge_r1.overlay import BadRecipe
 
 BASE = """
 name: toy
@@ -44,7 +45,7 @@ def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
         ("grpo.steps=ten", "field grpo.steps: "),
         ("episode.context=half", "field episode.context: "),
         ("episode.budget.observation_tokens=1", "field episode.budget.observation_tokens: "),
-        ("stage=dpo", "field stage: "),
+        ("stage=ppo", "field stage: "),
         ("grpo.group_size=1", "field grpo.group_size: "),
         ("grpo.micro_batch_size=3", "do not divide"),
         ("sft=null", "field sft: "),
@@ -138,3 +139,26 @@ def test_the_recipes_in_the_repository_load() -> None:
     for path in recipes:
         if path.name != "base.yaml" and "clusters" not in path.parts:
             load_recipe(path)
+
+
+def test_a_recipe_holds_the_one_it_starts_from(tmp_path: Path) -> None:
+    recipe(tmp_path, BASE.replace("stage: grpo", "stage: sft").replace("name: toy", "name: warm"), "warm.yaml")
+    path = recipe(tmp_path, "extends: recipe.yaml\nname: later\nstart: warm.yaml\n", "later.yaml")
+    recipe(tmp_path)
+    loaded = load_recipe(path, ["start.sft.epochs=3"])
+    assert loaded.start is not None
+    assert (loaded.start.name, loaded.start.stage, loaded.start.sft.epochs) == ("warm", "sft", 3)
+    assert loaded.model == "runs/warm/model"
+    assert load_recipe(recipe(tmp_path, dump_recipe(loaded), "dumped.yaml")) == loaded
+
+
+def test_a_recipe_cannot_start_from_itself(tmp_path: Path) -> None:
+    with pytest.raises(BadRecipe, match="starts from or extends itself"):
+        load_recipe(recipe(tmp_path, BASE + "start: recipe.yaml\n"))
+
+
+def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) -> None:
+    with pytest.raises(BadRecipe, match=r"unknown key lora\.rnk; did you mean 'rank'\?"):
+        load_recipe(recipe(tmp_path), ["lora.rnk=8"])
+    with pytest.raises(BadRecipe, match=r"unknown key start\.nmae; did you mean 'name'\?"):
+        load_recipe(recipe(tmp_path), ["start.nmae=8"])

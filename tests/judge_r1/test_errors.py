@@ -18,4 +18,4 @@ def test_all_exceptions_of_the_core_share_the_base() -> None:
             if issubclass(thing, Exception) and thing.__module__ == module.__name__:
                 found.add(f"{module.__name__}.{name}")
                 assert issubclass(thing, JudgeError) or f"{module.__name__}.{name}" in PROGRAMMING, name
-    assert {"judge_r1.jsonl.BadRecord", "judge_r1.play.PromptTooLong", "judge_r1.config.BadRecipe"} <= found
+    assert {"judge_r1.jsonl.BadRecord", "judge_r1.play.PromptTooLong", "judge_r1.overlay.BadRecipe"} <= found

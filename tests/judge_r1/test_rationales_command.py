@@ -15,7 +15,8 @@ from toys import mini_pairs
 
 from data_builders.build import write_pairs
 from judge_r1.commands.train import run_recipe
-from judge_r1.config import BadRecipe, load_recipe
+from judge_r1.config import load_recipe
+from judge_r1.overlay import BadRecipe
 from judge_r1.records import Trajectory
 from judge_r1.training import sft
 

@@ -1,4 +1,4 @@
-"""What a source offers: cases that are read, or drafts that a teacher completes; in order, and no more than asked for."""
+"""What a source offers: cases that are read, or drafts that a teacher completes, in order and no more than wanted."""
 
 from collections import Counter
 from collections.abc import Iterator

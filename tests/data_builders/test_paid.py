@@ -134,8 +134,8 @@ def test_a_teacher_that_refuses_everything_is_quoted(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(loopback, "read_request", refuse)
     said = (
-        r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 asks refused, the first one so: 127\.0\.0\.1 refuses "
-        r"an ask \(status 400: .*toy takes no temperature"
+        r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 asks refused, the first one so: 127\.0\.0\.1 "
+        r"refuses an ask \(status 400: .*toy takes no temperature"
     )
     with Loopback(rules_brain.honest) as server, pytest.raises(JudgeError, match=said):
         build(server, tmp_path / "out", tmp_path / "answers.sqlite")

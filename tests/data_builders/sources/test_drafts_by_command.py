@@ -1,4 +1,4 @@
-"""`judge-r1 build pilot|deepreview --teacher …` as a user runs it: a real server completes the drafts, then breaks them."""
+"""`judge-r1 build pilot|deepreview --teacher …` as a user runs it: a server completes drafts and breaks them."""
 
 import json
 import os

@@ -56,7 +56,7 @@ def shortcuts(
     write_json(path, as_json(found))
     print_shortcuts(found, Console())
     unknown = [name for name in HIDDEN if name in found.not_probed]
-    missing = f"; {' and '.join(unknown)} not probed, so nothing is known of them" if unknown else ""
+    missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
     Console().print(f"{path}: {len(found.flagged)} flagged{missing}", markup=False)
 
 

@@ -24,7 +24,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -40,9 +39,16 @@ from judge_r1.principles import NUMBERS
 from judge_r1.records import Case
 
 ROOT = Path(__file__).resolve().parents[1]
-REAL = ("medrbench", "echr", "f1000rd")
+REAL = ("medrbench", "echr", "f1000rd", "elife")
 SETS = [*(f"P{number}" for number in NUMBERS), "multi"]
 CONCURRENCY, KILLS, FAULTS = 32, 5, 0.3
+STALL_S, CUT, TIMEOUT_S = 0.5, 0.03, 1800.0
+"""Seconds of a stall; share of the questions whose answer stops half-way for want of tokens, always."""
+DATA_FILES = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
+CALM_COLUMNS = ("calm", "cases", "pairs", "teacher's answers", "verifier's", "asked twice", "verifier agrees")
+CALM_COLUMNS += ("unreadable", "seconds", "answers/s", "peak MB")
+FAULT_COLUMNS = ("faults", "requests", "failed", "kills", "lost at each kill", "asked twice", "seconds", "files equal")
+"""Lost: answers made for a build that was no more; at most CONCURRENCY of the teacher and as many of the verifier."""
 PAIRS_PER_CASE = 25.5
 """Of a `mini` case by the teacher below."""
 
@@ -192,60 +198,105 @@ def draw(found: dict[str, list[tuple[int, float]]], file: Path) -> None:
     figure.savefig(file, metadata={"Date": None})
 
 
-def real(data: Path, out: Path, sources: Sequence[str]) -> None:
-    sys.path.insert(0, str(ROOT / "tests"))
-    brain, loopback, fault_run = map(importlib.import_module, ("rules_brain", "loopback", "fault_run"))
-    rejected: Counter[str] = Counter()
-    wanted: Counter[str] = Counter()
-    accepted: Counter[str] = Counter()
+def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> None:
+    """Errors: SystemExit where the faulty run does not give what the calm one gave, or asked for more than was lost."""
+    brain, loopback, fault_run = map(test_module, ("rules_brain", "loopback", "fault_run"))
+    calm_rows: list[tuple[object, ...]] = []
+    fault_rows: list[tuple[object, ...]] = []
+    counts: list[dict[str, Any]] = []
+    broken: list[str] = []
     for source in sources:
         started = time.perf_counter()
-        for case in SOURCES.get(source).read(data, None, 0, Counter()):
+        for case in SOURCES.get(source).read(data, limit, 0, Counter()):
             brain.variants_of(case.domain, case.context, case.decision, case.reference)
-        print(f"{source}: the brain has its answers ready after {time.perf_counter() - started:.0f} s", flush=True)
+        print(f"{source}: the brain has its variants ready after {time.perf_counter() - started:.0f} s", flush=True)
+        common = [source, "--path", str(data), "--concurrency", str(CONCURRENCY)]
+        common += ["--limit", str(limit)] if limit else []
 
-        def build_at(name: str, server: Any, kills: Sequence[int], source: str = source) -> Any:
-            spec = ["--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
-            plan = [source, "--path", str(data), "--concurrency", str(CONCURRENCY), "--out", str(out / source / name)]
+        def build_at(name: str, server: Any, kills: Sequence[int], source: str, common: list[str]) -> Any:
+            second = server.chat.replace("#toy", "#second")
+            command = [*common, "--out", str(out / source / name), "--teacher", server.chat, "--verify", second]
             cache = out / source / f"{name}.sqlite"
-            return fault_run.build([*plan, *spec], server, cache, kills=kills, seed=7, timeout_s=1800)
+            return fault_run.build(command, server, cache, kills=kills, seed=7, timeout_s=TIMEOUT_S)
 
-        with loopback.Loopback(brain.liar) as server:
-            calm = build_at("calm", server, [])
-            asked = server.served.total()
-        counts = json.loads((out / source / "calm" / "build.json").read_text())
-        print(
-            f"  calm: {counts['cases']} cases, {counts['pairs']} pairs, {asked} calls in {calm.seconds:.0f} s, "
-            f"agreement {counts['verifier']['agreement']['all']}",
-            flush=True,
-        )
-        rejected.update(counts["teacher"]["rejected"])
-        wanted.update(counts["teacher"]["wanted"])
-        accepted.update(counts["teacher"]["accepted"])
-        moments = sorted(Random(source).sample(range(asked), KILLS))
-        with loopback.Loopback(brain.liar, faults=loopback.Faults(rate=FAULTS, stall_s=0.5)) as server:
-            faulty = build_at("faults", server, moments)
+        with loopback.Loopback(brain.liar, faults=loopback.Faults(cut=CUT)) as server:
+            calm = build_at("calm", server, [], source, common)
             stats = server.stats()
-        names = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
-        same = [(out / source / "calm" / n).read_bytes() == (out / source / "faults" / n).read_bytes() for n in names]
-        print(
-            f"  faults: {stats['calls']} requests, {sum(stats['injected'].values())} failed, {faulty.kills} kills "
-            f"after {moments} answers, {sum(faulty.lost)} in flight at them, {stats['duplicates']} asked twice, "
-            f"{faulty.seconds:.0f} s; files equal: {all(same)}",
-            flush=True,
+        report = json.loads((out / source / "calm" / "build.json").read_text())
+        timing = json.loads((out / source / "calm" / "timing.json").read_text())
+        counts.append(report["teacher"])
+        agreement = report["verifier"]["agreement"]["all"]
+        asked = stats["served"]
+        calm_rows.append(
+            (
+                *(source, report["cases"], report["pairs"], report["teacher"]["answers"], agreement["pairs"]),
+                *(stats["repeated"], agreement["worse_agreed"], agreement["unreadable"], round(calm.seconds)),
+                *(round(asked / calm.seconds), timing["peak_memory_mb"]),
+            )
         )
-    table(wanted, accepted, rejected)
+        print(f"  calm: {calm_rows[-1]} {stats}", flush=True)
+        broken += [f"{source}, calm: {error}" for error in stats["errors"]]
+        broken += [f"{source}, calm: {stats['repeated']} asked twice"] * bool(stats["repeated"])
+
+        moments = [int(asked * (number + 0.5) / KILLS) for number in range(KILLS)]
+        faults = loopback.Faults(rate=FAULTS, stall_s=STALL_S, cut=CUT)
+        with loopback.Loopback(brain.liar, faults=faults) as server:
+            faulty = build_at("faults", server, moments, source, common)
+            stats = server.stats()
+        same = [
+            (out / source / "calm" / name).read_bytes() == (out / source / "faults" / name).read_bytes()
+            for name in DATA_FILES
+        ]
+        fault_rows.append(
+            (
+                *(source, stats["calls"], sum(stats["injected"].values()), faulty.kills),
+                *(" + ".join(map(str, faulty.lost)), stats["repeated"], round(faulty.seconds)),
+                f"{sum(same)} of {len(same)}",
+            )
+        )
+        print(f"  faults, killed after {moments} answers: {fault_rows[-1]} {stats}", flush=True)
+        broken += [f"{source}, faults: {error}" for error in stats["errors"]]
+        broken += [f"{source}: files differ"] * (not all(same))
+        broken += [f"{source}: {faulty.kills} kills"] * (faulty.kills != KILLS)
+        broken += [f"{source}: {stats['repeated']} asked twice"] * (stats["repeated"] > sum(faulty.lost))
+        broken += [f"{source}: lost {faulty.lost}"] * any(lost > 2 * CONCURRENCY for lost in faulty.lost)
+    table(CALM_COLUMNS, calm_rows)
+    table(FAULT_COLUMNS, fault_rows)
+    rejections(counts)
+    if broken:
+        raise SystemExit("BROKEN: " + "; ".join(broken))
 
 
-def table(wanted: Counter[str], accepted: Counter[str], rejected: Counter[str]) -> None:
-    """Markdown: reasons by set."""
-    rows: dict[str, Callable[[str], int]] = {"variants wanted": wanted.__getitem__, "accepted": accepted.__getitem__}
-    for reason in sorted({key.partition(": ")[2] for key in rejected}):
+def rejections(counts: Sequence[dict[str, Any]]) -> None:
+    """Reasons by set, over all sources."""
+    wanted, accepted, rejected = (
+        sum((Counter(report[name]) for report in counts), Counter()) for name in ("wanted", "accepted", "rejected")
+    )
+    rows: dict[str, Callable[[str], int]] = {"**wanted**": wanted.__getitem__, "**accepted**": accepted.__getitem__}
+    by_reason: Counter[str] = Counter()
+    for key, count in rejected.items():
+        by_reason[key.partition(": ")[2]] += count
+    for reason, _ in by_reason.most_common():
         rows[reason] = lambda name, reason=reason: rejected[f"{name}: {reason}"]  # type: ignore[misc]
-    print("| | " + " | ".join(SETS) + " | all |\n|---|" + "---|" * (len(SETS) + 1))
+    found = []
     for title, count in rows.items():
         cells = [count(name) for name in SETS]
-        print(f"| {title} | " + " | ".join(f"{n:,}" for n in (*cells, sum(cells))) + " |")
+        found.append((title, *cells, sum(cells)))
+    table(("", *SETS, "all"), found)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Markdown."""
+    print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+    for row in rows:
+        print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |")
+
+
+def test_module(name: str) -> Any:
+    """A module of the tests: the teacher's server and its brain are there."""
+    if str(ROOT / "tests") not in sys.path:
+        sys.path.insert(0, str(ROOT / "tests"))
+    return importlib.import_module(name)
 
 
 def main() -> None:
@@ -255,6 +306,7 @@ def main() -> None:
     command.add_argument("--data", type=Path, required=True)
     command.add_argument("--out", type=Path, required=True)
     command.add_argument("--sources", nargs="+", default=REAL)
+    command.add_argument("--limit", type=int, help="cases of each source, for a first try")
     command = commands.add_parser("overhead")
     command.add_argument("--data", type=Path)
     command.add_argument("--repeats", type=int, default=3)

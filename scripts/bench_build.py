@@ -47,8 +47,10 @@ STALL_S, LATENCY_S, CUT, TIMEOUT_S = 0.5, 0.1, 0.03, 1800.0
 """Under faults a stall lasts so long, and a good answer takes so long: a kill must find calls in flight. `CUT` is the
 share of the questions whose answer always stops half-way for want of tokens, in both runs."""
 DATA_FILES = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
-CALM_COLUMNS = ("calm", "cases", "pairs", "teacher's answers", "verifier's", "asked twice", "verifier agrees")
-CALM_COLUMNS += ("unreadable", "seconds", "answers/s", "peak MB")
+CALM_COLUMNS = (
+    *("calm", "cases", "pairs", "teacher's answers", "verifier's", "asked twice", "verifier agrees", "unreadable"),
+    *("seconds", "answers/s", "peak MB"),
+)
 FAULT_COLUMNS = ("faults", "requests", "failed", "kills", "lost at each kill", "asked twice", "seconds", "files equal")
 """Lost: answers made for a build that was no more; at most CONCURRENCY of the teacher and as many of the verifier."""
 MODES = ("no cache", "new answers", "all from the cache")
@@ -275,22 +277,19 @@ def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> No
         raise SystemExit("BROKEN: " + "; ".join(broken))
 
 
-def rejections(counts: Sequence[dict[str, Any]]) -> None:
+def rejections(reports: Sequence[dict[str, Any]]) -> None:
     """Reasons by set, over all sources."""
-    wanted, accepted, rejected = (
-        sum((Counter(report[name]) for report in counts), Counter()) for name in ("wanted", "accepted", "rejected")
-    )
-    rows: dict[str, Callable[[str], int]] = {"**wanted**": wanted.__getitem__, "**accepted**": accepted.__getitem__}
-    by_reason: Counter[str] = Counter()
-    for key, count in rejected.items():
-        by_reason[key.partition(": ")[2]] += count
-    for reason, _ in by_reason.most_common():
-        rows[reason] = lambda name, reason=reason: rejected[f"{name}: {reason}"]  # type: ignore[misc]
-    found = []
-    for title, count in rows.items():
-        cells = [count(name) for name in SETS]
-        found.append((title, *cells, sum(cells)))
-    table(("", *SETS, "all"), found)
+    counts: dict[str, Counter[str]] = {"**wanted**": Counter(), "**accepted**": Counter()}
+    reasons: dict[str, Counter[str]] = {}
+    for report in reports:
+        counts["**wanted**"].update(report["wanted"])
+        counts["**accepted**"].update(report["accepted"])
+        for key, count in report["rejected"].items():
+            name, _, reason = key.partition(": ")
+            reasons.setdefault(reason, Counter())[name] += count
+    counts |= dict(sorted(reasons.items(), key=lambda entry: -entry[1].total()))
+    rows = [(title, *(count[name] for name in SETS), count.total()) for title, count in counts.items()]
+    table(("", *SETS, "all"), rows)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:

@@ -53,4 +53,4 @@ def test_a_server_that_answers_otherwise_under_faults_is_told(
     monkeypatch.setattr(loopback, "Faults", other_cuts)
     monkeypatch.setattr(bench_build, "CUT", 0.3)
     with pytest.raises(SystemExit, match="medrbench: files differ"):
-        bench_build.real(real_data, tmp_path, ["medrbench"], 2)
+        bench_build.real(real_data, tmp_path, ["medrbench"], 1)

@@ -67,7 +67,9 @@ def take(record: Any, keys: str, kind: type[T], where: str) -> T:
 
 def clean(text: str) -> str:
     """NFC, line ends as \\n, no control or invisible characters, no lone surrogates, no blank ends; else untouched."""
-    return unicodedata.normalize("NFC", _UNSEEN.sub("", _LINE_END.sub("\n", text))).strip()
+    if not text.replace("\n", "").isprintable():  # a printable text has nothing to take out
+        text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def one_line(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from data_builders.stopping import run_stoppable
+from data_builders.stopping import Stopped, run_stoppable
 from data_builders.teachers import BudgetSpent, Pending, Teacher, TeacherError
 from data_builders.teachers.asking import open_teacher
 from data_builders.teachers.batch import BatchExport, import_batch
@@ -58,10 +58,14 @@ def carry_out(specs: Sequence[str], work: Work[R], terms: Terms, spending: Spend
             else:
                 result = run_stoppable(_asked(specs, work, cache, terms.concurrency, spending), go_on)
                 said = [spending.summary()]
-        except BudgetSpent:
+        except (BudgetSpent, Stopped):
             raise
         except TeacherError as error:
             raise TeacherError(f"{error}; {go_on}") from error
+        except JudgeError as error:
+            if spending.refusals:  # why nothing came of the answers: there were none
+                raise JudgeError(f"{error}; {spending.refusals}") from error
+            raise
     return Done(result, "\n".join([*notes, *said]))
 
 

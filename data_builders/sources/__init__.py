@@ -2,7 +2,7 @@
 
 Some corpora lack a part that a teacher writes: PILOT has no reasonings, the papers of DeepReview are too long to be a
 context. Such a source has `drafts` beside `read`: each draft, given a teacher, asks it, checks the answer, and becomes
-a case. Whoever builds takes the `items` of a source and has each one `completed`.
+a case. Whoever wants the cases of any source takes its `items` and has each one `completed`.
 """
 
 from collections import Counter
@@ -40,10 +40,6 @@ class Source:
     operators: str = "text"
     drafts: Drafter | None = None
 
-    @property
-    def needs_teacher(self) -> bool:
-        return self.drafts is not None
-
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:
     """A source whose cases a teacher completes."""
@@ -59,20 +55,19 @@ def taught(name: str, drafts: Drafter, help: str) -> Source:
 def items(
     source: Source, path: Path | None, limit: int | None, seed: int, skips: Counter[str], teacher: Teacher | None
 ) -> Iterator[Case | Draft]:
-    """What a source has to offer: cases, or drafts to be `completed`. For whoever works on many at once."""
+    """What a source has to offer, in the order of the corpus: cases, or drafts to be `completed`.
+
+    `limit` bounds the cases read, or the drafts that a teacher is asked to complete: none is paid for in vain.
+    """
     if source.drafts is None or teacher is None:
         return source.read(path, limit, seed, skips)
     return islice(source.drafts(path, skips), limit)
 
 
-async def completed(
-    item: Case | Draft, teacher: Teacher | None, skips: Counter[str], rejected: Counter[str]
-) -> Case | None:
-    """The case of an item, or None (counted in `skips`). Errors: those of `teacher.ask`, but for a refused ask."""
-    if isinstance(item, Case):
-        return item
-    assert teacher is not None, "drafts come only where there is a teacher"
-    return await item(teacher, skips, rejected)
+async def completed(item: Case | Draft, teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+    """The case of an item, or None (counted in `skips`); `rejected` counts every answer that failed a check, also where
+    a later one passed. Errors: those of `teacher.ask`, but for a refused ask."""
+    return item if isinstance(item, Case) else await item(teacher, skips, rejected)
 
 
 SOURCES: Registry[Source] = Registry("source", __name__)

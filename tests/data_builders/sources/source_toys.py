@@ -42,9 +42,9 @@ def gather(
     rejected: Counter[str] = Counter()
 
     async def run() -> list[Case]:
+        nobody = ToyTeacher(lambda ask: "")  # a source that is read asks none
         found = items(source, path, limit, 0, skips, teacher)
-        made = [await completed(item, teacher, skips, rejected) for item in found]
-        return [case for case in made if case is not None]
+        return [case for item in found if (case := await completed(item, teacher or nobody, skips, rejected))]
 
     return asyncio.run(run()), skips, rejected
 

@@ -1,6 +1,5 @@
-"""A source gives cases, or drafts that a teacher completes."""
+"""What a source offers: cases that are read, or drafts that a teacher completes, in order and no more than wanted."""
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,62 +8,57 @@ import pytest
 from source_toys import ToyTeacher, gather
 from toys import make_case
 
-from data_builders.sources import SOURCES, Draft, Source, completed, items, taught
+from data_builders.sources import SOURCES, Draft, Source, items, taught
 from data_builders.sources.errors import SourceError
-from data_builders.teachers import Ask, Teacher
+from data_builders.teachers import Ask, BudgetSpent, Teacher, TeacherError
 from judge_r1.records import Case
-
-TEACHER = ToyTeacher(lambda ask: "fine")
 
 
 def numbered_source() -> Source:
-    """Drafts 0 to 99 that ask the teacher once; every seventh comes to nothing."""
+    """Drafts 0 to 99 that ask the teacher once; every seventh is no case."""
 
     def draft(number: int) -> Draft:
         async def run(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
             answer = await teacher.ask(Ask(system="", user=f"case {number}", max_tokens=9))
-            return make_case(f"case {number}.", reference=answer.text) if number % 7 else None
+            if number % 7:
+                return make_case(f"case {number}.", reference=answer.text)
+            skips["seven"] += 1
+            return None
 
         return run
 
     def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
-        for number in range(100):
-            yield draft(number)
+        return map(draft, range(100))
 
     return taught("toy", drafts, help="toy")
 
 
-def test_a_source_without_drafts_is_read_and_needs_no_teacher() -> None:
+def test_a_source_without_drafts_is_read_and_asks_no_teacher() -> None:
     source = SOURCES.get("mini")
-    assert not source.needs_teacher
-    assert gather(source, None, limit=5)[0] == list(source.read(None, 5, 0, Counter()))
+    teacher = ToyTeacher(lambda ask: "fine")
+    assert gather(source, None, teacher, limit=5)[0] == list(source.read(None, 5, 0, Counter()))
+    assert not teacher.asks
 
 
 @pytest.mark.parametrize("name", ["pilot", "deepreview"])
 def test_a_source_with_drafts_says_that_it_needs_a_teacher(name: str, tmp_path: Path) -> None:
-    source = SOURCES.get(name)
-    assert source.needs_teacher
     with pytest.raises(SourceError, match=rf"source '{name}' needs a teacher .* --teacher chat:URL#MODEL"):
-        gather(source, tmp_path)
-    with pytest.raises(SourceError, match="needs a teacher"):
-        source.read(tmp_path, None, 0, Counter())
+        items(SOURCES.get(name), tmp_path, None, 0, Counter(), None)
 
 
-def test_limit_bounds_what_is_asked() -> None:
+def test_limit_bounds_what_is_asked_and_the_order_is_the_corpus_s() -> None:
     teacher = ToyTeacher(lambda ask: "fine")
-    found, _, _ = gather(numbered_source(), None, teacher, limit=8)
-    assert len(teacher.asks) == 8
-    assert [case.context for case in found] == [f"case {n}." for n in range(1, 7)]
+    found, skips, _ = gather(numbered_source(), None, teacher, limit=9)
+    assert [ask.user for ask in teacher.asks] == [f"case {n}" for n in range(9)]
+    assert [case.context for case in found] == [f"case {n}." for n in (1, 2, 3, 4, 5, 6, 8)]
+    assert skips == {"seven": 2}
 
 
-def test_items_are_cases_or_drafts_and_both_are_completed() -> None:
-    skips: Counter[str] = Counter()
+def test_a_teacher_that_cannot_go_on_ends_it() -> None:
+    def reply(ask: Ask) -> str:
+        if ask.user == "case 3":
+            raise BudgetSpent("the budget is spent")
+        return "fine"
 
-    async def run(source: Source, teacher: Teacher | None) -> list[Case | None]:
-        found = items(source, None, 3, 0, skips, teacher)
-        return [await completed(item, teacher, skips, Counter()) for item in found]
-
-    assert asyncio.run(run(SOURCES.get("mini"), None)) == list(SOURCES.get("mini").read(None, 3, 0, Counter()))
-    none, first, second = asyncio.run(run(numbered_source(), TEACHER))
-    assert none is None
-    assert [case.context for case in (first, second) if case] == ["case 1.", "case 2."]
+    with pytest.raises(TeacherError, match="the budget is spent"):
+        gather(numbered_source(), None, ToyTeacher(reply))

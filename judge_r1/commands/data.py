@@ -143,7 +143,9 @@ def split(
         float | None, typer.Option(help="Share of the cases in the test set; 0.2 by default.")
     ] = None,
     sizes: Annotated[str | None, typer.Option(help="Pairs per set and domain, for example 1000,3000,5000.")] = None,
-    test: Annotated[int, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each.")] = 100,
+    test: Annotated[
+        int | None, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each; 100 by default.")
+    ] = None,
     seed: Annotated[int, typer.Option()] = 0,
     near_duplicates: Annotated[
         str, typer.Option(help="group: nearly alike cases stay together; fail: refuse them.")
@@ -164,10 +166,13 @@ def split(
 
     if sizes is not None and test_share is not None:
         raise JudgeError("--sizes and --test-share exclude each other")
+    if test is not None and sizes is None:
+        raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
     if near_duplicates not in ("group", "fail"):
         raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
     wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
-    plan = by_share(0.2 if test_share is None else test_share, seed) if sizes is None else by_sizes(wanted, test, seed)
+    share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
+    plan = by_share(share, seed) if sizes is None else by_sizes(wanted, cases, seed)
     audit = _length_audit(recipe, model, max_prompt_tokens)
     report = split_pairs(
         folders,

@@ -181,6 +181,7 @@ def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loop
     [
         (["--budget", "3"], "go with a --teacher that is asked"),
         (["--teacher", "oracle"], "is no teacher that can be asked"),
+        (["--teacher", "anthropic:x"], "needs a key"),
         (["--teacher", "chat:http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
         (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "asks one teacher"),
     ],
@@ -190,3 +191,5 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, more: list[str], said: str) -
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert said in done.stderr
+    assert "run the same command again" not in done.stderr
+    assert not (tmp_path / "out" / "answers.sqlite").exists()

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import unicodedata
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
         if path.suffix == ".gz":
             return gzip.decompress(data)
         return lzma.decompress(data) if path.suffix == ".xz" else data
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise SourceError(f"{path} cannot be read: {error}") from None
 
 

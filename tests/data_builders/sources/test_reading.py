@@ -89,3 +89,11 @@ def test_take_names_the_missing_field_and_the_wrong_type() -> None:
 
 def test_steps_are_numbered_one_a_line() -> None:
     assert numbered(["First.", "Second."]) == "1. First.\n2. Second."
+
+
+def test_damaged_gzip_is_one_sentence(tmp_path: Path) -> None:
+    data = bytearray(gzip.compress(bytes(range(256)) * 20))
+    data[15:40] = b"\xff" * 25
+    (tmp_path / "a.gz").write_bytes(data)
+    with pytest.raises(SourceError, match=r"a\.gz cannot be read"):
+        read_bytes(tmp_path / "a.gz")

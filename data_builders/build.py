@@ -4,16 +4,16 @@ A build that is stopped leaves the folder as it was. What a teacher answered is 
 on that alone, so to go on is to run the same build again.
 """
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from data_builders.perturb.engine import perturb
 from data_builders.perturb.teacher import Tally, perturb_by_teacher
+from data_builders.progress import every_second
 from data_builders.run import KINDS, Plan, open_run
 from data_builders.sources import Draft, completed
 from data_builders.streaming import in_order
@@ -94,7 +94,7 @@ async def build_by_teacher(
 
     with open_run(plan, out, teacher=teacher, opinions=verifier is not None, spending=spending) as run:
         work_in_order = in_order(run.items, work, AHEAD * concurrency)
-        async with aclosing(work_in_order) as results, _every_second(lambda: run.progress.tick(total.answers)):
+        async with aclosing(work_in_order) as results, every_second(lambda: run.progress.tick(total.answers)):
             async for made in results:
                 if isinstance(made, Made) and run.is_new(made.case):
                     run.add(made.case, made.pairs, made.opinions)
@@ -112,20 +112,6 @@ async def build_by_teacher(
         if verifier:
             run.more["verifier"] = {"name": verifier.name, "agreement": agreement.as_dict()}
     return run.report
-
-
-@asynccontextmanager
-async def _every_second(what: Callable[[], None]) -> AsyncIterator[None]:
-    async def repeat() -> None:
-        while True:
-            await asyncio.sleep(1)
-            what()
-
-    task = asyncio.create_task(repeat())
-    try:
-        yield
-    finally:
-        task.cancel()
 
 
 def write_pairs(data: PairSet, out: Path) -> None:

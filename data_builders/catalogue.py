@@ -84,6 +84,7 @@ def read_catalogue(
         raise JudgeError("the same folder is given twice")
     cases: dict[str, CaseEntry] = {}
     pairs: dict[str, PairEntry] = {}
+    left_out: set[str] = set()
     violations: dict[tuple[int, ...], tuple[int, ...]] = {}  # one object for each set of principles
     repeated: Counter[str] = Counter()
     opened: list[StoredCases] = []
@@ -103,13 +104,15 @@ def read_catalogue(
         stored = StoredCases(folder / CASES_FILE, places)
         opened.append(stored)
         for place, pair, case in stored_pairs(folder, stored):
-            if pair.pair_id in pairs:
+            if pair.pair_id in pairs or pair.pair_id in left_out:
                 repeated["pairs"] += 1
             elif look(pair, case):
                 violated = violations.setdefault(pair.violated, pair.violated)
                 pairs[pair.pair_id] = PairEntry(
                     pair.pair_id, cases[pair.case_id], violated, pair.preferred, number, place
                 )
+            else:
+                left_out.add(pair.pair_id)
     return Catalogue(tuple(folders), cases, list(pairs.values()), repeated)
 
 

@@ -7,7 +7,7 @@ reason; a rationale counts only if the episode machine accepts it and its answer
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
@@ -101,7 +101,7 @@ async def enhance(pair: ReasoningPair, setting: Setting) -> Trajectory | None:
 
 async def enhanced(
     data: PairSet, recipe: Recipe, codec: Codec, teacher: Teacher, tally: Tally, *, count: int, concurrency: int = 8
-) -> AsyncIterator[tuple[ReasoningPair, Trajectory]]:
+) -> AsyncGenerator[tuple[ReasoningPair, Trajectory], None]:
     """`count` pairs with their rationales, or as many as there are, in an order that the recipe's seed decides.
 
     No more pairs are begun than rationales are wanted still. Errors: those of the teacher; Pending where it has put

@@ -10,6 +10,7 @@ from typing import Any
 
 from data_builders.card import Tally, dataset_card
 from data_builders.exports import FORMATS, Options
+from data_builders.splits import REPORT_FILE
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import Writing
 from judge_r1.pairs import PAIRS_FILE
@@ -59,10 +60,14 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Tall
 
 
 def splits_of(path: Path) -> dict[str, Path]:
-    """The folders of pairs at `path` by the name of their split: `path` itself as `train`, or its subfolders."""
+    """The folders of pairs at `path` by the name of their split: `path` itself as `train`, or what `split` wrote there
+    (other folders beside, such as the pairs that were split, are none of it), or else all its subfolders."""
     if (path / PAIRS_FILE).exists():
         return {"train": path}
-    folders = sorted(file.parent for file in path.glob(f"*/{PAIRS_FILE}"))
+    if report := _report_in(path):
+        folders = sorted(path / name for name in report["parts"])
+    else:
+        folders = sorted(file.parent for file in path.glob(f"*/{PAIRS_FILE}"))
     if not folders:
         raise JudgeError(f"{path} holds no {PAIRS_FILE}, and none of its folders does: build or split pairs there")
     found = {re.sub(r"\W", "_", folder.name): folder for folder in folders}
@@ -73,12 +78,23 @@ def splits_of(path: Path) -> dict[str, Path]:
 
 def _split_report(path: Path) -> dict[str, Any] | None:
     """The split.json of a folder that `judge-r1 split` wrote, or of the one that it is part of."""
-    for file in (path / "split.json", path.parent / "split.json"):
-        if file.is_file():
-            report: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-            if file.parent == path or path.name in report["parts"]:
-                return report
-    return None
+    if report := _report_in(path):
+        return report
+    report = _report_in(path.parent)
+    return report if report and path.name in report["parts"] else None
+
+
+def _report_in(folder: Path) -> dict[str, Any] | None:
+    file = folder / REPORT_FILE
+    if not file.is_file():
+        return None
+    try:
+        report: dict[str, Any] = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise JudgeError(f"{file} is not valid JSON: {error}") from None
+    if not isinstance(report, dict) or not {"parts", "settings", "near_duplicates"} <= report.keys():
+        raise JudgeError(f"{file} is not what judge-r1 split writes: split the pairs again")
+    return report
 
 
 def _versions() -> dict[str, str]:

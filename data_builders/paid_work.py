@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from data_builders.stopping import run_stoppable
+from data_builders.stopping import Stopped, run_stoppable
 from data_builders.teachers import BudgetSpent, Pending, Teacher, TeacherError
 from data_builders.teachers.asking import open_teacher
 from data_builders.teachers.batch import BatchExport, import_batch
 from data_builders.teachers.cache import Cache
 from data_builders.teachers.client import Limits
-from data_builders.teachers.spec import parse_spec
+from data_builders.teachers.spec import find_key, parse_spec
 from data_builders.teachers.spending import Spending
 from judge_r1.errors import JudgeError
 
@@ -45,6 +45,10 @@ def carry_out(specs: Sequence[str], work: Work[R], terms: Terms, spending: Spend
         raise JudgeError(
             "--batch-export asks one teacher: run with --verify once the batches have brought all variants"
         )
+    for spec in specs:
+        wire = parse_spec(spec)
+        if not terms.batch_export:
+            find_key(wire)
     go_on = f"every answer that came is kept in {terms.cache}; run the same command again to go on"
     with Cache(terms.cache) as cache:
         notes = [_taken_in(specs[0], cache, terms.batch_import)] if terms.batch_import else []
@@ -54,10 +58,14 @@ def carry_out(specs: Sequence[str], work: Work[R], terms: Terms, spending: Spend
             else:
                 result = run_stoppable(_asked(specs, work, cache, terms.concurrency, spending), go_on)
                 said = [spending.summary()]
-        except BudgetSpent:
+        except (BudgetSpent, Stopped):
             raise
         except TeacherError as error:
             raise TeacherError(f"{error}; {go_on}") from error
+        except JudgeError as error:
+            if spending.refusals:  # why nothing came of the answers: there were none
+                raise JudgeError(f"{error}; {spending.refusals}") from error
+            raise
     return Done(result, "\n".join([*notes, *said]))
 
 

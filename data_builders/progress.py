@@ -1,8 +1,11 @@
-"""How far a build is: a bar on a terminal, a plain line every half minute elsewhere (both on standard error)."""
+"""How far a long run is: a bar on a terminal, a plain line every half minute elsewhere (both on standard error)."""
 
+import asyncio
 import sys
 import time
 from collections import deque
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from rich.console import Console
@@ -16,10 +19,10 @@ EVERY_S, WINDOW_S = 30.0, 120.0
 
 
 class Progress:
-    """Counts cases, pairs and answers; `spending` knows what was paid."""
+    """Counts cases (or whatever else is `counted`), pairs and answers; `spending` knows what was paid."""
 
-    def __init__(self, title: str, total: int, spending: Spending | None = None) -> None:
-        self.title, self.total, self._spending = title, total, spending
+    def __init__(self, title: str, total: int, spending: Spending | None = None, counted: str = "cases") -> None:
+        self.title, self.total, self._spending, self._counted = title, total, spending, counted
         self.cases = self.pairs = self.answers = 0
         self._marks: deque[tuple[float, int, int]] = deque([(time.monotonic(), 0, 0)])
         self._said = time.monotonic()
@@ -58,7 +61,9 @@ class Progress:
         """Counts, rate, cost so far and time left."""
         then, cases, answers = self._marks[0]
         seconds = max(time.monotonic() - then, 1e-9)
-        parts = [f"{self.cases:,} of {self.total:,} cases", f"{self.pairs:,} pairs"]
+        parts = [f"{self.cases:,} of {self.total:,} {self._counted}"]
+        if self.pairs:
+            parts.append(f"{self.pairs:,} pairs")
         if self.answers:
             parts.append(f"{(self.answers - answers) / seconds:.1f} answers/s")
         if self._spending and any(bill.run_usd is not None for bill in self._spending.bills().values()):
@@ -66,3 +71,19 @@ class Progress:
         if rate := (self.cases - cases) / seconds:
             parts.append(f"{timedelta(seconds=round((self.total - self.cases) / rate))} left")
         return ", ".join(parts)
+
+
+@asynccontextmanager
+async def every_second(what: Callable[[], None]) -> AsyncIterator[None]:
+    """Calls `what` once a second while the block runs."""
+
+    async def repeat() -> None:
+        while True:
+            await asyncio.sleep(1)
+            what()
+
+    task = asyncio.create_task(repeat())
+    try:
+        yield
+    finally:
+        task.cancel()

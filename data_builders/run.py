@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_builders.alone import alone_in
 from data_builders.counts import PairCounts
 from data_builders.progress import Progress
 from data_builders.sources import SOURCES, Draft, Source, items
@@ -126,7 +127,8 @@ def open_run(
     opinions: bool = False,
     spending: Spending | None = None,
 ) -> Iterator[Run]:
-    """A run; at the end of the block its files appear, then build.json and timing.json.
+    """A run; at the end of the block its files appear, then build.json and timing.json. No other process may be at work
+    in the folder.
 
     The source is read once beforehand: to know how much there is to do, and to find a mistake in its last record
     before anything is paid for.
@@ -135,16 +137,19 @@ def open_run(
     total = sum(1 for _ in plan.items(Counter(), teacher))
     read_seconds = time.monotonic() - started
     targets = [out / name for name in (CASES_FILE, PAIRS_FILE, *([OPINIONS_FILE] if opinions else []))]
-    sweep(*targets)
-    with Writing(*targets) as files, Progress(plan.source, total, spending) as progress:
-        run = Run(plan, out, files, progress, teacher)
-        yield run
-        run.finish()
-    write_json(out / COUNTS_FILE, run.report)
-    timing = {
-        "read_seconds": round(read_seconds, 2),
-        "seconds": round(time.monotonic() - started, 2),
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-        **({"spending": spending.as_dict()} if spending else {}),
-    }
-    write_json(out / TIMING_FILE, timing)
+    with alone_in(out):
+        sweep(*targets)
+        with Writing(*targets) as files, Progress(plan.source, total, spending) as progress:
+            run = Run(plan, out, files, progress, teacher)
+            yield run
+            run.finish()
+        if not opinions:  # those of an earlier build are of other pairs
+            (out / OPINIONS_FILE).unlink(missing_ok=True)
+        write_json(out / COUNTS_FILE, run.report)
+        timing = {
+            "read_seconds": round(read_seconds, 2),
+            "seconds": round(time.monotonic() - started, 2),
+            "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+            **({"spending": spending.as_dict()} if spending else {}),
+        }
+        write_json(out / TIMING_FILE, timing)

@@ -16,6 +16,8 @@ from judge_r1.jsonl import write_json, write_jsonl
 from judge_r1.pairs import PairSet
 from judge_r1.principles import by_number
 
+REPORT_FILE = "split.json"
+
 
 def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:
     """(train, test). Groups are ranked by a hash of their name and the seed, and the first `test_share` of them are
@@ -40,6 +42,8 @@ def split(
     Errors: JudgeError where `near` is "fail" and nearly alike cases stand on two sides; near_duplicates.jsonl has them.
     """
     started = time.monotonic()
+    if out.resolve() in {folder.resolve() for folder in folders}:
+        raise JudgeError(f"{out} holds the pairs themselves: give --out another folder for the parts")
     catalogue = read_catalogue(
         folders, (lambda pair, case: audit.fits(pair, case) or not leave_out) if audit else lambda pair, case: True
     )
@@ -76,7 +80,7 @@ def split(
     report["parts"] = {name: _contents(catalogue, part) for name, part in parts.items()}
     write_parts(catalogue, parts, out)
     write_jsonl(alike, rows)
-    write_json(out / "split.json", report)
+    write_json(out / REPORT_FILE, report)
     timing = {
         "seconds": round(time.monotonic() - started, 2),
         "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,

@@ -27,6 +27,11 @@ def main() -> None:
     except (JudgeError, RetrievalError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
+    except OSError as error:
+        if error.filename is None:
+            raise
+        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
+        sys.exit(2)
     except ModuleNotFoundError as error:
         print(f"error: {error.name} is not installed: pip install 'judge-r1[all]'", file=sys.stderr)
         sys.exit(2)

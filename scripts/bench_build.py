@@ -6,9 +6,9 @@
     python scripts/bench_build.py overhead --data DIR         answers a second with a teacher that needs no time
     python scripts/bench_build.py memory --plot FILE          peak memory at 10,000, 30,000 and 100,000 pairs
 
-`overhead` and `memory` take a teacher that puts an unheard-of word into one step (or two), in this process. Its answers
-are prepared beforehand where time is measured. CPU time is that of the builder: on a shared machine it says more than
-the clock.
+`real` and `overhead` ask the rules' engine of tests/rules_brain.py, which spoils a third of its variants ("liar");
+`overhead` and `memory` a teacher that puts an unheard-of word into one step or two ("swap"). In `overhead` the answers
+are prepared beforehand; CPU time is that of the builder: on a shared machine it says more than the clock.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
-from random import Random
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -40,11 +40,22 @@ from judge_r1.principles import NUMBERS
 from judge_r1.records import Case
 
 ROOT = Path(__file__).resolve().parents[1]
-REAL = ("medrbench", "echr", "f1000rd")
+REAL = ("medrbench", "echr", "f1000rd", "elife")
 SETS = [*(f"P{number}" for number in NUMBERS), "multi"]
 CONCURRENCY, KILLS, FAULTS = 32, 5, 0.3
+STALL_S, LATENCY_S, CUT, TIMEOUT_S = 0.5, 0.1, 0.03, 1800.0
+"""Under faults a stall lasts so long, and a good answer takes so long: a kill must find calls in flight. `CUT` is the
+share of the questions whose answer always stops half-way for want of tokens, in both runs."""
+DATA_FILES = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
+CALM_COLUMNS = (
+    *("calm", "cases", "pairs", "teacher's answers", "verifier's", "asked twice", "verifier agrees", "unreadable"),
+    *("seconds", "answers/s", "peak MB"),
+)
+FAULT_COLUMNS = ("faults", "requests", "failed", "kills", "lost at each kill", "asked twice", "seconds", "files equal")
+"""Lost: answers made for a build that was no more; at most CONCURRENCY of the teacher and as many of the verifier."""
+MODES = ("no cache", "new answers", "all from the cache")
 PAIRS_PER_CASE = 25.5
-"""Of a `mini` case by the teacher below."""
+"""Of a `mini` case by the teacher below. `overhead` goes through `MODES`."""
 
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _WANTED = re.compile(r"^Flawed Variant (\d+):$", re.MULTILINE)
@@ -73,31 +84,25 @@ def swap_brain(ask: Ask) -> str:
 
 
 class AtOnce:
-    """Answers that were prepared, or made on the spot where `prepared` is None."""
+    """Answers by a function, now."""
 
     name = "stub:at-once"
 
-    def __init__(self, prepared: dict[Ask, str] | None = None) -> None:
-        self.prepared = prepared
-        self.calls = 0
+    def __init__(self, answer: Callable[[Ask], str]) -> None:
+        self._answer = answer
 
     async def ask(self, ask: Ask) -> Answer:
-        self.calls += 1
-        text = swap_brain(ask) if self.prepared is None else self.prepared[ask]
-        return Answer(text=text, input_tokens=1, output_tokens=1, finished=True, model="stub")
+        return Answer(text=self._answer(ask), input_tokens=1, output_tokens=1, finished=True, model="stub")
 
 
-class Recording(AtOnce):
-    """Answers on the spot and remembers."""
+def recording(answer: Callable[[Ask], str], known: dict[Ask, str]) -> AtOnce:
+    """The same, and what it says goes into `known`."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.known: dict[Ask, str] = {}
+    def remembered(ask: Ask) -> str:
+        known[ask] = answer(ask)
+        return known[ask]
 
-    async def ask(self, ask: Ask) -> Answer:
-        answer = await super().ask(ask)
-        self.known[ask] = answer.text
-        return answer
+    return AtOnce(remembered)
 
 
 def run_build(plan: Plan, out: Path, teacher: AtOnce, cache_file: Path | None) -> dict[str, Any]:
@@ -115,32 +120,43 @@ def run_build(plan: Plan, out: Path, teacher: AtOnce, cache_file: Path | None) -
 
 
 def overhead(data: Path | None, repeats: int) -> None:
+    brain = test_module("rules_brain")
+    teachers: dict[str, Callable[[Ask], str]] = {
+        "swap": swap_brain,
+        "liar": lambda ask: brain.liar(ask.system, ask.user, ask.sample),
+    }
     prepared: list[Case] = []
     SOURCES.register("prepared")(Source(read=lambda path, limit, seed, skips: iter(prepared), help="cases in memory"))
-    plan = Plan("prepared")
+    rows = []
     for source in (*REAL, "mini") if data else ("mini",):
-        started = time.process_time()
         prepared[:] = SOURCES.get(source).read(data, 300 if source == "mini" else None, 0, Counter())
-        reading = time.process_time() - started
-        with TemporaryDirectory() as folder:
-            recording = Recording()
-            run_build(plan, Path(folder), recording, None)
-            size = sum(len(text) for text in recording.known.values()) // len(recording.known)
-            rates: dict[str, list[str]] = {"no cache": [], "new answers": [], "all from the cache": []}
-            for number in range(repeats):
-                file = Path(folder) / f"{number}.sqlite"
-                for name, cache in (("no cache", None), ("new answers", file), ("all from the cache", file)):
-                    started, used = time.perf_counter(), time.process_time()
-                    counts = run_build(plan, Path(folder) / "out", AtOnce(recording.known), cache)
-                    seconds, cpu = time.perf_counter() - started, time.process_time() - used
-                    answers = counts["teacher"]["answers"]
-                    rates[name].append(f"{answers / seconds:,.0f} ({1000 * cpu / answers:.2f} ms)")
-        print(
-            f"{source}: {counts['cases']} cases, {counts['pairs']} pairs, {answers} answers of {size:,} characters; "
-            f"reading the corpus takes {1000 * reading / answers:.2f} ms of CPU for each, twice, not counted below"
-        )
-        for name, found in rates.items():
-            print(f"  {name}: answers/s (CPU each): {', '.join(found)}", flush=True)
+        for name, answer in teachers.items():
+            known: dict[Ask, str] = {}
+            with TemporaryDirectory() as folder:
+                run_build(Plan("prepared"), Path(folder), recording(answer, known), None)
+                counts, rates = _rates(AtOnce(known.__getitem__), Path(folder), repeats)
+            answers, size = counts["teacher"]["answers"], sum(map(len, known.values())) // len(known)
+            rows.append((source, name, counts["cases"], counts["pairs"], answers, size, *rates))
+            print(rows[-1], flush=True)
+    print("\nAnswers a second, median (lowest to highest); CPU for each in ms, median.")
+    table(("source", "teacher", "cases", "pairs", "answers", "characters", *(f"{mode}, CPU" for mode in MODES)), rows)
+
+
+def _rates(teacher: AtOnce, folder: Path, repeats: int) -> tuple[dict[str, Any], list[str]]:
+    found: dict[str, list[tuple[float, float]]] = {mode: [] for mode in MODES}
+    for number in range(repeats):
+        file = folder / f"{number}.sqlite"
+        for mode, cache in zip(MODES, (None, file, file), strict=True):
+            started, used = time.perf_counter(), time.process_time()
+            counts = run_build(Plan("prepared"), folder / "out", teacher, cache)
+            seconds, cpu = time.perf_counter() - started, time.process_time() - used
+            answers = counts["teacher"]["answers"]
+            found[mode].append((answers / seconds, 1000 * cpu / answers))
+    return counts, [_spread(*zip(*runs, strict=True)) for runs in found.values()]
+
+
+def _spread(rates: Sequence[float], cpu: Sequence[float]) -> str:
+    return f"{median(rates):,.0f} ({min(rates):,.0f} to {max(rates):,.0f}), {median(cpu):.2f}"
 
 
 def memory(sizes: Sequence[int], plot: Path | None) -> None:
@@ -164,7 +180,7 @@ def one(pairs: int, kind: str) -> None:
             counts = build("mini", Path(folder), limit=round(pairs / 17))
         else:
             plan = Plan("mini", limit=round(pairs / PAIRS_PER_CASE))
-            counts = run_build(plan, Path(folder), AtOnce(), Path(folder) / "answers.sqlite")
+            counts = run_build(plan, Path(folder), AtOnce(swap_brain), Path(folder) / "answers.sqlite")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = (Path(folder) / "pairs.jsonl").stat().st_size / 2**20
     seconds = time.perf_counter() - started
@@ -192,60 +208,102 @@ def draw(found: dict[str, list[tuple[int, float]]], file: Path) -> None:
     figure.savefig(file, metadata={"Date": None})
 
 
-def real(data: Path, out: Path, sources: Sequence[str]) -> None:
-    sys.path.insert(0, str(ROOT / "tests"))
-    brain, loopback, fault_run = map(importlib.import_module, ("rules_brain", "loopback", "fault_run"))
-    rejected: Counter[str] = Counter()
-    wanted: Counter[str] = Counter()
-    accepted: Counter[str] = Counter()
+def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> None:
+    """Errors: SystemExit where the faulty run does not give what the calm one gave, or asked for more than was lost."""
+    brain, loopback, fault_run = map(test_module, ("rules_brain", "loopback", "fault_run"))
+    calm_rows: list[tuple[object, ...]] = []
+    fault_rows: list[tuple[object, ...]] = []
+    counts: list[dict[str, Any]] = []
+    broken: list[str] = []
     for source in sources:
         started = time.perf_counter()
-        for case in SOURCES.get(source).read(data, None, 0, Counter()):
+        for case in SOURCES.get(source).read(data, limit, 0, Counter()):
             brain.variants_of(case.domain, case.context, case.decision, case.reference)
-        print(f"{source}: the brain has its answers ready after {time.perf_counter() - started:.0f} s", flush=True)
+        print(f"{source}: the brain has its variants ready after {time.perf_counter() - started:.0f} s", flush=True)
+        common = [source, "--path", str(data), "--concurrency", str(CONCURRENCY)]
+        common += ["--limit", str(limit)] if limit else []
 
-        def build_at(name: str, server: Any, kills: Sequence[int], source: str = source) -> Any:
-            spec = ["--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
-            plan = [source, "--path", str(data), "--concurrency", str(CONCURRENCY), "--out", str(out / source / name)]
+        def build_at(name: str, server: Any, kills: Sequence[int], source: str, common: list[str]) -> Any:
+            second = server.chat.replace("#toy", "#second")
+            command = [*common, "--out", str(out / source / name), "--teacher", server.chat, "--verify", second]
             cache = out / source / f"{name}.sqlite"
-            return fault_run.build([*plan, *spec], server, cache, kills=kills, seed=7, timeout_s=1800)
+            return fault_run.build(command, server, cache, kills=kills, seed=7, timeout_s=TIMEOUT_S)
 
-        with loopback.Loopback(brain.liar) as server:
-            calm = build_at("calm", server, [])
-            asked = server.served.total()
-        counts = json.loads((out / source / "calm" / "build.json").read_text())
-        print(
-            f"  calm: {counts['cases']} cases, {counts['pairs']} pairs, {asked} calls in {calm.seconds:.0f} s, "
-            f"agreement {counts['verifier']['agreement']['all']}",
-            flush=True,
-        )
-        rejected.update(counts["teacher"]["rejected"])
-        wanted.update(counts["teacher"]["wanted"])
-        accepted.update(counts["teacher"]["accepted"])
-        moments = sorted(Random(source).sample(range(asked), KILLS))
-        with loopback.Loopback(brain.liar, faults=loopback.Faults(rate=FAULTS, stall_s=0.5)) as server:
-            faulty = build_at("faults", server, moments)
+        with loopback.Loopback(brain.liar, faults=loopback.Faults(cut=CUT)) as server:
+            calm = build_at("calm", server, [], source, common)
             stats = server.stats()
-        names = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
-        same = [(out / source / "calm" / n).read_bytes() == (out / source / "faults" / n).read_bytes() for n in names]
-        print(
-            f"  faults: {stats['calls']} requests, {sum(stats['injected'].values())} failed, {faulty.kills} kills "
-            f"after {moments} answers, {sum(faulty.lost)} in flight at them, {stats['duplicates']} asked twice, "
-            f"{faulty.seconds:.0f} s; files equal: {all(same)}",
-            flush=True,
+        report = json.loads((out / source / "calm" / "build.json").read_text())
+        timing = json.loads((out / source / "calm" / "timing.json").read_text())
+        counts.append(report["teacher"])
+        agreement = report["verifier"]["agreement"]["all"]
+        asked = stats["served"]
+        calm_rows.append(
+            (
+                *(source, report["cases"], report["pairs"], report["teacher"]["answers"], agreement["pairs"]),
+                *(stats["repeated"], agreement["worse_agreed"], agreement["unreadable"], round(calm.seconds)),
+                *(round(asked / calm.seconds), timing["peak_memory_mb"]),
+            )
         )
-    table(wanted, accepted, rejected)
+        print(f"  calm: {calm_rows[-1]} {stats}", flush=True)
+        broken += [f"{source}, calm: {error}" for error in stats["errors"]]
+        broken += [f"{source}, calm: {stats['repeated']} asked twice"] * bool(stats["repeated"])
+
+        moments = [int(asked * (number + 0.5) / KILLS) for number in range(KILLS)]
+        faults = loopback.Faults(rate=FAULTS, stall_s=STALL_S, cut=CUT)
+        with loopback.Loopback(brain.liar, faults=faults, latency_s=LATENCY_S) as server:
+            faulty = build_at("faults", server, moments, source, common)
+            stats = server.stats()
+        same = [
+            (out / source / "calm" / name).read_bytes() == (out / source / "faults" / name).read_bytes()
+            for name in DATA_FILES
+        ]
+        fault_rows.append(
+            (
+                *(source, stats["calls"], sum(stats["injected"].values()), faulty.kills),
+                *(" + ".join(map(str, faulty.lost)), stats["repeated"], round(faulty.seconds)),
+                f"{sum(same)} of {len(same)}",
+            )
+        )
+        print(f"  faults, killed after {moments} answers: {fault_rows[-1]} {stats}", flush=True)
+        broken += [f"{source}, faults: {error}" for error in stats["errors"]]
+        broken += [f"{source}: files differ"] * (not all(same))
+        broken += [f"{source}: {faulty.kills} kills"] * (faulty.kills != KILLS)
+        broken += [f"{source}: {stats['repeated']} asked twice"] * (stats["repeated"] > sum(faulty.lost))
+        broken += [f"{source}: lost {faulty.lost}"] * any(lost > 2 * CONCURRENCY for lost in faulty.lost)
+    table(CALM_COLUMNS, calm_rows)
+    table(FAULT_COLUMNS, fault_rows)
+    rejections(counts)
+    if broken:
+        raise SystemExit("BROKEN: " + "; ".join(broken))
 
 
-def table(wanted: Counter[str], accepted: Counter[str], rejected: Counter[str]) -> None:
-    """Markdown: reasons by set."""
-    rows: dict[str, Callable[[str], int]] = {"variants wanted": wanted.__getitem__, "accepted": accepted.__getitem__}
-    for reason in sorted({key.partition(": ")[2] for key in rejected}):
-        rows[reason] = lambda name, reason=reason: rejected[f"{name}: {reason}"]  # type: ignore[misc]
-    print("| | " + " | ".join(SETS) + " | all |\n|---|" + "---|" * (len(SETS) + 1))
-    for title, count in rows.items():
-        cells = [count(name) for name in SETS]
-        print(f"| {title} | " + " | ".join(f"{n:,}" for n in (*cells, sum(cells))) + " |")
+def rejections(reports: Sequence[dict[str, Any]]) -> None:
+    """Reasons by set, over all sources."""
+    counts: dict[str, Counter[str]] = {"**wanted**": Counter(), "**accepted**": Counter()}
+    reasons: dict[str, Counter[str]] = {}
+    for report in reports:
+        counts["**wanted**"].update(report["wanted"])
+        counts["**accepted**"].update(report["accepted"])
+        for key, count in report["rejected"].items():
+            name, _, reason = key.partition(": ")
+            reasons.setdefault(reason, Counter())[name] += count
+    counts |= dict(sorted(reasons.items(), key=lambda entry: -entry[1].total()))
+    rows = [(title, *(count[name] for name in SETS), count.total()) for title, count in counts.items()]
+    table(("", *SETS, "all"), rows)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    """Markdown."""
+    print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
+    for row in rows:
+        print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |")
+
+
+def test_module(name: str) -> Any:
+    """A module of the tests: the teacher's server and its brain are there."""
+    if str(ROOT / "tests") not in sys.path:
+        sys.path.insert(0, str(ROOT / "tests"))
+    return importlib.import_module(name)
 
 
 def main() -> None:
@@ -255,6 +313,7 @@ def main() -> None:
     command.add_argument("--data", type=Path, required=True)
     command.add_argument("--out", type=Path, required=True)
     command.add_argument("--sources", nargs="+", default=REAL)
+    command.add_argument("--limit", type=int, help="cases of each source, for a first try")
     command = commands.add_parser("overhead")
     command.add_argument("--data", type=Path)
     command.add_argument("--repeats", type=int, default=3)

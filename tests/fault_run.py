@@ -17,7 +17,7 @@ from data_builders.teachers.cache import Cache
 
 @dataclass
 class FaultRun:
-    """`lost` counts, for each kill, the answers that were on their way to a build which was no more."""
+    """`lost` counts, for each kill, the answers that were made or on their way for a build which was no more."""
 
     kills: int = 0
     runs: int = 0
@@ -60,12 +60,12 @@ def build(
 
 
 def _lost(server: Loopback, cache: Path, before: int) -> int:
-    """Answers that the server has given and nobody has kept, since the kills before."""
+    """Answers that the server has made and nobody has kept, since the kills before."""
     while server.in_flight:
         time.sleep(0.01)
     with Cache(cache) as kept:
         [count] = kept._read.execute("SELECT count(*) FROM answers").fetchone()
-    return server.served.total() - int(count) - before
+    return server.made.total() - int(count) - before
 
 
 def _not_too_long(started: float, timeout_s: float, process: subprocess.Popen[str]) -> None:

@@ -115,6 +115,16 @@ class Loopback:
         """Good answers beyond the first to the same question."""
         return sum(count - 1 for count in self.served.values())
 
+    @property
+    def made(self) -> Counter[str]:
+        """Good answers by question, with those that nobody was there to take: a vendor would bill both."""
+        return self.served + self.abandoned
+
+    @property
+    def repeated(self) -> int:
+        """Good answers beyond the first to the same question, taken or not."""
+        return sum(count - 1 for count in self.made.values())
+
     def stats(self) -> dict[str, Any]:
         return {
             "calls": self.calls.total(),
@@ -122,6 +132,7 @@ class Loopback:
             "abandoned": self.abandoned.total(),
             "questions": len(self.calls),
             "duplicates": self.duplicates,
+            "repeated": self.repeated,
             "injected": dict(sorted(self.injected.items())),
             "refused": {str(status): count for status, count in sorted(self.refused.items())},
             "peak": self.peak,

@@ -16,8 +16,8 @@ COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words",
 
 
 def rows(found: Statistics) -> list[tuple[str, ...]]:
-    """A row a domain and one for all: means, and for contexts mean and maximum."""
-    groups = {**found.domains, "overall": found.overall}
+    """A row a domain, and one for all where there are several: means, and for contexts mean and maximum."""
+    groups = {**found.domains, **({"overall": found.overall} if len(found.domains) > 1 else {})}
     return [
         (
             name,

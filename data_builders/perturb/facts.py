@@ -50,20 +50,23 @@ def traceless(case: Case, old: str, new: str) -> bool:
     Otherwise a reader who never sees the case finds the flaw by counting: where a term is replaced in one place and
     stays in others, the flawed text has a word more. The rule allows a swap in both directions or in neither.
     """
-    return all(_evenly(known, form(old), form(new)) for known, form in _forms(case.reference))
-
-
-def _evenly(known: Counter[str], old: set[str], new: set[str]) -> bool:
-    return sum(known[word] == 1 for word in old - new) == sum(known[word] == 0 for word in new - old)
+    return all(
+        sum(count[word] == 1 for word in out - come) == sum(count[word] == 0 for word in come - out)
+        for count, out, come in zip(_counts(case.reference), _forms(old), _forms(new), strict=True)
+    )
 
 
 @lru_cache(maxsize=8)
-def _forms(text: str) -> list[tuple[Counter[str], Callable[[str], set[str]]]]:
+def _counts(text: str) -> tuple[Counter[str], Counter[str]]:
     """How often a text has each word, as it is written and without its ending."""
-    return [
-        (Counter(words(text)), lambda phrase: set(words(phrase))),
-        (Counter(map(stem, words(text))), lambda phrase: set(map(stem, words(phrase)))),
-    ]
+    found = words(text)
+    return Counter(found), Counter(map(stem, found))
+
+
+@lru_cache(maxsize=65_536)
+def _forms(phrase: str) -> tuple[frozenset[str], frozenset[str]]:
+    found = words(phrase)
+    return frozenset(found), frozenset(map(stem, found))
 
 
 def unmentioned(case: Case) -> Callable[[str], bool]:

@@ -19,7 +19,7 @@ _FUNCTION_WORDS = frozenset(_GRAMMAR.split())
 
 def words(text: str) -> list[str]:
     """Lower-case words and numbers of a text."""
-    return [match[0].lower() for match in WORD.finditer(text)]
+    return [word.lower() for word in WORD.findall(text)]
 
 
 def content_words(text: str) -> list[str]:
@@ -47,19 +47,20 @@ class Sentence:
 @lru_cache(maxsize=8)
 def index(text: str) -> tuple[Sentence, ...]:
     """The sentences of a text with their stems."""
-    return tuple(
-        Sentence(start, end, frozenset(stem(word) for word in words(text[start:end]))) for start, end in sentences(text)
-    )
+    return tuple(Sentence(start, end, frozenset(map(stem, words(text[start:end])))) for start, end in sentences(text))
 
 
 @lru_cache(maxsize=8)
-def _postings(text: str) -> dict[str, frozenset[int]]:
-    """Which sentences have a stem."""
-    places: dict[str, set[int]] = {}
+def _postings(text: str) -> dict[str, list[int]]:
+    """Which sentences have a stem, in order."""
+    places: dict[str, list[int]] = {}
     for number, sentence in enumerate(index(text)):
         for word in sentence.words:
-            places.setdefault(word, set()).add(number)
-    return {word: frozenset(numbers) for word, numbers in places.items()}
+            if word in places:
+                places[word].append(number)
+            else:
+                places[word] = [number]
+    return places
 
 
 def vocabulary(text: str) -> Container[str]:
@@ -70,10 +71,10 @@ def vocabulary(text: str) -> Container[str]:
 def holding(text: str, wanted: Iterable[str]) -> list[Sentence]:
     """The sentences of a text that hold all the wanted stems."""
     postings = _postings(text)
-    found = [postings.get(word, frozenset()) for word in dict.fromkeys(wanted)]
+    found = sorted((postings.get(word, []) for word in dict.fromkeys(wanted)), key=len)
     if not found:
         return list(index(text))
-    return [index(text)[number] for number in sorted(frozenset.intersection(*sorted(found, key=len)))]
+    return [index(text)[number] for number in sorted(set(found[0]).intersection(*found[1:]))]
 
 
 def pattern(phrase: str) -> re.Pattern[str]:

@@ -178,8 +178,8 @@ def _role(case: Case, old: str, here: set[str]) -> tuple[Callable[[str], bool], 
         name = set(map(stem, words(other)))
         rivals = holding(case.context, name)
         return (
-            says(case.context, other)
-            and traceless(case, old, other)
+            traceless(case, old, other)
+            and says(case.context, other)
             and not (name - own) & here
             and not any(name <= s.words for s in told)
             and all(2 * len(s.words & (here - own)) < most + 2 for s in rivals)

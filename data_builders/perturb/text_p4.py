@@ -45,7 +45,7 @@ def _register(name: str, groups: dict[str, str]) -> None:
 
 
 def _invented(case: Case, unknown: Callable[[str], bool], old: str, new: str) -> bool:
-    return unknown(new) and traceless(case, old, new)
+    return traceless(case, old, new) and unknown(new)
 
 
 _register("invented_finding", {"medical": "finding", "legal": "document", "academic": "result"})
@@ -71,4 +71,4 @@ def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
 
 
 def _lacks(case: Case, number: str, old: str, kind: str) -> bool:
-    return not says(case.context, kind + number) and traceless(case, old, kind)
+    return traceless(case, old, kind) and not says(case.context, kind + number)

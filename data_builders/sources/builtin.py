@@ -25,6 +25,4 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
     yield from islice(read_jsonl(FILE, Case, unique="case_id"), limit)
 
 
-SOURCES.register("builtin")(
-    Source(read=read, help="120 cases of our own, 40 of each domain (no data needed)", operators="text")
-)
+SOURCES.register("builtin")(Source(read=read, help="120 cases of our own, 40 of each domain (no data needed)"))

@@ -94,6 +94,8 @@ def _unique(found: Iterator[Row], described: DomainFile) -> Iterator[Row]:
     column = described.columns.id
     seen: dict[str, str] = {}
     for row in found:
+        if column is not None and not row.name(column):
+            raise SourceError(f"{row.where}: column {column!r}, the id, is empty")
         if column is not None and (first := seen.setdefault(row.name(column), row.where)) != row.where:
             raise SourceError(f"{row.where}: column {column!r} repeats {row.name(column)!r} of {first}")
         yield row
@@ -111,7 +113,8 @@ def _case(row: Row, described: DomainFile, skips: Counter[str]) -> Case | None:
         raise SourceError(f"{row.where}: column {columns.license!r}, the licence, is empty")
     file = Path(row.file).name
     name = row.name(columns.id) if columns.id else f"{file}:{row.number}"
-    meta = {"group": row.name(columns.group)} if columns.group else {}
+    group = row.name(columns.group) if columns.group else ""
+    meta = {"group": group} if group else {}  # an empty cell groups nothing
     return Case.of(
         domain=described.domain,
         source=f"{described.domain}/{name}",

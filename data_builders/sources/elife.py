@@ -176,6 +176,4 @@ def _steps(paragraphs: list[str]) -> tuple[list[str], int]:
     return steps, dropped + len(paragraphs) - len(said)
 
 
-SOURCES.register("elife")(
-    Source(read=read, help="eLife articles with decision letters and referee reports (academic)", operators="text")
-)
+SOURCES.register("elife")(Source(read=read, help="eLife articles with decision letters and referee reports (academic)"))

@@ -48,7 +48,7 @@ def _case(row: Row, skips: Counter[str]) -> Case | None:
         source=f"{NAME}/{article}",
         license=LICENSE,
         meta={
-            "group": article,
+            **({"group": article} if article else {}),
             "file": Path(row.file).name,
             "row": row.number,
             "report": closed,

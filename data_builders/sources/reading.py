@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 import unicodedata
+import zlib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,7 +38,7 @@ def read_bytes(path: Path) -> bytes:
         if path.suffix == ".gz":
             return gzip.decompress(data)
         return lzma.decompress(data) if path.suffix == ".xz" else data
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise SourceError(f"{path} cannot be read: {error}") from None
 
 
@@ -66,7 +67,9 @@ def take(record: Any, keys: str, kind: type[T], where: str) -> T:
 
 def clean(text: str) -> str:
     """NFC, line ends as \\n, no control or invisible characters, no lone surrogates, no blank ends; else untouched."""
-    return unicodedata.normalize("NFC", _UNSEEN.sub("", _LINE_END.sub("\n", text))).strip()
+    if not text.replace("\n", "").isprintable():  # a printable text has nothing to take out
+        text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def one_line(text: str) -> str:

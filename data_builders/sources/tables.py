@@ -80,8 +80,13 @@ def rows(path: Path | None, source: str, hub: str | None) -> Iterator[Row]:
     elif str(path).startswith(HUB):
         yield from hub_rows(str(path)[len(HUB) :], source)
     else:
+        empty = True
         for file in table_files(path, source):
-            yield from file_rows(file)
+            for row in file_rows(file):
+                empty = False
+                yield row
+        if empty:
+            raise SourceError(f"{path} holds no rows")
 
 
 def table_files(path: Path, source: str) -> list[Path]:

@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from data_builders.teachers import Answer, Ask, Teacher, TeacherError
+from data_builders.teachers import Answer, Ask, Teacher, TeacherError, TeacherRefused
 from data_builders.teachers.cache import Cache, Entry, ask_key
 from data_builders.teachers.client import USUAL, HttpTeacher, Limits
 from data_builders.teachers.spec import find_key, parse_spec
@@ -70,7 +70,11 @@ class CachedTeacher:
     async def _fetch(self, key: str, ask: Ask) -> Answer:
         try:
             async with self._gate.passing(self.name):
-                answer = await self._teacher.ask(ask)
+                try:
+                    answer = await self._teacher.ask(ask)
+                except TeacherRefused as error:
+                    self._gate.spending.refused(self.name, str(error))
+                    raise
                 self._gate.spending.paid(self.name, answer)
                 return await self._cache.put(Entry(key, self.name, answer))
         finally:

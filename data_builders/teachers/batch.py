@@ -54,9 +54,11 @@ class BatchExport:
         return self
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is None:  # before the files appear: what they hold must be known when their results come back
+        if kind is not None:
+            self._stack.__exit__(kind, error, trace)
+            return
+        with self._stack:  # marked before the files appear: their results must be known when they come back
             self._cache.mark_exported(sorted(self._keys), self.name, self._path.name)
-        self._stack.__exit__(kind, error, trace)
 
     async def ask(self, ask: Ask) -> Answer:
         """Errors: Pending for what the cache does not hold."""
@@ -65,7 +67,7 @@ class BatchExport:
             self.reused += 1
             return answer
         if key not in self._keys:
-            self.again += self._cache.exported(key, self.name) is not None
+            self.again += self._cache.exported(key, self.name)
             self._append(dump_line(self._wire.batch_row(key, ask)))
             self._keys.add(key)
         raise Pending(f"{self.name} has not answered yet: the ask stands in {self.files[-1]}")
@@ -96,27 +98,15 @@ def import_batch(wire: Wire, cache: Cache, path: Path) -> Imported:
 
     Errors: TeacherError, before anything is taken, for a line that is no result, or of no export from this cache.
     """
-    for where, row in _results(path):
-        if cache.exported(row["custom_id"], wire.name) is None:
-            raise TeacherError(
-                f"{where}: custom_id {row['custom_id']!r} stands in no batch of {wire.name} that was exported with the "
-                f"cache {cache.path}: nothing was imported"
-            )
+    for _ in _answers(wire, cache, path):
+        pass
     kept = known = 0
     failed: Counter[str] = Counter()
     waiting: dict[str, Entry] = {}
-    for where, row in _results(path):
-        key = row["custom_id"]
-        try:
-            answer = wire.batch_result(row)
-        except FailedRow as error:
-            failed[" ".join(str(error).split())[:120]] += 1
+    for key, answer in _answers(wire, cache, path):
+        if isinstance(answer, FailedRow):
+            failed[" ".join(str(answer).split())[:120]] += 1
             continue
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise TeacherError(
-                f"{where} is no result for {wire.name} ({type(error).__name__}: {error}); {kept} answers before it "
-                "were imported"
-            ) from None
         if key in waiting or cache.get(key) is not None:
             known += 1
             continue
@@ -126,6 +116,25 @@ def import_batch(wire: Wire, cache: Cache, path: Path) -> Imported:
             waiting = {}
     kept += len(cache.put_all(list(waiting.values())))
     return Imported(kept, known, failed)
+
+
+def _answers(wire: Wire, cache: Cache, path: Path) -> Iterator[tuple[str, Answer | FailedRow]]:
+    """The keys of the asks in a result file and what came of them. Errors: TeacherError, as above."""
+    for where, row in _results(path):
+        key = row["custom_id"]
+        if not cache.exported(key, wire.name):
+            raise TeacherError(
+                f"{where}: custom_id {key!r} stands in no batch of {wire.name} that was exported with the cache "
+                f"{cache.path}: nothing was imported"
+            )
+        try:
+            yield key, wire.batch_result(row)
+        except FailedRow as error:
+            yield key, error
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise TeacherError(
+                f"{where} is no result for {wire.name} ({type(error).__name__}: {error}): nothing was imported"
+            ) from None
 
 
 def _results(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -118,12 +118,11 @@ class Cache:
             rows = ((key, teacher, file) for key in keys)
             self._write.executemany("INSERT OR REPLACE INTO exported VALUES (?, ?, ?)", rows)
 
-    def exported(self, key: str, teacher: str) -> str | None:
-        """The name of the batch file in which an ask to this teacher stands."""
-        query = "SELECT file FROM exported WHERE key = ? AND teacher = ?"
+    def exported(self, key: str, teacher: str) -> bool:
+        """Whether an ask to this teacher stands in a batch file."""
+        query = "SELECT 1 FROM exported WHERE key = ? AND teacher = ?"
         with self._explained():
-            row = self._read.execute(query, (key, teacher)).fetchone()
-        return row[0] if row else None
+            return self._read.execute(query, (key, teacher)).fetchone() is not None
 
     # ---- inside ----
 

@@ -145,7 +145,7 @@ def _message(response: httpx.Response) -> str:
     try:
         return str(response.json()["error"]["message"])
     except (LookupError, TypeError, ValueError):
-        return response.text[:200] or "no reason given"
+        return response.text or "no reason given"
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:

@@ -20,14 +20,15 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Wire:
     kind, _, rest = spec.partition(":")
     if kind == "chat":
         url, _, model = rest.partition("#")
+        address = _address(url, "the teacher's SPEC")
         if not model:
-            raise TeacherError(f"teacher {spec!r} names no model: write chat:URL#MODEL")
-        return Chat(_address(url, f"teacher {spec!r}"), model)
+            raise TeacherError(f"the teacher's SPEC names no model: write chat:{address}#MODEL")
+        return Chat(address, model)
     if kind == "anthropic":
         if not re.fullmatch(r"[\w.:@/-]+", rest):
-            raise TeacherError(f"teacher {spec!r} names no model: write anthropic:MODEL")
+            raise TeacherError("the teacher's SPEC names no model: write anthropic:MODEL")
         return Anthropic(rest, _address(environment.get("ANTHROPIC_BASE_URL") or API, "ANTHROPIC_BASE_URL"))
-    raise TeacherError(f"{spec!r} is no teacher that can be asked: write {_FORMS}")
+    raise TeacherError(f"{kind!r} is no teacher that can be asked: write {_FORMS}")
 
 
 def find_key(wire: Wire, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
@@ -43,7 +44,7 @@ def find_key(wire: Wire, environment: Mapping[str, str] = os.environ) -> SecretS
 
 
 def _address(url: str, where: str) -> str:
-    """Errors: TeacherError, which repeats nothing of a URL that holds a secret."""
+    """Errors: TeacherError, which repeats nothing of the URL: it may hold a secret in any place."""
     try:
         parts = urlsplit(url)
         _ = parts.port

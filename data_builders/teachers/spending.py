@@ -71,6 +71,7 @@ class Spending:
         self._before: dict[str, Tokens] = {}
         self._run: defaultdict[str, Tokens] = defaultdict(Tokens)
         self._reused: defaultdict[str, int] = defaultdict(int)
+        self._refusals: dict[str, tuple[int, str]] = {}
 
     def open_account(self, teacher: str, before: Tokens) -> None:
         """A teacher of this run, and what its live answers in the cache have used already."""
@@ -92,6 +93,19 @@ class Spending:
     def reused(self, teacher: str) -> None:
         self._reused[teacher] += 1
 
+    def refused(self, teacher: str, reason: str) -> None:
+        """An ask that the vendor would not take: it costs nothing, but the user should learn why."""
+        count, first = self._refusals.get(teacher, (0, reason))
+        self._refusals[teacher] = (count + 1, first)
+
+    @property
+    def refusals(self) -> str:
+        """How many asks were refused and the first reason, by teacher; empty without any."""
+        return "; ".join(
+            f"{teacher}: {count:,} asks refused, the first one so: {first}"
+            for teacher, (count, first) in sorted(self._refusals.items())
+        )
+
     @property
     def usd(self) -> float:
         """What the budget counts: this run and before it. 0 without prices."""
@@ -107,7 +121,8 @@ class Spending:
 
     def summary(self) -> str:
         """One sentence for the end of a command."""
-        return "; ".join(_sentence(teacher, bill) for teacher, bill in self.bills().items()) or "no teacher was asked"
+        bills = [_sentence(teacher, bill) for teacher, bill in self.bills().items()]
+        return "; ".join(filter(None, [*bills, self.refusals])) or "no teacher was asked"
 
     def as_dict(self) -> dict[str, Any]:
         """For a file of timings: what a run spent differs from run to run."""
@@ -118,6 +133,7 @@ class Spending:
                 "output_tokens": bill.run.output,
                 "usd": bill.run_usd,
                 "from_cache": bill.reused,
+                "refused": self._refusals.get(teacher, (0, ""))[0],
                 "usd_before": bill.before_usd,
             }
             for teacher, bill in self.bills().items()

@@ -47,7 +47,7 @@ def shortcuts(
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
     from data_builders.audit.shortcut_tables import print_shortcuts
-    from data_builders.audit.shortcuts import as_json, audit_shortcuts
+    from data_builders.audit.shortcuts import HIDDEN, as_json, audit_shortcuts
     from judge_r1.jsonl import write_json
     from judge_r1.pairs import load_pairs
 
@@ -55,7 +55,9 @@ def shortcuts(
     path = (out or folder) / "audit.json"
     write_json(path, as_json(found))
     print_shortcuts(found, Console())
-    Console().print(f"{path}: {len(found.flagged)} flagged", markup=False)
+    unknown = [name for name in HIDDEN if name in found.not_probed]
+    missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
+    Console().print(f"{path}: {len(found.flagged)} flagged{missing}", markup=False)
 
 
 def stats(

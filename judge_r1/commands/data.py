@@ -51,19 +51,22 @@ def build(
     """
     from data_builders import paid
     from data_builders.build import build as build_by_rules
+    from data_builders.paid_work import Terms
     from data_builders.run import Plan
+    from data_builders.teachers.spending import Spending, load_prices
 
     plan = Plan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
         paid.refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
         counts = build_by_rules(source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit)
     else:
-        order = paid.Order(teacher, verify, concurrency, budget, prices, cache or out / "answers.sqlite")
-        done = paid.build(plan, out, order, batch_export=batch_export, batch_import=batch_import)
-        Console().print(done.message)
-        if done.counts is None:
+        spending = Spending(load_prices(prices) if prices else None, budget)
+        terms = Terms(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
+        done = paid.build(plan, out, teacher, verify, terms, spending)
+        Console(soft_wrap=True).print(done.message, markup=False)
+        if done.result is None:
             return
-        counts = done.counts
+        counts = done.result
     _print_counts(counts, out)
 
 
@@ -77,7 +80,7 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
     console.print(table)
     missing = "variants not had" if "teacher" in counts else "operators abstained"
     for title, found in (("cases skipped", counts["skipped_cases"]), (missing, counts["abstained"])):
-        console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""))
+        console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
     if "teacher" in counts:
         wanted = sum(counts["teacher"]["wanted"].values())
         rejected = counts["teacher"]["rejected"]
@@ -126,7 +129,7 @@ def validate(
     )
     console.print("length of flawed over reference: min {:.2f}, median {:.2f}, max {:.2f}".format(*report.ratios))
     for reason, (count, example) in sorted(report.problems.items()):
-        console.print(f"{count} x {reason}, for example pair {example}", style="red")
+        console.print(f"{count} x {reason}, for example pair {example}", style="red", markup=False)
     if not report.good:
         raise typer.Exit(1)
 
@@ -140,7 +143,9 @@ def split(
         float | None, typer.Option(help="Share of the cases in the test set; 0.2 by default.")
     ] = None,
     sizes: Annotated[str | None, typer.Option(help="Pairs per set and domain, for example 1000,3000,5000.")] = None,
-    test: Annotated[int, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each.")] = 100,
+    test: Annotated[
+        int | None, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each; 100 by default.")
+    ] = None,
     seed: Annotated[int, typer.Option()] = 0,
     near_duplicates: Annotated[
         str, typer.Option(help="group: nearly alike cases stay together; fail: refuse them.")
@@ -161,10 +166,13 @@ def split(
 
     if sizes is not None and test_share is not None:
         raise JudgeError("--sizes and --test-share exclude each other")
+    if test is not None and sizes is None:
+        raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
     if near_duplicates not in ("group", "fail"):
         raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
     wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
-    plan = by_share(0.2 if test_share is None else test_share, seed) if sizes is None else by_sizes(wanted, test, seed)
+    share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
+    plan = by_share(share, seed) if sizes is None else by_sizes(wanted, cases, seed)
     audit = _length_audit(recipe, model, max_prompt_tokens)
     report = split_pairs(
         folders,

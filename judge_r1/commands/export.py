@@ -18,8 +18,10 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     name: Annotated[str, typer.Option("--format", help="sft, dpo, trl or verl.")],
     recipe: Annotated[Path | None, typer.Option(help="Prompts as this recipe has them; whole case by default.")] = None,
-    answer: Annotated[str, typer.Option(help="json, or table6: two lines.")] = "json",
-    preference: Annotated[str, typer.Option(help="judgment, or reasoning: sound over flawed (Table 7).")] = "judgment",
+    answer: Annotated[str, typer.Option(help="sft, dpo, trl: json, or table6: two lines.")] = "json",
+    preference: Annotated[
+        str, typer.Option(help="dpo, trl: judgment, or reasoning: sound over flawed (Table 7).")
+    ] = "judgment",
     seed: Annotated[int, typer.Option(help="Seed of the rejected judgments.")] = 0,
 ) -> None:
     """Write pairs for LLaMA-Factory (sft, dpo), TRL (trl) or verl, with a dataset card; `datasets` loads the folder.

@@ -108,6 +108,16 @@ def test_a_build_without_a_pair_leaves_the_folder_as_it_was(tmp_path: Path, toy_
     assert (tmp_path / "pairs.jsonl").read_text() == "old"
 
 
+def test_opinions_of_an_earlier_build_go_with_its_pairs(tmp_path: Path) -> None:
+    by_teacher(tmp_path, Brain(), Brain())
+    assert (tmp_path / "opinions.jsonl").exists()
+    with pytest.raises(TeacherError):
+        by_teacher(tmp_path, Brain(fail=(20, TeacherError("gone"))))
+    assert (tmp_path / "opinions.jsonl").exists(), "a build that fails leaves the folder as it was"
+    by_teacher(tmp_path, Brain())
+    assert not (tmp_path / "opinions.jsonl").exists()
+
+
 def test_what_a_killed_build_left_is_swept_away(tmp_path: Path) -> None:
     dead, alive = tmp_path / ".pairs.jsonl.4194304.partial", tmp_path / ".pairs.jsonl.1.partial"
     for partial in (dead, alive):

@@ -39,6 +39,9 @@ def test_what_stands_in_two_folders_is_taken_once_and_counted(tmp_path: Path) ->
     catalogue = read_catalogue([one, two])
     assert len(catalogue.pairs) == len({pair.pair_id for pair in pairs}) == 21
     assert dict(catalogue.repeated) == {"cases": 1, "pairs": 4}
+    seen: list[str] = []
+    nothing = read_catalogue([one, two], lambda pair, case: seen.append(pair.pair_id) is not None)
+    assert (len(nothing.pairs), len(seen), nothing.repeated["pairs"]) == (0, 21, 4)
 
 
 def test_two_folders_must_not_tell_different_things_of_a_case(tmp_path: Path) -> None:

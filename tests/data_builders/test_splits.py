@@ -222,3 +222,10 @@ def test_what_cannot_be_split_is_refused(tmp_path: Path, plan: Any, sentence: st
     with pytest.raises(JudgeError, match=sentence):
         split([tmp_path / "in"], tmp_path / "out", plan())
     assert not (tmp_path / "out").exists()
+
+
+def test_parts_do_not_go_where_the_pairs_are(tmp_path: Path) -> None:
+    before = sorted(path.name for path in mini_folder(tmp_path, 6).iterdir())
+    with pytest.raises(JudgeError, match="give --out another folder for the parts"):
+        split([tmp_path], tmp_path / ".", by_share(0.5, 0))
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -30,6 +30,14 @@ def test_audit_of_a_folder_prints_and_writes_the_shortcuts(built: Path, tmp_path
     assert json.loads((tmp_path / "audit.json").read_text())["seed"] == 1
 
 
+def test_audit_does_not_pass_what_it_did_not_probe(built: Path, tmp_path: Path) -> None:
+    lines = (built / "pairs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "pairs.jsonl").write_text("".join(line for line in lines if json.loads(line)["violated"] != [4]))
+    (tmp_path / "cases.jsonl").write_bytes((built / "cases.jsonl").read_bytes())
+    done = run("audit", tmp_path)
+    assert "flagged; P4 not probed" in " ".join(done.stdout.split()), done.stderr
+
+
 def test_stats_prints_and_writes_numbers_and_figures(built: Path) -> None:
     done = run("stats", built, "--tokenizer", "bundled:tiny")
     assert done.returncode == 0, done.stderr

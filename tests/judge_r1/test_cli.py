@@ -100,7 +100,11 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["build", "minni", "--out", "x"], "did you mean 'mini'?"),
         (["build", "medrbench", "--path", "nowhere", "--out", "x"], "nowhere"),
         (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
+        (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
+        (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
         (["validate", "nowhere"], "cannot be read"),
+        (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
+        (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),
         (
             ["train", str(RECIPES / "mini" / "grpo.yaml"), "grpo.stepz=3"],
             "unknown key grpo.stepz; did you mean 'steps'?",
@@ -117,6 +121,12 @@ def test_a_mistake_is_one_sentence_and_leaves_nothing(arguments: list[str], sent
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_what_the_system_refuses_is_one_sentence_too(tmp_path: Path) -> None:
+    (tmp_path / "xml").write_text("a file where a folder should be")
+    done = run("build", "elife", "--path", tmp_path, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (2, f"error: {tmp_path / 'xml'}: Not a directory\n")
 
 
 def test_eval_puts_two_judges_side_by_side(built: Path, tmp_path: Path) -> None:

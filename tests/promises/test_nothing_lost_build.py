@@ -42,7 +42,7 @@ def test_a_build_killed_five_times_under_faults_equals_the_calm_one(tmp_path: Pa
         )
         assert server.errors == []
         assert server.injected.total() > 0.2 * server.calls.total()
-        repeated = server.duplicates
+        repeated = server.repeated
     assert run.kills == KILLS
     assert run.runs == KILLS + 1
     assert repeated <= sum(run.lost), "only what was in flight at a kill is asked for again"

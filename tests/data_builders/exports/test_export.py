@@ -13,6 +13,8 @@ from toys import mini_pairs
 
 from data_builders.export import export, splits_of
 from data_builders.exports import FORMATS, Options
+from data_builders.plans import by_share
+from data_builders.splits import split as split_pairs
 from judge_r1.config import EpisodeConfig
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import load_pairs
@@ -136,6 +138,18 @@ def test_one_folder_of_pairs_is_the_split_train(tmp_path: Path) -> None:
 def test_a_part_of_a_split_keeps_the_story_of_its_split(split_folder: Path, tmp_path: Path) -> None:
     export(split_folder / "train_42", tmp_path, "sft", Options())
     assert "Split by case (sizes [2, 4], test 3, seed 0)" in (tmp_path / "README.md").read_text()
+
+
+def test_pairs_that_lie_beside_the_parts_of_their_split_are_no_split(tmp_path: Path) -> None:
+    pairs = mini_folder(tmp_path / "pairs", 6)
+    split_pairs([pairs], tmp_path, by_share(0.5, 0))
+    assert list(splits_of(tmp_path)) == ["test", "train"]
+    (tmp_path / "split.json").write_text("[]")
+    with pytest.raises(JudgeError, match="is not what judge-r1 split writes"):
+        splits_of(tmp_path)
+    (tmp_path / "split.json").write_text("{")
+    with pytest.raises(JudgeError, match="is not valid JSON"):
+        splits_of(tmp_path)
 
 
 def test_a_recipe_without_the_case_in_its_prompt_exports_none(split_folder: Path, tmp_path: Path) -> None:

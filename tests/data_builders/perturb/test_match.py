@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.perturb.match import content_words, holding, occurrences, says, stem
+from data_builders.perturb.match import content_words, holding, index, occurrences, says, stem
 
 TEXT = "A 34-year-old man had 5.2 mmol. The Left   kidney was removed.\nTwo biopsies were taken."
 
@@ -27,6 +27,16 @@ def test_occurrences_are_where_the_phrase_stands(text: str, phrase: str) -> None
 def test_holding_wants_all_words_in_one_sentence() -> None:
     assert [TEXT[s.start : s.end] for s in holding(TEXT, {"left", "kidney"})] == ["The Left   kidney was removed."]
     assert not holding(TEXT, {"man", "kidney"})
+
+
+@given(
+    st.lists(st.lists(st.sampled_from(["left", "right", "kidney", "liver", "was", "is"]), min_size=1), max_size=6),
+    st.data(),
+)
+def test_holding_finds_what_reading_every_sentence_finds(told: list[list[str]], data: st.DataObject) -> None:
+    text = " ".join(f"The {' '.join(words)}." for words in told)
+    wanted = data.draw(st.lists(st.sampled_from(["left", "kidney", "liver", "spleen"]), max_size=3))
+    assert holding(text, wanted) == [sentence for sentence in index(text) if set(wanted) <= sentence.words]
 
 
 def test_plurals_meet_their_singular() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from data_builders.sources import Source, cases
+from data_builders.sources import Source, completed, items
 from data_builders.teachers import Answer, Ask, Teacher
 from judge_r1.records import Case
 
@@ -42,7 +42,9 @@ def gather(
     rejected: Counter[str] = Counter()
 
     async def run() -> list[Case]:
-        return [c async for c in cases(source, path, limit, 0, skips, teacher=teacher, rejected=rejected)]
+        nobody = ToyTeacher(lambda ask: "")  # a source that is read asks none
+        found = items(source, path, limit, 0, skips, teacher)
+        return [case for item in found if (case := await completed(item, teacher or nobody, skips, rejected))]
 
     return asyncio.run(run()), skips, rejected
 

@@ -165,3 +165,16 @@ def test_a_domain_that_is_read_is_a_plain_name(tmp_path_factory: pytest.TempPath
         return
     assert case.domain == name
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_ -")
+
+
+def test_rows_without_a_group_are_no_group(tmp_path: Path) -> None:
+    rows = [{**ROW, "no": n, "policy": policy} for n, policy in enumerate([None, "", "P2"])]
+    found, _ = cases(domain_file(tmp_path, rows))
+    assert [case.meta.get("group") for case in found] == [None, None, "P2"]
+
+
+def test_an_empty_id_and_an_empty_table_are_named(tmp_path: Path) -> None:
+    with pytest.raises(SourceError, match=r"claims\.jsonl, row 1: column 'no', the id, is empty"):
+        cases(domain_file(tmp_path, [{**ROW, "no": None}]))
+    with pytest.raises(SourceError, match=r"claims\.jsonl holds no rows"):
+        cases(domain_file(tmp_path, []))

@@ -30,6 +30,14 @@ def test_clean_leaves_everything_else_as_it_is() -> None:
     assert clean("a\r\nb\rc") == "a\nb\nc"
 
 
+def test_clean_takes_out_every_unseen_character_of_a_printable_text() -> None:
+    unseen = [*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0)]
+    for code in [*unseen, 0x200B, 0xFEFF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF]:
+        assert clean(f"a{chr(code)}b") == "ab", hex(code)
+    for code in (0x0D, 0x85, 0x2028, 0x2029):
+        assert clean(f"a{chr(code)}b") == "a\nb", hex(code)
+
+
 def test_both_the_corpus_folder_and_its_parent_are_accepted(tmp_path: Path) -> None:
     (tmp_path / "corpus" / "data").mkdir(parents=True)
     for path in (tmp_path, tmp_path / "corpus"):
@@ -81,3 +89,11 @@ def test_take_names_the_missing_field_and_the_wrong_type() -> None:
 
 def test_steps_are_numbered_one_a_line() -> None:
     assert numbered(["First.", "Second."]) == "1. First.\n2. Second."
+
+
+def test_damaged_gzip_is_one_sentence(tmp_path: Path) -> None:
+    data = bytearray(gzip.compress(bytes(range(256)) * 20))
+    data[15:40] = b"\xff" * 25
+    (tmp_path / "a.gz").write_bytes(data)
+    with pytest.raises(SourceError, match=r"a\.gz cannot be read"):
+        read_bytes(tmp_path / "a.gz")

@@ -145,3 +145,27 @@ def test_an_export_that_breaks_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         run(work())
     assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
+
+
+def test_an_export_whose_keys_cannot_be_kept_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise TeacherError("the disk is full")
+
+    with Cache(tmp_path / "c.sqlite") as cache:
+        monkeypatch.setattr(cache, "mark_exported", full)
+        with pytest.raises(TeacherError, match="the disk is full"):
+            export(WIRES[0], cache, tmp_path / "b.jsonl")
+    assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
+
+
+def test_a_result_that_cannot_be_read_refuses_the_whole_file(tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        export(WIRES[0], cache, tmp_path / "1.jsonl", 3)
+        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
+        lines = (tmp_path / "r.jsonl").read_text().splitlines()
+        torn = json.loads(lines[2])
+        del torn["response"]["body"]["usage"]
+        (tmp_path / "r.jsonl").write_text("\n".join([*lines[:2], json.dumps(torn)]))
+        with pytest.raises(TeacherError, match=r"line 3 is no result for chat:toy .*nothing was imported"):
+            import_batch(WIRES[0], cache, tmp_path / "r.jsonl")
+        assert cache.tokens("chat:toy", "batch") == Tokens()

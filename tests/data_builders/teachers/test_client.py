@@ -234,3 +234,10 @@ def test_requests_that_time_out_leave_no_connection_behind() -> None:
             return ours
 
     assert run(work()) <= 1
+
+
+@pytest.mark.parametrize("before", [0, 190, 290])
+def test_a_key_that_a_server_says_back_is_not_repeated_in_part_either(before: int) -> None:
+    with pytest.raises(TeacherRefused) as caught:
+        hear(http(400, b"." * before + KEY.encode()), key=KEY)
+    assert KEY[3:9] not in str(caught.value)

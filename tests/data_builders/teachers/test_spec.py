@@ -32,10 +32,20 @@ def test_a_bad_spec_is_explained(spec: str, says: str) -> None:
         parse_spec(spec, {})
 
 
-@pytest.mark.parametrize("url", ["https://me:hunter2@host/v1", "https://host/v1?key=hunter2"])
-def test_a_secret_in_a_url_is_refused_and_not_repeated(url: str) -> None:
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "chat:https://me:hunter2@host/v1#m",
+        "chat:https://host/v1?key=hunter2#m",
+        "chat:https://me:hunter2@host/v1",
+        "chat:https://me:hunter2@[host/v1#m",
+        "chat:https://me:hunter2@host:port/v1#m",
+        "openai:https://me:hunter2@host/v1#m",
+    ],
+)
+def test_a_secret_in_a_url_is_refused_and_not_repeated(spec: str) -> None:
     with pytest.raises(TeacherError) as caught:
-        parse_spec(f"chat:{url}#m", {})
+        parse_spec(spec, {})
     assert "hunter2" not in str(caught.value)
 
 

@@ -55,6 +55,7 @@ def test_without_prices_tokens_are_counted_and_a_budget_is_refused() -> None:
         "output_tokens": 6,
         "usd": None,
         "from_cache": 0,
+        "refused": 0,
         "usd_before": None,
     }
     assert "$" not in spending.summary()
@@ -89,3 +90,14 @@ def test_a_mistake_in_prices_names_the_file_and_the_field(tmp_path: Path, text: 
 def test_no_prices_file(tmp_path: Path) -> None:
     with pytest.raises(TeacherError, match="cannot be read"):
         load_prices(tmp_path / "none")
+
+
+def test_refusals_are_counted_and_the_first_is_quoted() -> None:
+    spending = Spending()
+    spending.open_account("chat:m", Tokens())
+    assert spending.refusals == ""
+    for reason in ("too long", "against the rules"):
+        spending.refused("chat:m", reason)
+    assert spending.refusals == "chat:m: 2 asks refused, the first one so: too long"
+    assert spending.summary().endswith(spending.refusals)
+    assert spending.as_dict()["chat:m"]["refused"] == 2

@@ -1,0 +1,68 @@
+"""`judge-r1 build pilot|deepreview --teacher …` as a user runs it: a server completes drafts and breaks them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import rules_brain
+import test_deepreview
+import test_pilot
+from loopback import Loopback
+from source_toys import write_rows
+
+from data_builders.validate import validate
+from judge_r1.pairs import load_pairs
+
+PARTS = {"<facts>": test_pilot.GOOD, "<paper>": test_deepreview.SHORT}
+"""What completes a draft, by what its prompt holds."""
+
+
+def brain(system: str, user: str, sample: int) -> str:
+    """The first answer to a draft will not do; the rest is the rules' business."""
+    for held, part in PARTS.items():
+        if held in user:
+            return part if "not accepted" in user else "I would rather not."
+    return rules_brain.honest(system, user, sample)
+
+
+def corpus(source: str, folder: Path) -> Path:
+    if source == "pilot":
+        return test_pilot.folder(folder)
+    write_rows(folder / "sample.jsonl", [test_deepreview.ROW])
+    return folder
+
+
+@pytest.mark.parametrize("source", ["pilot", "deepreview"])
+def test_a_teacher_completes_and_breaks_the_cases_of_a_source(source: str, tmp_path: Path) -> None:
+    (tmp_path / "corpus").mkdir()
+    path = corpus(source, tmp_path / "corpus")
+    data = []
+    with Loopback(brain) as server:
+        for name in ("first", "again"):
+            command = [sys.executable, "-m", "judge_r1.cli", "build", source, "--path", path, "--teacher", server.chat]
+            command += ["--variants", "2", "--out", tmp_path / name, "--cache", tmp_path / "answers.sqlite"]
+            done = subprocess.run(
+                list(map(str, command)),
+                capture_output=True,
+                text=True,
+                timeout=120,
+                env={**os.environ, **server.environment},
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            data.append([(tmp_path / name / f).read_bytes() for f in ("cases.jsonl", "pairs.jsonl", "build.json")])
+        assert server.errors == []
+        assert server.duplicates == 0
+    assert data[0] == data[1], "run again, it replays"
+    pairs = load_pairs(tmp_path / "first")
+    (case,) = pairs.cases.values()
+    part = next(part for part in PARTS.values() if part in (case.reference, case.context.partition("\n\n")[2]))
+    assert part
+    assert case.meta["teacher"] == "chat:toy"
+    assert pairs.pairs
+    assert validate(tmp_path / "first").valid == len(pairs.pairs)
+    counts = json.loads((tmp_path / "first" / "build.json").read_text())
+    assert list(counts["completing"].values()) == [1]

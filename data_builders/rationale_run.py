@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data_builders.alone import alone_in
+from judge_r1.alone import alone_in
 from data_builders.enhance import Tally, enhanced
 from data_builders.progress import Progress, every_second
 from data_builders.teachers import Teacher

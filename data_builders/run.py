@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data_builders.alone import alone_in
+from judge_r1.alone import alone_in
 from data_builders.counts import PairCounts
 from data_builders.progress import Progress
 from data_builders.sources import SOURCES, Draft, Source, items

@@ -69,7 +69,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         callbacks=[RunLog(run)],
     )
     resume(trainer, run)
-    save_model(trainer, run)
+    save_model(trainer, run, recipe)
 
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:

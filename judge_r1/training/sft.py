@@ -9,6 +9,7 @@ from judge_r1.errors import JudgeError
 from judge_r1.models import context_length, load_model, load_tokenizer
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run
+from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.order import by_length
 
 IGNORED = -100
@@ -61,7 +62,7 @@ def train_sft(recipe: Recipe, traces: Sequence[Trajectory], run: Run) -> None:
         callbacks=[RunLog(run)],
     )
     resume(trainer, run)
-    save_model(trainer, run)
+    save_model(trainer, run, recipe)
 
 
 def common_arguments(recipe: Recipe, model: Any, *, save_steps: int) -> dict[str, Any]:
@@ -87,18 +88,16 @@ def common_arguments(recipe: Recipe, model: Any, *, save_steps: int) -> dict[str
 
 def resume(trainer: Any, run: Run) -> None:
     """Train from the last whole checkpoint if there is one, with the logs cut back to it first."""
-    steps = [
-        int(state.parent.name.removeprefix("checkpoint-"))
-        for state in run.checkpoints.glob("checkpoint-*/trainer_state.json")  # written last
-    ]
-    last = max(steps, default=0)
-    run.cut_back(last)
-    trainer.train(resume_from_checkpoint=str(run.checkpoints / f"checkpoint-{last}") if last else None)
+    found = checkpoints(run.checkpoints)
+    run.cut_back(found[-1].step if found else 0)
+    trainer.train(resume_from_checkpoint=str(found[-1].folder) if found else None)
 
 
-def save_model(trainer: Any, run: Run) -> None:
-    """Write `run.model` whole: a folder of that name is a finished model, whatever was killed before."""
-    partial = run.folder / ".model.partial"
+def save_model(trainer: Any, run: Run, recipe: Recipe) -> None:
+    """Write `run.model` whole and proven: a folder of that name is a finished model, whatever was killed before."""
+    from judge_r1.training.merge import begin, finish
+
+    partial = begin(run.model)
     trainer.save_model(str(partial))
     if trainer.is_world_process_zero():
-        partial.rename(run.model)
+        finish(partial, run.model, trainer.accelerator.unwrap_model(trainer.model).state_dict(), recipe, run.folder)

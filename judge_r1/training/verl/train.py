@@ -22,7 +22,9 @@ from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.play import check_prompts
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
+from judge_r1.training.checkpoints import checkpoints, mend_marker
 from judge_r1.training.logging import Diverged
+from judge_r1.training.merge import merge
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -42,11 +44,13 @@ def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> Non
     recipe, data = recipe.model_copy(update={"model": _lasting(resolve(recipe.model))}), load_pairs(data_folder)
     check(recipe, data)
     command = prepare(recipe, data, data_folder, run, gpus=1 if cpu else _gpus(), cpu=cpu)
-    run.cut_back(last_checkpoint(run) or 0)
+    mend_marker(run.checkpoints)
+    found = checkpoints(run.checkpoints)
+    run.cut_back(found[-1].step if found else 0)
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
     _run(command, run, environment(home, cpu), follow.update)
-    merge(run)
+    merge(run.folder, out=run.model)
 
 
 def check(recipe: Recipe, data: PairSet) -> None:
@@ -128,26 +132,6 @@ class Follower:
             self.run.log({"step": step} | numbers | means)
             for trace in traces:
                 self.run.trace(trace)
-
-
-def last_checkpoint(run: Run) -> int | None:
-    """The step of the newest whole checkpoint."""
-    marker = run.checkpoints / "latest_checkpointed_iteration.txt"
-    return int(marker.read_text()) if marker.exists() else None
-
-
-def merge(run: Run) -> None:
-    """The newest checkpoint's shards as a Hugging Face folder, `run.model`."""
-    step = last_checkpoint(run)
-    if step is None:
-        raise VerlFailed(f"verl left no checkpoint in {run.checkpoints}")
-    shards = run.checkpoints / f"global_step_{step}" / "actor"
-    command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
-    partial = (run.folder / ".model.partial").absolute()
-    shutil.rmtree(partial, ignore_errors=True)
-    folders = ["--local_dir", str(shards.absolute()), "--target_dir", str(partial)]
-    _run([*command, *folders], run, dict(os.environ), lambda: None)
-    partial.rename(run.model)
 
 
 def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:

@@ -1,12 +1,9 @@
-from pathlib import Path
-
 import pytest
 from toys import BytesCodec, make_case, make_pair
 
 from judge_r1.episode import Budget, Episode
 from judge_r1.records import ReasoningPair, Trajectory
 from judge_r1.reward import rewarded
-from judge_r1.runs import Run
 from judge_r1.training.grpo import as_columns, breakdown, check_groups, reward
 
 CASES = [make_case(domain=domain) for domain in ("legal", "medical")]
@@ -79,31 +76,3 @@ def test_the_breakdown_is_by_component_domain_principle_and_end() -> None:
 def test_a_step_whose_episodes_all_failed_still_has_a_row() -> None:
     row = breakdown([(PAIRS[0], played(PAIRS[0], None, fail="x"))])
     assert row == {"rollout/infrastructure_failures": 1.0, "rollout/ended/infrastructure_x": 1.0}
-
-
-def test_a_model_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
-    """A kill while the model is written leaves no folder that a later command takes for a finished run."""
-    from test_sft_rows import RECIPE
-
-    from judge_r1.training.sft import save_model
-
-    class Trainer:
-        def __init__(self, kill: bool) -> None:
-            self.kill = kill
-
-        def save_model(self, folder: str) -> None:
-            Path(folder).mkdir(exist_ok=True)
-            (Path(folder) / "config.json").write_text("{}")
-            if self.kill:
-                raise KeyboardInterrupt
-            (Path(folder) / "model.safetensors").write_text("x")
-
-        def is_world_process_zero(self) -> bool:
-            return True
-
-    run = Run(tmp_path, RECIPE)
-    with pytest.raises(KeyboardInterrupt):
-        save_model(Trainer(kill=True), run)
-    assert not run.model.exists()
-    save_model(Trainer(kill=False), run)
-    assert sorted(p.name for p in run.model.iterdir()) == ["config.json", "model.safetensors"]

@@ -7,12 +7,16 @@ from pathlib import Path
 import pytest
 
 from data_builders.sources.mini import EVENTS, FACT, read
+from judge_r1.backends import Sampling
+from judge_r1.backends.scripted import ScriptedBackend
 from judge_r1.config import DataConfig, EpisodeConfig, GrpoConfig, Recipe
 from judge_r1.episode import Budget
 from judge_r1.jsonl import write_jsonl
-from judge_r1.models import load_tokenizer
+from judge_r1.models import eos_ids, load_model, load_tokenizer
 from judge_r1.pairs import PairSet
+from judge_r1.play import Player
 from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.tokens import Codec
 
 os.environ |= {  # read when verl is imported, which is long after this
     "VERL_PLATFORM": "cpu",
@@ -101,3 +105,36 @@ def recipe(model_folder: Path, data_folder: Path) -> Recipe:
         ),
         save_every=2,
     )
+
+
+@pytest.fixture(scope="session")
+def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that searches once and then guesses: valid answers, so rewards differ within a group."""
+    import torch
+
+    from judge_r1.training.sft import training_row
+
+    model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
+    codec = Codec(tokenizer)
+    lines, players = [], []
+    for number in range(16):
+        query = ["ana paid", "kara took", "liam signed"][number % 3]
+        answer = f'{{"comparison": "A{"<>"[number % 2]}B", "violated_principles": [{2 + number // 2 % 2}]}}'
+        lines.append([f"<search>{query}</search>", f"<answer>{answer}</answer>"])
+        players.append(pairs.pairs[number % len(pairs.pairs)])
+    player = Player(pairs, recipe.episode, codec, ScriptedBackend(codec, lines), eos_ids(recipe.model, tokenizer))
+    rows = [training_row(t, tokenizer.eos_token_id) for t in player.play(players, Sampling())]
+    ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True)
+    labels = torch.nn.utils.rnn.pad_sequence(
+        [torch.tensor(row["labels"]) for row in rows], batch_first=True, padding_value=-100
+    )
+    optimizer = torch.optim.Adam(model.parameters(), lr=5e-3)
+    model.train()
+    for _ in range(150):
+        optimizer.zero_grad()
+        model(ids, labels=labels).loss.backward()
+        optimizer.step()
+    folder = tmp_path_factory.mktemp("guesser")
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

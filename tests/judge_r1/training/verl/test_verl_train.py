@@ -16,7 +16,7 @@ from judge_r1.records import Trajectory
 from judge_r1.runs import Run, read_rows
 from judge_r1.training.logging import Diverged
 from judge_r1.training.verl.rollouts import RolloutLog, RolloutReader, new_lines
-from judge_r1.training.verl.train import Follower, VerlFailed, _run, check, last_checkpoint, prepare
+from judge_r1.training.verl.train import Follower, VerlFailed, _run, check, prepare
 
 
 @pytest.fixture
@@ -142,10 +142,3 @@ def test_nothing_is_left_running_when_following_fails(run: Run) -> None:
     time.sleep(0.2)
     stat = Path(f"/proc/{pid}/stat")
     assert not stat.exists() or stat.read_text().split()[2] == "Z"
-
-
-def test_checkpoint_marker(run: Run) -> None:
-    assert last_checkpoint(run) is None
-    run.checkpoints.mkdir()
-    (run.checkpoints / "latest_checkpointed_iteration.txt").write_text("40")
-    assert last_checkpoint(run) == 40

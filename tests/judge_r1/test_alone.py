@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.alone import alone_in
+from judge_r1.alone import alone_in
 from data_builders.build import build
 from judge_r1.errors import JudgeError
 
 HOLD = """
 import sys
 from pathlib import Path
-from data_builders.alone import alone_in
+from judge_r1.alone import alone_in
 with alone_in(Path(sys.argv[1])):
     print("in", flush=True)
     sys.stdin.read()

@@ -1,0 +1,69 @@
+"""The whole checkpoints of a run, whichever engine wrote them."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from judge_r1.errors import JudgeError
+from judge_r1.jsonl import write_atomic
+
+TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
+"""What TRL writes last into a checkpoint; where verl notes its newest one, and what it writes just before that."""
+
+
+class NoCheckpoint(JudgeError):
+    """A run without the checkpoint that was asked for."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One that was written to its end. `step` counts optimiser steps on TRL, batches of episodes on verl."""
+
+    step: int
+    folder: Path
+    sharded: bool
+    """verl's shards, one a rank; else a Hugging Face folder with the optimiser's state beside it."""
+
+
+def checkpoints(folder: Path) -> list[Checkpoint]:
+    """Those in a run's `checkpoints` folder, oldest first; what a kill left half-written is not among them."""
+    trl = [Checkpoint(_step(f), f, False) for f in folder.glob("checkpoint-*") if _whole_json(f / TRL_STATE)]
+    noted = _noted(folder)
+    verl = [Checkpoint(_step(f), f, True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
+    return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
+
+
+def checkpoint_at(folder: Path, step: int | None) -> Checkpoint:
+    """The checkpoint of a step, the newest for None. Errors: NoCheckpoint, with those there are."""
+    found = checkpoints(folder)
+    chosen = [c for c in found if step in (None, c.step)]
+    if not chosen:
+        there = f"there are {', '.join(str(c.step) for c in found)}" if found else "none was written to its end"
+        raise NoCheckpoint(f"{folder} has no checkpoint{'' if step is None else f' of step {step}'}: {there}")
+    return chosen[-1]
+
+
+def mend_marker(folder: Path) -> None:
+    """A kill can leave verl's note of its newest checkpoint empty, and verl would not start again: write it anew."""
+    marker = folder / VERL_MARKER
+    if marker.exists() and not marker.read_text():
+        write_atomic(marker, [str(checkpoint_at(folder, None).step)])
+
+
+def _noted(folder: Path) -> float:
+    """The newest step that verl has noted: 0 without a note, and infinity for an empty one, which verl opens only when
+    the checkpoint it is for has been written."""
+    marker = folder / VERL_MARKER
+    return float(marker.read_text() or "inf") if marker.exists() else 0.0
+
+
+def _step(folder: Path) -> int:
+    return int(folder.name.replace("_", "-").rpartition("-")[2])
+
+
+def _whole_json(path: Path) -> bool:
+    try:
+        json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return True

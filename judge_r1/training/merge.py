@@ -1,0 +1,76 @@
+"""A checkpoint as a normal Hugging Face folder, proven to be the trained model before it is put in place."""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from judge_r1.config import Recipe, load_recipe
+from judge_r1.errors import JudgeError
+from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
+from judge_r1.training.model_card import write_card
+from judge_r1.training.proof import prove
+
+
+@dataclass(frozen=True)
+class Merged:
+    """A model that was written: of which step, where, and the largest difference of a log-probability in its proof."""
+
+    step: int
+    folder: Path
+    difference: float
+
+
+def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Merged:
+    """Write the model of a run's checkpoint, the newest by default, to `out` (`run`/model-step-N by default).
+
+    Errors: JudgeError if the folder exists; NoCheckpoint; NotTheSame if the proof fails, and then nothing is written.
+    """
+    recipe = load_recipe(run / "recipe.yaml")
+    checkpoint = checkpoint_at(run / "checkpoints", step)
+    target = out or run / f"model-step-{checkpoint.step}"
+    if target.exists():
+        raise JudgeError(f"{target} exists: remove it, or choose another --out")
+    partial = begin(target)
+    weights = _convert(checkpoint, partial)
+    difference = finish(partial, target, weights, recipe, run, checkpoint.step)
+    return Merged(checkpoint.step, target, difference)
+
+
+def begin(target: Path) -> Path:
+    """An empty folder beside `target`, which `finish` puts in its place."""
+    partial = target.with_name(f".{target.name}.partial").absolute()
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    return partial
+
+
+def finish(
+    partial: Path, target: Path, weights: Mapping[str, Any], recipe: Recipe, run: Path, step: int | None = None
+) -> float:
+    """Write the card, prove that `partial` holds `weights`, and put it in place: a folder of the name `target` is
+    whole, whatever was killed before. Returns the largest difference in the proof."""
+    write_card(partial, recipe, step, run / "metrics.jsonl")
+    difference = prove(partial, weights)
+    partial.rename(target)
+    return difference
+
+
+def _convert(checkpoint: Checkpoint, partial: Path) -> dict[str, Any]:
+    """Write the checkpoint's model and tokenizer to `partial`; its weights, read apart from that."""
+    if checkpoint.sharded:
+        from judge_r1.training.verl.shards import merge_shards, read_shards
+
+        actor = checkpoint.folder.absolute() / "actor"
+        merge_shards(actor, partial)
+        return read_shards(actor)
+    from safetensors.torch import load_file
+    from transformers import AutoModelForCausalLM
+
+    from judge_r1.models import load_tokenizer
+
+    AutoModelForCausalLM.from_pretrained(checkpoint.folder, dtype="auto").save_pretrained(partial)
+    load_tokenizer(str(checkpoint.folder)).save_pretrained(partial)
+    files = sorted(checkpoint.folder.glob("*.safetensors"))
+    return {name: tensor for file in files for name, tensor in load_file(file).items()}

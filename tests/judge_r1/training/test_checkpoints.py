@@ -1,0 +1,70 @@
+"""Which checkpoints of a run are whole, after kills at any moment of writing one."""
+
+from pathlib import Path
+
+import pytest
+
+from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, mend_marker
+
+
+def trl(folder: Path, step: int, state: str | None = "{}") -> None:
+    (folder / f"checkpoint-{step}").mkdir(parents=True)
+    if state is not None:
+        (folder / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
+
+
+def verl(folder: Path, step: int, *, data: bool = True) -> None:
+    (folder / f"global_step_{step}" / "actor").mkdir(parents=True)
+    if data:
+        (folder / f"global_step_{step}" / "data.pt").write_bytes(b"order")
+
+
+def steps(folder: Path) -> list[int]:
+    return [checkpoint.step for checkpoint in checkpoints(folder)]
+
+
+def test_a_checkpoint_of_trl_is_whole_when_its_state_is(tmp_path: Path) -> None:
+    assert steps(tmp_path / "absent") == []
+    trl(tmp_path, 9)
+    trl(tmp_path, 10)
+    trl(tmp_path, 100, None)
+    trl(tmp_path, 101, '{"global_st')
+    assert steps(tmp_path) == [9, 10]
+    assert not any(checkpoint.sharded for checkpoint in checkpoints(tmp_path))
+
+
+def test_a_checkpoint_of_verl_is_whole_when_it_is_noted(tmp_path: Path) -> None:
+    verl(tmp_path, 2)
+    assert steps(tmp_path) == []
+    marker = tmp_path / "latest_checkpointed_iteration.txt"
+    marker.write_text("2")
+    verl(tmp_path, 10)
+    assert steps(tmp_path) == [2]
+    marker.write_text("10")
+    verl(tmp_path, 12, data=False)
+    assert steps(tmp_path) == [2, 10]
+    assert all(checkpoint.sharded for checkpoint in checkpoints(tmp_path))
+
+
+def test_an_empty_note_is_written_anew(tmp_path: Path) -> None:
+    mend_marker(tmp_path)
+    marker = tmp_path / "latest_checkpointed_iteration.txt"
+    assert not marker.exists()
+    verl(tmp_path, 2)
+    verl(tmp_path, 4)
+    marker.write_text("")
+    mend_marker(tmp_path)
+    assert marker.read_text() == "4"
+    mend_marker(tmp_path)
+    assert marker.read_text() == "4"
+
+
+def test_a_checkpoint_that_is_not_there_is_an_error_that_names_the_others(tmp_path: Path) -> None:
+    with pytest.raises(NoCheckpoint, match="has no checkpoint: none was written to its end"):
+        checkpoint_at(tmp_path, None)
+    trl(tmp_path, 5)
+    trl(tmp_path, 10)
+    assert checkpoint_at(tmp_path, None).step == 10
+    assert checkpoint_at(tmp_path, 5).step == 5
+    with pytest.raises(NoCheckpoint, match="has no checkpoint of step 7: there are 5, 10"):
+        checkpoint_at(tmp_path, 7)

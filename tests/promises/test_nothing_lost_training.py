@@ -1,0 +1,65 @@
+"""Promise 5, training: kill -9 at any moment, the same command again, and the end is that of a run never killed."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from toys import mini_pairs
+from transformers import AutoModelForCausalLM
+
+from data_builders.build import write_pairs
+from judge_r1.runs import read_rows
+
+GRPO = Path(__file__).parents[2] / "recipes" / "mini" / "grpo.yaml"
+STEPS = 6
+CHANGES = [
+    "model=bundled:tiny", f"grpo.steps={STEPS}", "grpo.pairs_per_step=2", "grpo.group_size=2",
+    "grpo.micro_batch_size=2", "grpo.updates_per_step=1", "episode.budget.response_tokens=8", "save_every=2",
+]  # fmt: skip
+
+
+def start(data: Path, out: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "judge_r1.cli", "train", str(GRPO), f"data.train={data}", *CHANGES]
+    with (out.parent / f"{out.name}.log").open("ab") as log:
+        return subprocess.Popen([*command, "--out", str(out)], stdout=log, stderr=log, start_new_session=True)
+
+
+def finished(process: subprocess.Popen[bytes], out: Path) -> None:
+    assert process.wait(timeout=300) == 0, (out.parent / f"{out.name}.log").read_text()[-2000:]
+
+
+def progress(out: Path) -> int:
+    """Lines logged so far: two a step."""
+    metrics = out / "metrics.jsonl"
+    return metrics.read_bytes().count(b"\n") if metrics.exists() else 0
+
+
+@pytest.mark.timeout(900)
+def test_training_that_is_killed_ends_in_the_same_weights(tmp_path: Path) -> None:
+    """A kill before the first checkpoint, one behind a random step, and one while the last steps run."""
+    write_pairs(mini_pairs(3), tmp_path / "data")
+    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    finished(start(tmp_path / "data", whole), whole)
+    for line in (1, 2 * random.Random(0).randint(2, STEPS - 2), 2 * STEPS - 1):
+        process = start(tmp_path / "data", killed)
+        until = time.monotonic() + 300
+        while progress(killed) < line and process.poll() is None and time.monotonic() < until:
+            time.sleep(0.002)
+        assert process.poll() is None, "the run ended before it was killed"
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=60)
+        assert not (killed / "model").exists()
+    finished(start(tmp_path / "data", killed), killed)
+
+    models = [AutoModelForCausalLM.from_pretrained(folder / "model").state_dict() for folder in (whole, killed)]
+    assert all(torch.equal(tensor, models[1][name]) for name, tensor in models[0].items())
+    for name in ("metrics.jsonl", "traces.jsonl"):
+        rows = [[row["step"] for row in read_rows(folder / name)] for folder in (whole, killed)]
+        assert rows[0] == rows[1]
+    assert read_rows(whole / "traces.jsonl") == read_rows(killed / "traces.jsonl")

@@ -5,13 +5,11 @@ principles; task; instructions; form of the answer; checks before finishing. Wha
 so that a vendor's prompt cache serves the long material of a case to all of its calls.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import files
-from string import Template
 
 from data_builders.domains import domain_text
+from data_builders.prompts.templates import fill, guard, template
 from judge_r1.principles import PRINCIPLES, by_number
 from judge_r1.records import Case, ReasoningPair, content_hash
 
@@ -24,7 +22,7 @@ HOW = {
     6: "advise, excuse or approve of something unsafe, unethical or harmful to those concerned",
 }
 """What breaking a principle means, so that no two are mixed up."""
-_TAG = re.compile(r"<(/?(?:case|decision|reasoning|reasoning_a|reasoning_b))>")
+_TAGS = ("case", "decision", "reasoning", "reasoning_a", "reasoning_b")
 
 
 def single_prompt(case: Case, principle: int, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
@@ -45,14 +43,14 @@ def again(rejected: Mapping[int, str], taken: Sequence[str]) -> str:
     """The paragraph of a further round: what was wrong with which variant, and what accepted ones have taken."""
     lines = "\n".join(f"- Flawed Variant {k}: {why}" for k, why in sorted(rejected.items()))
     used = "\n".join(["Accepted variants have used up:", *(f"- {what}" for what in taken)]) if taken else ""
-    return "\n" + _fill("again", {"rejected": lines, "taken": used}).strip("\n") + "\n"
+    return "\n" + fill("again", {"rejected": lines, "taken": used}).strip("\n") + "\n"
 
 
 def verifier_prompt(case: Case, pair: ReasoningPair) -> tuple[str, str]:
     """(system, user) that asks which of two reasonings is worse, and why; nothing in it depends on the answer."""
     text = domain_text(case.domain)
     shown = {
-        name: guard(value)
+        name: guard(value, *_TAGS)
         for name, value in (
             ("context", case.context),
             ("decision", case.decision),
@@ -61,19 +59,14 @@ def verifier_prompt(case: Case, pair: ReasoningPair) -> tuple[str, str]:
         )
     }
     fields = {**shown, "decision_name": text.decision_name, "principles": _principles()}
-    return _fill("verifier_system", {"role": text.role}), _fill("verifier", fields)
-
-
-def guard(text: str) -> str:
-    """The text with look-alike brackets where it writes one of the tags that part the material."""
-    return _TAG.sub(r"‹\1›", text)
+    return fill("verifier_system", {"role": text.role}), fill("verifier", fields)
 
 
 @cache
 def prompts_hash() -> str:
     """The hash of all templates and of what is filled into every one of them: data records by which they were made."""
     names = ("teacher_system", "material", "single", "multi", "again", "verifier_system", "verifier")
-    return content_hash([_template(name).template for name in names], HOW, _principles())
+    return content_hash([template(name).template for name in names], HOW, _principles())
 
 
 def _asked(
@@ -81,20 +74,11 @@ def _asked(
 ) -> tuple[str, str]:
     text = domain_text(case.domain)
     shown = {"context": case.context, "decision": case.decision, "reference": case.reference}
-    material = _fill("material", {k: guard(v) for k, v in shown.items()} | {"decision_name": text.decision_name})
+    material = fill("material", {k: guard(v, *_TAGS) for k, v in shown.items()} | {"decision_name": text.decision_name})
     count = "1 flawed variant" if len(wanted) == 1 else f"{len(wanted)} flawed variants"
     fields |= {"material": material, "decision_name": text.decision_name, "count": count}
-    return _fill("teacher_system", {"role": text.role}), _fill(name, fields | {"earlier": earlier, "form": form})
+    return fill("teacher_system", {"role": text.role}), fill(name, fields | {"earlier": earlier, "form": form})
 
 
 def _principles() -> str:
     return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template((files(__name__) / f"{name}.txt").read_text(encoding="utf-8").strip("\n"))
-
-
-def _fill(name: str, fields: Mapping[str, str]) -> str:
-    return _template(name).substitute(fields)

@@ -6,13 +6,11 @@ last, so that a vendor's prompt cache serves the long material to all turns of a
 """
 
 import json
-import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
-from string import Template
 
 from data_builders.domains import domain_text
+from data_builders.prompts.templates import fill, guard, template
 from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Episode
 from judge_r1.principles import by_number
@@ -24,7 +22,7 @@ Prompted = tuple[str, str]
 
 SEARCH = "<search>a short query</search>"
 ANSWER = "the answer between <answer> and </answer>, as the instructions say"
-_TAG = re.compile(r"<(/?(?:instructions|task|so_far))>")
+_TAGS = ("instructions", "task", "so_far")
 _AROUND = 12
 """Words shown on each side of a flaw."""
 _NAMES = ("system", "material", "first", "next", "whole", "form", "again")
@@ -37,7 +35,7 @@ def turn_prompt(
     searches = config.spending.max_searches
     judge = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt).chat()
     shown = {"instructions": judge[0]["content"], "task": judge[1]["content"]}
-    fields = {"material": _fill("material", {name: _guard(text) for name, text in shown.items()})}
+    fields = {"material": _fill("material", {name: guard(text, *_TAGS) for name, text in shown.items()})}
     left = searches - sum(turn.query is not None for turn in episode.turns)
     if not searches:
         name, action = "whole", ANSWER
@@ -45,7 +43,7 @@ def turn_prompt(
         name, action = "first", f"one search: {SEARCH}"
     else:
         name, action = "next", f"either one search, {SEARCH}, or {ANSWER}" if left else ANSWER
-        fields["so_far"] = _guard("".join(turn.text + (turn.observation or "") for turn in episode.turns))
+        fields["so_far"] = guard("".join(turn.text + (turn.observation or "") for turn in episode.turns), *_TAGS)
         fields["go_on"] = _go_on(left)
     if name != "first":
         fields["outcome"] = _outcome(pair)
@@ -62,7 +60,7 @@ def may_answer(config: EpisodeConfig, episode: Episode) -> bool:
 @cache
 def rationale_prompts_hash() -> str:
     """The hash of all templates: traces record by which they were made."""
-    return content_hash([_template(name).template for name in _NAMES])
+    return content_hash([template(f"rationale_{name}").template for name in _NAMES])
 
 
 def _outcome(pair: ReasoningPair) -> str:
@@ -72,9 +70,8 @@ def _outcome(pair: ReasoningPair) -> str:
         for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start)
     ]
     gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
-    return _guard(
-        f"{worse} is the worse reasoning. It breaks {'; and '.join(places)}. The answer is {json.dumps(gold)}"
-    )
+    told = f"{worse} is the worse reasoning. It breaks {'; and '.join(places)}. The answer is {json.dumps(gold)}"
+    return guard(told, *_TAGS)
 
 
 def _words(text: str, span: Span) -> str:
@@ -93,15 +90,5 @@ def _go_on(left: int) -> str:
     )
 
 
-def _guard(text: str) -> str:
-    """The text with look-alike brackets where it writes one of the tags that part the material."""
-    return _TAG.sub(r"‹\1›", text)
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template((files("data_builders.prompts") / f"rationale_{name}.txt").read_text(encoding="utf-8").strip("\n"))
-
-
 def _fill(name: str, fields: Mapping[str, str]) -> str:
-    return _template(name).substitute(fields)
+    return fill(f"rationale_{name}", fields)

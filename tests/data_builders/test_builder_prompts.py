@@ -6,7 +6,8 @@ import pytest
 from toys import make_case, make_pair
 
 from data_builders.domains import DOMAINS, DomainText, domain_text
-from data_builders.prompts import HOW, again, guard, multi_prompt, prompts_hash, single_prompt, verifier_prompt
+from data_builders.prompts import HOW, again, multi_prompt, prompts_hash, single_prompt, verifier_prompt
+from data_builders.prompts.templates import guard
 from judge_r1.principles import PRINCIPLES
 from judge_r1.records import Case
 
@@ -67,7 +68,7 @@ def test_tags_in_a_case_are_no_tags_of_ours() -> None:
     _, user = single_prompt(case, 1, [1])
     assert user.count("</reasoning>") == user.count("</case>") == user.count("</decision>") == 1
     assert "p < 0.05" in user
-    assert guard("<b>x</b>") == "<b>x</b>"
+    assert guard("<b>x</b> <case>", "case") == "<b>x</b> ‹case›"
 
 
 def test_a_new_domain_brings_its_own_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from judge_r1.config import Recipe, dump_recipe
+from judge_r1.config import LoraConfig, Recipe, dump_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_atomic
 from judge_r1.models import context_length, load_tokenizer, resolve
@@ -23,6 +23,7 @@ from judge_r1.play import check_prompts
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.logging import Diverged
+from judge_r1.training.lora import fold_adapter
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -46,7 +47,7 @@ def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> Non
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
     _run(command, run, environment(home, cpu), follow.update)
-    merge(run)
+    merge(run, recipe.lora)
 
 
 def check(recipe: Recipe, data: PairSet) -> None:
@@ -106,6 +107,7 @@ class Follower:
     def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
         self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        self.redraws = recipe.grpo.dynamic_sampling  # verl then plays more groups than a step trains on
         self._read = 0
 
     def update(self) -> None:
@@ -119,12 +121,15 @@ class Follower:
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
                 raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
                                f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip
-            if means["rollout/episodes"] != self.episodes:
+            spare = means["rollout/episodes"] - self.episodes
+            if spare < 0 or (spare and not self.redraws):
                 raise VerlFailed(
                     f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
                     f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+            if self.redraws:
+                numbers["rollout/groups_redrawn"] = metrics.get("training/filter_groups/evicted_samples", 0.0)
             self.run.log({"step": step} | numbers | means)
             for trace in traces:
                 self.run.trace(trace)
@@ -136,8 +141,8 @@ def last_checkpoint(run: Run) -> int | None:
     return int(marker.read_text()) if marker.exists() else None
 
 
-def merge(run: Run) -> None:
-    """The newest checkpoint's shards as a Hugging Face folder, `run.model`."""
+def merge(run: Run, lora: LoraConfig | None = None) -> None:
+    """The newest checkpoint's shards as a Hugging Face folder, `run.model`; adapters are merged into the weights."""
     step = last_checkpoint(run)
     if step is None:
         raise VerlFailed(f"verl left no checkpoint in {run.checkpoints}")
@@ -147,6 +152,8 @@ def merge(run: Run) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     folders = ["--local_dir", str(shards.absolute()), "--target_dir", str(partial)]
     _run([*command, *folders], run, dict(os.environ), lambda: None)
+    if lora:
+        fold_adapter(partial, lora)
     partial.rename(run.model)
 
 

@@ -18,7 +18,7 @@ from judge_r1.principles import by_number
 from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
-from judge_r1.training.lora import fold_trainer, peft_config
+from judge_r1.training.lora import adapter_config
 from judge_r1.training.objective import trl_objective
 from judge_r1.training.order import shuffled
 from judge_r1.training.redraw import REDRAWS, Reserve, alike
@@ -71,11 +71,11 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=tokenizer,
         callbacks=[RunLog(run)],
-        peft_config=peft_config(recipe.lora) if recipe.lora else None,
+        peft_config=adapter_config(recipe.lora),
     )
     resume(trainer, run)
-    if recipe.lora:
-        fold_trainer(trainer)
+    if recipe.lora:  # the saved model is a normal one
+        trainer.model = trainer.model_wrapped = trainer.accelerator.unwrap_model(trainer.model).merge_and_unload()
     save_model(trainer, run)
 
 

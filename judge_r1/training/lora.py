@@ -1,46 +1,29 @@
-"""LoRA: low-rank adapters on every linear layer while a run trains, and plain merged weights when it is over."""
+"""LoRA: low-rank adapters on all linear layers (but the output layer), and the merge of trained ones."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
 from judge_r1.config import LoraConfig
-
-TARGETS = "all-linear"
-"""Every linear layer but the output head, in the words of peft and of verl."""
+from judge_r1.models import load_tokenizer, resolve
 
 
-def peft_config(lora: LoraConfig) -> Any:
-    """The adapters as peft describes them: W + (alpha / rank) B A, without dropout."""
+def adapter_config(config: LoraConfig | None) -> Any:
+    """What TRL's trainers take as `peft_config`; None: all weights are trained."""
+    if config is None:
+        return None
     from peft import LoraConfig as PeftConfig
 
-    return PeftConfig(r=lora.rank, lora_alpha=lora.alpha, target_modules=TARGETS, bias="none", task_type="CAUSAL_LM")
+    return PeftConfig(r=config.rank, lora_alpha=config.alpha, target_modules="all-linear", task_type="CAUSAL_LM")
 
 
-def fold_trainer(trainer: Any) -> None:
-    """Merge the adapters of a trainer of transformers or TRL into its weights, so that it saves a normal model."""
-    model = trainer.accelerator.unwrap_model(trainer.model).merge_and_unload()
-    trainer.model = trainer.model_wrapped = model
-
-
-def fold_adapter(folder: Path, lora: LoraConfig) -> None:
-    """Merge `folder/lora_adapter`, as verl's merger leaves it beside the base weights, into these. The scale is the
-    recipe's: verl's own note of it is lost where a checkpoint has no lora_train_meta.json."""
+def merged(base: str, adapters: Path, out: Path) -> None:
+    """Write the model `base` with trained adapters added to its weights, in float32, on the CPU."""
+    import torch
     from peft import PeftModel
     from transformers import AutoModelForCausalLM
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
-    adapter = folder / "lora_adapter"
-    base = AutoModelForCausalLM.from_pretrained(folder, dtype="auto")
-    config = peft_config(lora)
-    config.target_modules = _adapted(adapter)
-    model = PeftModel.from_pretrained(base, adapter, config=config).merge_and_unload()
-    model.save_pretrained(folder)
-    shutil.rmtree(adapter)
-
-
-def _adapted(adapter: Path) -> list[str]:
-    """The names of the layers that have adapters."""
-    from safetensors import safe_open
-
-    with safe_open(adapter / "adapter_model.safetensors", framework="pt") as file:
-        return sorted({key.split(".lora_")[0].rsplit(".", 1)[-1] for key in file.keys()})  # noqa: SIM118
+    unset_hf_deepspeed_config()  # or ZeRO-3 would shard the model as it is loaded
+    model = AutoModelForCausalLM.from_pretrained(resolve(base), dtype=torch.float32)
+    PeftModel.from_pretrained(model, str(adapters)).merge_and_unload().save_pretrained(out)
+    load_tokenizer(base).save_pretrained(out)

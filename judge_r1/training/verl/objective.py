@@ -1,7 +1,6 @@
 """A recipe's GRPO objective in verl's words; `judge_r1.training.objective` has the table and says it to TRL."""
 
 from judge_r1.config import Recipe
-from judge_r1.training.lora import TARGETS
 
 Value = str | int | float | bool | list[str]
 _LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}
@@ -51,6 +50,6 @@ def _lora(recipe: Recipe) -> dict[str, Value]:
     return {
         f"{model}.lora_rank": recipe.lora.rank,
         f"{model}.lora_alpha": recipe.lora.alpha,
-        f"{model}.target_modules": TARGETS,
+        f"{model}.target_modules": "all-linear",
         f"{model}.lora.merge": True,
     }

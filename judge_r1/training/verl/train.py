@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from judge_r1.config import LoraConfig, Recipe, dump_recipe
+from judge_r1.config import Recipe, dump_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_atomic
 from judge_r1.models import context_length, load_tokenizer, resolve
@@ -23,7 +23,7 @@ from judge_r1.play import check_prompts
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.logging import Diverged
-from judge_r1.training.lora import fold_adapter
+from judge_r1.training.lora import merged
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -47,7 +47,7 @@ def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> Non
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
     _run(command, run, environment(home, cpu), follow.update)
-    merge(run, recipe.lora)
+    merge(run, recipe)
 
 
 def check(recipe: Recipe, data: PairSet) -> None:
@@ -141,7 +141,7 @@ def last_checkpoint(run: Run) -> int | None:
     return int(marker.read_text()) if marker.exists() else None
 
 
-def merge(run: Run, lora: LoraConfig | None = None) -> None:
+def merge(run: Run, recipe: Recipe) -> None:
     """The newest checkpoint's shards as a Hugging Face folder, `run.model`; adapters are merged into the weights."""
     step = last_checkpoint(run)
     if step is None:
@@ -152,9 +152,27 @@ def merge(run: Run, lora: LoraConfig | None = None) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     folders = ["--local_dir", str(shards.absolute()), "--target_dir", str(partial)]
     _run([*command, *folders], run, dict(os.environ), lambda: None)
-    if lora:
-        fold_adapter(partial, lora)
+    if recipe.lora:
+        partial = merge_adapters(recipe, partial)
     partial.rename(run.model)
+
+
+def merge_adapters(recipe: Recipe, folder: Path) -> Path:
+    """verl's merger leaves the untrained weights in `folder` and the adapters in a folder inside; a new folder beside it
+    has the trained weights. Errors: VerlFailed if the checkpoint has no adapters, or of another scale."""
+    adapters, target = folder / "lora_adapter", folder.with_name(".model.merged")
+    file = adapters / "adapter_config.json"
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    assert recipe.lora is not None
+    if (found.get("r"), found.get("lora_alpha")) != (recipe.lora.rank, recipe.lora.alpha):
+        raise VerlFailed(
+            f"{adapters} holds adapters of rank {found.get('r')} and alpha {found.get('lora_alpha')}, "
+            f"and the recipe trains rank {recipe.lora.rank} and alpha {recipe.lora.alpha}"
+        )
+    shutil.rmtree(target, ignore_errors=True)
+    merged(recipe.model, adapters, target)
+    shutil.rmtree(folder)
+    return target
 
 
 def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:

@@ -33,7 +33,7 @@ def train(
     Example: `judge-r1 train recipes/mini/grpo.yaml grpo.steps=10 --out runs/try`
     """
     from judge_r1.config import dump_recipe, load_recipe
-    from judge_r1.training.chain import links, missing
+    from judge_r1.training.chain import links, remaining
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
@@ -43,7 +43,7 @@ def train(
         print("\n".join(_plan(chain, recipe, overrides or [])))
         return
     console = Console()
-    for link, at in missing(chain):
+    for link, at in remaining(chain):
         if len(chain) > 1:
             console.rule(f"{link.name}, in {at}", align="left")
         run_recipe(link, at)

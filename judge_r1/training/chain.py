@@ -21,12 +21,11 @@ def links(recipe: Recipe, folder: Path) -> list[Link]:
     return [*before, (recipe.model_copy(update={"model": str(model)}), folder)]
 
 
-def missing(chain: Sequence[Link]) -> list[Link]:
-    """What is left to run: everything behind the last trained model of the chain."""
-    for done in range(len(chain), 0, -1):
-        if finished(chain[done - 1][1]):
-            return list(chain[done:])
-    return list(chain)
+def remaining(chain: Sequence[Link]) -> list[Link]:
+    """The last trained run of the chain and all behind it. That one is looked at once more, because only its folder can
+    say whether it was trained by this recipe, which holds the recipes before it."""
+    last = max((at for at, (_, folder) in enumerate(chain) if finished(folder)), default=0)
+    return list(chain[last:])
 
 
 def finished(folder: Path) -> bool:

@@ -23,7 +23,6 @@ from judge_r1.training.objective import trl_objective
 from judge_r1.training.order import shuffled
 from judge_r1.training.redraw import REDRAWS, Reserve, alike
 
-
 Played = list[tuple[ReasoningPair, Trajectory]]
 
 

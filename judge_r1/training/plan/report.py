@@ -83,7 +83,9 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens) -> list[str]:
         lines.append("while sampling:")
         for gpus in counts:
             parts = cache(recipe, shape, gpus, tokens.longest)
-            lines.append(f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} if all were full")
+            lines.append(
+                f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} if all were full"
+            )
         if recipe.grpo.engine == "verl":
             lines.append(f"  vLLM takes {ROLLOUT_SHARE:.0%} of a GPU for both; what does not fit waits")
     return lines

@@ -19,7 +19,7 @@ class UnknownShape(JudgeError):
 
 
 class Shape(BaseModel):
-    """A dense decoder: L layers of width h, with a attention heads, k key-value heads of size d, and an MLP of width f."""
+    """A dense decoder: L layers of width h, attention heads, k key-value heads of size d, and an MLP."""
 
     model_config = ConfigDict(frozen=True)
 

@@ -158,8 +158,8 @@ def merge(run: Run, recipe: Recipe) -> None:
 
 
 def merge_adapters(recipe: Recipe, folder: Path) -> Path:
-    """verl's merger leaves the untrained weights in `folder` and the adapters in a folder inside; a new folder beside it
-    has the trained weights. Errors: VerlFailed if the checkpoint has no adapters, or of another scale."""
+    """verl's merger leaves the untrained weights in `folder` and the adapters in a folder inside; the folder returned,
+    beside it, has the trained weights. Errors: VerlFailed if the checkpoint has no adapters, or of another scale."""
     adapters, target = folder / "lora_adapter", folder.with_name(".model.merged")
     file = adapters / "adapter_config.json"
     found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}

@@ -104,7 +104,7 @@ class Rollouts:
         step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
         played = self._play(self._player, pairs, seed)
-        batch, redraws = played, {}
+        batch, redraws = played, dict[str, float]()
         if self.recipe.grpo.dynamic_sampling:
             reserve = Reserve(self.data, prompts, self.recipe.seed, step)
             batch, played, redraws = self._redraw(self._player, played, reserve, seed)

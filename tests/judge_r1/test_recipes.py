@@ -1,5 +1,6 @@
 """The recipes that ship: each row of the paper is there, resolves, and says what the paper says."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from judge_r1.config import Recipe, dump_recipe, load_recipe
 from judge_r1.episode import Budget, Episode, Finished, Sample, Search
 from judge_r1.overlay import BadRecipe
 from judge_r1.training.chain import links
-from judge_r1.training.plan.report import report
+from judge_r1.training.plan.report import report, verl_command
 from judge_r1.training.verl.overrides import overrides
 
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -53,6 +54,26 @@ def test_the_papers_numbers(name: str) -> None:
     assert episode.spending.max_searches == (3 if "search" in name else 0)
     assert episode.context == ("none" if name == "judge-r1-search" else "full")
     assert (recipe.start is not None) == ("warm" in name)
+
+
+def test_verls_command_is_one_that_a_shell_reads(tmp_path: Path) -> None:
+    """What the plan prints, put through a shell, are the keys that a run hands to verl."""
+    recipe = paper("judge-r1-warm-fc-search")
+    folder = tmp_path / "it's $HOME"
+    lines = verl_command(recipe, folder, 8)
+    assert lines[0].startswith("env VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.advantage ")
+    printed = "\n".join([lines[0].replace(" python -m verl.trainer.main_ppo", " printf '%s\\n'"), *lines[1:]])
+    keys = subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True, timeout=60).stdout
+    home = folder / "verl"
+    wanted = overrides(
+        recipe.model_copy(update={"model": str(Path(recipe.model).absolute())}),
+        train_parquet=home / "train.parquet",
+        agent_loops=home / "agent_loops.yaml",
+        checkpoints=folder / "checkpoints",
+        cpu=False,
+        gpus=8,
+    )
+    assert keys.splitlines() == wanted
 
 
 def test_fc_is_grpo_21k() -> None:

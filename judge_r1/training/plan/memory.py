@@ -4,8 +4,6 @@ All is for the precisions that the engines use here: GRPO keeps weights, gradien
 shards them over all GPUs; TRL has one GPU), computing in bfloat16; SFT and DPO likewise, or mixed by DeepSpeed.
 """
 
-from collections.abc import Mapping
-
 from judge_r1.config import Recipe
 from judge_r1.training.plan.shape import Shape
 
@@ -29,7 +27,7 @@ def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, flo
     return {"weights": 2 * shape.parameters / GIB, "kv_cache": episodes * tokens * shape.cache_bytes / GIB}
 
 
-def _state(recipe: Recipe, shape: Shape, gpus: int) -> Mapping[str, float]:
+def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     """Weights, gradients, optimiser, reference.
 
     Adam keeps two moments a parameter. In float32 that is 4 + 4 + 8 bytes; mixed as DeepSpeed does it, 2 + 2 for
@@ -55,7 +53,7 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> Mapping[str, float]:
     }
 
 
-def _activations(recipe: Recipe, shape: Shape, tokens: int) -> Mapping[str, float]:
+def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:
     """Rough. With gradient checkpointing each layer keeps its input in bfloat16, 2 h bytes a token, and one layer at a
     time has all of it, 34 h (Korthikanti et al. 2022, Eq. 1, without the attention matrix, which flash attention
     never holds). Logits and their gradient are two more tensors of 2 bytes over the vocabulary."""

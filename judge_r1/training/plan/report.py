@@ -1,5 +1,6 @@
 """The plan of a chain of runs as text, in lines that YAML reads as comments: a recipe stays a recipe."""
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -31,22 +32,38 @@ def report(chain: Sequence[Link], command: str, gpus: int) -> list[str]:
     lines += ["", "command:", f"  {command}"]
     last, folder = chain[-1]
     if last.stage == "grpo" and last.grpo.engine == "verl":
-        lines += [f"which runs verl on {gpus} GPU(s) of one machine as:", f"  {verl_command(last, folder, gpus)}"]
+        lines.append(f"which, on {gpus} GPU(s) of one machine, writes what verl reads, and runs:")
+        lines += [f"  {line}" for line in verl_command(last, folder, gpus)]
     return [f"# {line}".rstrip() for line in lines]
 
 
-def verl_command(recipe: Recipe, folder: Path, gpus: int) -> str:
-    """verl's own command line; the files it names are written when the run starts."""
+def verl_command(recipe: Recipe, folder: Path, gpus: int) -> list[str]:
+    """verl's own command for a shell, a word a line; the files that it names are written when the run starts."""
+    from judge_r1.training.verl.train import environment
+
     home = (folder / "verl").absolute()
+    local = recipe.start is not None or Path(recipe.model).exists()
+    model = str(Path(recipe.model).absolute()) if local else recipe.model
     keys = overrides(
-        recipe,
+        recipe.model_copy(update={"model": model}),
         train_parquet=home / "train.parquet",
         agent_loops=home / "agent_loops.yaml",
         checkpoints=(folder / "checkpoints").absolute(),
         cpu=False,
         gpus=gpus,
     )
-    return shlex.join(["python", "-m", "verl.trainer.main_ppo", *keys])
+    ours = [f"{key}={value}" for key, value in environment(home, False).items() if os.environ.get(key) != value]
+    words = ["env", *map(_quoted, ours), "python", "-m", "verl.trainer.main_ppo", *map(_quoted, keys)]
+    return [
+        " ".join(words[: len(ours) + 4]) + " \\",
+        *(f"  {word} \\" for word in words[len(ours) + 4 : -1]),
+        f"  {words[-1]}",
+    ]
+
+
+def _quoted(word: str) -> str:
+    """A word for a shell, in double quotes where these do: Hydra wants single ones around text."""
+    return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
 
 
 def _tokens(recipe: Recipe, tokens: Tokens) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from judge_r1.errors import JudgeError
-from judge_r1.models import resolve
+from judge_r1.models import ModelUnavailable, resolve
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
 """Dense decoders whose parameters the formula below counts; a test holds it to transformers' own count."""
@@ -115,7 +115,10 @@ def parse(config: dict[str, Any], source: str) -> Shape:
 
 
 def _config_file(model: str) -> Path:
-    folder = Path(resolve(model))
+    try:
+        folder = Path(resolve(model))
+    except ModelUnavailable as error:
+        raise UnknownShape(f"{error}: memory is not estimated") from None
     if folder.exists():
         return folder / "config.json"
     from huggingface_hub import hf_hub_download, try_to_load_from_cache

@@ -44,7 +44,8 @@ def tokens_of(recipe: Recipe) -> Tokens:
     prompt, counted_by = _mean_prompt(recipe, data) if data else (None, "")
     response = recipe.episode.spending.episode_tokens
     if recipe.stage == "grpo":
-        examples, steps = recipe.grpo.pairs_per_step * recipe.grpo.group_size, recipe.grpo.steps
+        examples = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        steps: int | None = recipe.grpo.steps
     else:
         part = recipe.sft if recipe.stage == "sft" else recipe.dpo
         used = pairs

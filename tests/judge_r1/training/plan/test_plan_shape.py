@@ -81,6 +81,11 @@ def test_other_models_are_named(tmp_path: Path, config: dict[str, Any], told: st
         shape_of(str(tmp_path))
 
 
+def test_a_model_that_is_not_trained_yet_is_said_so() -> None:
+    with pytest.raises(UnknownShape, match="there is no folder runs/none/model.*: memory is not estimated"):
+        shape_of("runs/none/model")
+
+
 def test_a_hub_that_is_not_there_gives_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
     with pytest.raises(UnknownShape, match="memory is not estimated; download the model") as error:

@@ -82,7 +82,7 @@ def test_other_models_are_named(tmp_path: Path, config: dict[str, Any], told: st
 
 
 def test_a_model_that_is_not_trained_yet_is_said_so() -> None:
-    with pytest.raises(UnknownShape, match="there is no folder runs/none/model.*: memory is not estimated"):
+    with pytest.raises(UnknownShape, match=r"there is no folder runs/none/model.*: memory is not estimated"):
         shape_of("runs/none/model")
 
 

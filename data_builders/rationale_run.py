@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge_r1.alone import alone_in
 from data_builders.enhance import Tally, enhanced
 from data_builders.progress import Progress, every_second
 from data_builders.teachers import Teacher
 from data_builders.teachers.spending import Spending
 from data_builders.traces_file import StoredTrace
+from judge_r1.alone import alone_in
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import Writing, dump_line, sweep, write_json

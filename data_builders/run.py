@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge_r1.alone import alone_in
 from data_builders.counts import PairCounts
 from data_builders.progress import Progress
 from data_builders.sources import SOURCES, Draft, Source, items
 from data_builders.teachers import Teacher
 from data_builders.teachers.spending import Spending
 from data_builders.verify import Opinion
+from judge_r1.alone import alone_in
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import Writing, dump_line, sweep, write_json
 from judge_r1.pairs import CASES_FILE, PAIRS_FILE

@@ -4,11 +4,14 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from judge_r1.config import Recipe, load_recipe
 from judge_r1.errors import JudgeError
+from judge_r1.models import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
+from judge_r1.training.lora import add_adapters, folded
 from judge_r1.training.model_card import write_card
 from judge_r1.training.proof import prove
 
@@ -33,7 +36,7 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
     if target.exists():
         raise JudgeError(f"{target} exists: remove it, or choose another --out")
     partial = begin(target)
-    weights = _convert(checkpoint, partial)
+    weights = _convert(checkpoint, recipe, partial)
     difference = finish(partial, target, weights, recipe, run, checkpoint.step)
     return Merged(checkpoint.step, target, difference)
 
@@ -57,20 +60,29 @@ def finish(
     return difference
 
 
-def _convert(checkpoint: Checkpoint, partial: Path) -> dict[str, Any]:
+def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str, Any]:
     """Write the checkpoint's model and tokenizer to `partial`; its weights, read apart from that."""
+    from safetensors.torch import load_file
+    from transformers import AutoModelForCausalLM
+
     if checkpoint.sharded:
         from judge_r1.training.verl.shards import merge_shards, read_shards
 
         actor = checkpoint.folder.absolute() / "actor"
-        merge_shards(actor, partial)
-        return read_shards(actor)
-    from safetensors.torch import load_file
-    from transformers import AutoModelForCausalLM
-
-    from judge_r1.models import load_tokenizer
-
-    AutoModelForCausalLM.from_pretrained(checkpoint.folder, dtype="auto").save_pretrained(partial)
-    load_tokenizer(str(checkpoint.folder)).save_pretrained(partial)
-    files = sorted(checkpoint.folder.glob("*.safetensors"))
-    return {name: tensor for file in files for name, tensor in load_file(file).items()}
+        weights = read_shards(actor)
+        if recipe.lora is None:
+            merge_shards(actor, partial)
+            return weights
+        with TemporaryDirectory(dir=partial.parent) as scratch:
+            merge_shards(actor, Path(scratch))
+            add_adapters(recipe, Path(scratch) / "lora_adapter", partial)
+        rounded = {name: t.bfloat16() if "lora_" in name else t for name, t in weights.items()}  # as verl writes them
+        return folded(rounded, recipe.lora)
+    tensors = {n: t for file in sorted(checkpoint.folder.glob("*.safetensors")) for n, t in load_file(file).items()}
+    if recipe.lora is None:
+        AutoModelForCausalLM.from_pretrained(checkpoint.folder, dtype="auto").save_pretrained(partial)
+        load_tokenizer(str(checkpoint.folder)).save_pretrained(partial)
+        return tensors
+    add_adapters(recipe, checkpoint.folder, partial)
+    base = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype="auto").state_dict()
+    return folded(base | tensors, recipe.lora)

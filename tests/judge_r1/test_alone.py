@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.alone import alone_in
 from data_builders.build import build
+from judge_r1.alone import alone_in
 from judge_r1.errors import JudgeError
 
 HOLD = """

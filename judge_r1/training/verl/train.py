@@ -110,6 +110,7 @@ class Follower:
     def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
         self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        self.redraws = recipe.grpo.dynamic_sampling  # verl then plays more groups than a step trains on
         self._read = 0
 
     def update(self) -> None:
@@ -123,12 +124,15 @@ class Follower:
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
                 raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
                                f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip
-            if means["rollout/episodes"] != self.episodes:
+            spare = means["rollout/episodes"] - self.episodes
+            if spare < 0 or (spare and not self.redraws):
                 raise VerlFailed(
                     f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
                     f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+            if self.redraws:
+                numbers["rollout/groups_redrawn"] = metrics.get("training/filter_groups/evicted_samples", 0.0)
             self.run.log({"step": step} | numbers | means)
             for trace in traces:
                 self.run.trace(trace)

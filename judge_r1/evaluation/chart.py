@@ -8,8 +8,9 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 190, 44, 10, 10, 24
 Points = Sequence[tuple[float, float]]
 
 
-def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, int]) -> str:
-    """One line a series, over shared axes. `colours` numbers each series: its line has the class `line cN`.
+def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, int], *, dots: bool = False) -> str:
+    """One line a series, over shared axes. `colours` numbers each series: its line has the class `line cN`. A dot
+    stands at the end of each line, with `dots` at every point.
 
     Points must be finite and there must be at least one; the accessible name tells the first and last value of each.
     """
@@ -33,8 +34,7 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in line)
         label = f"<title>{escape(name)}</title>"
         parts.append(f'<polyline class="line c{colours[name]}" points="{path}">{label}</polyline>')
-        if line:
-            x, y = line[-1]
+        for x, y in line if dots else line[-1:]:
             parts.append(f'<circle class="dot c{colours[name]}" cx="{x_at(x):.1f}" cy="{y_at(y):.1f}" r="2.5"/>')
     return "".join([*parts, "</svg>"])
 

@@ -81,18 +81,23 @@ def common_arguments(recipe: Recipe, model: Any, *, save_steps: int) -> dict[str
         "save_steps": save_steps,
         "save_total_limit": 2,
         "report_to": [],
+        "disable_tqdm": True,
         "dataloader_num_workers": 0,
     }
 
 
-def resume(trainer: Any, run: Run) -> None:
-    """Train from the last whole checkpoint if there is one, with the logs cut back to it first."""
+def resume(trainer: Any, run: Run, *, updates: int = 1) -> None:
+    """Train from the last whole checkpoint if there is one, with the logs cut back to it first; a step in them is
+    `updates` of the trainer's."""
+    from transformers import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)  # what it prints stands in metrics.jsonl, and in `judge-r1 watch`
     steps = [
         int(state.parent.name.removeprefix("checkpoint-"))
         for state in run.checkpoints.glob("checkpoint-*/trainer_state.json")  # written last
     ]
     last = max(steps, default=0)
-    run.cut_back(last)
+    run.cut_back(last // updates)
     trainer.train(resume_from_checkpoint=str(run.checkpoints / f"checkpoint-{last}") if last else None)
 
 

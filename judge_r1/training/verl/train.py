@@ -23,6 +23,7 @@ from judge_r1.play import check_prompts
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.logging import Diverged
+from judge_r1.training.measures import from_verl
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -105,7 +106,7 @@ class Follower:
 
     def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
-        self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        self.episodes, self.steps = recipe.grpo.pairs_per_step * recipe.grpo.group_size, recipe.grpo.steps
         self._read = 0
 
     def update(self) -> None:
@@ -125,7 +126,8 @@ class Follower:
                     f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
-            self.run.log({"step": step} | numbers | means)
+            progress = {"step": step, "progress": step / self.steps}
+            self.run.log(progress | from_verl(numbers) | means)
             for trace in traces:
                 self.run.trace(trace)
 

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 190, 44, 10, 10, 24
+COLOURS = 8
+"""How many colours the page has; more series than these share them."""
 Points = Sequence[tuple[float, float]]
 
 

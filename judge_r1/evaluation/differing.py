@@ -10,8 +10,8 @@ STAGES = ("sft", "dpo", "grpo")
 
 
 def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
-    """The keys whose values are not the same in all runs; None where all are. A section that belongs to another stage
-    than a run's says nothing about it."""
+    """The keys whose values are not the same in all runs; None where all are. The section of a stage concerns the runs
+    of that stage alone."""
     told = [
         {key: value for key, value in flat(run.recipe.model_dump(mode="json")).items() if _concerns(key, run)}
         for run in runs
@@ -40,8 +40,11 @@ def _concerns(key: str, run: TrainingRun) -> bool:
 
 def _grid(title: str, note: str, runs: Sequence[TrainingRun], told: Sequence[Mapping[str, Any]]) -> Grid | None:
     keys = list(dict.fromkeys(key for values in told for key in values))
-    rows = [(key, *(_text(values.get(key)) for values in told)) for key in keys]
-    differing = tuple(row for row in rows if len(set(row[1:])) > 1)
+    differing = tuple(
+        (key, *(_text(values.get(key)) for values in told))
+        for key in keys
+        if len({_text(values[key]) for values in told if key in values}) > 1
+    )
     return Grid(title, note, ("key", *(run.name for run in runs)), differing) if differing else None
 
 

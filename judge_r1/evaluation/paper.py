@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judge_r1.evaluation.bars import bar_chart
-from judge_r1.evaluation.chart import line_chart
+from judge_r1.evaluation.chart import COLOURS, line_chart
 from judge_r1.evaluation.table import NONE, Best, Grid, share
 from judge_r1.evaluation.trained import Evaluated
 from judge_r1.principles import PRINCIPLES
@@ -53,14 +53,20 @@ def table12(evaluated: Evaluated) -> Grid | None:
 
 def figure5(evaluated: Evaluated) -> list[Figure]:
     """Accuracy by size of the training set, one line a method: overall first (Figure 5), then each domain and
-    principle (Supplementary Figure 2). Runs of one method and size, such as seeds, are averaged."""
+    principle (Supplementary Figure 2). Runs of one method and size, such as seeds, are averaged. Nothing where no
+    method was trained on two sizes."""
     rows = [row for row in evaluated.rows if (run := evaluated.runs.get(row["name"])) and run.size is not None]
+    sizes: dict[str, set[int | None]] = defaultdict(set)
+    for row in rows:
+        sizes[evaluated.runs[row["name"]].method].add(evaluated.runs[row["name"]].size)
+    if max(map(len, sizes.values()), default=0) < 2:
+        return []
     slices = _slices(rows)
     names = ["Overall", *(name for name in slices if name != "Overall")]
-    methods = sorted({evaluated.runs[row["name"]].method for row in rows}, key=_rank)
-    colours = {name: number for number, name in enumerate(methods)}
+    methods = sorted(sizes, key=_rank)
+    colours = {name: number % COLOURS for number, name in enumerate(methods)}
     figures = []
-    for name in names if rows else []:
+    for name in names:
         points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:
             run, value = evaluated.runs[row["name"]], slices[name](row)
@@ -93,7 +99,7 @@ def figure6(evaluated: Evaluated) -> list[Figure]:
             f"{row['name']} ({evaluated.runs[row['name']].method})": [at(row) or 0.0 for at in slices.values()]
             for row in rows
         }
-        colours = {name: number for number, name in enumerate(bars)}
+        colours = {name: number % COLOURS for number, name in enumerate(bars)}
         labels = [name if len(name) <= 3 else name[:4].rstrip() + "." for name in slices]
         note = "Accuracy: " + ", ".join(slices) + "."
         figures.append(Figure(title, bar_chart(title, labels, bars, colours), colours, note))

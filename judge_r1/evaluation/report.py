@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judge_r1.errors import JudgeError
-from judge_r1.evaluation.chart import Points, line_chart
+from judge_r1.evaluation.chart import COLOURS, Points, line_chart
 from judge_r1.evaluation.outcomes import outcome
 from judge_r1.evaluation.paper import Figure
 from judge_r1.evaluation.segments import segments
@@ -21,7 +21,6 @@ from judge_r1.jsonl import write_atomic
 from judge_r1.principles import PRINCIPLES, by_number
 from judge_r1.records import Evidence, ReasoningPair, Span, Trajectory, Turn
 
-COLOURS = 8
 FIRST = re.compile(
     r"^(?!trl/|verl/|ended)(.*[/_])?(r|reward|rewards|valid|accuracy|f1|searches|evidence_hit|loss|kl|entropy|"
     r"grad_norm|clip_share|zero_variance|preference_margin|frac_reward_zero_std)($|/)",
@@ -139,7 +138,7 @@ def _curves(run: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple
         if not isinstance(row.get("step"), int | float):
             raise ReportError(f"row {number} of the metrics of run {run!r} has no step: each row needs one")
         for name, value in row.items():
-            if name in ("step", "epoch") or isinstance(value, bool) or not isinstance(value, int | float):
+            if name in ("step", "epoch", "progress") or isinstance(value, bool) or not isinstance(value, int | float):
                 continue
             found.setdefault(name, []).append((row["step"], value))
     return found

@@ -45,12 +45,14 @@ class Evaluated:
 
 
 def method(recipe: Recipe, *, warm: bool) -> str:
-    """The paper's names (Table 4): SFT, DPO, GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on."""
-    if recipe.stage != "grpo":
+    """The paper's names (Table 4): GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on; SFT and DPO on
+    the full context without search, and else with what they have instead, as in SFT-search."""
+    parts = {"fc": recipe.episode.context == "full", "search": recipe.episode.spending.max_searches > 0}
+    named = [name for name, there in parts.items() if there] or ["blind"]
+    grpo = recipe.stage == "grpo"
+    if named == ["fc"] and not (grpo and warm):
         return recipe.stage.upper()
-    parts = {"warm": warm, "fc": recipe.episode.context == "full", "search": recipe.episode.spending.max_searches > 0}
-    named = [name for name, there in parts.items() if there]
-    return "GRPO" if named == ["fc"] else "-".join(["Judge-R1", *named])
+    return "-".join([*(["Judge-R1", *["warm"] * warm] if grpo else [recipe.stage.upper()]), *named])
 
 
 def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
@@ -82,7 +84,7 @@ def _run(folder: Path) -> TrainingRun:
         recipe=recipe,
         metrics=read_rows(folder / "metrics.jsonl"),
         size=_size(folder, recipe),
-        method=method(recipe, warm=_warm(recipe)),
+        method=method(recipe, warm=_warm(folder, recipe)),
     )
 
 
@@ -95,11 +97,16 @@ def _named_apart(runs: list[TrainingRun]) -> list[TrainingRun]:
     ]
 
 
-def _warm(recipe: Recipe) -> bool:
+def _from(folder: Path, path: Path) -> Path:
+    """A path of a recipe, which counts from where `train` was run: here, or a folder above the run's."""
+    return next((place for place in (path, *(above / path for above in folder.parents)) if place.exists()), path)
+
+
+def _warm(folder: Path, recipe: Recipe) -> bool:
     """Does the run start from a model that was fine-tuned on traces?"""
     if recipe.start is not None:
         return recipe.start.stage == "sft"
-    before = Path(recipe.model).parent / "recipe.yaml"
+    before = _from(folder, Path(recipe.model).parent / "recipe.yaml")
     return before.exists() and load_recipe(before).stage == "sft"
 
 
@@ -108,7 +115,7 @@ def _size(folder: Path, recipe: Recipe) -> int | None:
         return int(_json(folder / "traces.json")["used"])
     if (folder / "data.json").exists():
         return int(_json(folder / "data.json")["pairs"])
-    pairs = recipe.data.train / "pairs.jsonl"
+    pairs = _from(folder, recipe.data.train / "pairs.jsonl")
     return pairs.read_bytes().count(b"\n") if pairs.exists() else None
 
 

@@ -20,8 +20,16 @@ class History:
         numbers = {key: value for key, value in row.items() if isinstance(value, int | float)}
         self._steps.setdefault(int(row["step"]), {}).update(numbers)
 
-    def clear(self) -> None:
-        self._steps.clear()
+    def forget(self) -> "History":
+        """Start anew; returns what was known."""
+        before = History()
+        before._steps, self._steps = self._steps, {}
+        return before
+
+    def knows(self, row: Mapping[str, Any]) -> bool:
+        """Does a step say all that the row says?"""
+        known = self._steps.get(int(row["step"]), {})
+        return all(known.get(key) == value for key, value in row.items() if isinstance(value, int | float))
 
     @property
     def last(self) -> dict[str, float]:
@@ -74,18 +82,17 @@ class Tail:
 
     def update(self) -> Iterator[dict[str, Any]]:
         """Take in what is new, and give its rows one by one. Of a log that was cut back, only the history hears again
-        what it knew."""
+        what stayed as it was."""
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
             return
-        known = -1
+        before = History()
         with file:
             number = os.fstat(file.fileno()).st_ino
             if self._rewritten(file, number):
-                known = self.history.step
                 self._read, self._end, self._file = 0, b"", number
-                self.history.clear()
+                before = self.history.forget()
             file.seek(self._read)
             lines = file.read()
         lines = lines[: lines.rfind(b"\n") + 1]  # the last line may be half written
@@ -93,7 +100,7 @@ class Tail:
         for line in filter(None, lines.split(b"\n")):
             row = json.loads(line)
             self.history.add(row)
-            if row["step"] > known:
+            if not before.knows(row):
                 yield row
 
     def _rewritten(self, file: BinaryIO, number: int) -> bool:

@@ -13,7 +13,7 @@ from rich.text import Text
 from judge_r1.config import Recipe
 from judge_r1.training.history import History, sparkline
 
-TREND, BAR = 20, 16
+TREND, BAR = 18, 18
 """Characters of a trend and of the longest bar of a stage."""
 
 
@@ -34,8 +34,8 @@ JUDGE = (
     Line("rollout/reward/valid", "valid"),
     Line("rollout/reward/searches", "searches", ".2f"),
     Line("rollout/reward/evidence_hit", "evidence hits"),
-    Line("preference_accuracy", "preference accuracy"),
-    Line("preference_margin", "preference margin"),
+    Line("preference_accuracy", "preferred"),
+    Line("preference_margin", "margin"),
     Line("token_accuracy", "token accuracy"),
 )
 LEARNING = (
@@ -120,11 +120,11 @@ def _bar(history: History) -> RenderableType:
 
 def _measures(lines: Sequence[Line], history: History) -> Table:
     """One row a measure that the run has: its last value, its course, and how far it came since the first step."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=20, no_wrap=True)
-    table.add_column(justify="right", min_width=8)
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=15, no_wrap=True)
+    table.add_column(justify="right", width=8)
     table.add_column(width=TREND, style="cyan", no_wrap=True)
-    table.add_column(justify="right", style="dim", min_width=8)
+    table.add_column(justify="right", style="dim", width=8)
     for line in lines:
         if values := history.series(line.name):
             change = values[-1] - values[0]
@@ -147,9 +147,9 @@ def _stages(history: History, *, beside: bool) -> list[RenderableType]:
     told += [f"{speed:,.0f} tokens/s"] if speed else []
     if len(seconds) < 2:
         return [Text("  ".join(told), style="dim")] if told else []
-    table = Table.grid(padding=(0, 2))
-    table.add_column(min_width=20)
-    table.add_column(justify="right", min_width=8)
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=15)
+    table.add_column(justify="right", width=8)
     table.add_column(width=BAR, style="cyan")
     other = (whole or 0.0) - sum(spent for stage, spent in seconds.items() if stage != "search" or not beside)
     if whole and other > 0.05 * whole:

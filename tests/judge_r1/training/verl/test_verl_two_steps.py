@@ -91,7 +91,15 @@ def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp
     assert any(row["grad_norm"] > 0 for row in rows)
 
     # what both engines measure has one name
-    measured = {"loss", "learning_rate", "entropy", "kl", "clip_share", "tokens_per_second", "rollout/zero_variance/outcome"}
+    measured = {
+        "loss",
+        "learning_rate",
+        "entropy",
+        "kl",
+        "clip_share",
+        "tokens_per_second",
+        "rollout/zero_variance/outcome",
+    }
     measured |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "sync")}
     assert all(measured <= row.keys() for row in rows)
     assert [row["progress"] for row in rows] == [0.5, 1.0]

@@ -31,7 +31,12 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
     for x in x_ticks:
-        parts.append(f'<text class="tick" x="{x_at(x):.1f}" y="{HEIGHT - 8}" text-anchor="middle">{x:g}</text>')
+        place = (
+            f'x="{WIDTH}" y="{HEIGHT - 8}" text-anchor="end"'
+            if len(f"{x:g}") > 3 and x == x_ticks[-1]
+            else (f'x="{x_at(x):.1f}" y="{HEIGHT - 8}" text-anchor="middle"')
+        )
+        parts.append(f'<text class="tick" {place}>{x:g}</text>')
     for name, line in series.items():
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in line)
         label = f"<title>{escape(name)}</title>"

@@ -78,7 +78,8 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
             if method in points
         }
         if lines:
-            figures.append(Figure(name, line_chart(f"accuracy, {name}", lines, colours, dots=True), colours))
+            note = "Accuracy by pairs trained on; runs of one method and size are averaged." if not figures else ""
+            figures.append(Figure(name, line_chart(f"accuracy, {name}", lines, colours, dots=True), colours, note))
     return figures
 
 

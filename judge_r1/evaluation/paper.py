@@ -65,7 +65,7 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
     names = ["Overall", *(name for name in slices if name != "Overall")]
     methods = sorted(sizes, key=_rank)
     colours = {name: number % COLOURS for number, name in enumerate(methods)}
-    figures = []
+    figures: list[Figure] = []
     for name in names:
         points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
         for row in rows:

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from judge_r1.commands import audit, data, demo, evaluate, export, inspect, merge, rationales, train
+from judge_r1.commands import audit, data, demo, evaluate, export, inspect, merge, rationales, report, train, watch
 from judge_r1.errors import JudgeError
 from retrieval.errors import RetrievalError
 
@@ -16,7 +16,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, merge, evaluate, inspect):
+for group in (demo, data, audit, rationales, export, train, watch, merge, evaluate, report, inspect):
     group.register(app)
 
 

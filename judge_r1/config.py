@@ -121,6 +121,9 @@ class Recipe(Section):
     lora: LoraConfig | None = None
     deepspeed: Literal["zero2", "zero3"] | None = Field(None, description="sft and dpo on several GPUs: shard by ZeRO")
     seed: int = 0
+    trackers: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
+        (), description="who else is told what metrics.jsonl is told"
+    )
     save_every: int = Field(50, ge=1, description="steps between checkpoints; a GRPO step is one batch of episodes")
 
     @model_validator(mode="before")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import track
 
 from judge_r1.backends import Sampling, SearchFunction, TokenBackend
+from judge_r1.clock import Clock
 from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Episode
 from judge_r1.errors import JudgeError
@@ -90,13 +91,22 @@ def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> S
 
 
 class Player:
-    """Plays pairs with one backend, retriever and codec under one episode configuration."""
+    """Plays pairs with one backend, retriever and codec under one episode configuration; `clock` tells the seconds of
+    its stages `generation` and `search`."""
 
     def __init__(
-        self, data: PairSet, config: EpisodeConfig, codec: Codec, backend: TokenBackend, eos_ids: Collection[int]
+        self,
+        data: PairSet,
+        config: EpisodeConfig,
+        codec: Codec,
+        backend: TokenBackend,
+        eos_ids: Collection[int],
+        *,
+        clock: Clock | None = None,
     ) -> None:
         self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
         self.retriever = new_retriever(data, config)
+        self.clock = clock or Clock()
 
     def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """One trajectory with its reward for each pair, in order; the same pair may occur often."""
@@ -107,5 +117,11 @@ class Player:
             seen[pair.pair_id] += 1
             episodes.append(new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed))
         search = batch_search(self.retriever, [pair.case_id for pair in pairs], self.config.budget.top_k)
-        self.backend.play(episodes, search, sampling.temperature)
+
+        def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
+            with self.clock.stage("search"):
+                return search(queries)
+
+        with self.clock.stage("generation"):
+            self.backend.play(episodes, timed_search, sampling.temperature)
         return [rewarded(e.trajectory(), pair) for e, pair in zip(episodes, pairs, strict=True)]

@@ -3,7 +3,7 @@
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ class Run:
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self.folder = folder
+        self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
+        """Called with each row of metrics.jsonl once it is written."""
         resolved = folder / "recipe.yaml"
         if resolved.exists() and load_recipe(resolved) != recipe:
             raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
@@ -62,6 +64,8 @@ class Run:
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one row to metrics.jsonl."""
         _append(self.folder / "metrics.jsonl", row)
+        for listener in self.listeners:
+            listener(row)
 
     def trace(self, row: Mapping[str, Any]) -> None:
         """Append one episode to traces.jsonl."""

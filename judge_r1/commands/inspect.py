@@ -1,11 +1,13 @@
 """search, doctor: look at the retriever, look at the installation."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 
 def register(app: typer.Typer) -> None:
@@ -50,23 +52,37 @@ def doctor() -> None:
 
     Example: `judge-r1 doctor`
     """
+    from judge_r1.installation import PURPOSE, extras
     from judge_r1.runs import versions
 
-    table = Table("package", "version")
-    for package, found in versions().items():
-        table.add_row(package, found or "not installed")
     console = Console()
+    matrix = Table("package", "version")
+    for package, found in versions().items():
+        matrix.add_row(package, found or "not installed")
+    console.print(matrix)
+    table = Table("extra", "what for", "state")
+    lacking = extras()
+    for extra, lacks in lacking.items():
+        table.add_row(extra, Text(PURPOSE[extra]), Text("; ".join(map(str, lacks)) or "complete"))
     console.print(table)
-    console.print(_device())
+    for extra in (extra for extra, lacks in lacking.items() if lacks):
+        console.print(f"for {extra}: pip install 'judge-r1[{extra}]'", markup=False, highlight=False)
+    for line in devices():
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def _device() -> str:
+def devices() -> list[str]:
+    """What there is to compute with, a line each."""
     from importlib.util import find_spec
 
     if find_spec("torch") is None:
-        return "no torch: data can be built and checked, nothing can be trained (pip install 'judge-r1[train]')"
+        return ["no torch: data can be built and checked, nothing can be trained (pip install 'judge-r1[train]')"]
     import torch
 
-    if torch.cuda.is_available():
-        return f"{torch.cuda.device_count()} GPU(s): {torch.cuda.get_device_name(0)}"
-    return f"no GPU: training runs on the CPU with {torch.get_num_threads()} thread(s)"
+    lines = [f"CPU: {os.cpu_count()} core(s), torch uses {torch.get_num_threads()} thread(s)"]
+    if not torch.cuda.is_available():
+        return [*lines, "no GPU that torch can use: training runs on the CPU"]
+    for number in range(torch.cuda.device_count()):
+        found = torch.cuda.get_device_properties(number)
+        lines.append(f"GPU {number}: {found.name}, {found.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}")
+    return lines

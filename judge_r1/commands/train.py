@@ -12,6 +12,7 @@ from rich.console import Console
 from judge_r1.config import Recipe
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
+from judge_r1.runs import Run
 
 if TYPE_CHECKING:
     from judge_r1.training.chain import Link
@@ -62,14 +63,24 @@ def _plan(chain: "Sequence[Link]", recipe: Path, overrides: Sequence[str]) -> li
 
 def run_recipe(recipe: Recipe, folder: Path) -> bool:
     """Run a resolved recipe into a folder; False where the trained model was there already."""
-    from judge_r1.runs import Run
-    from judge_r1.training.grpo import train_grpo
-    from judge_r1.training.sft import train_sft
+    from judge_r1.jsonl import write_json
+    from judge_r1.training.trackers import tracked
+    from judge_r1.training.watch import shown
 
     run = Run(folder, recipe)
     if (run.model / "config.json").exists():
         return False
     data = load_pairs(recipe.data.train)
+    write_json(folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
+    with tracked(run, recipe), shown(run, recipe):
+        _train(recipe, data, run)
+    return True
+
+
+def _train(recipe: Recipe, data: PairSet, run: Run) -> None:
+    from judge_r1.training.grpo import train_grpo
+    from judge_r1.training.sft import train_sft
+
     if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
         import torch
 
@@ -79,8 +90,7 @@ def run_recipe(recipe: Recipe, folder: Path) -> bool:
     elif recipe.stage == "grpo":
         train_grpo(recipe, data, run)
     else:
-        train_sft(recipe, _traces(recipe, data, folder), run)
-    return True
+        train_sft(recipe, _traces(recipe, data, run.folder), run)
 
 
 def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:

@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 190, 44, 10, 10, 24
+COLOURS = 8
+"""How many colours the page has; more series than these share them."""
 Points = Sequence[tuple[float, float]]
 
 
-def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, int]) -> str:
-    """One line a series, over shared axes. `colours` numbers each series: its line has the class `line cN`.
+def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, int], *, dots: bool = False) -> str:
+    """One line a series, over shared axes. `colours` numbers each series: its line has the class `line cN`. A dot
+    stands at the end of each line, with `dots` at every point.
 
     Points must be finite and there must be at least one; the accessible name tells the first and last value of each.
     """
@@ -28,13 +31,17 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
     for x in x_ticks:
-        parts.append(f'<text class="tick" x="{x_at(x):.1f}" y="{HEIGHT - 8}" text-anchor="middle">{x:g}</text>')
+        place = (
+            f'x="{WIDTH}" y="{HEIGHT - 8}" text-anchor="end"'
+            if len(f"{x:g}") > 3 and x == x_ticks[-1]
+            else (f'x="{x_at(x):.1f}" y="{HEIGHT - 8}" text-anchor="middle"')
+        )
+        parts.append(f'<text class="tick" {place}>{x:g}</text>')
     for name, line in series.items():
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in line)
         label = f"<title>{escape(name)}</title>"
         parts.append(f'<polyline class="line c{colours[name]}" points="{path}">{label}</polyline>')
-        if line:
-            x, y = line[-1]
+        for x, y in line if dots else line[-1:]:
             parts.append(f'<circle class="dot c{colours[name]}" cx="{x_at(x):.1f}" cy="{y_at(y):.1f}" r="2.5"/>')
     return "".join([*parts, "</svg>"])
 

@@ -12,22 +12,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judge_r1.errors import JudgeError
-from judge_r1.evaluation.chart import Points, line_chart
+from judge_r1.evaluation.chart import COLOURS, Points, line_chart
 from judge_r1.evaluation.outcomes import outcome
+from judge_r1.evaluation.paper import Figure
 from judge_r1.evaluation.segments import segments
-from judge_r1.evaluation.table import Estimate, grids
+from judge_r1.evaluation.table import Best, Estimate, Grid, grids
 from judge_r1.jsonl import write_atomic
 from judge_r1.principles import PRINCIPLES, by_number
 from judge_r1.records import Evidence, ReasoningPair, Span, Trajectory, Turn
 
-COLOURS = 8
 FIRST = re.compile(
-    r"(^|[/_])(r|reward|rewards|valid|accuracy|f1|searches|evidence_hit|loss|kl|entropy|grad_norm|"
-    r"frac_reward_zero_std)($|/)",
+    r"^(?!trl/|verl/|ended)(.*[/_])?(r|reward|rewards|valid|accuracy|f1|searches|evidence_hit|loss|kl|entropy|"
+    r"grad_norm|clip_share|zero_variance|preference_margin|frac_reward_zero_std)($|/)",
     re.IGNORECASE,
 )
 """Curves that are shown at once; the others, and those of single domains and principles, are folded away."""
-DETAIL = re.compile(r"P[1-6]\b|domain|principle")
+DETAIL = re.compile(r"P[1-6]\b|domain|principle|ended/|/(medical|legal|academic)$")
 
 
 class ReportError(JudgeError):
@@ -40,6 +40,16 @@ class Episode(NamedTuple):
     row: str
     pair: ReasoningPair
     trajectory: Trajectory
+
+
+class Comparison(NamedTuple):
+    """Training runs side by side: the lead of the page, the paper's table and figures, what differs."""
+
+    lead: str
+    tables: Sequence[Grid]
+    figures: Mapping[str, Sequence[Figure]]
+    differing: Sequence[Grid]
+    notes: Sequence[str] = ()
 
 
 class Piece(NamedTuple):
@@ -56,9 +66,12 @@ def write_report(
     episodes: Sequence[Episode],
     *,
     title: str = "Judge report",
+    comparison: Comparison | None = None,
 ) -> None:
     """Write the report to `path`; all text in it is escaped, and its page may load and run nothing but itself.
 
+    `summary` is as in summary.json; of training runs that nobody evaluated it may hold no rows. `comparison` is what
+    there is to say of several training runs.
     `metrics` maps runs to the rows of their `metrics.jsonl` (each with a `step`); every number in them is a curve.
     `episodes` are all shown, so choose them. Needs jinja2; raises ReportError.
     """
@@ -69,9 +82,10 @@ def write_report(
     source = files("judge_r1.evaluation").joinpath("report.html").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
+    environment.tests["best"] = lambda cell: isinstance(cell, Best)
     first, more = _charts(metrics)
     page = environment.from_string(source).render(
-        title=title, summary=summary, grids=grids(summary),
+        title=title, summary=summary, grids=grids(summary) if summary["rows"] else [], comparison=comparison,
         script_hash=_script_hash(source), runs=_colours(metrics), charts=first, more_charts=more,
         episodes=[_episode(e) for e in episodes], rows=list(dict.fromkeys(e.row for e in episodes)),
         principles=PRINCIPLES,
@@ -124,7 +138,7 @@ def _curves(run: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple
         if not isinstance(row.get("step"), int | float):
             raise ReportError(f"row {number} of the metrics of run {run!r} has no step: each row needs one")
         for name, value in row.items():
-            if name in ("step", "epoch") or isinstance(value, bool) or not isinstance(value, int | float):
+            if name in ("step", "epoch", "progress") or isinstance(value, bool) or not isinstance(value, int | float):
                 continue
             found.setdefault(name, []).append((row["step"], value))
     return found

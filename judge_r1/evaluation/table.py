@@ -32,6 +32,10 @@ class Estimate(NamedTuple):
         return text if self.n is None else f"{text} ({self.n})"
 
 
+class Best(str):
+    """The best cell of its column, shown bold."""
+
+
 @dataclass(frozen=True)
 class Grid:
     """A titled table; the first column names the row. `note` says how to read it."""
@@ -62,7 +66,7 @@ def print_grid(grid: Grid, console: Console) -> None:
         for number, column in enumerate(grid.columns):
             table.add_column(Text(column), justify="right" if number else "left")
         for row in grid.rows:
-            table.add_row(*(Text(str(cell)) for cell in row))
+            table.add_row(*(Text(str(cell), style="bold" if isinstance(cell, Best) else "") for cell in row))
         console.print(table)
         console.print()
         return

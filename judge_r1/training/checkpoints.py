@@ -17,7 +17,7 @@ class NoCheckpoint(JudgeError):
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """One that was written to its end. `step` counts optimiser steps on TRL, batches of episodes on verl."""
+    """One that was written to its end. `step` is the recipe's: on GRPO, one batch of episodes."""
 
     step: int
     folder: Path
@@ -25,17 +25,18 @@ class Checkpoint:
     """verl's shards, one a rank; else a Hugging Face folder with the optimiser's state beside it."""
 
 
-def checkpoints(folder: Path) -> list[Checkpoint]:
-    """Those in a run's `checkpoints` folder, oldest first; what a kill left half-written is not among them."""
-    trl = [Checkpoint(_step(f), f, False) for f in folder.glob("checkpoint-*") if _whole_json(f / TRL_STATE)]
+def checkpoints(folder: Path, updates: int = 1) -> list[Checkpoint]:
+    """Those in a run's `checkpoints` folder, oldest first; what a kill left half-written is not among them. TRL numbers
+    them by optimiser steps, of which a step has `updates`."""
+    trl = [Checkpoint(_step(f) // updates, f, False) for f in folder.glob("checkpoint-*") if _whole_json(f / TRL_STATE)]
     noted = _noted(folder)
     verl = [Checkpoint(_step(f), f, True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
     return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
 
 
-def checkpoint_at(folder: Path, step: int | None) -> Checkpoint:
+def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoint:
     """The checkpoint of a step, the newest for None. Errors: NoCheckpoint, with those there are."""
-    found = checkpoints(folder)
+    found = checkpoints(folder, updates)
     chosen = [c for c in found if step in (None, c.step)]
     if not chosen:
         there = f"there are {', '.join(str(c.step) for c in found)}" if found else "none was written to its end"

@@ -4,11 +4,13 @@ The prompt column of TRL's dataset holds a pair id and nothing else: the episode
 never looked up by its text and TRL truncates nothing. Rewards are the trajectories' own, handed over as a field.
 """
 
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
 from judge_r1.backends import Sampling
+from judge_r1.clock import Clock
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
 from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
@@ -19,6 +21,7 @@ from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.lora import adapter_config
+from judge_r1.training.measures import zero_variance
 from judge_r1.training.objective import trl_objective
 from judge_r1.training.order import shuffled
 from judge_r1.training.redraw import REDRAWS, Reserve, alike
@@ -65,14 +68,14 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     trainer = GRPOTrainer(
         model=model,
         args=args,
-        reward_funcs=[reward],
+        reward_funcs=[rollouts.reward],
         rollout_func=rollouts,
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=tokenizer,
-        callbacks=[RunLog(run)],
+        callbacks=[RunLog(run, updates=config.updates_per_step, rollouts=rollouts.take)],
         peft_config=adapter_config(recipe.lora),
     )
-    resume(trainer, run)
+    resume(trainer, run, updates=config.updates_per_step)
     save_model(trainer, run, recipe)
 
 
@@ -89,6 +92,10 @@ class Rollouts:
         self.pairs = data.by_id()
         self.codec, self.eos, self.pad_id = codec, eos, pad_id
         self._player: Player | None = None
+        self._played: Played = []
+        self._redraws: dict[str, float] = {}
+        self._clock = Clock()
+        self._handed_over = 0.0
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         from judge_r1.backends.transformers import TransformersBackend
@@ -98,17 +105,19 @@ class Rollouts:
         if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
             policy = trainer.accelerator.unwrap_model(trainer.model)
             backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=self.recipe.grpo.rollout_batch_size)
-            self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos)
+            self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos, clock=self._clock)
         step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
         played = self._play(self._player, pairs, seed)
-        batch, redraws = played, dict[str, float]()
+        batch = played
         if self.recipe.grpo.dynamic_sampling:
             reserve = Reserve(self.data, prompts, self.recipe.seed, step)
-            batch, played, redraws = self._redraw(self._player, played, reserve, seed)
-        self.run.log({"step": step} | breakdown(played) | redraws)
+            batch, played, self._redraws = self._redraw(self._player, played, reserve, seed)
+        self._played += played
+        step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's: one batch of episodes
         for pair, trajectory in batch[: self.recipe.grpo.group_size]:
             self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        self._handed_over = time.perf_counter()
         return as_columns([trajectory for _, trajectory in batch])
 
     def _play(self, player: Player, pairs: Sequence[ReasoningPair], seed: int) -> Played:
@@ -136,6 +145,20 @@ class Rollouts:
         left = sum(alike([trajectory for _, trajectory in group]) for group in groups)
         counts = {"rollout/groups_redrawn": float(replaced), "rollout/groups_alike": float(left)}
         return [episode for group in groups for episode in group], everything, counts
+
+    def reward(self, *args: Any, **kwargs: Any) -> list[float | None]:
+        """As the function `reward`; TRL asks for it once it has its log-probabilities."""
+        self._clock.add("score", time.perf_counter() - self._handed_over)
+        return reward(*args, **kwargs)
+
+    def take(self) -> dict[str, float]:
+        """What there is to say of the episodes since the last call, and where their seconds went."""
+        played, self._played = self._played, []
+        size = self.recipe.grpo.group_size
+        groups = [[t for _, t in played[start : start + size]] for start in range(0, len(played), size)]
+        seconds = {f"time/{stage}": spent for stage, spent in self._clock.take().items()}
+        redraws, self._redraws = self._redraws, {}
+        return (breakdown(played) | zero_variance(groups) if played else {}) | redraws | seconds
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:

@@ -1,5 +1,8 @@
-"""The trainers' own logs as rows of metrics.jsonl."""
+"""The trainers' own logs as rows of metrics.jsonl, one a step."""
 
+import time
+from collections import defaultdict
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -7,9 +10,7 @@ from transformers import TrainerCallback
 
 from judge_r1.errors import JudgeError
 from judge_r1.runs import Run
-
-_MISLEADING = ("completions/clipped", "completions/mean_term", "completions/min_term", "completions/max_term")
-"""TRL counts an episode as cut unless it ends in EOS; ours end at `</answer>`."""
+from judge_r1.training.measures import from_trl
 
 
 class Diverged(JudgeError):
@@ -17,19 +18,56 @@ class Diverged(JudgeError):
 
 
 class RunLog(TrainerCallback):  # type: ignore[misc]
-    """Writes each logged step; stops the run at the first loss or gradient that is not finite."""
+    """Writes a row for each step; stops the run at the first loss or gradient that is not finite.
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    A step of ours may be several `updates` of the trainer: their logs are averaged. `rollouts` gives what else there
+    is to say of a step, its seconds by stage as `time/...` among it; what remains of the step went into updates.
+    """
+
+    def __init__(self, run: Run, *, updates: int = 1, rollouts: Callable[[], dict[str, float]] = dict) -> None:
+        self.run, self.updates, self.rollouts = run, updates, rollouts
+        self._logs: dict[str, list[float]] = defaultdict(list)
+        self._started: float | None = None
+        self._tokens: float | None = None
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        if state.global_step % self.updates == 0:
+            self._started = time.perf_counter()
+        if state.global_step == 0:
+            self._tokens = 0.0
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, Any] | None = None, **kwargs: Any) -> None:
         if not state.is_world_process_zero or not logs:
             return
-        row = {k: v for k, v in logs.items() if isinstance(v, int | float) and not k.startswith(_MISLEADING)}
-        bad = [key for key in ("loss", "grad_norm") if not isfinite(row.get(key, 0.0))]
+        step = -(-state.global_step // self.updates)
+        numbers = {key: float(value) for key, value in logs.items() if isinstance(value, int | float)}
+        bad = [key for key in ("loss", "grad_norm") if not isfinite(numbers.get(key, 0.0))]
         if bad:
+            self.run.log({"step": step} | self.rollouts())
             raise Diverged(
-                f"step {state.global_step}: {bad[0]} is not finite; train again with another --out, "
+                f"step {step}: {bad[0]} is not finite; train again with another --out, "
                 f"a lower learning rate and model=CHECKPOINT, the last one in {self.run.checkpoints}"
             )
-        self.run.log({"step": state.global_step} | {k: v for k, v in row.items() if isfinite(v)})
+        numbers = {key: value for key, value in numbers.items() if isfinite(value)}
+        if "loss" not in numbers:  # the trainer's summary of the whole run
+            self.run.log({"step": step} | from_trl(numbers))
+            return
+        for key, value in numbers.items():
+            self._logs[key].append(value)
+        if state.global_step % self.updates == 0 or state.global_step == state.max_steps:
+            means = {key: sum(values) / len(values) for key, values in self._logs.items()}
+            self._logs.clear()
+            told = {"step": step, "progress": state.global_step / state.max_steps} | from_trl(means) | self.rollouts()
+            self.run.log(told | self._speed(means, told))
+
+    def _speed(self, means: dict[str, float], told: dict[str, float]) -> dict[str, float]:
+        if self._started is None:
+            return {}
+        seconds = time.perf_counter() - self._started
+        before, self._tokens = self._tokens, means.get("num_tokens")
+        speed = {"time/step": seconds}
+        if before is not None and self._tokens is not None:
+            speed["tokens_per_second"] = (self._tokens - before) / seconds
+        if parts := [value for key, value in told.items() if key.startswith("time/")]:
+            speed["time/update"] = max(seconds - sum(parts), 0.0)
+        return speed

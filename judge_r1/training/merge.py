@@ -31,7 +31,8 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
     Errors: JudgeError if the folder exists; NoCheckpoint; NotTheSame if the proof fails, and then nothing is written.
     """
     recipe = load_recipe(run / "recipe.yaml")
-    checkpoint = checkpoint_at(run / "checkpoints", step)
+    updates = recipe.grpo.updates_per_step if recipe.stage == "grpo" else 1
+    checkpoint = checkpoint_at(run / "checkpoints", step, updates)
     target = out or run / f"model-step-{checkpoint.step}"
     if target.exists():
         raise JudgeError(f"{target} exists: remove it, or choose another --out")

@@ -82,13 +82,18 @@ def common_arguments(recipe: Recipe, model: Any, *, save_steps: int) -> dict[str
         "save_steps": save_steps,
         "save_total_limit": 2,
         "report_to": [],
+        "disable_tqdm": True,
         "dataloader_num_workers": 0,
     }
 
 
-def resume(trainer: Any, run: Run) -> None:
-    """Train from the last whole checkpoint if there is one, with the logs cut back to it first."""
-    found = checkpoints(run.checkpoints)
+def resume(trainer: Any, run: Run, *, updates: int = 1) -> None:
+    """Train from the last whole checkpoint if there is one, with the logs cut back to it first; a step in them is
+    `updates` of the trainer's."""
+    from transformers import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)  # what it prints stands in metrics.jsonl, and in `judge-r1 watch`
+    found = checkpoints(run.checkpoints, updates)
     run.cut_back(found[-1].step if found else 0)
     trainer.train(resume_from_checkpoint=str(found[-1].folder) if found else None)
 

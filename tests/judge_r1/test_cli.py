@@ -20,6 +20,8 @@ COMMANDS = [
     "eval",
     "search",
     "doctor",
+    "report",
+    "watch",
     "demo",
 ]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]

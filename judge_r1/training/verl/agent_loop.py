@@ -109,7 +109,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             else:
                 await self._search(play, pair, state.query)
         trajectory = rewarded(play.episode.trajectory(), pair)
-        shared.log.write(step, session, pair, trajectory)
+        shared.log.write(step, session, pair, trajectory, play.seconds["tool_calls"])
         return self._output(trajectory, play, step)
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:

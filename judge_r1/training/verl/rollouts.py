@@ -7,12 +7,14 @@ own: a line for every episode, and the whole trajectory for the first group that
 import json
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from judge_r1.records import ReasoningPair, Trajectory
 from judge_r1.training.grpo import breakdown
+from judge_r1.training.measures import zero_variance
 
 
 class RolloutLog:
@@ -23,8 +25,11 @@ class RolloutLog:
         self.path = folder / f"{uuid4().hex}.jsonl"
         self._traced: dict[int, str] = {}
 
-    def write(self, step: int, session: int, pair: ReasoningPair, trajectory: Trajectory) -> None:
-        """One line: what `breakdown` needs of the trajectory, or all of it."""
+    def write(
+        self, step: int, session: int, pair: ReasoningPair, trajectory: Trajectory, searching: float = 0.0
+    ) -> None:
+        """One line: what `breakdown` needs of the trajectory, or all of it; `searching` are the seconds that the
+        episode waited for passages."""
         row: dict[str, Any] = {
             "step": step,
             "session": session,
@@ -32,6 +37,7 @@ class RolloutLog:
             "ended": trajectory.ended,
             "reward": trajectory.reward,
             "sampled_tokens": sum(trajectory.loss_mask),
+            "searching": searching,
         }
         if self._traced.setdefault(step, pair.pair_id) == pair.pair_id:
             row["trajectory"] = trajectory.model_dump(mode="json")
@@ -48,7 +54,8 @@ class RolloutReader:
         self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
     def step(self, step: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
-        """The means over a finished step's episodes (`rollout/episodes` is their number), and its traces."""
+        """The means over a finished step's episodes (`rollout/episodes` is their number, `time/search` their mean wait
+        for passages, beside which other episodes went on), and its traces."""
         for path in sorted(self.folder.glob("*.jsonl")):
             lines, self._read[path] = new_lines(path, self._read.get(path, 0))
             for line in lines:
@@ -58,8 +65,11 @@ class RolloutReader:
         if not rows:
             return {"rollout/episodes": 0.0}, []
         played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
+        groups = [[t for _, t in group] for _, group in groupby(played, key=lambda one: one[0].pair_id)]
         traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
-        return {"rollout/episodes": float(len(rows)), **breakdown(played)}, traces
+        searching = sum(row["searching"] for row in rows) / len(rows)
+        means = {"rollout/episodes": float(len(rows)), "time/search": searching}
+        return {**means, **breakdown(played), **zero_variance(groups)}, traces
 
 
 def _counted(row: dict[str, Any]) -> Trajectory:

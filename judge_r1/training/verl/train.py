@@ -24,6 +24,7 @@ from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.checkpoints import checkpoints, mend_marker
 from judge_r1.training.logging import Diverged
+from judge_r1.training.measures import from_verl
 from judge_r1.training.merge import merge
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
@@ -109,7 +110,7 @@ class Follower:
 
     def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
-        self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        self.episodes, self.steps = recipe.grpo.pairs_per_step * recipe.grpo.group_size, recipe.grpo.steps
         self.redraws = recipe.grpo.dynamic_sampling  # verl then plays more groups than a step trains on
         self._read = 0
 
@@ -131,9 +132,10 @@ class Follower:
                     f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+            progress = {"step": step, "progress": step / self.steps}
             if self.redraws:
-                numbers["rollout/groups_redrawn"] = metrics.get("training/filter_groups/evicted_samples", 0.0)
-            self.run.log({"step": step} | numbers | means)
+                means["rollout/groups_redrawn"] = metrics.get("training/filter_groups/evicted_samples", 0.0)
+            self.run.log(progress | from_verl(numbers) | means)
             for trace in traces:
                 self.run.trace(trace)
 

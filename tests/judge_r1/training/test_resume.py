@@ -37,7 +37,7 @@ def timeless(folder: Path) -> list[dict[str, Any]]:
     return [{key: value for key, value in row.items() if not clocks.search(key)} for row in rows]
 
 
-@pytest.mark.parametrize(("stage", "killed_at"), [("sft", 5), ("grpo", 5)])
+@pytest.mark.parametrize(("stage", "killed_at"), [("sft", 5), ("grpo", 3)])
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     stage: str, killed_at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

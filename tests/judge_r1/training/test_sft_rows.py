@@ -65,6 +65,9 @@ def test_the_trainer_computes_its_loss_on_these_labels_and_no_others(tmp_path: P
 
 
 class Trainer:
+    def remove_callback(self, callback: type) -> None:
+        pass
+
     def train(self, resume_from_checkpoint: str | None) -> None:
         self.resumed = resume_from_checkpoint
 

@@ -50,11 +50,25 @@ def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp
         assert row["rollout/reward/valid"] > 0
         assert row["rollout/reward/searches"] > 0
         # verl's reward is the driver's, and the trainer's log-probabilities are the sampler's
-        assert row["critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=1e-6)
-        assert row["training/rollout_probs_diff_max"] < 1e-4
+        assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=1e-6)
+        assert row["verl/training/rollout_probs_diff_max"] < 1e-4
         # the masked tokens are the observations: verl counts all, we count the sampled
-        assert row["response_length/mean"] > row["rollout/sampled_tokens"] > 0
-    assert any(row["actor/grad_norm"] > 0 for row in rows)
+        assert row["verl/response_length/mean"] > row["rollout/sampled_tokens"] > 0
+    assert any(row["grad_norm"] > 0 for row in rows)
+
+    # what both engines measure has one name
+    measured = {
+        "loss",
+        "learning_rate",
+        "entropy",
+        "kl",
+        "clip_share",
+        "tokens_per_second",
+        "rollout/zero_variance/outcome",
+    }
+    measured |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "sync")}
+    assert all(measured <= row.keys() for row in rows)
+    assert [row["progress"] for row in rows] == [0.5, 1.0]
 
     traces = [Trajectory.model_validate(t["trajectory"]) for t in read_rows(run.folder / "traces.jsonl")]
     assert len(traces) == 8  # a group of 4 in each of two steps

@@ -1,0 +1,190 @@
+"""Trackers by name: TensorBoard, trackio and Weights & Biases are told what metrics.jsonl is told.
+
+metrics.jsonl stays the record. A tracker is a guest: each is fed from a thread of its own, so that one that breaks, or
+waits for a network that is not there, costs a warning and no training.
+"""
+
+import json
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+from judge_r1.config import Recipe
+from judge_r1.errors import JudgeError
+from judge_r1.jsonl import write_json
+from judge_r1.runs import Run
+
+PROJECT = "judge_r1"
+FINISH_SECONDS = 60.0
+"""How long the end of a run waits for a tracker that still has something to send."""
+Numbers = Mapping[str, float]
+
+
+class Tracker(Protocol):
+    def log(self, step: int, numbers: Numbers) -> None: ...
+
+    def finish(self) -> None: ...
+
+
+class TensorBoard:
+    """Event files in RUN/tensorboard."""
+
+    def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        again = last + 1 if last else None  # what a kill left of the next step is hidden: it is told again
+        self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=again)
+
+    def log(self, step: int, numbers: Numbers) -> None:
+        for name, value in numbers.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+    def finish(self) -> None:
+        self._writer.close()
+
+
+class Trackio:
+    """trackio's own database (TRACKIO_DIR says where); `trackio show --project judge_r1` shows it."""
+
+    def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
+        import trackio
+
+        self._run: Any = trackio.init(
+            PROJECT,
+            name=f"{folder.name}-{run_id}",
+            config=recipe.model_dump(mode="json"),
+            resume="allow",
+            embed=False,
+            auto_log_gpu=False,
+            auto_log_cpu=False,
+        )
+
+    def log(self, step: int, numbers: Numbers) -> None:
+        self._run.log(dict(numbers), step=step)
+
+    def finish(self) -> None:
+        self._run.finish()
+
+
+class Wandb:
+    """Weights & Biases; WANDB_MODE=offline keeps everything in RUN/wandb, for `wandb sync`."""
+
+    def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
+        import wandb
+
+        self._run = wandb.init(
+            project=PROJECT,
+            name=folder.name,
+            id=run_id,
+            resume="allow",
+            dir=str(folder),
+            config=recipe.model_dump(mode="json"),
+            settings=wandb.Settings(console="off"),
+        )
+
+    def log(self, step: int, numbers: Numbers) -> None:
+        self._run.log(dict(numbers), step=step)
+
+    def finish(self) -> None:
+        self._run.finish()
+
+
+TRACKERS: dict[str, Callable[[Path, Recipe, str, int], Tracker]] = {
+    "tensorboard": TensorBoard,
+    "trackio": Trackio,
+    "wandb": Wandb,
+}
+
+
+class Ledger:
+    """RUN/trackers.json: for each tracker the id of its run and the last step that it was told."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path, self._lock = folder / "trackers.json", threading.Lock()
+        self._told: dict[str, dict[str, Any]] = json.loads(self._path.read_text()) if self._path.exists() else {}
+
+    def entry(self, name: str) -> tuple[str, int]:
+        found = self._told.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
+        return found["id"], found["step"]
+
+    def told(self, name: str, step: int) -> None:
+        with self._lock:
+            self._told[name]["step"] = step
+            write_json(self._path, self._told)
+
+
+class Feed:
+    """One tracker's thread. A step that it was told before, by a run that was killed since, is not told again."""
+
+    def __init__(self, name: str, start: Callable[[], Tracker], ledger: Ledger, warn: Callable[[str], None]) -> None:
+        self.name, self._start, self._ledger, self._warn = name, start, ledger, warn
+        _, self._last = ledger.entry(name)
+        self._rows: queue.Queue[tuple[int, Numbers] | None] = queue.Queue()
+        self._thread = threading.Thread(target=self._work, name=f"tracker-{name}", daemon=True)
+        self._thread.start()
+
+    def put(self, row: Mapping[str, Any]) -> None:
+        if row["step"] > self._last:
+            self._last = row["step"]
+            self._rows.put((row["step"], {key: value for key, value in row.items() if key != "step"}))
+
+    def finish(self, seconds: float) -> None:
+        self._rows.put(None)
+        self._thread.join(seconds)
+        if self._thread.is_alive():
+            self._warn(f"tracker {self.name} was still busy after {seconds:.0f} s and was left behind")
+
+    def _work(self) -> None:
+        try:
+            tracker = self._start()
+            while (row := self._rows.get()) is not None:
+                tracker.log(*row)
+                self._ledger.told(self.name, row[0])
+            tracker.finish()
+        except BaseException as error:  # whatever a tracker throws, SystemExit too, ends here
+            reason = " ".join(str(error).split()) or type(error).__name__
+            self._warn(f"tracker {self.name} gave up ({reason}); training goes on, and metrics.jsonl has every step")
+
+
+def check_trackers(names: Sequence[str]) -> None:
+    """Errors: JudgeError for a tracker that is asked for and not installed."""
+    for name in names:
+        if find_spec(name) is None:
+            raise JudgeError(f"tracker {name} is not installed: pip install 'judge-r1[{name}]', or leave it out")
+
+
+@contextmanager
+def tracked(run: Run, recipe: Recipe) -> Iterator[None]:
+    """Tell the recipe's trackers every row that the run logs inside."""
+    check_trackers(recipe.trackers)
+    ledger = Ledger(run.folder)
+    feeds = [
+        Feed(name, _opener(name, run.folder, recipe, *ledger.entry(name)), ledger, _warn) for name in recipe.trackers
+    ]
+
+    def tell(row: Mapping[str, Any]) -> None:
+        for feed in feeds:
+            feed.put(row)
+
+    run.listeners.append(tell)
+    try:
+        yield
+    finally:
+        run.listeners.remove(tell)
+        for feed in feeds:
+            feed.finish(FINISH_SECONDS)
+
+
+def _opener(name: str, folder: Path, recipe: Recipe, run_id: str, last: int) -> Callable[[], Tracker]:
+    return lambda: TRACKERS[name](folder, recipe, run_id, last)
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr)

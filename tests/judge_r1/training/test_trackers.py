@@ -1,0 +1,188 @@
+"""Real trackers, none of them with a network."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_sft_rows import RECIPE
+
+from judge_r1.config import Recipe
+from judge_r1.errors import JudgeError
+from judge_r1.runs import Run, read_rows
+from judge_r1.training import trackers
+from judge_r1.training.trackers import Numbers, tracked
+
+
+def recipe(*names: str) -> Recipe:
+    return Recipe.model_validate(RECIPE.model_dump() | {"trackers": names})
+
+
+def log_steps(folder: Path, resolved: Recipe, *steps: int) -> Run:
+    run = Run(folder, resolved)
+    with tracked(run, resolved):
+        for step in steps:
+            run.log({"step": step, "loss": 1 / step, "rollout/accuracy": 0.5})
+    return run
+
+
+class Told:
+    """A tracker that remembers; it breaks at the step `breaks` and takes `seconds` for each."""
+
+    steps: list[int]
+    breaks: int | None = None
+    seconds = 0.0
+
+    def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
+        self.run_id = run_id
+
+    def log(self, step: int, numbers: Numbers) -> None:
+        time.sleep(self.seconds)
+        if step == self.breaks:
+            raise SystemExit("no network")
+        assert "step" not in numbers
+        self.steps.append(step)
+
+    def finish(self) -> None:
+        self.steps.append(-1)
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> type[Told]:
+    class Fresh(Told):
+        steps: list[int] = []  # noqa: RUF012
+
+    monkeypatch.setitem(trackers.TRACKERS, "tensorboard", Fresh)
+    return Fresh
+
+
+def test_a_resumed_run_tells_no_step_twice(tmp_path: Path, told: type[Told]) -> None:
+    run = log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3)
+    run.cut_back(1)
+    log_steps(tmp_path, recipe("tensorboard"), 2, 3, 4)
+    assert told.steps == [1, 2, 3, -1, 4, -1]
+    assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == [1, 2, 3, 4]
+
+
+def test_a_tracker_that_breaks_costs_a_warning_and_no_training(
+    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told.breaks = 2
+    log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3)
+    assert told.steps == [1]
+    assert "tracker tensorboard gave up (no network); training goes on" in capsys.readouterr().err
+    assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == [1, 2, 3]
+    told.breaks = None
+    log_steps(tmp_path, recipe("tensorboard"), 3, 4)  # a later attempt: what it missed is gone, what it knows is not
+    assert told.steps == [1, 3, 4, -1]
+
+
+def test_a_tracker_that_hangs_holds_nobody_up(
+    tmp_path: Path, told: type[Told], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told.seconds = 30.0
+    monkeypatch.setattr(trackers, "FINISH_SECONDS", 0.2)
+    started = time.monotonic()
+    log_steps(tmp_path, recipe("tensorboard"), 1, 2)
+    assert time.monotonic() - started < 5
+    assert "was still busy after 0 s and was left behind" in capsys.readouterr().err
+
+
+def test_a_tracker_that_is_not_installed_is_refused_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(trackers, "find_spec", lambda name: None)
+    with pytest.raises(JudgeError, match=r"tracker trackio is not installed: pip install 'judge-r1\[trackio\]'"):
+        log_steps(tmp_path, recipe("trackio"), 1)
+
+
+def test_tensorboard_holds_every_step_once(tmp_path: Path) -> None:
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3).cut_back(2)
+    # what a kill in the middle of a step leaves behind: a part of it is written, the ledger does not know
+    stray = trackers.TensorBoard(tmp_path, RECIPE, "", 0)
+    stray.log(4, {"loss": 9.0})
+    stray.finish()
+    log_steps(tmp_path, recipe("tensorboard"), 3, 4, 5)
+    found = EventAccumulator(str(tmp_path / "tensorboard"))
+    found.Reload()
+    assert [(event.step, pytest.approx(event.value)) for event in found.Scalars("loss")] == [
+        (step, 1 / step) for step in (1, 2, 3, 4, 5)
+    ]
+    assert len(found.Scalars("rollout/accuracy")) == 5
+
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from test_trackers import log_steps, recipe
+log_steps(Path(sys.argv[2]), recipe(sys.argv[1]), *map(int, sys.argv[3:]))
+"""
+
+
+def elsewhere(tmp_path: Path, tracker: str, *steps: int) -> str:
+    """Log steps in a process of its own, as a run would."""
+    rooms = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
+    env = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(tmp_path),
+        "PYTHONPATH": ":".join(rooms),
+        "TRACKIO_DIR": str(tmp_path / "trackio"),
+        "WANDB_MODE": "offline",
+    }
+    command = [sys.executable, "-c", SCRIPT, tracker, str(tmp_path / "run"), *map(str, steps)]
+    done = subprocess.run(command, env=env, timeout=200, capture_output=True, text=True, check=True)
+    assert "gave up" not in done.stderr, done.stderr
+    return done.stderr
+
+
+def test_trackio_holds_every_step_once(tmp_path: Path) -> None:
+    pytest.importorskip("trackio")
+    import sqlite3
+
+    elsewhere(tmp_path, "trackio", 1, 2, 3)
+    elsewhere(tmp_path, "trackio", 2, 3, 4)  # resumed from a checkpoint at step 1
+    (path,) = (tmp_path / "trackio").glob("*.db")
+    with sqlite3.connect(path) as base:
+        rows: list[Any] = base.execute("SELECT run_name, step FROM metrics ORDER BY step").fetchall()
+    assert [step for _, step in rows] == [1, 2, 3, 4]
+    assert len({name for name, _ in rows}) == 1
+
+
+def records(path: Path) -> Iterator[bytes]:
+    """What a .wandb file holds: a header of 7 bytes, then LevelDB's log format (blocks of 32 KiB, each piece with a
+    checksum, its length, and whether it is whole, first, middle or last)."""
+    data, at, record = path.read_bytes(), 7, b""
+    while at + 7 <= len(data):
+        if (left := 32768 - at % 32768) < 7:
+            at += left
+            continue
+        length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        record += data[at + 7 : at + 7 + length]
+        at += 7 + length
+        if kind in (1, 4):
+            yield record
+            record = b""
+
+
+def test_wandb_keeps_every_step_once_offline(tmp_path: Path) -> None:
+    pytest.importorskip("wandb")
+    from wandb.proto import wandb_internal_pb2
+
+    elsewhere(tmp_path, "wandb", 1, 2, 3)
+    elsewhere(tmp_path, "wandb", 2, 3, 4)
+    steps, ids = [], set()
+    for path in sorted((tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")):
+        for data in records(path):
+            record = wandb_internal_pb2.Record.FromString(data)
+            if record.WhichOneof("record_type") == "history":
+                steps.append(record.history.step.num)
+            if record.WhichOneof("record_type") == "run":
+                ids.add(record.run.run_id)
+    assert sorted(steps) == [1, 2, 3, 4]
+    assert len(ids) == 1

@@ -11,7 +11,7 @@ from judge_r1.backends import Sampling
 from judge_r1.config import DataConfig, GrpoConfig, Recipe
 from judge_r1.pairs import PairSet
 from judge_r1.records import ReasoningPair, Trajectory
-from judge_r1.runs import Run, read_rows
+from judge_r1.runs import Run
 from judge_r1.training.grpo import Rollouts
 from judge_r1.training.redraw import REDRAWS, Reserve, alike
 
@@ -60,7 +60,7 @@ class RuledPlayer:
 
 
 def rolled_out(tmp_path: Path, data: PairSet, rule: Rule, count: int = 4) -> tuple[RuledPlayer, dict[str, Any], Any]:
-    """One step of `count` groups of two, its log row, and what TRL gets."""
+    """One step of `count` groups of two, what there is to say of it, and what TRL gets."""
     recipe = Recipe(
         name="toy", stage="grpo", model="bundled:tiny", data=DataConfig(train=tmp_path),
         grpo=GrpoConfig(group_size=2, pairs_per_step=count, micro_batch_size=1, updates_per_step=1,
@@ -73,7 +73,7 @@ def rolled_out(tmp_path: Path, data: PairSet, rule: Rule, count: int = 4) -> tup
     state = type("State", (), {"global_step": 0})
     accelerator = type("Accelerator", (), {"process_index": 0})
     columns = rollouts(prompts, type("Trainer", (), {"state": state, "accelerator": accelerator}))
-    return player, read_rows(tmp_path / "run" / "metrics.jsonl")[0], columns
+    return player, rollouts.take(), columns
 
 
 def test_groups_without_a_signal_are_replaced(tmp_path: Path) -> None:

@@ -133,8 +133,7 @@ def worker() -> Iterator[None]:
         if isinstance(error, JudgeError) and is_ours():
             sys.exit(2)  # the launcher says it
         raise
-    finally:
-        _leave_group()
+    _leave_group()
 
 
 def _die_with(parent: int) -> None:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
     if recipe.stage == "grpo" and (process_count() > 1 or (on_gpu and torch.cuda.device_count() > 1)):
         raise JudgeError("this engine trains in one process on one GPU: set CUDA_VISIBLE_DEVICES=0, without torchrun")
     return {
-        "use_cpu": not on_gpu,
+        "use_cpu": not on_gpu and recipe.deepspeed is None,  # accelerate would leave DeepSpeed out with it
         "bf16": on_gpu,
         "gradient_checkpointing": on_gpu,
         "seed": recipe.seed,
@@ -54,6 +55,7 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: Run) 
         "max_length": None,
         "train_sampling_strategy": "sequential",
         "ddp_timeout": _HOUR,
+        "ddp_find_unused_parameters": False,
         "deepspeed": deepspeed_config(recipe),
     }
 
@@ -73,6 +75,11 @@ def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
     """The DeepSpeed configuration that the recipe names, as it ships beside this file."""
     if recipe.deepspeed is None:
         return None
+    if find_spec("deepspeed") is None:
+        raise JudgeError(
+            f"deepspeed: {recipe.deepspeed} needs the package deepspeed, which is not installed: "
+            "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
+        )
     file = files("judge_r1.training") / "deepspeed" / f"{recipe.deepspeed}.json"
     config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return config
@@ -98,7 +105,7 @@ def ordered(
                 Dataset.from_list(list(make())).save_to_disk(str(shared))
         data = load_from_disk(str(shared))
     wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
-    order = by_length(data["length"], wanted, part.batch_size, recipe.seed)
+    order = by_length(list(data["length"]), wanted, part.batch_size, recipe.seed)
     return data.remove_columns("length").select(order)
 
 

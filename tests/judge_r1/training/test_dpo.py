@@ -40,7 +40,9 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
     rows = timeless(tmp_path / "run")
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["loss"] == pytest.approx(0.6931, abs=1e-3)
-    assert {"rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected", "grad_norm"} <= rows[0].keys()
+    assert {"rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected", "grad_norm"} <= rows[
+        0
+    ].keys()
     assert rows[-1]["loss"] < rows[0]["loss"] - 0.01
     assert rows[-1]["rewards/margins"] > 0
     assert not (tmp_path / "run" / "model" / "adapter_config.json").exists()

@@ -79,7 +79,9 @@ def test_the_trial_passes_where_examples_are_apart_and_fails_where_they_are_not(
         batch = collate(examples)
         return {"input_ids": batch["input_ids"], "labels": batch["labels"]}
 
-    with pytest.raises(NoPacking, match="the attention 'eager' of this model lets the examples of a row see each other"):
+    with pytest.raises(
+        NoPacking, match="the attention 'eager' of this model lets the examples of a row see each other"
+    ):
         began(trained, mixed)
 
 

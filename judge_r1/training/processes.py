@@ -3,6 +3,7 @@
 `judge-r1 train RECIPE --processes N` starts itself N times under torch.distributed.run; a user may call torchrun too.
 """
 
+import logging
 import os
 import signal
 import sys
@@ -84,6 +85,8 @@ def launch(folder: Path, processes: int) -> None:
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
+    for module in ("agent.server.api", "multiprocessing.api"):  # what they report, the sentence below says
+        logging.getLogger(f"torch.distributed.elastic.{module}").setLevel(logging.CRITICAL)
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
     config = LaunchConfig(

@@ -99,10 +99,10 @@ def ordered(
     if args.world_size == 1:
         data = Dataset.from_list(list(make()))
     else:
-        with args.main_process_first(local=False, desc="making examples"):
-            if is_main():
-                shutil.rmtree(shared, ignore_errors=True)
-                Dataset.from_list(list(make())).save_to_disk(str(shared))
+        if is_main():
+            shutil.rmtree(shared, ignore_errors=True)
+            Dataset.from_list(list(make())).save_to_disk(str(shared))
+        args.distributed_state.wait_for_everyone()
         data = load_from_disk(str(shared))
     wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
     order = by_length(list(data["length"]), wanted, part.batch_size, recipe.seed)

@@ -79,6 +79,7 @@ def test_two_processes_train_what_one_does(data: Path, tmp_path: Path) -> None:
         ("dpo", ("deepspeed=zero2",), 2),
         ("dpo", ("deepspeed=zero3",), 2),
     ],
+    ids=str,
 )
 def test_every_way_of_several_processes(
     stage: str, changes: tuple[str, ...], processes: int, data: Path, tmp_path: Path

@@ -27,7 +27,7 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
     if recipe.stage == "grpo" and (process_count() > 1 or (on_gpu and torch.cuda.device_count() > 1)):
         raise JudgeError("this engine trains in one process on one GPU: set CUDA_VISIBLE_DEVICES=0, without torchrun")
     return {
-        "use_cpu": not on_gpu and recipe.deepspeed is None,  # accelerate would leave DeepSpeed out with it
+        "use_cpu": not on_gpu,
         "bf16": on_gpu,
         "gradient_checkpointing": on_gpu,
         "seed": recipe.seed,
@@ -83,6 +83,14 @@ def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
     file = files("judge_r1.training") / "deepspeed" / f"{recipe.deepspeed}.json"
     config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return config
+
+
+def let_deepspeed_train(args: Any) -> None:
+    """Say so to accelerate, which by itself knows DeepSpeed on accelerators only; on CPUs it runs all the same."""
+    from accelerate.utils import DistributedType
+
+    if args.deepspeed and args.use_cpu:
+        args.distributed_state.distributed_type = DistributedType.DEEPSPEED
 
 
 def ordered(

@@ -106,7 +106,10 @@ def launch(folder: Path, processes: int) -> None:
         try:
             elastic_launch(config, sys.executable)(*command)
         except ChildFailedError as error:
-            rank, failure = error.get_first_failure()
+            stopped = -signal.SIGTERM  # how the launcher stops the others
+            rank, failure = min(
+                error.failures.items(), key=lambda item: (item[1].exitcode == stopped, item[1].timestamp)
+            )
             raise ProcessFailed(
                 f"process {rank} of {processes} {_reason(failure)} (output of the processes: {logs}); "
                 "all are stopped, and the command goes on from the last checkpoint when it is given again"

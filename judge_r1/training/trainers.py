@@ -90,6 +90,9 @@ def let_deepspeed_train(args: Any) -> None:
     from accelerate.utils import DistributedType
 
     if args.deepspeed and args.use_cpu:
+        from deepspeed import comm
+
+        comm.init_distributed(dist_backend="gloo", auto_mpi_discovery=False)
         args.distributed_state.distributed_type = DistributedType.DEEPSPEED
 
 

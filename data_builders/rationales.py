@@ -3,7 +3,6 @@
 Each trace runs through the real episode machine and is rejected unless it is accepted and its answer scores r = 1.0.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
@@ -11,6 +10,7 @@ from itertools import islice
 from rich.progress import track
 
 from data_builders.writers import WRITERS, Writer, writer_for
+from judge_r1.answers import answer
 from judge_r1.config import EpisodeConfig, Recipe
 from judge_r1.episode import Episode, Finished, Search
 from judge_r1.pairs import PairSet
@@ -23,8 +23,7 @@ from retrieval.retriever import Retriever
 
 def answer_text(pair: ReasoningPair) -> str:
     """The gold judgment in the output contract."""
-    gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
-    return f"<answer>{json.dumps(gold)}</answer>"
+    return answer(pair.gold, "json")
 
 
 def gold_trace(

@@ -14,11 +14,13 @@ def alone_in(folder: Path) -> Iterator[None]:
     """The folder, made where there is none, for this process alone.
 
     The lock is the kernel's, on the folder itself: it leaves no file behind and ends with the process, however that
-    ends. Some network file systems lock no folder, and there nobody is refused. Errors: JudgeError.
+    ends, and with the last of its children that were started with `close_fds=False`. Some network file systems lock no
+    folder, and there nobody is refused. Errors: JudgeError.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         place = os.open(folder, os.O_RDONLY)
+        os.set_inheritable(place, True)
     except OSError as error:
         raise JudgeError(f"{folder} cannot be written to: {error.strerror}") from None
     try:

@@ -53,6 +53,8 @@ class SftConfig(Section):
     def _one_writer(self) -> "SftConfig":
         if self.rationales is not None and self.traces_file is not None:
             raise ValueError("rationales and traces_file exclude each other: name one of them")
+        if self.form != "traces" and (self.rationales or self.traces_file):
+            raise ValueError(f"sft.form {self.form} trains on gold judgments: take out rationales and traces_file")
         return self
 
 
@@ -148,6 +150,23 @@ class Recipe(Section):
         if self.stage != "grpo" and part.batch_size % part.micro_batch_size:
             field = f"{self.stage}.micro_batch_size"
             raise ValueError(f"{self.stage}.batch_size must be a multiple of {field} ({part.micro_batch_size})")
+        return self
+
+    @model_validator(mode="after")
+    def _one_turn(self) -> "Recipe":
+        """An answer in one turn is asked for as an evaluation asks for it: without searches, in the prompt's form."""
+        form = self.sft.form if self.stage == "sft" else "traces"
+        if self.episode.search and (form != "traces" or (self.stage == "dpo" and self.dpo.form == "judgment")):
+            which = f"sft.form {form}" if self.stage == "sft" else "dpo.form judgment"
+            raise ValueError(f"{which} is an answer in one turn, without searches: set episode.search to false")
+        if self.stage == "sft" and (form == "table6") != (self.episode.prompt == "table6"):
+            raise ValueError(f"sft.form {form} and episode.prompt {self.episode.prompt} ask for different answers")
+        return self
+
+    @model_validator(mode="after")
+    def _sharded(self) -> "Recipe":
+        if self.deepspeed and self.stage == "grpo":
+            raise ValueError("deepspeed is for sft and dpo: GRPO on several GPUs is grpo.engine verl")
         return self
 
 

@@ -84,7 +84,7 @@ State = Sample | Search | Finished
 
 class Episode:
     """One run of the machine. `eos_ids` end it early; `parse` turns the answer's text into a judgment; `seed` is what
-    a backend draws its ids by."""
+    a backend draws its ids by. With `parse_bare` the answer has no tags: it is what stands before EOS in one turn."""
 
     def __init__(
         self,
@@ -94,6 +94,7 @@ class Episode:
         *,
         eos_ids: Collection[int] = (),
         parse: Callable[[str], Judgment | Rejected] = parse_strict,
+        parse_bare: Callable[[str], Judgment | Rejected] | None = None,
         seed: int = 0,
     ) -> None:
         self.prompt_ids = tuple(prompt_ids)
@@ -103,7 +104,7 @@ class Episode:
         self.loss_mask: list[int] = []
         self.logprobs: list[float] = []
         self.turns: list[Turn] = []
-        self._codec, self._eos_ids, self._parse = codec, frozenset(eos_ids), parse
+        self._codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
         self._searches = 0
         self._state: State
         self._check_room_for_notices()
@@ -135,6 +136,9 @@ class Episode:
             self._append([token], 1, [logprob])
             self._turn_tokens += 1
             used += 1
+            if self._parse_bare and token in self._eos_ids and not self._scanner.open:
+                self._judge(self._parse_bare, self._scanner.text + self._stream.flush())
+                break
             action = self._scanner.push(self._stream.push(token))
             if action is not None:
                 self._act(*action)
@@ -216,11 +220,7 @@ class Episode:
 
     def _act(self, kind: str, content: str) -> None:
         if kind == "answer":
-            verdict = self._parse(content)
-            if isinstance(verdict, Rejected):
-                self._finish(f"rejected_{verdict.reason}")
-            else:
-                self._finish("answer", verdict)
+            self._judge(self._parse, content)
             return
         query = content.strip()
         if self._searches >= self.budget.max_searches:
@@ -231,6 +231,13 @@ class Episode:
             self._state = Search(query)
         else:
             self._refuse(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
+
+    def _judge(self, parse: Callable[[str], Judgment | Rejected], text: str) -> None:
+        verdict = parse(text)
+        if isinstance(verdict, Rejected):
+            self._finish(f"rejected_{verdict.reason}")
+        else:
+            self._finish("answer", verdict)
 
     def _refuse(self, query: str, notice: str) -> None:
         """Answer a search that cannot be run with a notice, if there is room for one."""

@@ -32,16 +32,17 @@ def resolve(name: str) -> str:
     return str(_BUNDLED[short]())
 
 
-def load_model(name: str, *, training: bool = False) -> Any:
+def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:
     """The causal LM on the GPU if there is one. Weights are float32 on a CPU and for training (a step of 1e-6 is lost
-    in bfloat16; the trainers autocast), bfloat16 on a GPU otherwise."""
+    in bfloat16; the trainers autocast), bfloat16 on a GPU otherwise. `attention` is transformers' name of an
+    implementation, its own choice by default."""
     import torch
     from transformers import AutoModelForCausalLM
 
     gpu = torch.cuda.is_available()
     dtype = torch.bfloat16 if gpu and not training else torch.float32
     try:
-        model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=dtype)
+        model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=dtype, attn_implementation=attention)
     except (OSError, ValueError) as error:
         raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
     return model.to("cuda") if gpu else model

@@ -19,6 +19,7 @@ Reason = Literal[
     "bad_comparison",
     "bad_principles",
     "bad_explanation",
+    "not_two_lines",
 ]
 
 
@@ -75,6 +76,38 @@ def parse_tolerant(text: str) -> Judgment | Rejected:
         return Rejected("bad_principles", repr(violated))
     explanation = answer.get("explanation")
     return _judgment(comparison, [n for n in numbers if n], explanation if _is_text(explanation) else None)
+
+
+def parse_table6(text: str) -> Judgment | Rejected:
+    """The answer form of the paper's Table 6: `A>B` or `A<B`, and under it `violated_principles: [1, 3]` with distinct
+    numbers 1-6, perhaps none; nothing else but white space around the two lines."""
+    lines = text.strip().split("\n")
+    if len(lines) != 2 or not (match := re.fullmatch(r"violated_principles: ?\[([^\]]*)\]", lines[1].strip())):
+        return Rejected("not_two_lines", text[:80])
+    if (comparison := lines[0].strip()) not in ("A>B", "A<B"):
+        return Rejected("bad_comparison", repr(comparison))
+    numbers = match[1].split(",") if match[1].strip() else []
+    if any(not re.fullmatch("[1-6]", n.strip(" ")) for n in numbers) or len({n.strip() for n in numbers}) < len(
+        numbers
+    ):
+        return Rejected("bad_principles", repr(match[1]))
+    return _judgment(comparison, [int(n) for n in numbers], None)
+
+
+def parse_table6_tolerant(text: str) -> Judgment | Rejected:
+    """What a reader would accept of Table 6's form: the first comparison of the text, `B>A` too, and the last list
+    behind `violated_principles`, whatever quotes or prose stand around them."""
+    if not (compared := re.search(r"\b[AB]\s*[<>]\s*[AB]\b", text, re.IGNORECASE)):
+        return Rejected("bad_comparison", text[:80])
+    if (comparison := _comparison(compared[0])) is None:
+        return Rejected("bad_comparison", repr(compared[0]))
+    if not (lists := re.findall(r"violated[ _]principles[\"'*]*\s*:?[\s*]*\[([^\]]*)\]", text, re.IGNORECASE)):
+        return Rejected("missing_key", "violated_principles")
+    parts = [part.strip(" \n\"'") for part in lists[-1].split(",")] if lists[-1].strip() else []
+    numbers = [_number(part) for part in parts]
+    if any(n is None for n in numbers):
+        return Rejected("bad_principles", repr(lists[-1]))
+    return _judgment(comparison, [n for n in numbers if n], None)
 
 
 class _RepeatedKey(Exception):

@@ -15,7 +15,8 @@ from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Episode
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet
-from judge_r1.prompts import judge_prompt
+from judge_r1.parsing import parse_table6
+from judge_r1.prompts import TABLE6, judge_prompt
 from judge_r1.records import Evidence, ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tokens import Codec
@@ -46,7 +47,8 @@ def new_episode(
             f"pair {pair.pair_id}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
             "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)"
         )
-    return Episode(ids, budget, codec, eos_ids=eos_ids, seed=seed)
+    bare = parse_table6 if config.prompt == TABLE6 else None
+    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=bare, seed=seed)
 
 
 def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_length: int | None) -> None:

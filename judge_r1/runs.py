@@ -11,6 +11,7 @@ from typing import Any
 from judge_r1.config import Recipe, dump_recipe, load_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import write_atomic, write_json
+from judge_r1.training.processes import is_main
 
 PACKAGES = (
     "judge-r1",
@@ -21,6 +22,8 @@ PACKAGES = (
     "ray",
     "datasets",
     "accelerate",
+    "deepspeed",
+    "peft",
     "sentence-transformers",
     "faiss-cpu",
     "numpy",
@@ -40,7 +43,8 @@ def versions() -> dict[str, str | None]:
 
 
 class Run:
-    """Writes into one run folder. Metrics are appended line by line, so that a kill loses the last line at most."""
+    """Writes into one run folder. Metrics are appended line by line, so that a kill loses the last line at most. Of
+    several processes that train together the first one writes, and the others write nothing."""
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self.folder = folder
@@ -49,8 +53,9 @@ class Run:
         resolved = folder / "recipe.yaml"
         if resolved.exists() and load_recipe(resolved) != recipe:
             raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
-        write_atomic(resolved, [dump_recipe(recipe)])
-        write_json(folder / "versions.json", versions())
+        if is_main():
+            write_atomic(resolved, [dump_recipe(recipe)])
+            write_json(folder / "versions.json", versions())
 
     @property
     def model(self) -> Path:
@@ -63,18 +68,20 @@ class Run:
 
     def log(self, row: Mapping[str, Any]) -> None:
         """Append one row to metrics.jsonl."""
-        _append(self.folder / "metrics.jsonl", row)
+        if is_main():
+            _append(self.folder / "metrics.jsonl", row)
         for listener in self.listeners:
             listener(row)
 
     def trace(self, row: Mapping[str, Any]) -> None:
         """Append one episode to traces.jsonl."""
-        _append(self.folder / "traces.jsonl", row)
+        if is_main():
+            _append(self.folder / "traces.jsonl", row)
 
     def cut_back(self, step: int) -> None:
         """Forget metrics and traces of later steps: training goes on from a checkpoint at `step`."""
         for name in ("metrics.jsonl", "traces.jsonl"):
-            if (self.folder / name).exists():
+            if is_main() and (self.folder / name).exists():
                 rows = read_rows(self.folder / name)
                 write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
 

@@ -4,15 +4,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from judge_r1.answers import AnswerForm, PreferenceForm
 from judge_r1.config import EpisodeConfig
 from judge_r1.jsonl import Writing, dump_line
 from judge_r1.records import Case, ReasoningPair
 from judge_r1.registry import Registry
-
-AnswerForm = Literal["json", "table6"]
-PreferenceForm = Literal["judgment", "reasoning"]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data_builders.exports import FORMATS, Format, Options, Row
-from data_builders.exports.answers import answer, answer_note, preference, preference_notes, prompt_note, question
+from data_builders.exports.answers import answer_note, preference, preference_notes, prompt_note, question
+from judge_r1.answers import answer
 from judge_r1.records import Case, ReasoningPair
 
 

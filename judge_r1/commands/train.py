@@ -3,6 +3,7 @@
 import shlex
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +27,9 @@ def train(
     recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/mini/warmup.yaml.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="Processes for sft and dpo; one for each GPU by default.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and what it costs.")] = False,
 ) -> None:
     """Train a judge, and first the ones that its recipe starts from, in run folders beside its own. An interrupted run
@@ -35,6 +39,7 @@ def train(
     """
     from judge_r1.config import dump_recipe, load_recipe
     from judge_r1.training.chain import links, remaining
+    from judge_r1.training.processes import is_main, is_ours
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
@@ -43,11 +48,12 @@ def train(
         print(dump_recipe(resolved), end="")
         print("\n".join(_plan(chain, recipe, overrides or [])))
         return
-    console = Console()
+    console = Console(quiet=is_ours() or not is_main())
     for link, at in remaining(chain):
         if len(chain) > 1:
             console.rule(f"{link.name}, in {at}", align="left")
-        run_recipe(link, at)
+        several = link.stage != "grpo" or len(chain) == 1
+        run_recipe(link, at, processes if several else None)
     console.print(f"model in {folder / 'model'}")
 
 
@@ -61,36 +67,54 @@ def _plan(chain: "Sequence[Link]", recipe: Path, overrides: Sequence[str]) -> li
     return report(chain, command, torch.cuda.device_count() or PAPER_GPUS)
 
 
-def run_recipe(recipe: Recipe, folder: Path) -> bool:
-    """Run a resolved recipe into a folder; False where the trained model was there already."""
+def run_recipe(recipe: Recipe, folder: Path, processes: int | None = None) -> bool:
+    """Run a resolved recipe into a folder; False where the trained model was there already. SFT and DPO run in as many
+    `processes` as there are GPUs, unless the caller says: this one then starts them and waits.
+
+    Errors: JudgeError, among others where another process trains into the folder.
+    """
+    from judge_r1.alone import alone_in
+    from judge_r1.training.processes import is_main, is_ours, launch, needs_launch, processes_for, worker
+
+    with nullcontext() if is_ours() or not is_main() else alone_in(folder):
+        run = Run(folder, recipe)
+        if (run.model / "config.json").exists():
+            return False
+        count = processes_for(recipe, processes)
+        if needs_launch(recipe, count):
+            launch(folder, count)
+        else:
+            with worker():
+                _train(recipe, run)
+        return True
+
+
+def _train(recipe: Recipe, run: Run) -> None:
+    """Train in this process, or in those of verl."""
     from judge_r1.jsonl import write_json
+    from judge_r1.training.dpo import train_dpo
+    from judge_r1.training.grpo import train_grpo
+    from judge_r1.training.processes import is_main
+    from judge_r1.training.sft import train_sft
     from judge_r1.training.trackers import tracked
     from judge_r1.training.watch import shown
 
-    run = Run(folder, recipe)
-    if (run.model / "config.json").exists():
-        return False
     data = load_pairs(recipe.data.train)
-    write_json(folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
-    with tracked(run, recipe), shown(run, recipe):
-        _train(recipe, data, run)
-    return True
+    if is_main():
+        write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
+    with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
+        if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
+            import torch
 
+            from judge_r1.training.verl.train import train_verl
 
-def _train(recipe: Recipe, data: PairSet, run: Run) -> None:
-    from judge_r1.training.grpo import train_grpo
-    from judge_r1.training.sft import train_sft
-
-    if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
-        import torch
-
-        from judge_r1.training.verl.train import train_verl
-
-        train_verl(recipe, recipe.data.train, run, cpu=not torch.cuda.is_available())
-    elif recipe.stage == "grpo":
-        train_grpo(recipe, data, run)
-    else:
-        train_sft(recipe, _traces(recipe, data, run.folder), run)
+            train_verl(recipe, recipe.data.train, run, cpu=not torch.cuda.is_available())
+        elif recipe.stage == "grpo":
+            train_grpo(recipe, data, run)
+        elif recipe.stage == "dpo":
+            train_dpo(recipe, data, run)
+        else:
+            train_sft(recipe, lambda: _traces(recipe, data, run.folder), run)
 
 
 def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:
@@ -99,10 +123,15 @@ def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:
     from judge_r1.jsonl import write_json
     from judge_r1.models import load_tokenizer
     from judge_r1.tokens import Codec
+    from judge_r1.training.examples import judgment_traces
 
-    codec = Codec(load_tokenizer(recipe.model))
-    if file := recipe.sft.traces_file:
-        rejected: Counter[str] = Counter()
+    tokenizer = load_tokenizer(recipe.model)
+    codec = Codec(tokenizer)
+    rejected: Counter[str]
+    if recipe.sft.form != "traces":
+        found, rejected = judgment_traces(data, recipe, codec, tokenizer.eos_token_id), Counter()
+    elif file := recipe.sft.traces_file:
+        rejected = Counter()
         found = list(stored_traces(file, data, recipe.episode, codec, wanted=recipe.sft.traces, rejected=rejected))
     else:
         found, rejected = warmup_traces(data, recipe, codec)

@@ -1,14 +1,16 @@
 """One judged pair: what the gold says, what the judge said, and how the episode went."""
 
+from collections.abc import Callable
 from typing import Literal
 
 from pydantic import Field
 
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.segments import answer_of
-from judge_r1.parsing import Rejected, parse_strict, parse_tolerant
+from judge_r1.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.records import (
     Comparison,
+    Judgment,
     NonEmpty,
     Preference,
     PrincipleNumber,
@@ -107,8 +109,13 @@ def _both_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | None]:
         return False, False
     written = trajectory.turns[-1].text
     answer = answer_of(written)
-    text = written if answer is None else answer
-    return not isinstance(parse_strict(text), Rejected), not isinstance(parse_tolerant(text), Rejected)
+    if answer is None:  # an answer without tags: the two lines of Table 6, or a chat model's bare JSON
+        return _accepted(written, parse_strict, parse_table6), _accepted(written, parse_tolerant, parse_table6_tolerant)
+    return _accepted(answer, parse_strict), _accepted(answer, parse_tolerant)
+
+
+def _accepted(text: str, *parsers: Callable[[str], Judgment | Rejected]) -> bool:
+    return any(not isinstance(parse(text), Rejected) for parse in parsers)
 
 
 def _own_case_only(pair: ReasoningPair, trajectory: Trajectory) -> None:

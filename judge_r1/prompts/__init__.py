@@ -18,6 +18,8 @@ from judge_r1.records import Case, ReasoningPair
 from judge_r1.tags import neutralise
 
 ContextMode = Literal["full", "none"]
+TABLE6 = "table6"
+"""The prompt whose answer is the two lines of the paper's Table 6, without tags."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
 
 LEADS = {

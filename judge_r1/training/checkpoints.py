@@ -9,6 +9,8 @@ from judge_r1.jsonl import write_atomic
 
 TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
 """What TRL writes last into a checkpoint; where verl notes its newest one, and what it writes just before that."""
+PROCESSES = "processes.json"
+"""Beside the checkpoints: how many processes write each of TRL's."""
 
 
 class NoCheckpoint(JudgeError):
@@ -28,7 +30,8 @@ class Checkpoint:
 def checkpoints(folder: Path, updates: int = 1) -> list[Checkpoint]:
     """Those in a run's `checkpoints` folder, oldest first; what a kill left half-written is not among them. TRL numbers
     them by optimiser steps, of which a step has `updates`."""
-    trl = [Checkpoint(_step(f) // updates, f, False) for f in folder.glob("checkpoint-*") if _whole_json(f / TRL_STATE)]
+    count = processes_of(folder) or 1
+    trl = [Checkpoint(_step(f) // updates, f, False) for f in folder.glob("checkpoint-*") if _whole(f, count)]
     noted = _noted(folder)
     verl = [Checkpoint(_step(f), f, True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
     return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
@@ -62,9 +65,18 @@ def _step(folder: Path) -> int:
     return int(folder.name.replace("_", "-").rpartition("-")[2])
 
 
-def _whole_json(path: Path) -> bool:
+def processes_of(folder: Path) -> int | None:
+    """How many processes began the run of this `checkpoints` folder; None for a run that has not begun."""
+    file = folder / PROCESSES
+    return int(json.loads(file.read_text(encoding="utf-8"))["processes"]) if file.exists() else None
+
+
+def _whole(checkpoint: Path, processes: int) -> bool:
+    """Has every process written its part? The state of its random numbers is each one's last file, the trainer's state
+    the first one's."""
+    parts = [f"rng_state_{rank}.pth" for rank in range(processes)] if processes > 1 else []
     try:
-        json.loads(path.read_text(encoding="utf-8"))
+        json.loads((checkpoint / TRL_STATE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return True
+    return all((checkpoint / name).exists() for name in parts)

@@ -35,7 +35,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     from trl import GRPOConfig, GRPOTrainer
 
     from judge_r1.training.logging import RunLog
-    from judge_r1.training.sft import common_arguments, resume, save_model
+    from judge_r1.training.trainers import common_arguments, resume, save_model
 
     config = recipe.grpo
     if len(data.pairs) < config.pairs_per_step:
@@ -63,7 +63,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         shuffle_dataset=False,
         mask_truncated_completions=False,
         **trl_objective(recipe),
-        **common_arguments(recipe, model, save_steps=recipe.save_every * config.updates_per_step),
+        **common_arguments(recipe, save_steps=recipe.save_every * config.updates_per_step),
     )
     trainer = GRPOTrainer(
         model=model,

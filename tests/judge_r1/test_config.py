@@ -162,3 +162,29 @@ def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) 
         load_recipe(recipe(tmp_path), ["lora.rnk=8"])
     with pytest.raises(BadRecipe, match=r"unknown key start\.nmae; did you mean 'name'\?"):
         load_recipe(recipe(tmp_path), ["start.nmae=8"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (["stage=sft", "sft.form=json"], "sft.form json is an answer in one turn, without searches"),
+        (["stage=dpo"], "dpo.form judgment is an answer in one turn, without searches"),
+        (["stage=sft", "sft.form=table6", "episode.search=false"], "ask for different answers"),
+        (["stage=sft", "sft.form=json", "episode={search: false, prompt: table6}"], "ask for different answers"),
+        (["stage=sft", "sft.form=json", "sft.rationales=mini"], "take out rationales and traces_file"),
+        (["deepspeed=zero2"], "deepspeed is for sft and dpo"),
+    ],
+)
+def test_forms_that_contradict_the_episode_are_refused(tmp_path: Path, changes: list[str], told: str) -> None:
+    with pytest.raises(BadRecipe, match=told):
+        load_recipe(recipe(tmp_path), changes)
+
+
+def test_forms_that_agree_with_it_are_taken(tmp_path: Path) -> None:
+    for changes in (
+        ["stage=sft", "sft.form=json", "episode.search=false"],
+        ["stage=sft", "sft.form=table6", "episode={search: false, prompt: table6}"],
+        ["stage=dpo", "episode.search=false"],
+        ["stage=dpo", "dpo.form=reasoning"],
+    ):
+        load_recipe(recipe(tmp_path), changes)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from toys import BytesCodec, evidence
 
 from judge_r1.episode import Budget, BudgetTooSmall, Episode, Finished, Sample, Search
-from judge_r1.parsing import parse_tolerant
+from judge_r1.parsing import parse_table6, parse_tolerant
 from judge_r1.records import Evidence, Trajectory
 
 CODEC = BytesCodec()
@@ -291,3 +291,27 @@ def test_whatever_is_sampled_the_budgets_hold_and_the_episode_ends(
         assert len((turn.observation or "").encode()) <= max(budget.observation_tokens, NOTICE)
     assert (trajectory.judgment is None) == (trajectory.ended != "answer")
     assert not trajectory.ended.startswith(("infrastructure", "unfinished"))
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("A<B\nviolated_principles: [2]", "answer"),
+        ("A<B\n", "rejected_not_two_lines"),
+        ("<think>A<B\nviolated_principles: [2]", "unclosed_think"),
+    ],
+)
+def test_a_bare_answer_is_what_stands_before_the_end(written: str, reason: str) -> None:
+    """Where the prompt asks for two lines without tags (Table 6), EOS completes the answer; the budget does not."""
+    episode = Episode([1, 2], ROOMY, CODEC, eos_ids=[EOS], parse_bare=parse_table6)
+    ids = [*CODEC.encode_trusted(written), EOS]
+    assert episode.feed(ids, [0.0] * len(ids)) == len(ids)
+    assert isinstance(episode.state, Finished)
+    assert episode.state.reason == reason
+    played = episode.trajectory()
+    assert played.token_ids == tuple(ids)
+    assert played.loss_mask == (1,) * len(ids)
+    short = Episode([1, 2], ROOMY.model_copy(update={"response_tokens": 26}), CODEC, parse_bare=parse_table6)
+    write(short, "A<B\nviolated_principles: [2]")
+    assert isinstance(short.state, Finished)
+    assert short.state.reason == "turn_budget"

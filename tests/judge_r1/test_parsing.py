@@ -83,7 +83,8 @@ def test_strict_rejects_everything_else_by_name(written: str, reason: str) -> No
 
 
 def test_every_reason_has_a_case_here() -> None:
-    assert {reason for _, reason in STRICT_REJECTIONS} == set(get_args(Reason))
+    of_table6 = {"not_two_lines"}
+    assert {reason for _, reason in STRICT_REJECTIONS} == set(get_args(Reason)) - of_table6
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_fewer_traces_than_wanted_are_said_so(
 ) -> None:
     write_pairs(mini_pairs(10), tmp_path / "data")
     trained: list[int] = []
-    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.append(len(traces)))
+    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.append(len(traces())))
     overrides = [f"data.train={tmp_path / 'data'}", "episode.budget.max_searches=1"]
     run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=3"]), tmp_path / "enough")
     assert "wanted" not in capsys.readouterr().out

@@ -147,7 +147,13 @@ def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable
     log.parent.mkdir(parents=True, exist_ok=True)
     home.mkdir(exist_ok=True)
     process = subprocess.Popen(
-        command, cwd=home, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+        command,
+        cwd=home,
+        env=env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        close_fds=False,  # the run folder stays locked for as long as verl lives, even if this process is killed
     )
     heard = time.monotonic()
     finished = threading.Event()

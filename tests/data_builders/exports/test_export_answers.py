@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from toys import make_case, make_pair, mini_pairs
 
 from data_builders.exports import Options
-from data_builders.exports.answers import answer, preference, question, wrong_judgment
+from data_builders.exports.answers import preference, question
 from data_builders.rationales import answer_text
+from judge_r1.answers import answer, wrong_judgment
 from judge_r1.config import EpisodeConfig
 from judge_r1.parsing import parse_strict
 from judge_r1.prompts import judge_prompt

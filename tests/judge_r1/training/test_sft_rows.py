@@ -8,7 +8,8 @@ from judge_r1.episode import Budget, Episode
 from judge_r1.errors import JudgeError
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run, read_rows
-from judge_r1.training.sft import IGNORED, resume, train_sft, training_row
+from judge_r1.training.sft import IGNORED, train_sft, training_row
+from judge_r1.training.trainers import resume
 
 RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
 
@@ -33,6 +34,11 @@ def test_labels_are_what_the_judge_wrote_and_the_end() -> None:
     for label, token, mask in zip(row["labels"][2:-1], played.token_ids, played.loss_mask, strict=True):
         assert label == (token if mask else IGNORED)
     assert 0 in played.loss_mask
+
+
+def test_an_answer_that_eos_ends_is_not_ended_twice() -> None:
+    row = training_row(trajectory().model_copy(update={"token_ids": (5, 0), "loss_mask": (1, 1)}), 0)
+    assert row == {"input_ids": [7, 8, 5, 0], "labels": [IGNORED, IGNORED, 5, 0]}
 
 
 def test_the_trainer_computes_its_loss_on_these_labels_and_no_others(tmp_path: Path) -> None:
@@ -88,4 +94,4 @@ def test_logs_are_cut_back_to_the_last_whole_checkpoint(tmp_path: Path, steps: l
 
 def test_nothing_to_train_on_is_said(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="recipe toy: no trace to train on"):
-        train_sft(RECIPE, [], Run(tmp_path, RECIPE))
+        train_sft(RECIPE, list, Run(tmp_path, RECIPE))

@@ -1,0 +1,47 @@
+"""DPO with TRL: the gold judgment over a wrong one, or the sound reasoning over the flawed one (Table 7).
+
+Our ids go to the trainer as they are: no template or truncation of its own comes near them. The reference model is the
+one that the run starts from; with LoRA it is the model with its adapters switched off.
+"""
+
+from functools import partial
+from typing import Any
+
+from judge_r1.config import Recipe
+from judge_r1.models import context_length, load_model, load_tokenizer
+from judge_r1.pairs import PairSet
+from judge_r1.runs import Run
+from judge_r1.tokens import Codec
+from judge_r1.training.examples import preference_rows
+from judge_r1.training.lora import adapter_config
+from judge_r1.training.trainers import let_deepspeed_train, ordered, resume, save_model, supervised_arguments
+
+
+def train_dpo(recipe: Recipe, data: PairSet, run: Run) -> None:
+    """Train `recipe.model` on the preferences and write `run.model`, from the last checkpoint if there is one."""
+    from trl import DPOConfig, DPOTrainer
+
+    from judge_r1.training.logging import RunLog
+
+    class OwnIds(DPOTrainer):  # type: ignore[misc]
+        """TRL's trainer on rows that hold ids already; it knows no other way to be given them."""
+
+        def _prepare_dataset(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
+            return dataset
+
+    tokenizer = load_tokenizer(recipe.model)
+    args = DPOConfig(beta=recipe.dpo.beta, **supervised_arguments(recipe, recipe.dpo, run))
+    let_deepspeed_train(args)
+    rows = partial(
+        preference_rows, data, recipe, Codec(tokenizer), tokenizer.eos_token_id, context_length(recipe.model)
+    )
+    trainer = OwnIds(
+        model=load_model(recipe.model, training=True),
+        args=args,
+        train_dataset=ordered(args, recipe, recipe.dpo, run, lambda: list(rows())),
+        processing_class=tokenizer,
+        peft_config=adapter_config(recipe.lora),
+        callbacks=[RunLog(run)],
+    )
+    resume(trainer, run)
+    save_model(trainer, run, recipe)

@@ -74,7 +74,7 @@ def test_a_file_of_rationales_that_training_reads(
     assert KEY not in done.stdout + done.stderr
 
     trained: list[Trajectory] = []
-    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.extend(traces))
+    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.extend(traces()))
     overrides = [f"data.train={pairs / 'pairs'}", f"sft.traces_file={tmp_path / 'out' / 'traces.jsonl'}"]
     run_recipe(load_recipe(pairs / "recipe.yaml", [*overrides, "sft.traces=null"]), tmp_path / "run")
     assert [t.reward and t.reward["r"] for t in trained] == [1.0] * 8

@@ -40,11 +40,9 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
     rows = timeless(tmp_path / "run")
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["loss"] == pytest.approx(0.6931, abs=1e-3)
-    assert {"rewards/margins", "rewards/accuracies", "rewards/chosen", "rewards/rejected", "grad_norm"} <= rows[
-        0
-    ].keys()
+    assert {"preference_margin", "preference_accuracy", "trl/rewards/chosen", "grad_norm"} <= rows[0].keys()
     assert rows[-1]["loss"] < rows[0]["loss"] - 0.01
-    assert rows[-1]["rewards/margins"] > 0
+    assert rows[-1]["preference_margin"] > 0
     assert not (tmp_path / "run" / "model" / "adapter_config.json").exists()
 
     tokenizer = load_tokenizer(recipe.model)
@@ -58,7 +56,7 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
             )
             for row in made
         ]
-    assert sum(map(float, margins)) / len(margins) * recipe.dpo.beta > 0.5 * rows[-1]["rewards/margins"]
+    assert sum(map(float, margins)) / len(margins) * recipe.dpo.beta > 0.5 * rows[-1]["preference_margin"]
 
 
 class Killed(Exception):

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from judge_r1.config import Recipe
+from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
 
@@ -21,6 +22,10 @@ def train(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and stop.")] = False,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines of a Ray at RAY_ADDRESS (grpo on verl).")] = 1,
+    gpus_per_node: Annotated[
+        int | None, typer.Option(min=1, help="GPUs of each machine (grpo on verl); this machine's by default.")
+    ] = None,
 ) -> None:
     """Train a judge. An interrupted run goes on from its last checkpoint when the command is given again.
 
@@ -33,12 +38,13 @@ def train(
         print(dump_recipe(resolved), end="")
         return
     folder = out or Path("runs") / resolved.name
-    run_recipe(resolved, folder)
+    run_recipe(resolved, folder, nodes=nodes, gpus_per_node=gpus_per_node)
     Console().print(f"model in {folder / 'model'}")
 
 
-def run_recipe(recipe: Recipe, folder: Path) -> bool:
-    """Run a resolved recipe into a folder; False where the trained model was there already."""
+def run_recipe(recipe: Recipe, folder: Path, *, nodes: int = 1, gpus_per_node: int | None = None) -> bool:
+    """Run a resolved recipe into a folder; False where the trained model was there already. `nodes` and
+    `gpus_per_node` are for GRPO on verl."""
     from judge_r1.runs import Run
     from judge_r1.training.grpo import train_grpo
     from judge_r1.training.sft import train_sft
@@ -52,7 +58,10 @@ def run_recipe(recipe: Recipe, folder: Path) -> bool:
 
         from judge_r1.training.verl.train import train_verl
 
-        train_verl(recipe, recipe.data.train, run, cpu=not torch.cuda.is_available())
+        cpu = not torch.cuda.is_available()
+        train_verl(recipe, recipe.data.train, run, cpu=cpu, nodes=nodes, gpus_per_node=gpus_per_node)
+    elif nodes > 1:
+        raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
     elif recipe.stage == "grpo":
         train_grpo(recipe, data, run)
     else:

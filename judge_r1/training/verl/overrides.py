@@ -5,6 +5,7 @@ Values that a recipe does not name stay verl's, but for three that TRL has other
 KL in the loss, clipping on both sides, token mean.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from judge_r1.config import Recipe
@@ -17,18 +18,32 @@ _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
 def overrides(
-    recipe: Recipe, *, train_parquet: Path, agent_loops: Path, checkpoints: Path, cpu: bool, gpus: int = 1
+    recipe: Recipe,
+    *,
+    train_parquet: Path,
+    agent_loops: Path,
+    checkpoints: Path,
+    cpu: bool,
+    gpus: int = 1,
+    nodes: int = 1,
+    joins: Mapping[str, str] | None = None,
 ) -> list[str]:
     """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
-    accelerators of this machine (on a CPU: ranks). Errors: JudgeError where the batches do not divide."""
-    keys = _training(recipe, gpus) | _rollout(recipe, agent_loops)
+    accelerators of a machine (on a CPU: ranks), `nodes` the machines. `joins` is given where a Ray that runs already is
+    used: what its processes shall find in their environment. Errors: JudgeError where the batches do not divide."""
+    keys = _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops)
     keys |= {
         "data.train_files": str(train_parquet),
         "data.val_files": str(train_parquet),
         "trainer.default_local_dir": str(checkpoints),
         "trainer.n_gpus_per_node": gpus,
+        "trainer.nnodes": nodes,
     }
-    keys |= _cpu(gpus) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    if joins is not None:  # a Ray that runs has its processors, GPUs and memory, and its processes are not our children
+        keys |= {f"+ray_kwargs.ray_init.runtime_env.env_vars.{name}": value for name, value in joins.items()}
+    elif cpu:
+        keys |= _own_ray(gpus)
     return [f"{key}={_text(value)}" for key, value in keys.items()]
 
 
@@ -87,7 +102,6 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.save_freq": recipe.save_every,
         "trainer.max_actor_ckpt_to_keep": 2,
         "trainer.resume_mode": "auto",
-        "trainer.nnodes": 1,
     }
 
 
@@ -109,14 +123,20 @@ def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
     }
 
 
-def _cpu(ranks: int) -> dict[str, Value]:
-    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
-    keys: dict[str, Value] = {
-        "trainer.device": "cpu",
+def _own_ray(ranks: int) -> dict[str, Value]:
+    """A Ray for this run alone, on a machine without accelerators."""
+    return {
         "ray_kwargs.ray_init.num_cpus": 8 + 4 * ranks,  # places for actors, not cores
         "+ray_kwargs.ray_init.num_gpus": ranks,
         "+ray_kwargs.ray_init.include_dashboard": False,
         "+ray_kwargs.ray_init.object_store_memory": 10**9,
+    }
+
+
+def _cpu(nodes: int) -> dict[str, Value]:
+    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
+    keys: dict[str, Value] = {
+        "trainer.device": "cpu",
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
         "reward.num_workers": 1,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.cpu.gloo",
@@ -128,7 +148,7 @@ def _cpu(ranks: int) -> dict[str, Value]:
         "actor_rollout_ref.rollout.dtype": "float32",
         "actor_rollout_ref.rollout.load_format": "auto",
         "actor_rollout_ref.rollout.free_cache_engine": False,
-        "actor_rollout_ref.rollout.agent.num_workers": 1,
+        "actor_rollout_ref.rollout.agent.num_workers": nodes,
     }
     for role in ("actor", "ref"):
         engine = f"actor_rollout_ref.{role}.fsdp_config"

@@ -6,6 +6,7 @@ client looks: RAY_AUTH_TOKEN, the file RAY_AUTH_TOKEN_PATH, ~/.ray/auth_token; a
 
 import json
 import os
+import time
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,17 @@ from judge_r1.training.launch.job import Job
 from judge_r1.training.launch.render import ray_request
 
 REQUEST_SECONDS = 60.0
+START_SECONDS = 300.0
+"""How long a cluster may answer that it cannot take a job yet."""
 OVER = ("SUCCEEDED", "FAILED", "STOPPED")
 
 
 class RayRefused(JudgeError):
     """The job server cannot be reached, wants a token, or did not take the job."""
+
+
+class StillStarting(RayRefused):
+    """The dashboard is up and the head that runs jobs is not."""
 
 
 def submit(job: Job, cluster: RayCluster) -> str:
@@ -38,8 +45,15 @@ def submit(job: Job, cluster: RayCluster) -> str:
     request = ray_request(job)
     request["runtime_env"]["env_vars"] |= {name: os.environ[name] for name in cluster.env}
     request["submission_id"] = f"{job.name}--{len(earlier) + 1}"
-    answer: dict[str, str] = ask(cluster, "POST", "/api/jobs/", request)
-    return answer["submission_id"]
+    until = time.monotonic() + START_SECONDS
+    while True:
+        try:
+            answer: dict[str, str] = ask(cluster, "POST", "/api/jobs/", request)
+            return answer["submission_id"]
+        except StillStarting:
+            if time.monotonic() > until:
+                raise
+            time.sleep(3)
 
 
 def status(cluster: RayCluster, submission: str) -> str:
@@ -94,4 +108,5 @@ def _refused(cluster: RayCluster, error: HTTPError) -> RayRefused:
     if error.code in (401, 403):
         return RayRefused(f"{cluster.address} does not take the token: it is another cluster's, or an old one")
     lines = error.read().decode(errors="replace").strip().splitlines()
-    return RayRefused(f"{cluster.address} refused the job ({error.code}): {lines[-1] if lines else error.reason}")
+    kind = StillStarting if any("No available agent" in line for line in lines) else RayRefused
+    return kind(f"{cluster.address} refused the job ({error.code}): {lines[-1] if lines else error.reason}")

@@ -35,9 +35,8 @@ def nodes_with(gpus: int) -> list[str]:
     return [node["NodeID"] for node in alive if node["Resources"].get("GPU", 0) >= gpus]
 
 
-def roll_call(nodes: int, gpus: int, paths: list[str], seconds: float) -> dict[str, Any]:
+def roll_call(nodes: int, gpus: int, paths: list[str], until: float) -> dict[str, Any]:
     """Ask as many nodes as are wanted, each with its GPUs taken while it answers, until all have or time is over."""
-    until = time.monotonic() + seconds
     asked: dict[str, Any] = {}
     task = ray.remote(look)
     while True:
@@ -63,10 +62,23 @@ def roll_call(nodes: int, gpus: int, paths: list[str], seconds: float) -> dict[s
             time.sleep(POLL_SECONDS)
 
 
+def join(until: float) -> None:
+    """Connect to the Ray at RAY_ADDRESS; a head that is still starting refuses for a while. Errors: ConnectionError."""
+    while True:
+        try:
+            ray.init(address=os.environ["RAY_ADDRESS"], log_to_driver=False, logging_level="ERROR")
+            return
+        except ConnectionError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(POLL_SECONDS)
+
+
 def main() -> None:
     question = json.loads(sys.argv[1])
-    ray.init(address=os.environ["RAY_ADDRESS"], log_to_driver=False, logging_level="ERROR")
-    answer = roll_call(question["nodes"], question["gpus_per_node"], question["paths"], question["seconds"])
+    until = time.monotonic() + question["seconds"]
+    join(until)
+    answer = roll_call(question["nodes"], question["gpus_per_node"], question["paths"], until)
     ray.shutdown()
     print(json.dumps(answer), flush=True)
 

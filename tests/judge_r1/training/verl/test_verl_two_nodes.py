@@ -33,7 +33,7 @@ def launch(cluster: TwoNodes, recipe: Path, folder: Path, *, retries: int) -> st
     file.write_text(yaml.safe_dump(content))
     command = [sys.executable, "-m", "judge_r1.cli", "launch", str(recipe), "--cluster", str(file)]
     done = subprocess.run(
-        [*command, "--out", str(folder / "rendered")], env=cluster.environment, capture_output=True, text=True, timeout=120
+        [*command, "--out", str(folder / "rendered")], env=cluster.environment, capture_output=True, text=True, timeout=400
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split("sent as ")[1].split(";")[0]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-START_SECONDS = 180.0
+START_SECONDS = 300.0
 
 
 def free_ports(count: int) -> list[int]:

@@ -36,7 +36,7 @@ def ray_request(job: Job) -> dict[str, Any]:
     """
     variables = {**job.cluster.settings, **{name: f"${name}" for name in job.cluster.env}}
     request: dict[str, Any] = {
-        "entrypoint": _template("job.j2", job),
+        "entrypoint": f"bash -c {_quoted(_template('job.j2', job))}",  # Ray would give it to sh
         "runtime_env": {"env_vars": variables},
         "metadata": {"judge_r1_recipe": job.recipe.name},
     }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,9 @@ def scripts(text: str, kind: str) -> list[str]:
         return [text]
     content = json.loads(text) if kind == "ray" else yaml.safe_load(text)
     if kind == "ray":
-        return [content["entrypoint"]]
+        bash, option, script = shlex.split(content["entrypoint"])
+        assert (bash, option) == ("bash", "-c")
+        return [script]
     if kind == "skypilot":
         return [content["run"]]
     head = content["spec"]["rayClusterSpec"]["headGroupSpec"]
@@ -134,8 +137,8 @@ def test_skypilot_takes_its_file(tmp_path: Path) -> None:
         jsonschema.validate(yaml.safe_load(render(job("skypilot", tmp_path, stage))), schemas.get_task_schema())
 
 
-def run_script(script: str, folder: Path, statuses: list[int]) -> tuple[int, int]:
-    """Run a job's script with a `judge-r1` that ends with these statuses in turn; its own status, and how many calls."""
+def run_script(entrypoint: str, folder: Path, statuses: list[int]) -> tuple[int, int]:
+    """Run a job as Ray does, by sh, with a `judge-r1` that ends with these statuses in turn; its own status, and how many calls."""
     binaries = folder / "bin"
     binaries.mkdir()
     trainer = binaries / "judge-r1"
@@ -146,7 +149,7 @@ def run_script(script: str, folder: Path, statuses: list[int]) -> tuple[int, int
     trainer.chmod(0o755)
     (binaries / "sleep").symlink_to("/bin/true")
     env = {"PATH": f"{binaries}:{os.environ['PATH']}"}
-    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", entrypoint], env=env, capture_output=True, text=True, timeout=60)
     return done.returncode, int(count.read_text())
 
 
@@ -158,7 +161,7 @@ def test_attempts(statuses: list[int], ended: int, calls: int, tmp_path: Path) -
     """A run that broke is tried again, one that was refused is not."""
     shared = tmp_path / "shared folder"
     shared.mkdir()
-    [script] = scripts(render(job("ray", tmp_path, folder=str(shared))), "ray")
-    assert run_script(script, tmp_path, statuses) == (ended, calls)
+    entrypoint = json.loads(render(job("ray", tmp_path, folder=str(shared))))["entrypoint"]
+    assert run_script(entrypoint, tmp_path, statuses) == (ended, calls)
     written = load_recipe(shared / "launched" / "judge-r1-toy-1.yaml")
     assert written == recipe()

@@ -70,7 +70,8 @@ def test_two_nodes_and_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_pa
     marker = run / "checkpoints" / "latest_checkpointed_iteration.txt"
     cluster.wait_for(lambda: marker.exists() or state() == "FAILED", 600)
     mark("first checkpoint")
-    assert marker.read_text() == "2", log()[-3000:]
+    assert marker.exists(), f"{cluster.jobs()} {log()[-3000:]}"
+    assert marker.read_text() == "2"
     assert {p.name.split("_rank_")[1] for p in (run / "checkpoints/global_step_2/actor").glob("model*rank_*")} == {
         "0.pt",
         "1.pt",
@@ -83,7 +84,7 @@ def test_two_nodes_and_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_pa
     cluster.wait_for(lambda: state() in ("SUCCEEDED", "FAILED"), 900)
     mark("end")
     print("seconds:", marks, "steps seen before the loss:", before)
-    assert state() == "SUCCEEDED", log()[lost:][-3000:]
+    assert state() == "SUCCEEDED", f"{cluster.jobs()} {log()[lost:][-3000:]}"
     assert steps(run) == [1, 2, 3, 4, 5, 6]
     assert all(row["rollout/episodes"] == 8 for row in read_rows(run / "metrics.jsonl"))
     assert (run / "model" / "config.json").exists()

@@ -34,12 +34,18 @@ class Cluster(Section):
 
     nodes: int = Field(1, ge=1)
     gpus_per_node: int = Field(8, ge=1)
-    folder: Folder = Field(description="the job runs here; recipes' relative paths and runs/ lie in it; all nodes see it")
-    venv: Folder | None = Field(None, description="the virtual environment of judge-r1 on the nodes; else it is on PATH")
+    folder: Folder = Field(
+        description="the job runs here; recipes' relative paths and runs/ lie in it; all nodes see it"
+    )
+    venv: Folder | None = Field(
+        None, description="the virtual environment of judge-r1 on the nodes; else it is on PATH"
+    )
     setup: tuple[Line, ...] = Field((), description="shell lines before training on each node, for example module load")
     env: tuple[Name, ...] = Field((), description="variables to pass by name, for example WANDB_API_KEY")
     settings: dict[Name, Line] = Field({}, description="variables with values that anybody may read")
-    retries: int = Field(2, ge=0, description="further attempts of a run that lost a node; each goes on from a checkpoint")
+    retries: int = Field(
+        2, ge=0, description="further attempts of a run that lost a node; each goes on from a checkpoint"
+    )
 
 
 class RayCluster(Cluster):
@@ -76,7 +82,7 @@ class KubeRayCluster(Cluster):
     memory_per_node: Line = "512Gi"
     shared_memory: Line = Field("64Gi", description="of /dev/shm, for Ray's objects and NCCL")
     gpu_resource: Line = "nvidia.com/gpu"
-    node_selector: dict[str, str] = {}
+    node_selector: dict[str, str] = Field({}, description="labels of the machines that may be used")
 
 
 class SkyCluster(Cluster):
@@ -86,7 +92,9 @@ class SkyCluster(Cluster):
     accelerator: Line = Field(description="for example H100")
     infra: Line | None = Field(None, description="for example k8s or aws/us-east-1; anywhere by default")
     image: Line | None = Field(None, description="for example docker:registry/judge-r1:1")
-    volume: Line | None = Field(None, description="a volume of SkyPilot for `folder`; else the machines share it already")
+    volume: Line | None = Field(
+        None, description="a volume of SkyPilot for `folder`; else the machines share it already"
+    )
     use_spot: bool = False
 
 

@@ -55,7 +55,13 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
     if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
         anywhere = Path(cluster.folder)
         overrides(
-            recipe, train_parquet=anywhere, agent_loops=anywhere, checkpoints=anywhere, cpu=False, gpus=gpus, nodes=nodes
+            recipe,
+            train_parquet=anywhere,
+            agent_loops=anywhere,
+            checkpoints=anywhere,
+            cpu=False,
+            gpus=gpus,
+            nodes=nodes,
         )
         arguments = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
         return Job(recipe, cluster, nodes, gpus, ray=True, arguments=arguments, note=None)

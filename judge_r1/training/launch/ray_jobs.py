@@ -101,7 +101,9 @@ def _ask(cluster: RayCluster, method: str, path: str, body: dict[str, Any] | Non
         raise
     except (URLError, OSError, HTTPException, ValueError) as error:
         why = getattr(error, "reason", None) or error
-        raise RayRefused(f"Ray's job server at {cluster.address} gave no answer ({why}): is it the dashboard's?") from None
+        raise RayRefused(
+            f"Ray's job server at {cluster.address} gave no answer ({why}): is it the dashboard's?"
+        ) from None
 
 
 def _refused(cluster: RayCluster, error: HTTPError) -> RayRefused:

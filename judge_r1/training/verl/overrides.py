@@ -31,7 +31,7 @@ def overrides(
     """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
     accelerators of a machine (on a CPU: ranks), `nodes` the machines. `joins` is given where a Ray that runs already is
     used: what its processes shall find in their environment. Errors: JudgeError where the batches do not divide."""
-    keys = _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops)
+    keys = _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
     keys |= {
         "data.train_files": str(train_parquet),
         "data.val_files": str(train_parquet),
@@ -55,13 +55,12 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
             f"recipe {recipe.name}: grpo.pairs_per_step {grpo.pairs_per_step} must be a multiple of "
             f"grpo.updates_per_step {grpo.updates_per_step} on verl, which updates by whole groups"
         )
-    episodes_per_rank, rest = divmod(pairs_per_update * grpo.group_size, gpus)
-    if rest:
+    if pairs_per_update * grpo.group_size % gpus:
         raise JudgeError(
             f"recipe {recipe.name}: the {pairs_per_update * grpo.group_size} episodes of one update do not divide "
             f"among {gpus} accelerators: change grpo.pairs_per_step or grpo.group_size"
         )
-    micro_batch = min(grpo.micro_batch_size, episodes_per_rank)
+    micro_batch = _micro_batch(recipe, gpus)
     return {
         "algorithm.adv_estimator": "judge_r1_grpo",
         "algorithm.norm_adv_by_std_in_grpo": True,
@@ -105,7 +104,15 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
     }
 
 
-def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
+def _micro_batch(recipe: Recipe, gpus: int) -> int:
+    """The recipe's micro-batch, or the next smaller one that divides a rank's episodes of an update: verl stops at a
+    micro-batch that is not full. Gradients are summed over micro-batches, so that only memory and speed depend on it."""
+    grpo = recipe.grpo
+    episodes = grpo.pairs_per_step // grpo.updates_per_step * grpo.group_size // gpus
+    return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
+
+
+def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
     rollout = "actor_rollout_ref.rollout"
     return {
         f"{rollout}.n": recipe.grpo.group_size,
@@ -115,7 +122,7 @@ def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
         f"{rollout}.seed": recipe.seed,
         f"{rollout}.calculate_log_probs": True,
         f"{rollout}.tensor_model_parallel_size": 1,
-        f"{rollout}.log_prob_micro_batch_size_per_gpu": recipe.grpo.micro_batch_size,
+        f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
         f"{rollout}.agent.default_agent_loop": "judge_r1",
         f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
         "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",

@@ -45,9 +45,9 @@ def roll_call(nodes: int, gpus: int, paths: list[str], until: float) -> dict[str
         for node in there:
             if node not in asked:
                 place = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-                asked[node] = task.options(
-                    num_cpus=0, num_gpus=gpus, scheduling_strategy=place, max_retries=0
-                ).remote(paths)
+                asked[node] = task.options(num_cpus=0, num_gpus=gpus, scheduling_strategy=place, max_retries=0).remote(
+                    paths
+                )
         refs = list(asked.values())
         done = ray.wait(refs, num_returns=len(refs), timeout=POLL_SECONDS)[0] if refs else []
         seats = []

@@ -16,7 +16,7 @@ SHARED: dict[str, Any] = {
     "gpus_per_node": 4,
     "folder": "/shared/judge r1",
     "env": ["WANDB_API_KEY"],
-    "settings": {"NCCL_DEBUG": "WARN", "MOTTO": "it's \"fine\""},
+    "settings": {"NCCL_DEBUG": "WARN", "MOTTO": 'it\'s "fine"'},
     "retries": 1,
 }
 OWN: dict[str, dict[str, Any]] = {

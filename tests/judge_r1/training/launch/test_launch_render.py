@@ -138,14 +138,15 @@ def test_skypilot_takes_its_file(tmp_path: Path) -> None:
 
 
 def run_script(entrypoint: str, folder: Path, statuses: list[int]) -> tuple[int, int]:
-    """Run a job as Ray does, by sh, with a `judge-r1` that ends with these statuses in turn; its own status, and how many calls."""
+    """Run a job as Ray does, by sh, with a `judge-r1` that ends with these statuses in turn; how the job ends, and how
+    many calls there were."""
     binaries = folder / "bin"
     binaries.mkdir()
     trainer = binaries / "judge-r1"
     count = folder / "count"
     count.write_text("0")
     cases = "".join(f"{number}) exit {status};; " for number, status in enumerate(statuses, 1))
-    trainer.write_text(f'#!/bin/bash\nn=$(($(cat {count}) + 1)); echo $n > {count}; case $n in {cases} esac\nexit 99\n')
+    trainer.write_text(f"#!/bin/bash\nn=$(($(cat {count}) + 1)); echo $n > {count}; case $n in {cases} esac\nexit 99\n")
     trainer.chmod(0o755)
     (binaries / "sleep").symlink_to("/bin/true")
     env = {"PATH": f"{binaries}:{os.environ['PATH']}"}

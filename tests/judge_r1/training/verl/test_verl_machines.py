@@ -57,7 +57,7 @@ def test_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not judge_seats(two, [seat("a", cuda=False), seat("b", cuda=False)], run, 2).cuda
     with pytest.raises(NotShared, match="torch finds no GPU on b, though"):
         judge_seats(two, [seat("a"), seat("b", cuda=False)], run, 2)
-    with pytest.raises(NotShared, match="node b does not see /runs/a/.seen-1: the run"):
+    with pytest.raises(NotShared, match=r"node b does not see /runs/a/\.seen-1: the run"):
         judge_seats(two, [seat("a"), seat("b", "/runs/a/.seen-1")], run, 2)
     with pytest.raises(NotShared, match="node b has no judge_r1"):
         judge_seats(two, [seat("a"), seat("b", "judge_r1")], run, 2)
@@ -79,7 +79,9 @@ def test_several_nodes_need_a_ray(
         run_recipe(recipe, tmp_path / "b", nodes=2)
 
 
-def test_files_of_another_machine_may_come_late(pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_another_machine_may_come_late(
+    pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     row = '{"step": 1, "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, "sampled_tokens": 3}\n'
     reward = '{"r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0}'
     line = row % (pairs.pairs[0].pair_id, reward)

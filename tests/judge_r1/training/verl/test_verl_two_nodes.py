@@ -1,4 +1,4 @@
-"""`judge-r1 launch` on a Ray of two nodes: unmodified verl, a rank on each; one node is killed, the run ends all the same."""
+"""`judge-r1 launch` on a Ray of two nodes: unmodified verl, a rank on each; one is killed, the run still ends."""
 
 import os
 import subprocess
@@ -19,7 +19,10 @@ from judge_r1.training.verl.machines import Machines, NodesMissing, NotShared, m
 
 @pytest.fixture
 def cluster() -> Iterator[TwoNodes]:
-    with tempfile.TemporaryDirectory(prefix="j2n") as folder, two_nodes(Path(folder)) as running:  # sockets want it short
+    with (
+        tempfile.TemporaryDirectory(prefix="j2n") as folder,
+        two_nodes(Path(folder)) as running,
+    ):  # sockets want it short
         yield running
 
 
@@ -33,7 +36,11 @@ def launch(cluster: TwoNodes, recipe: Path, folder: Path, *, retries: int) -> st
     file.write_text(yaml.safe_dump(content))
     command = [sys.executable, "-m", "judge_r1.cli", "launch", str(recipe), "--cluster", str(file)]
     done = subprocess.run(
-        [*command, "--out", str(folder / "rendered")], env=cluster.environment, capture_output=True, text=True, timeout=400
+        [*command, "--out", str(folder / "rendered")],
+        env=cluster.environment,
+        capture_output=True,
+        text=True,
+        timeout=400,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.split("sent as ")[1].split(";")[0]

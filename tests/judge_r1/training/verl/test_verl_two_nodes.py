@@ -75,27 +75,24 @@ def test_two_nodes_and_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_pa
     job = launch(cluster, file, tmp_path, retries=1)
     assert job == "judge-r1-two-steps--1"
     marker = run / "checkpoints" / "latest_checkpointed_iteration.txt"
-    cluster.wait_for(lambda: marker.exists() or state() == "FAILED", 600)
-    mark("first checkpoint")
+    cluster.wait_for(lambda: (marker.exists() and 2 in steps(run)) or state() == "FAILED", 900)
+    mark("two steps and a checkpoint")
     assert marker.exists(), f"{cluster.jobs()} {log()[-3000:]}"
-    assert marker.read_text() == "2"
-    assert {p.name.split("_rank_")[1] for p in (run / "checkpoints/global_step_2/actor").glob("model*rank_*")} == {
-        "0.pt",
-        "1.pt",
-    }
+    first = read_rows(run / "metrics.jsonl")
+    shards = {path.name for path in (run / "checkpoints/global_step_2/actor").glob("model*.pt")}
+    assert shards == {"model_world_size_2_rank_0.pt", "model_world_size_2_rank_1.pt"}
     cluster.kill(cluster.nodes[1])
     mark("node killed")
-    before = log().count("step:")
     lost = len(log())
     cluster.worker()  # what a scheduler does: another machine takes its place
     cluster.wait_for(lambda: state() in ("SUCCEEDED", "FAILED"), 900)
     mark("end")
-    print("seconds:", marks, "steps seen before the loss:", before)
+    print("seconds:", marks)
     assert state() == "SUCCEEDED", f"{cluster.jobs()} {log()[lost:][-3000:]}"
     assert steps(run) == [1, 2, 3, 4, 5, 6]
     assert all(row["rollout/episodes"] == 8 for row in read_rows(run / "metrics.jsonl"))
     assert (run / "model" / "config.json").exists()
-    assert "Resuming from" in log()[lost:] or "global_step_" in log()[lost:]
+    assert read_rows(run / "metrics.jsonl")[:2] == first[:2]  # the steps before the checkpoint are not trained again
     again = launch(cluster, file, tmp_path, retries=1)  # a finished run: nothing is trained
     cluster.wait_for(lambda: all(j["status"] == "SUCCEEDED" for j in cluster.jobs() or [{"status": ""}]), 120)
     assert again == "judge-r1-two-steps--2"

@@ -4,7 +4,20 @@ import sys
 
 import typer
 
-from judge_r1.commands import audit, data, demo, evaluate, export, inspect, merge, rationales, report, train, watch
+from judge_r1.commands import (
+    audit,
+    data,
+    demo,
+    evaluate,
+    export,
+    inspect,
+    launch,
+    merge,
+    rationales,
+    report,
+    train,
+    watch,
+)
 from judge_r1.errors import JudgeError
 from retrieval.errors import RetrievalError
 
@@ -16,17 +29,18 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, watch, merge, evaluate, report, inspect):
+for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, inspect):
     group.register(app)
 
 
 def main() -> None:
-    """Run a command; a mistake of the user's is one sentence on standard error and exit status 2."""
+    """Run a command; a mistake of the user's is one sentence on standard error and exit status 2 (75 where another
+    try may do)."""
     try:
         app()
     except (JudgeError, RetrievalError) as error:
         print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(getattr(error, "exit_status", 2))
     except OSError as error:
         if error.filename is None:
             raise

@@ -4,6 +4,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from rich.console import Console
 
 from judge_r1.config import Recipe
+from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run
@@ -29,6 +31,10 @@ def train(
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
     processes: Annotated[
         int | None, typer.Option(min=1, help="Processes for sft and dpo; one for each GPU by default.")
+    ] = None,
+    nodes: Annotated[int, typer.Option(min=1, help="Machines of a Ray at RAY_ADDRESS (grpo on verl).")] = 1,
+    gpus_per_node: Annotated[
+        int | None, typer.Option(min=1, help="GPUs of each machine (grpo on verl); this machine's by default.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and what it costs.")] = False,
 ) -> None:
@@ -52,8 +58,8 @@ def train(
     for link, at in remaining(chain):
         if len(chain) > 1:
             console.rule(f"{link.name}, in {at}", align="left")
-        several = link.stage != "grpo" or len(chain) == 1
-        run_recipe(link, at, processes if several else None)
+        place = Place(processes, nodes, gpus_per_node)
+        run_recipe(link, at, place if len(chain) == 1 else place.of(link))
     console.print(f"model in {folder / 'model'}")
 
 
@@ -67,9 +73,23 @@ def _plan(chain: "Sequence[Link]", recipe: Path, overrides: Sequence[str]) -> li
     return report(chain, command, torch.cuda.device_count() or PAPER_GPUS)
 
 
-def run_recipe(recipe: Recipe, folder: Path, processes: int | None = None) -> bool:
-    """Run a resolved recipe into a folder; False where the trained model was there already. SFT and DPO run in as many
-    `processes` as there are GPUs, unless the caller says: this one then starts them and waits.
+@dataclass(frozen=True)
+class Place:
+    """Where a run takes place: SFT and DPO in `processes` of this machine, one for each GPU by default; GRPO on verl on
+    `nodes` of a Ray with `gpus_per_node` each."""
+
+    processes: int | None = None
+    nodes: int = 1
+    gpus_per_node: int | None = None
+
+    def of(self, recipe: Recipe) -> "Place":
+        """What of it is meant for a recipe, of several that run one after the other."""
+        return Place(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Place(self.processes)
+
+
+def run_recipe(recipe: Recipe, folder: Path, place: Place = Place()) -> bool:
+    """Run a resolved recipe into a folder; False where the trained model was there already. Where it trains in several
+    processes, this one starts them and waits.
 
     Errors: JudgeError, among others where another process trains into the folder.
     """
@@ -80,16 +100,16 @@ def run_recipe(recipe: Recipe, folder: Path, processes: int | None = None) -> bo
         run = Run(folder, recipe)
         if (run.model / "config.json").exists():
             return False
-        count = processes_for(recipe, processes)
+        count = processes_for(recipe, place.processes)
         if needs_launch(recipe, count):
             launch(folder, count)
         else:
             with worker():
-                _train(recipe, run)
+                _train(recipe, run, place)
         return True
 
 
-def _train(recipe: Recipe, run: Run) -> None:
+def _train(recipe: Recipe, run: Run, place: Place) -> None:
     """Train in this process, or in those of verl."""
     from judge_r1.jsonl import write_json
     from judge_r1.training.dpo import train_dpo
@@ -108,7 +128,10 @@ def _train(recipe: Recipe, run: Run) -> None:
 
             from judge_r1.training.verl.train import train_verl
 
-            train_verl(recipe, recipe.data.train, run, cpu=not torch.cuda.is_available())
+            cpu = not torch.cuda.is_available()
+            train_verl(recipe, recipe.data.train, run, cpu=cpu, nodes=place.nodes, gpus_per_node=place.gpus_per_node)
+        elif place.nodes > 1:
+            raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
         elif recipe.stage == "grpo":
             train_grpo(recipe, data, run)
         elif recipe.stage == "dpo":

@@ -5,6 +5,7 @@ Values that a recipe does not name stay verl's, but for three that TRL has other
 KL in the loss, clipping on both sides, token mean.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from judge_r1.config import Recipe
@@ -17,18 +18,32 @@ _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
 def overrides(
-    recipe: Recipe, *, train_parquet: Path, agent_loops: Path, checkpoints: Path, cpu: bool, gpus: int = 1
+    recipe: Recipe,
+    *,
+    train_parquet: Path,
+    agent_loops: Path,
+    checkpoints: Path,
+    cpu: bool,
+    gpus: int = 1,
+    nodes: int = 1,
+    joins: Mapping[str, str] | None = None,
 ) -> list[str]:
     """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
-    accelerators of this machine (on a CPU: ranks). Errors: JudgeError where the batches do not divide."""
-    keys = objective(recipe) | _training(recipe, gpus) | _rollout(recipe, agent_loops)
+    accelerators of a machine (on a CPU: ranks), `nodes` the machines. `joins` is given where a Ray that runs already is
+    used: what its processes shall find in their environment. Errors: JudgeError where the batches do not divide."""
+    keys = objective(recipe) | _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
     keys |= {
         "data.train_files": str(train_parquet),
         "data.val_files": str(train_parquet),
         "trainer.default_local_dir": str(checkpoints),
         "trainer.n_gpus_per_node": gpus,
+        "trainer.nnodes": nodes,
     }
-    keys |= _cpu(gpus) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    if joins is not None:  # a Ray that runs has its processors, GPUs and memory, and its processes are not our children
+        keys |= {f"+ray_kwargs.ray_init.runtime_env.env_vars.{name}": value for name, value in joins.items()}
+    elif cpu:
+        keys |= _own_ray(gpus)
     return [f"{key}={_text(value)}" for key, value in keys.items()]
 
 
@@ -40,13 +55,12 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
             f"recipe {recipe.name}: grpo.pairs_per_step {grpo.pairs_per_step} must be a multiple of "
             f"grpo.updates_per_step {grpo.updates_per_step} on verl, which updates by whole groups"
         )
-    episodes_per_rank, rest = divmod(pairs_per_update * grpo.group_size, gpus)
-    if rest:
+    if pairs_per_update * grpo.group_size % gpus:
         raise JudgeError(
             f"recipe {recipe.name}: the {pairs_per_update * grpo.group_size} episodes of one update do not divide "
             f"among {gpus} accelerators: change grpo.pairs_per_step or grpo.group_size"
         )
-    micro_batch = min(grpo.micro_batch_size, episodes_per_rank)
+    micro_batch = _micro_batch(recipe, gpus)
     return {
         "critic.enable": False,
         "data.train_batch_size": grpo.pairs_per_step,
@@ -77,11 +91,18 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "trainer.save_freq": recipe.save_every,
         "trainer.max_actor_ckpt_to_keep": 2,
         "trainer.resume_mode": "auto",
-        "trainer.nnodes": 1,
     }
 
 
-def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
+def _micro_batch(recipe: Recipe, gpus: int) -> int:
+    """The recipe's micro-batch, or the next smaller one that divides a rank's episodes of an update: verl stops at a
+    micro-batch that is not full. Gradients are summed over them, so that only memory and speed depend on it."""
+    grpo = recipe.grpo
+    episodes = grpo.pairs_per_step // grpo.updates_per_step * grpo.group_size // gpus
+    return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
+
+
+def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
     rollout = "actor_rollout_ref.rollout"
     return {
         f"{rollout}.n": recipe.grpo.group_size,
@@ -91,7 +112,7 @@ def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
         f"{rollout}.seed": recipe.seed,
         f"{rollout}.calculate_log_probs": True,
         f"{rollout}.tensor_model_parallel_size": 1,
-        f"{rollout}.log_prob_micro_batch_size_per_gpu": recipe.grpo.micro_batch_size,
+        f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
         f"{rollout}.agent.default_agent_loop": "judge_r1",
         f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
         "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
@@ -99,14 +120,20 @@ def _rollout(recipe: Recipe, agent_loops: Path) -> dict[str, Value]:
     }
 
 
-def _cpu(ranks: int) -> dict[str, Value]:
-    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
-    keys: dict[str, Value] = {
-        "trainer.device": "cpu",
+def _own_ray(ranks: int) -> dict[str, Value]:
+    """A Ray for this run alone, on a machine without accelerators."""
+    return {
         "ray_kwargs.ray_init.num_cpus": 8 + 4 * ranks,  # places for actors, not cores
         "+ray_kwargs.ray_init.num_gpus": ranks,
         "+ray_kwargs.ray_init.include_dashboard": False,
         "+ray_kwargs.ray_init.object_store_memory": 10**9,
+    }
+
+
+def _cpu(nodes: int) -> dict[str, Value]:
+    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
+    keys: dict[str, Value] = {
+        "trainer.device": "cpu",
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
         "reward.num_workers": 1,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.cpu.gloo",
@@ -118,7 +145,7 @@ def _cpu(ranks: int) -> dict[str, Value]:
         "actor_rollout_ref.rollout.dtype": "float32",
         "actor_rollout_ref.rollout.load_format": "auto",
         "actor_rollout_ref.rollout.free_cache_engine": False,
-        "actor_rollout_ref.rollout.agent.num_workers": 1,
+        "actor_rollout_ref.rollout.agent.num_workers": nodes,
     }
     for role in ("actor", "ref"):
         engine = f"actor_rollout_ref.{role}.fsdp_config"

@@ -5,6 +5,7 @@ own: a line for every episode, and the whole trajectory for the first group that
 """
 
 import json
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby
@@ -46,21 +47,22 @@ class RolloutLog:
 
 
 class RolloutReader:
-    """Follows the files of a folder while workers append to them; `pairs` are the run's, by id."""
+    """Follows the files of a folder while workers append to them; `pairs` are the run's, by id. Workers on other
+    machines write over a shared folder, where a file may show itself late: up to `patience` seconds."""
 
-    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair]) -> None:
-        self.folder, self.pairs = folder, pairs
+    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair], *, patience: float = 0.0) -> None:
+        self.folder, self.pairs, self.patience = folder, pairs, patience
         self._read: dict[Path, int] = {}
         self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
-    def step(self, step: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
-        """The means over a finished step's episodes (`rollout/episodes` is their number, `time/search` their mean wait
-        for passages, beside which other episodes went on), and its traces."""
-        for path in sorted(self.folder.glob("*.jsonl")):
-            lines, self._read[path] = new_lines(path, self._read.get(path, 0))
-            for line in lines:
-                row = json.loads(line)
-                self._steps[row["step"]].append(row)
+    def step(self, step: int, wanted: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
+        """The means over a finished step's episodes, of which `wanted` are expected (`rollout/episodes` is how many
+        there are, `time/search` their mean wait for passages, beside which other episodes went on), and its traces."""
+        until = time.monotonic() + self.patience
+        self._read_all()
+        while len(self._steps[step]) < wanted and time.monotonic() < until:
+            time.sleep(0.5)
+            self._read_all()
         rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
@@ -70,6 +72,13 @@ class RolloutReader:
         searching = sum(row["searching"] for row in rows) / len(rows)
         means = {"rollout/episodes": float(len(rows)), "time/search": searching}
         return {**means, **breakdown(played), **zero_variance(groups)}, traces
+
+    def _read_all(self) -> None:
+        for path in sorted(self.folder.glob("*.jsonl")):
+            lines, self._read[path] = new_lines(path, self._read.get(path, 0))
+            for line in lines:
+                row = json.loads(line)
+                self._steps[row["step"]].append(row)
 
 
 def _counted(row: dict[str, Any]) -> Trajectory:

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from judge_r1.config import Recipe, dump_recipe
-from judge_r1.errors import JudgeError
+from judge_r1.errors import TRY_AGAIN, JudgeError
 from judge_r1.jsonl import write_atomic
 from judge_r1.models import context_length, load_tokenizer, resolve
 from judge_r1.pairs import PairSet, load_pairs
@@ -26,30 +26,54 @@ from judge_r1.training.checkpoints import checkpoints, mend_marker
 from judge_r1.training.logging import Diverged
 from judge_r1.training.measures import from_verl
 from judge_r1.training.merge import merge
+from judge_r1.training.verl.machines import Machines, meet
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
 
 SILENCE_SECONDS = 3600.0
 """verl prints lines at every step; a process that says nothing for so long hangs."""
+SHARED_SECONDS = 120.0
+"""How long a file that another node has written may take to show itself here (NFS keeps listings for a minute)."""
 PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
 
 
 class VerlFailed(JudgeError):
-    """verl's trainer ended with an error; its log says why."""
+    """verl's trainer ended with an error; its log says why. A node may be gone: another try can do."""
+
+    exit_status = TRY_AGAIN
 
 
-def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> None:
+def train_verl(
+    recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool, nodes: int = 1, gpus_per_node: int | None = None
+) -> None:
     """Train `recipe.model` on the pairs of `data_folder` and write `run.model`; goes on from the last checkpoint if
-    there is one. `cpu` runs everything on the processor, else vLLM and this machine's GPUs are used."""
+    there is one. `cpu` runs everything on the processor, else vLLM and GPUs are used: `gpus_per_node` (on a CPU: ranks)
+    of this machine, all by default. Where RAY_ADDRESS is set, the Ray that runs there is used, and its nodes tell
+    whether they have GPUs."""
     recipe, data = recipe.model_copy(update={"model": _lasting(resolve(recipe.model))}), load_pairs(data_folder)
     check(recipe, data)
-    command = prepare(recipe, data, data_folder, run, gpus=1 if cpu else _gpus(), cpu=cpu)
+    joins = "RAY_ADDRESS" in os.environ
+    if joins:
+        gpus = gpus_per_node or (1 if cpu else _gpus())
+        seen = [data_folder, *([Path(recipe.model)] if Path(recipe.model).is_absolute() else [])]
+        cpu = not meet(Machines(nodes, gpus), run.folder, seen).cuda
+    elif nodes > 1:
+        raise JudgeError(
+            f"{nodes} nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set: "
+            "start the run with `judge-r1 launch`, or set RAY_ADDRESS to the head's address"
+        )
+    else:
+        gpus = gpus_per_node or (1 if cpu else _gpus())
+        if not cpu and gpus > _gpus():
+            raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpus()}")
+    command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, joins=joins)
     mend_marker(run.checkpoints)
     found = checkpoints(run.checkpoints)
     run.cut_back(found[-1].step if found else 0)
     home = run.folder / "verl"
-    follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
+    reader = RolloutReader(home / "rollouts", data.by_id(), patience=SHARED_SECONDS if joins else 0.0)
+    follow = Follower(run, home, reader, recipe)
     _run(command, run, environment(home, cpu), follow.update)
     merge(run.folder, out=run.model)
 
@@ -64,8 +88,19 @@ def check(recipe: Recipe, data: PairSet) -> None:
     check_prompts(data, recipe.episode, Codec(load_tokenizer(recipe.model)), context_length(recipe.model))
 
 
-def prepare(recipe: Recipe, data: PairSet, data_folder: Path, run: Run, *, gpus: int, cpu: bool) -> list[str]:
-    """Write the parquet file, the recipe for the workers and the agent loop's file; returns verl's command."""
+def prepare(
+    recipe: Recipe,
+    data: PairSet,
+    data_folder: Path,
+    run: Run,
+    *,
+    gpus: int,
+    cpu: bool,
+    nodes: int = 1,
+    joins: bool = False,
+) -> list[str]:
+    """Write the parquet file, the recipe for the workers and the agent loop's file; returns verl's command. `joins`:
+    it is for a Ray that runs already."""
     home = (run.folder / "verl").absolute()
     shutil.rmtree(home, ignore_errors=True)  # of an earlier attempt: its rows are in the run's logs
     home.mkdir(parents=True)
@@ -86,12 +121,19 @@ def prepare(recipe: Recipe, data: PairSet, data_folder: Path, run: Run, *, gpus:
         checkpoints=run.checkpoints.absolute(),
         cpu=cpu,
         gpus=gpus,
+        nodes=nodes,
+        joins=settings(home, cpu) if joins else None,
     )
     return [sys.executable, "-m", "verl.trainer.main_ppo", *keys]
 
 
 def environment(home: Path, cpu: bool) -> dict[str, str]:
-    """What verl's processes find in their environment besides what is there."""
+    """This process's environment with what verl's processes find there besides."""
+    return {**os.environ, **settings(home, cpu)}
+
+
+def settings(home: Path, cpu: bool) -> dict[str, str]:
+    """What verl's processes must find in their environment."""
     ours = {
         "VERL_USE_EXTERNAL_MODULES": CPU_PLUGIN if cpu else PLUGIN,
         "VERL_FILE_LOGGER_PATH": str((home / "metrics.jsonl").absolute()),
@@ -102,7 +144,7 @@ def environment(home: Path, cpu: bool) -> dict[str, str]:
     }
     if cpu:
         ours |= {"VERL_PLATFORM": "cpu", "OMP_NUM_THREADS": "1"}
-    return {**os.environ, **ours}
+    return ours
 
 
 class Follower:
@@ -121,7 +163,7 @@ class Follower:
         for line in lines:
             row = json.loads(line)
             step, metrics = row["step"], row["data"]
-            means, traces = self.rollouts.step(step)
+            means, traces = self.rollouts.step(step, self.episodes)
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
                 raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
                                f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip

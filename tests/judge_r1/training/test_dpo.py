@@ -9,7 +9,7 @@ from toys import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
 from data_builders.build import write_pairs
-from judge_r1.commands.train import run_recipe
+from judge_r1.commands.train import Place, run_recipe
 from judge_r1.models import load_model, load_tokenizer
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import Run, read_rows
@@ -36,7 +36,7 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
     """Two epochs of two batches that hold all pairs: the loss starts at log 2, where model and reference are one."""
     more = ("dpo.max_steps=-1", "dpo.epochs=2", "dpo.learning_rate=1e-3", "episode.prompt_tokens=4000")
     recipe = turn_recipe("dpo", data, *more, *changes)
-    run_recipe(recipe, tmp_path / "run", 1)
+    run_recipe(recipe, tmp_path / "run", Place(1))
     rows = timeless(tmp_path / "run")
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["loss"] == pytest.approx(0.6931, abs=1e-3)
@@ -70,7 +70,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     stage: str, changes: tuple[str, ...], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe, log = turn_recipe(stage, data, *changes), Run.log
-    run_recipe(recipe, tmp_path / "whole", 1)
+    run_recipe(recipe, tmp_path / "whole", Place(1))
 
     def kill(run: Run, row: dict[str, Any]) -> None:
         if row["step"] == 3:
@@ -80,8 +80,8 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     with monkeypatch.context() as patched:
         patched.setattr(Run, "log", kill)
         with pytest.raises(Killed):
-            run_recipe(recipe, tmp_path / "killed", 1)
-    run_recipe(recipe, tmp_path / "killed", 1)
+            run_recipe(recipe, tmp_path / "killed", Place(1))
+    run_recipe(recipe, tmp_path / "killed", Place(1))
     assert timeless(tmp_path / "killed") == timeless(tmp_path / "whole")
     assert len(read_rows(tmp_path / "whole" / "metrics.jsonl")) == 5
     trained = weights(tmp_path / "killed")

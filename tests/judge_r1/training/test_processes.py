@@ -14,7 +14,7 @@ from toys import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
 from data_builders.build import write_pairs
-from judge_r1.commands.train import run_recipe
+from judge_r1.commands.train import Place, run_recipe
 from judge_r1.config import load_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.runs import Run
@@ -57,9 +57,9 @@ def alive(pid: int) -> bool:
 
 def test_two_processes_train_what_one_does(data: Path, tmp_path: Path) -> None:
     recipe = turn_recipe("sft", data)
-    run_recipe(recipe, tmp_path / "one", 1)
+    run_recipe(recipe, tmp_path / "one", Place(1))
     before = children()
-    run_recipe(recipe, tmp_path / "two", 2)
+    run_recipe(recipe, tmp_path / "two", Place(2))
     same(tmp_path / "two", tmp_path / "one")
     assert children() <= before
     assert not (tmp_path / "two" / ".examples").exists()
@@ -88,8 +88,8 @@ def test_every_way_of_several_processes(
     if any("deepspeed" in change for change in changes):
         pytest.importorskip("deepspeed")
     plain = [change for change in changes if not change.startswith(("deepspeed", "sft.packing"))]
-    run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", 1)
-    run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", processes)
+    run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", Place(1))
+    run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", Place(processes))
     same(tmp_path / "several", tmp_path / "one")
 
 
@@ -102,7 +102,7 @@ def test_several_processes_go_on_exactly(changes: tuple[str, ...], data: Path, t
     if changes:
         pytest.importorskip("deepspeed")
     recipe = turn_recipe("sft", data, *changes)
-    run_recipe(recipe, tmp_path / "whole", 2)
+    run_recipe(recipe, tmp_path / "whole", Place(2))
     long = tmp_path / "killed"
     command = [sys.executable, "-m", "judge_r1.cli", "train", str(tmp_path / "whole" / "recipe.yaml"), "--out"]
     started = subprocess.Popen([*command, str(long), "--processes", "2"])
@@ -117,7 +117,7 @@ def test_several_processes_go_on_exactly(changes: tuple[str, ...], data: Path, t
     while subprocess.run(["pgrep", "-f", str(long)], capture_output=True, timeout=30).returncode == 0:
         assert time.monotonic() < gone, "a process outlived its launcher"
         time.sleep(0.2)
-    run_recipe(recipe, long, 2)
+    run_recipe(recipe, long, Place(2))
     assert timeless(long) == timeless(tmp_path / "whole")
     trained = weights(long)
     assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(tmp_path / "whole").items())
@@ -128,7 +128,7 @@ def test_the_error_of_a_process_is_told_in_one_sentence_and_none_is_left(data: P
     with pytest.raises(
         ProcessFailed, match=r"^process 0 of 2 failed: pair \w+: its prompt has \d+ tokens, over"
     ) as told:
-        run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", 2)
+        run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", Place(2))
     assert "\n" not in str(told.value)
     assert children() <= before
     assert not (tmp_path / "run" / "model").exists()
@@ -147,7 +147,7 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
     threading.Thread(target=kill_one, daemon=True).start()
     try:
         with pytest.raises(ProcessFailed, match=r"^process \d of 2 was ended by SIGKILL \(output of the processes: "):
-            run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", 2)
+            run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Place(2))
     finally:
         shot.set()
     assert not any(alive(pid) for pid in children() - before)

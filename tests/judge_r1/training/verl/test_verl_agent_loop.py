@@ -185,10 +185,10 @@ def test_rows_become_metrics_and_traces(room: Room) -> None:
     room.play(pair, [RIGHT % pair.gold.comparison])
     room.play(other, [RuntimeError("gone")])
     reader = RolloutReader(room.home / "rollouts", room.pairs.by_id())
-    means, traces = reader.step(1)
+    means, traces = reader.step(1, 1)
     assert means["rollout/episodes"] == 2
     assert means["rollout/infrastructure_failures"] == 0.5
     assert means["rollout/reward/r"] == 1.0  # the lost episode is no zero
     assert means["rollout/sampled_tokens"] == len(room.codec.encode_trusted(RIGHT % "A>B"))
     assert [trace["pair_id"] for trace in traces] == [pair.pair_id]
-    assert reader.step(2) == ({"rollout/episodes": 0.0}, [])
+    assert reader.step(2, 1) == ({"rollout/episodes": 0.0}, [])

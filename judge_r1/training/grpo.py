@@ -19,6 +19,10 @@ from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.order import shuffled
+from judge_r1.training.outcome import outcome
+
+DUAL_CLIP = 3.0
+"""Ratios count as this at most where the advantage is negative (dual-clip PPO): verl's default, off in TRL's."""
 
 
 def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
@@ -54,6 +58,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         lr_scheduler_type="constant_with_warmup",
         temperature=config.temperature,
         epsilon=config.clip,
+        delta=DUAL_CLIP,
         beta=config.kl,
         shuffle_dataset=False,
         mask_truncated_completions=False,
@@ -74,7 +79,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
     """The reward that came with each trajectory; None (infrastructure failure) takes it out of group and loss."""
-    return r
+    return [None if value is None else outcome(value) for value in r]
 
 
 class Rollouts:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
+from judge_r1.training.grpo import DUAL_CLIP
 
 CPU_ROLLOUT = "judge_r1_cpu"
 """The name of our rollout server for machines without an accelerator."""
@@ -68,6 +69,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         f"{actor}.clip_ratio": grpo.clip,
         f"{actor}.clip_ratio_low": grpo.clip,
         f"{actor}.clip_ratio_high": grpo.clip,
+        f"{actor}.clip_ratio_c": DUAL_CLIP,
         f"{actor}.loss_agg_mode": "token-mean",
         f"{actor}.use_kl_loss": grpo.kl > 0,
         f"{actor}.kl_loss_coef": grpo.kl,

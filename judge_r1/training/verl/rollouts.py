@@ -6,7 +6,7 @@ own: a line for every episode, and the whole trajectory for the first group that
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -23,8 +23,18 @@ class RolloutLog:
         self.path = folder / f"{uuid4().hex}.jsonl"
         self._traced: dict[int, str] = {}
 
-    def write(self, step: int, session: int, pair: ReasoningPair, trajectory: Trajectory) -> None:
-        """One line: what `breakdown` needs of the trajectory, or all of it."""
+    def write(
+        self,
+        step: int,
+        session: int,
+        pair: ReasoningPair,
+        trajectory: Trajectory,
+        *,
+        seconds: Mapping[str, float],
+        weights: tuple[int, int],
+    ) -> None:
+        """One line: what `breakdown` needs of the trajectory, or all of it; the seconds it waited for each stage; the
+        first and the last version of the weights that it was sampled from (a version is a step)."""
         row: dict[str, Any] = {
             "step": step,
             "session": session,
@@ -32,6 +42,8 @@ class RolloutLog:
             "ended": trajectory.ended,
             "reward": trajectory.reward,
             "sampled_tokens": sum(trajectory.loss_mask),
+            "seconds": dict(seconds),
+            "weights": weights,
         }
         if self._traced.setdefault(step, pair.pair_id) == pair.pair_id:
             row["trajectory"] = trajectory.model_dump(mode="json")
@@ -48,18 +60,33 @@ class RolloutReader:
         self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
     def step(self, step: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
-        """The means over a finished step's episodes (`rollout/episodes` is their number), and its traces."""
+        """The means over a finished step's episodes (`rollout/episodes` is their number), and its traces.
+
+        `rollout/seconds/STAGE` is how long an episode waited for a stage, queues included; `rollout/weights_behind`
+        by how many steps the weights that sampled an episode were older than they should be, at most."""
+        self._read_on()
+        rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
+        if not rows:
+            return {"rollout/episodes": 0.0}, []
+        played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
+        means = {"rollout/episodes": float(len(rows)), **breakdown(played)}
+        for stage in rows[0]["seconds"]:
+            means[f"rollout/seconds/{stage}"] = sum(row["seconds"][stage] for row in rows) / len(rows)
+        means["rollout/weights_behind"] = float(step - 1 - min(row["weights"][0] for row in rows))
+        traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
+        return means, traces
+
+    def count(self, step: int) -> int:
+        """How many episodes of a step have been written down so far."""
+        self._read_on()
+        return len(self._steps[step])
+
+    def _read_on(self) -> None:
         for path in sorted(self.folder.glob("*.jsonl")):
             lines, self._read[path] = new_lines(path, self._read.get(path, 0))
             for line in lines:
                 row = json.loads(line)
                 self._steps[row["step"]].append(row)
-        rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
-        if not rows:
-            return {"rollout/episodes": 0.0}, []
-        played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
-        traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
-        return {"rollout/episodes": float(len(rows)), **breakdown(played)}, traces
 
 
 def _counted(row: dict[str, Any]) -> Trajectory:

@@ -13,7 +13,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
-from judge_r1.training.verl.cpu.generation import Batch, Request
+from judge_r1.training.verl.cpu.generation import Batch
+from judge_r1.training.verl.cpu.request import Request
 
 CALL_SECONDS = 600.0
 """Deadline of one call of another process: starting a server, sending it the weights."""
@@ -33,7 +34,8 @@ class CpuServer:
         tokenizer = load_tokenizer(model)
         self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
         eos = eos_ids(model, tokenizer)
-        self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, seed=seed)
+        torch.manual_seed(seed)  # for requests without a seed of their own
+        self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id)
         self.max_rows = max_rows
         self.version: int | None = None
         self._waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
@@ -74,6 +76,7 @@ class CpuServer:
                 if unknown or set(missing) - tied:
                     raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
                 self.model.tie_weights()
+                self.batch.kept.clear()
                 self.version = self.version if version is None else version
 
         await asyncio.to_thread(load)

@@ -11,7 +11,8 @@ import torch
 from judge_r1.models import load_tokenizer
 
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
-from judge_r1.training.verl.cpu.generation import Batch, Request
+from judge_r1.training.verl.cpu.generation import Batch
+from judge_r1.training.verl.cpu.request import Request
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +31,9 @@ def play(batch: Batch, arrivals: dict[int, list[Request]]) -> list[Request]:
     finished: list[Request] = []
     for step in range(200):
         batch.admit(arrivals.get(step, []))
-        if not batch.rows and step > max(arrivals):
+        if not batch.busy and step > max(arrivals):
             return finished
-        if batch.rows:
+        if batch.busy:
             finished += batch.step()
     raise AssertionError("the batch does not end")
 

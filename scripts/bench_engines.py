@@ -36,7 +36,7 @@ VERL_STAGES = {
     "weight sync": "timing_s/update_weights",
     "step": "timing_s/step",
 }
-"""verl's rollout holds up to 2 s of waiting for its poll. Searches run beside generation; see `rollout/seconds/search`."""
+"""The rollout holds up to 2 s of waiting for verl's poll, and the searches, which run beside generation."""
 
 
 def main() -> None:
@@ -52,7 +52,9 @@ def main() -> None:
     changes += [f"grpo.steps={given.steps}"] if given.steps else []
     for engine in engines:
         with_stages = _timed_trl(given.out / "trl_stages.json") if engine == "trl" else contextless
-        with_stages(run_recipe)(load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine)
+        with_stages(run_recipe)(
+            load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine
+        )
     for engine in engines:
         _print_steps(engine, given.out, console)
     test = load_pairs(given.demo / "data" / "test")
@@ -124,7 +126,7 @@ def _print_steps(engine: str, out: Path, console: Console) -> None:
     console.print(f"{engine}: mean reward of each step: {' '.join(f'{reward:.2f}' for reward in rewards)}")
     if engine == "verl":
         stages = {name: [row[key] for row in rows.values() if key in row] for name, key in VERL_STAGES.items()}
-        stages["search, of an episode"] = [row["rollout/seconds/search"] for row in rows.values()]
+        stages["search, of an episode"] = [row["time/episode/search"] for row in rows.values()]
     elif (out / "trl_stages.json").exists():
         import json
 

@@ -112,7 +112,9 @@ def main(folder: Path) -> None:
         entry["masks"] = [
             row[: int(keep.sum())].tolist()
             for row, keep in zip(
-                out.batch["response_mask"], out.batch["attention_mask"][:, -out.batch["responses"].shape[1] :], strict=True
+                out.batch["response_mask"],
+                out.batch["attention_mask"][:, -out.batch["responses"].shape[1] :],
+                strict=True,
             )
         ]
         report["steps"].append(entry)
@@ -135,7 +137,9 @@ def main(folder: Path) -> None:
             norm_adv_by_std_in_grpo=config.algorithm.norm_adv_by_std_in_grpo,
             config=config.algorithm,
         )
-        per_token = [row[mask.bool()] for row, mask in zip(out.batch["advantages"], out.batch["response_mask"], strict=True)]
+        per_token = [
+            row[mask.bool()] for row, mask in zip(out.batch["advantages"], out.batch["response_mask"], strict=True)
+        ]
         entry["advantages"] = [float(row[0]) if len(row) else 0.0 for row in per_token]
         batch = left_right_2_no_padding(out.to_tensordict())
         size = config.actor_rollout_ref.actor.ppo_mini_batch_size * config.actor_rollout_ref.rollout.n

@@ -84,9 +84,7 @@ class TapeServer:
             request.ids.append(ids.pop(0))
         if not request.ids:
             raise ConnectionError("the tape is at its end")
-        return TokenOutput(
-            token_ids=request.ids, log_probs=[-0.5] * len(request.ids), extra_fields={"global_steps": 0}
-        )
+        return TokenOutput(token_ids=request.ids, log_probs=[-0.5] * len(request.ids), extra_fields={"global_steps": 0})
 
 
 def prompts_of(data: PairSet, config: Any, codec: Codec) -> dict[tuple[int, ...], str]:

@@ -39,8 +39,8 @@ def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any] | None = None, **_: Any
 ) -> dict[str, float]:
-    """verl's reward function: `score` is r on the grid of `outcome`, `acc` whether the comparison is right, the rest the
-    breakdown."""
+    """verl's reward function: `score` is r on the grid of `outcome`, `acc` whether the comparison is right, the rest
+    the breakdown."""
     breakdown = (extra_info or {}).get(FIELD)
     if breakdown is None:
         raise NoBreakdown(

@@ -62,26 +62,21 @@ class RolloutReader:
     def step(self, step: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
         """The means over a finished step's episodes (`rollout/episodes` is their number), and its traces.
 
-        `rollout/seconds/STAGE` is how long an episode waited for a stage, queues included; `rollout/weights_behind`
+        `time/episode/STAGE` is how long an episode waited for a stage, queues included; `rollout/weights_behind`
         by how many steps the weights that sampled an episode were older than they should be, at most."""
-        self._read_on()
+        self._read_all()
         rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
         played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
         means = {"rollout/episodes": float(len(rows)), **breakdown(played)}
         for stage in rows[0]["seconds"]:
-            means[f"rollout/seconds/{stage}"] = sum(row["seconds"][stage] for row in rows) / len(rows)
+            means[f"time/episode/{stage}"] = sum(row["seconds"][stage] for row in rows) / len(rows)
         means["rollout/weights_behind"] = float(step - 1 - min(row["weights"][0] for row in rows))
         traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
         return means, traces
 
-    def count(self, step: int) -> int:
-        """How many episodes of a step have been written down so far."""
-        self._read_on()
-        return len(self._steps[step])
-
-    def _read_on(self) -> None:
+    def _read_all(self) -> None:
         for path in sorted(self.folder.glob("*.jsonl")):
             lines, self._read[path] = new_lines(path, self._read.get(path, 0))
             for line in lines:

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,8 +27,6 @@ from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
 
-LATE_SECONDS = 120.0
-"""How long a shared file system may take to show what a worker on another node has written."""
 SILENCE_SECONDS = 3600.0
 """verl prints lines at every step; a process that says nothing for so long hangs."""
 PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
@@ -49,7 +46,6 @@ def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> Non
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
     _run(command, run, environment(home, cpu), follow.update)
-    follow.finish()
     merge(run)
 
 
@@ -111,41 +107,27 @@ class Follower:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
         self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
         self._read = 0
-        self._finished: deque[tuple[float, dict[str, Any]]] = deque()
 
     def update(self) -> None:
-        """Log the steps that verl has finished since the last call, once their episodes are all written down or are
-        late. Errors: `Diverged`; `VerlFailed` if episodes of a step never came back (verl fills their place and trains
-        on)."""
+        """Log the steps that verl has finished since the last call. Errors: `Diverged`; `VerlFailed` if episodes of a
+        step never came back (verl fills their place and trains on)."""
         lines, self._read = new_lines(self.metrics, self._read)
-        self._finished += [(time.monotonic(), json.loads(line)) for line in lines]
-        while self._finished:
-            since, row = self._finished[0]
+        for line in lines:
+            row = json.loads(line)
             step, metrics = row["step"], row["data"]
-            if self.rollouts.count(step) < self.episodes and time.monotonic() - since < LATE_SECONDS:
-                return
-            self._finished.popleft()
             means, traces = self.rollouts.step(step)
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
                 raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
                                f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip
             if means["rollout/episodes"] != self.episodes:
                 raise VerlFailed(
-                    f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes were written down in "
-                    f"{self.rollouts.folder}; {self.run.folder / 'logs' / 'verl.log'} says what became of the others "
-                    "(with several nodes, is the folder on a file system that they share?)"
+                    f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
+                    f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
             self.run.log({"step": step} | numbers | means)
             for trace in traces:
                 self.run.trace(trace)
-
-    def finish(self) -> None:
-        """`update` for the last time: waits for what is late."""
-        self.update()
-        while self._finished:
-            time.sleep(0.5)
-            self.update()
 
 
 def last_checkpoint(run: Run) -> int | None:

@@ -41,9 +41,15 @@ class Log:
         self.worker = RolloutLog(home / "rollouts")
         self.follower = Follower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
 
+    def play(self, step: int, number: int) -> None:
+        pair, behind = self.pairs.pairs[number // 4], int(number == 1)
+        seconds = {"generation": 2.0 * number, "search": 0.5}
+        versions = (step - 1 - behind, step - 1)
+        self.worker.write(step, number % 4, pair, played(), seconds=seconds, weights=versions)
+
     def step(self, step: int, episodes: int = 8, norm: float | None = 0.5) -> None:
         for number in range(episodes):
-            self.worker.write(step, number % 4, self.pairs.pairs[number // 4], played())
+            self.play(step, number)
         data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out"}
         with self.metrics.open("a") as file:
             file.write(json.dumps({"step": step, "data": data}) + "\n")
@@ -62,6 +68,8 @@ def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
     assert rows[1]["rollout/sampled_tokens"] == 1
     assert rows[1]["critic/score/mean"] == rows[1]["rollout/reward/r"] == 0.5
     assert "a/text" not in rows[1]
+    assert (rows[1]["time/episode/generation"], rows[1]["time/episode/search"]) == (7.0, 0.5)
+    assert rows[1]["rollout/weights_behind"] == 1.0
     traces = read_rows(run.folder / "traces.jsonl")
     assert [(t["step"], t["pair_id"]) for t in traces] == [
         (s, pairs.pairs[0].pair_id) for s in (1, 2) for _ in range(4)

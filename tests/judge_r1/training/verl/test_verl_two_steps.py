@@ -81,6 +81,8 @@ def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp
     for row in rows:
         assert row["rollout/episodes"] == 8
         assert row["rollout/infrastructure_failures"] == 0
+        assert row["rollout/weights_behind"] == 0  # each step is sampled from the weights of the step before
+        assert row["time/episode/generation"] > row["time/episode/search"] > 0
         assert row["rollout/reward/valid"] > 0
         assert row["rollout/reward/searches"] > 0
         # verl's reward is the driver's, and the trainer's log-probabilities are the sampler's

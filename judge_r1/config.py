@@ -8,7 +8,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from judge_r1.episode import Budget
-from judge_r1.overlay import Section, load_section, validated
+from judge_r1.overlay import BadRecipe, Section, load_section, validated
 
 
 class EpisodeConfig(Section):
@@ -126,9 +126,12 @@ class Recipe(Section):
     @model_validator(mode="before")
     @classmethod
     def _model_of_start(cls, data: Any) -> Any:
+        """runs/NAME/model, unless a run has put the folder NAME somewhere else and says where."""
         start = data.get("start") if isinstance(data, dict) else None
         name = start.get("name") if isinstance(start, dict) else None
-        return data | {"model": f"runs/{name}/model"} if name else data
+        if not name or Path(str(data.get("model"))).parts[-2:] == (str(name), "model"):
+            return data
+        return data | {"model": f"runs/{name}/model"}
 
     @model_validator(mode="after")
     def _whole_batches(self) -> "Recipe":
@@ -147,7 +150,13 @@ class Recipe(Section):
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
-    return load_section(Recipe, path, overrides, files=("start",))
+    recipe = load_section(Recipe, path, overrides, files=("start",))
+    if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
+        raise BadRecipe(
+            f"{path} trains the model of {recipe.start.name}: set start.model to begin with another one, "
+            "or start=null to train `model` as it is"
+        )
+    return recipe
 
 
 def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:

@@ -27,7 +27,7 @@ class BadRecipe(JudgeError):
 
 def load_section(model: type[S], path: Path, overrides: Sequence[str] = (), *, files: Sequence[str] = ()) -> S:
     """The file as `model`; the error for an unknown key names the nearest one. Under a key of `files` a file may name
-    another one (paths are relative to it), which is read in its place."""
+    another one (paths are relative to it), which is read in its place, or hold keys that extend one."""
     return validated(model, read(path, files=files), overrides, str(path))
 
 
@@ -58,8 +58,16 @@ def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ())
         raise BadRecipe(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
         raise BadRecipe(f"{path} must hold keys and values")
-    here = (*below, path.resolve())
-    data |= {key: read(path.parent / data[key], here, files=files) for key in files if isinstance(data.get(key), str)}
+    return _extended(data, path, (*below, path.resolve()), files)
+
+
+def _extended(data: dict[str, Any], path: Path, here: tuple[Path, ...], files: Sequence[str]) -> dict[str, Any]:
+    """Keys and values that stand in `path` over those of the file that they extend."""
+    for key in files:
+        if isinstance(data.get(key), str):
+            data[key] = read(path.parent / data[key], here, files=files)
+        elif isinstance(data.get(key), dict):  # written out in place, perhaps over a file
+            data[key] = _extended(data[key], path, here, files)
     if "extends" not in data:
         return data
     base = data.pop("extends")

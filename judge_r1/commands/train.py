@@ -1,8 +1,10 @@
 """train: run a recipe."""
 
+import shlex
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -10,6 +12,9 @@ from rich.console import Console
 from judge_r1.config import Recipe
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
+
+if TYPE_CHECKING:
+    from judge_r1.training.chain import Link
 
 
 def register(app: typer.Typer) -> None:
@@ -20,21 +25,39 @@ def train(
     recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/mini/warmup.yaml.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; runs/NAME by default.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and stop.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the resolved recipe and what it costs.")] = False,
 ) -> None:
-    """Train a judge. An interrupted run goes on from its last checkpoint when the command is given again.
+    """Train a judge, and first the ones that its recipe starts from, in run folders beside its own. An interrupted run
+    goes on from its last checkpoint when the command is given again; a finished one is used as it is.
 
     Example: `judge-r1 train recipes/mini/grpo.yaml grpo.steps=10 --out runs/try`
     """
     from judge_r1.config import dump_recipe, load_recipe
+    from judge_r1.training.chain import links, remaining
 
     resolved = load_recipe(recipe, overrides or [])
+    folder = out or Path("runs") / resolved.name
+    chain = links(resolved, folder)
     if dry_run:
         print(dump_recipe(resolved), end="")
+        print("\n".join(_plan(chain, recipe, overrides or [])))
         return
-    folder = out or Path("runs") / resolved.name
-    run_recipe(resolved, folder)
-    Console().print(f"model in {folder / 'model'}")
+    console = Console()
+    for link, at in remaining(chain):
+        if len(chain) > 1:
+            console.rule(f"{link.name}, in {at}", align="left")
+        run_recipe(link, at)
+    console.print(f"model in {folder / 'model'}")
+
+
+def _plan(chain: "Sequence[Link]", recipe: Path, overrides: Sequence[str]) -> list[str]:
+    """What the runs cost, and the command that starts them."""
+    import torch
+
+    from judge_r1.training.plan.report import PAPER_GPUS, report
+
+    command = shlex.join(["judge-r1", "train", str(recipe), *overrides, "--out", str(chain[-1][1])])
+    return report(chain, command, torch.cuda.device_count() or PAPER_GPUS)
 
 
 def run_recipe(recipe: Recipe, folder: Path) -> bool:

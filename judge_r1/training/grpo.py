@@ -18,11 +18,13 @@ from judge_r1.principles import by_number
 from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
+from judge_r1.training.lora import adapter_config
+from judge_r1.training.objective import trl_objective
 from judge_r1.training.order import shuffled
 from judge_r1.training.outcome import outcome
+from judge_r1.training.redraw import REDRAWS, Reserve, alike
 
-DUAL_CLIP = 3.0
-"""Ratios count as this at most where the advantage is negative (dual-clip PPO): verl's default, off in TRL's."""
+Played = list[tuple[ReasoningPair, Trajectory]]
 
 
 def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
@@ -52,16 +54,13 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         generation_batch_size=episodes,
         gradient_accumulation_steps=episodes // config.micro_batch_size // config.updates_per_step,
         num_generations=config.group_size,
-        max_completion_length=recipe.episode.spending.episode_tokens,
         learning_rate=config.learning_rate,
         warmup_steps=config.warmup_ratio,
         lr_scheduler_type="constant_with_warmup",
         temperature=config.temperature,
-        epsilon=config.clip,
-        delta=DUAL_CLIP,
-        beta=config.kl,
         shuffle_dataset=False,
         mask_truncated_completions=False,
+        **trl_objective(recipe),
         **common_arguments(recipe, model, save_steps=recipe.save_every * config.updates_per_step),
     )
     trainer = GRPOTrainer(
@@ -72,8 +71,11 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=tokenizer,
         callbacks=[RunLog(run)],
+        peft_config=adapter_config(recipe.lora),
     )
     resume(trainer, run)
+    if recipe.lora:  # the saved model is a normal one
+        trainer.model = trainer.model_wrapped = trainer.accelerator.unwrap_model(trainer.model).merge_and_unload()
     save_model(trainer, run)
 
 
@@ -102,11 +104,41 @@ class Rollouts:
             self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos)
         step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
-        trajectories = self._player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
-        self.run.log({"step": step} | breakdown(list(zip(pairs, trajectories, strict=True))))
-        for pair, trajectory in list(zip(pairs, trajectories, strict=True))[: self.recipe.grpo.group_size]:
+        played = self._play(self._player, pairs, seed)
+        batch, redraws = played, dict[str, float]()
+        if self.recipe.grpo.dynamic_sampling:
+            reserve = Reserve(self.data, prompts, self.recipe.seed, step)
+            batch, played, redraws = self._redraw(self._player, played, reserve, seed)
+        self.run.log({"step": step} | breakdown(played) | redraws)
+        for pair, trajectory in batch[: self.recipe.grpo.group_size]:
             self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
-        return as_columns(trajectories)
+        return as_columns([trajectory for _, trajectory in batch])
+
+    def _play(self, player: Player, pairs: Sequence[ReasoningPair], seed: int) -> Played:
+        trajectories = player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
+        return list(zip(pairs, trajectories, strict=True))
+
+    def _redraw(
+        self, player: Player, played: Played, reserve: Reserve, seed: int
+    ) -> tuple[Played, Played, dict[str, float]]:
+        """The batch with other pairs in the place of groups that are alike, everything that was played for it, and
+        how many groups were replaced and how many are alike still."""
+        size = self.recipe.grpo.group_size
+        groups = [played[start : start + size] for start in range(0, len(played), size)]
+        everything, replaced = list(played), 0
+        for attempt in range(REDRAWS):
+            places = [i for i, group in enumerate(groups) if alike([trajectory for _, trajectory in group])]
+            others = reserve.draw(len(places))
+            if not others:
+                break
+            more = self._play(player, [pair for pair in others for _ in range(size)], (seed + attempt + 1) % 2**63)
+            everything += more
+            replaced += len(others)
+            for i, start in zip(places, range(0, len(more), size), strict=False):
+                groups[i] = more[start : start + size]
+        left = sum(alike([trajectory for _, trajectory in group]) for group in groups)
+        counts = {"rollout/groups_redrawn": float(replaced), "rollout/groups_alike": float(left)}
+        return [episode for group in groups for episode in group], everything, counts
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:

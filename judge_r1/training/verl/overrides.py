@@ -1,4 +1,4 @@
-"""A recipe as verl's configuration: every key of verl that we set stands in this file.
+"""A recipe as verl's configuration: every key of verl that we set stands in this file or in `objective`.
 
 Values that a recipe does not name stay verl's, but for three that TRL has otherwise and that would make one recipe two
 (weight decay, and two seeds). The paper trains with verl too: group advantage by the standard deviation, low-variance
@@ -9,11 +9,10 @@ from pathlib import Path
 
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
-from judge_r1.training.grpo import DUAL_CLIP
+from judge_r1.training.verl.objective import Value, objective
 
 CPU_ROLLOUT = "judge_r1_cpu"
 """The name of our rollout server for machines without an accelerator."""
-Value = str | int | float | bool | list[str]
 _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
@@ -22,7 +21,7 @@ def overrides(
 ) -> list[str]:
     """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
     accelerators of this machine (on a CPU: ranks). Errors: JudgeError where the batches do not divide."""
-    keys = _training(recipe, gpus) | _rollout(recipe, agent_loops)
+    keys = objective(recipe) | _training(recipe, gpus) | _rollout(recipe, agent_loops)
     keys |= {
         "data.train_files": str(train_parquet),
         "data.val_files": str(train_parquet),
@@ -49,9 +48,6 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         )
     micro_batch = min(grpo.micro_batch_size, episodes_per_rank)
     return {
-        "algorithm.adv_estimator": "judge_r1_grpo",
-        "algorithm.norm_adv_by_std_in_grpo": True,
-        "algorithm.use_kl_in_reward": False,
         "critic.enable": False,
         "data.train_batch_size": grpo.pairs_per_step,
         "data.max_prompt_length": recipe.episode.prompt_tokens,
@@ -66,14 +62,6 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         f"{actor}.strategy": "fsdp2",
         f"{actor}.ppo_mini_batch_size": pairs_per_update,
         f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
-        f"{actor}.clip_ratio": grpo.clip,
-        f"{actor}.clip_ratio_low": grpo.clip,
-        f"{actor}.clip_ratio_high": grpo.clip,
-        f"{actor}.clip_ratio_c": DUAL_CLIP,
-        f"{actor}.loss_agg_mode": "token-mean",
-        f"{actor}.use_kl_loss": grpo.kl > 0,
-        f"{actor}.kl_loss_coef": grpo.kl,
-        f"{actor}.kl_loss_type": "low_var_kl",
         f"{actor}.data_loader_seed": recipe.seed,
         f"{actor}.optim.lr": grpo.learning_rate,
         f"{actor}.optim.lr_warmup_steps_ratio": grpo.warmup_ratio,

@@ -23,6 +23,7 @@ from judge_r1.play import check_prompts
 from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.logging import Diverged
+from judge_r1.training.lora import merged
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -46,7 +47,7 @@ def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> Non
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
     _run(command, run, environment(home, cpu), follow.update)
-    merge(run)
+    merge(run, recipe)
 
 
 def check(recipe: Recipe, data: PairSet) -> None:
@@ -106,6 +107,7 @@ class Follower:
     def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
         self.episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size
+        self.redraws = recipe.grpo.dynamic_sampling  # verl then plays more groups than a step trains on
         self._read = 0
 
     def update(self) -> None:
@@ -119,12 +121,15 @@ class Follower:
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
                 raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
                                f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip
-            if means["rollout/episodes"] != self.episodes:
+            spare = means["rollout/episodes"] - self.episodes
+            if spare < 0 or (spare and not self.redraws):
                 raise VerlFailed(
                     f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
                     f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+            if self.redraws:
+                numbers["rollout/groups_redrawn"] = metrics.get("training/filter_groups/evicted_samples", 0.0)
             self.run.log({"step": step} | numbers | means)
             for trace in traces:
                 self.run.trace(trace)
@@ -136,8 +141,8 @@ def last_checkpoint(run: Run) -> int | None:
     return int(marker.read_text()) if marker.exists() else None
 
 
-def merge(run: Run) -> None:
-    """The newest checkpoint's shards as a Hugging Face folder, `run.model`."""
+def merge(run: Run, recipe: Recipe) -> None:
+    """The newest checkpoint's shards as a Hugging Face folder, `run.model`; adapters are merged into the weights."""
     step = last_checkpoint(run)
     if step is None:
         raise VerlFailed(f"verl left no checkpoint in {run.checkpoints}")
@@ -147,7 +152,27 @@ def merge(run: Run) -> None:
     shutil.rmtree(partial, ignore_errors=True)
     folders = ["--local_dir", str(shards.absolute()), "--target_dir", str(partial)]
     _run([*command, *folders], run, dict(os.environ), lambda: None)
+    if recipe.lora:
+        partial = merge_adapters(recipe, partial)
     partial.rename(run.model)
+
+
+def merge_adapters(recipe: Recipe, folder: Path) -> Path:
+    """verl's merger leaves the untrained weights in `folder` and the adapters in a folder inside; the folder returned,
+    beside it, has the trained weights. Errors: VerlFailed if the checkpoint has no adapters, or of another scale."""
+    adapters, target = folder / "lora_adapter", folder.with_name(".model.merged")
+    file = adapters / "adapter_config.json"
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    assert recipe.lora is not None
+    if (found.get("r"), found.get("lora_alpha")) != (recipe.lora.rank, recipe.lora.alpha):
+        raise VerlFailed(
+            f"{adapters} holds adapters of rank {found.get('r')} and alpha {found.get('lora_alpha')}, "
+            f"and the recipe trains rank {recipe.lora.rank} and alpha {recipe.lora.alpha}"
+        )
+    shutil.rmtree(target, ignore_errors=True)
+    merged(recipe.model, adapters, target)
+    shutil.rmtree(folder)
+    return target
 
 
 def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:

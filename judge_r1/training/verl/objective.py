@@ -1,0 +1,57 @@
+"""A recipe's GRPO objective in verl's words; `judge_r1.training.objective` has the table and says it to TRL."""
+
+from judge_r1.config import Recipe
+from judge_r1.training.objective import DUAL_CLIP
+
+Value = str | int | float | bool | list[str]
+_LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}
+SAMPLER = "trainer.v1.sampler"
+
+
+def objective(recipe: Recipe) -> dict[str, Value]:
+    """Advantage, ratio, clipping, aggregation and KL. The constant of `loss: constant` is the longest episode that the
+    budget allows, as TRL has it."""
+    grpo, actor = recipe.grpo, "actor_rollout_ref.actor"
+    keys: dict[str, Value] = {
+        "algorithm.adv_estimator": "judge_r1_grpo",
+        "algorithm.norm_adv_by_std_in_grpo": grpo.advantage_by_std,
+        "algorithm.use_kl_in_reward": False,
+        f"{actor}.policy_loss.loss_mode": "gspo" if grpo.ratio == "sequence" else "vanilla",
+        f"{actor}.clip_ratio": grpo.clip,
+        f"{actor}.clip_ratio_low": grpo.clip,
+        f"{actor}.clip_ratio_high": grpo.clip if grpo.clip_high is None else grpo.clip_high,
+        f"{actor}.clip_ratio_c": DUAL_CLIP,
+        f"{actor}.loss_agg_mode": _LOSS[grpo.loss],
+        f"{actor}.use_kl_loss": grpo.kl > 0,
+        f"{actor}.kl_loss_coef": grpo.kl,
+        f"{actor}.kl_loss_type": "low_var_kl",
+    }
+    if grpo.loss == "constant":
+        keys[f"{actor}.loss_scale_factor"] = recipe.episode.spending.episode_tokens
+    return keys | _dynamic_sampling(recipe) | _lora(recipe)
+
+
+def _dynamic_sampling(recipe: Recipe) -> dict[str, Value]:
+    """verl's group filter on `acc`, the outcome, with our bound on how often it draws again (see `sampler`)."""
+    if not recipe.grpo.dynamic_sampling:
+        return {}
+    return {
+        "algorithm.filter_groups.enable": True,
+        "algorithm.filter_groups.metric": "acc",
+        f"{SAMPLER}.custom_sampler.path": "pkg://judge_r1.training.verl.sampler",
+        f"{SAMPLER}.custom_sampler.name": "BoundedRedraws",
+        f"+{SAMPLER}.sampler_kwargs.train_batch_size": recipe.grpo.pairs_per_step,
+    }
+
+
+def _lora(recipe: Recipe) -> dict[str, Value]:
+    """verl trains the adapters and sends merged weights to the rollout server, which then needs no support of LoRA."""
+    if recipe.lora is None:
+        return {}
+    model = "actor_rollout_ref.model"
+    return {
+        f"{model}.lora_rank": recipe.lora.rank,
+        f"{model}.lora_alpha": recipe.lora.alpha,
+        f"{model}.target_modules": "all-linear",
+        f"{model}.lora.merge": True,
+    }

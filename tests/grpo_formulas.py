@@ -1,0 +1,69 @@
+"""GRPO's objective and its options, written down plainly once more, episode by episode and token by token."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+LENGTH = 6
+"""Tokens of the longest episode that the toys' budget allows."""
+MASK = [[1, 1, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]]
+OLD = [[-1.0, -2.0, -9.0, -0.5, -1.5, -0.7], [-0.3, -1.1, -2.2, -9.0, -9.0, -9.0]]
+NEW = [[-0.6, -2.4, -1.0, -0.1, -1.45, -0.9], [-0.8, -0.7, -2.25, -3.0, -3.0, -3.0]]
+ADVANTAGES = [1.3, -0.8]
+CASES: list[dict[str, Any]] = [
+    {},
+    {"clip_high": 0.45},
+    {"ratio": "sequence", "loss": "sequence-mean", "clip": 0.03, "clip_high": 0.04},
+    {"loss": "sequence-mean"},
+    {"loss": "constant", "advantage_by_std": False},
+    {"ratio": "sequence"},
+]
+
+
+@dataclass(frozen=True)
+class Options:
+    """As in a recipe; `constant` is the longest episode."""
+
+    clip: float = 0.2
+    clip_high: float | None = None
+    ratio: str = "token"
+    loss: str = "token-mean"
+    constant: int = LENGTH
+
+    @classmethod
+    def of(cls, grpo: Mapping[str, Any]) -> "Options":
+        """What a recipe says of the loss; its advantages are given."""
+        return cls(**{key: value for key, value in grpo.items() if key != "advantage_by_std"})
+
+
+def advantages(rewards: Sequence[float], *, by_std: bool, epsilon: float) -> list[float]:
+    """(r - mean) / (s + epsilon) in one group, s with n - 1; without the division for Dr.GRPO."""
+    mean = sum(rewards) / len(rewards)
+    deviation = math.sqrt(sum((r - mean) ** 2 for r in rewards) / (len(rewards) - 1))
+    return [(r - mean) / (deviation + epsilon if by_std else 1.0) for r in rewards]
+
+
+def policy_loss(
+    new: Sequence[Sequence[float]],
+    old: Sequence[Sequence[float]],
+    mask: Sequence[Sequence[int]],
+    advantage: Sequence[float],
+    options: Options,
+) -> float:
+    """-J over a batch of episodes: `new` and `old` are log-probabilities, [episode][token]."""
+    high = options.clip if options.clip_high is None else options.clip_high
+    sums, counts = [], []
+    for now, before, kept, gain in zip(new, old, mask, advantage, strict=True):
+        logs = [n - o for n, o, k in zip(now, before, kept, strict=True) if k]
+        if options.ratio == "sequence":
+            logs = [sum(logs) / len(logs)] * len(logs)
+        ratios = [math.exp(log) for log in logs]
+        terms = [min(x * gain, min(max(x, 1 - options.clip), 1 + high) * gain) for x in ratios]
+        sums.append(sum(terms))
+        counts.append(len(terms))
+    if options.loss == "token-mean":
+        return -sum(sums) / sum(counts)
+    if options.loss == "sequence-mean":
+        return -sum(s / c for s, c in zip(sums, counts, strict=True)) / len(sums)
+    return -sum(sums) / (len(sums) * options.constant)

@@ -1,0 +1,97 @@
+"""Every option of the recipe reaches verl's own loss and advantage: their numbers are those of the plain formula, which
+TRL is held to as well (test_grpo_options)."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, advantages, policy_loss
+from verl_toys import compose, keys_of
+
+from judge_r1.config import LoraConfig, Recipe
+
+
+def with_options(recipe: Recipe, **grpo: Any) -> Recipe:
+    return recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update=grpo)})
+
+
+@pytest.mark.parametrize("grpo", CASES, ids=str)
+def test_verls_loss_is_the_formulas(recipe: Recipe, grpo: dict[str, Any]) -> None:
+    from verl.trainer.ppo.core_algos import get_policy_loss_fn
+    from verl.utils.config import omega_conf_to_dataclass
+
+    actor = omega_conf_to_dataclass(compose(keys_of(with_options(recipe, **grpo))).actor_rollout_ref.actor)
+    if actor.loss_scale_factor is not None:
+        assert actor.loss_scale_factor == recipe.episode.spending.episode_tokens
+        actor.global_batch_info["loss_scale_factor"] = LENGTH  # the toys' longest episode, as verl's worker hands it on
+    loss, _ = get_policy_loss_fn(actor.policy_loss.loss_mode)(
+        old_log_prob=torch.tensor(OLD),
+        log_prob=torch.tensor(NEW),
+        advantages=torch.tensor(ADVANTAGES)[:, None].expand(2, LENGTH),
+        response_mask=torch.tensor(MASK),
+        loss_agg_mode=actor.loss_agg_mode,
+        config=actor,
+    )
+    assert float(loss) == pytest.approx(policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)), rel=1e-5)
+
+
+@pytest.mark.parametrize("by_std", [True, False])
+def test_verls_advantage_is_the_formulas(recipe: Recipe, by_std: bool) -> None:
+    from judge_r1.training.verl.advantage import group_advantage
+
+    config = compose(keys_of(with_options(recipe, advantage_by_std=by_std)))
+    scores = [1.0, 0.2, 0.4, 0.0]
+    rewards, mask = torch.zeros(4, 3), torch.ones(4, 3)
+    rewards[:, -1] = torch.tensor(scores)
+    found, _ = group_advantage(rewards, mask, np.array(list("aaaa"), dtype=object), config=config.algorithm)
+    assert found[:, 0].tolist() == pytest.approx(advantages(scores, by_std=by_std, epsilon=1e-6), rel=1e-5)
+
+
+def test_lora_keys_compose(recipe: Recipe) -> None:
+    model = compose(keys_of(recipe.model_copy(update={"lora": LoraConfig(rank=4, alpha=8)}))).actor_rollout_ref.model
+    assert (model.lora_rank, model.lora_alpha, model.target_modules, model.lora.merge) == (4, 8, "all-linear", True)
+    assert compose(keys_of(recipe)).actor_rollout_ref.model.lora_rank == 0
+
+
+def sampler(recipe: Recipe, groups: int) -> Any:
+    """The buffer that verl makes of our keys."""
+    from verl.utils.import_utils import load_extern_type
+
+    config = compose(keys_of(with_options(recipe, dynamic_sampling=True, pairs_per_step=groups)))
+    assert (config.algorithm.filter_groups.enable, config.algorithm.filter_groups.metric) == (True, "acc")
+    chosen = config.trainer.v1.sampler
+    return load_extern_type(chosen.custom_sampler.path, chosen.custom_sampler.name)(
+        trainer_mode="sync",
+        trainer_config={},
+        max_off_policy_threshold=chosen.max_off_policy_threshold,
+        max_off_policy_strategy=chosen.max_off_policy_strategy,
+        sampler_kwargs=chosen.sampler_kwargs,
+        refill_fn=lambda count: count,
+    )
+
+
+def finish(buffer: Any, outcomes: dict[str, float | None]) -> set[str]:
+    """Groups that have ended, with the outcome that all their episodes share, or None; which of them are replaced?"""
+    buffer.finished_keys["train"] = set(outcomes)
+    buffer._dapo_classification_cache["train"] = dict(outcomes)
+    found, counts = buffer._dapo_filtered_keys("train")
+    assert sum(counts.values()) == len(found)
+    return set(found)
+
+
+def test_the_sampler_replaces_groups_that_are_alike_up_to_its_bound(recipe: Recipe) -> None:
+    from judge_r1.training.redraw import REDRAWS
+
+    buffer = sampler(recipe, 2)
+    assert finish(buffer, {"a": 1.0, "b": None, "c": 0.0}) == {"a", "c"}
+    rest = {f"d{i}": 1.0 for i in range(9)}
+    assert len(finish(buffer, rest)) == REDRAWS * 2 - 2
+    assert finish(buffer, rest) == set()
+    assert finish(buffer, {"b": None}) == set()
+
+
+def test_without_the_option_verls_own_sampler_runs(recipe: Recipe) -> None:
+    config = compose(keys_of(recipe))
+    assert not config.algorithm.filter_groups.enable
+    assert config.trainer.v1.sampler.custom_sampler.path is None

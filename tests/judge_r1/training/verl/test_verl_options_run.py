@@ -1,0 +1,32 @@
+"""verl as it is released, with adapters and dynamic sampling: it runs, counts, and ends in a normal model."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from judge_r1.config import LoraConfig, Recipe
+from judge_r1.models import load_model
+from judge_r1.runs import Run, read_rows
+from judge_r1.training.redraw import REDRAWS
+from judge_r1.training.verl.train import train_verl
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_lora_and_dynamic_sampling(recipe: Recipe, data_folder: Path, tmp_path: Path) -> None:
+    """The model of random weights is never right, so every group is alike and the bound ends each step."""
+    grpo = recipe.grpo.model_copy(update={"dynamic_sampling": True})
+    recipe = recipe.model_copy(update={"grpo": grpo, "lora": LoraConfig(rank=2, alpha=4)})
+    run = Run(tmp_path / "run", recipe)
+    train_verl(recipe, data_folder, run, cpu=True)
+
+    rows = read_rows(run.folder / "metrics.jsonl")
+    assert [row["step"] for row in rows] == [1, 2]
+    for row in rows:
+        assert row["rollout/groups_redrawn"] == REDRAWS * grpo.pairs_per_step
+        assert row["rollout/episodes"] >= (1 + REDRAWS) * grpo.pairs_per_step * grpo.group_size
+    trained, base = load_model(str(run.model)).state_dict(), load_model(recipe.model).state_dict()
+    assert trained.keys() == base.keys()
+    assert all(torch.isfinite(tensor).all() for tensor in trained.values())
+    assert not (run.model / "lora_adapter").exists()

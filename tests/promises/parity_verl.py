@@ -20,6 +20,7 @@ os.environ |= {
     "WORLD_SIZE": "1",
     "LOCAL_RANK": "0",
     "MASTER_ADDR": "127.0.0.1",
+    "MASTER_PORT": "29500",  # asked for and not used: the group is there already, over a file
     "WG_BACKEND": "ray",
 }
 sys.path[:0] = [str(Path(__file__).parents[1] / "judge_r1" / "training" / "verl"), str(Path(__file__).parents[2])]

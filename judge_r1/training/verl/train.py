@@ -24,6 +24,7 @@ from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.logging import Diverged
 from judge_r1.training.lora import merged
+from judge_r1.training.order import shuffled
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -37,12 +38,14 @@ class VerlFailed(JudgeError):
     """verl's trainer ended with an error; its log says why."""
 
 
-def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool) -> None:
+def train_verl(recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool, gpus_per_node: int | None = None) -> None:
     """Train `recipe.model` on the pairs of `data_folder` and write `run.model`; goes on from the last checkpoint if
-    there is one. `cpu` runs everything on the processor, else vLLM and this machine's GPUs are used."""
+    there is one. `cpu` runs everything on the processor, else vLLM and GPUs are used: `gpus_per_node` (on a CPU: ranks)
+    of this machine, all by default."""
     recipe, data = recipe.model_copy(update={"model": _lasting(resolve(recipe.model))}), load_pairs(data_folder)
     check(recipe, data)
-    command = prepare(recipe, data, data_folder, run, gpus=1 if cpu else _gpus(), cpu=cpu)
+    gpus = gpus_per_node or (1 if cpu else _gpus())
+    command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu)
     run.cut_back(last_checkpoint(run) or 0)
     home = run.folder / "verl"
     follow = Follower(run, home, RolloutReader(home / "rollouts", data.by_id()), recipe)
@@ -60,12 +63,19 @@ def check(recipe: Recipe, data: PairSet) -> None:
     check_prompts(data, recipe.episode, Codec(load_tokenizer(recipe.model)), context_length(recipe.model))
 
 
+def in_order(recipe: Recipe, data: PairSet) -> PairSet:
+    """The pairs as the run will meet them, in whole epochs: the order that TRL's trainer is given."""
+    count, wanted = len(data.pairs), recipe.grpo.steps * recipe.grpo.pairs_per_step
+    order = shuffled(count, count * -(-wanted // count), recipe.seed)
+    return PairSet(data.cases, [data.pairs[i] for i in order])
+
+
 def prepare(recipe: Recipe, data: PairSet, data_folder: Path, run: Run, *, gpus: int, cpu: bool) -> list[str]:
     """Write the parquet file, the recipe for the workers and the agent loop's file; returns verl's command."""
     home = (run.folder / "verl").absolute()
     shutil.rmtree(home, ignore_errors=True)  # of an earlier attempt: its rows are in the run's logs
     home.mkdir(parents=True)
-    write_parquet(data, home / "train.parquet", recipe.episode)
+    write_parquet(in_order(recipe, data), home / "train.parquet", recipe.episode)
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     loop = {
         "name": AGENT_NAME,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -68,13 +69,27 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return {name: tensor.float() for name, tensor in load_model(str(folder)).state_dict().items()}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
+    two_steps(recipe, guesser, data_folder, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_two_ranks(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
+    """Two ranks over gloo, each with a rollout server of its own: both play, and both get the new weights."""
+    run = two_steps(recipe, guesser, data_folder, tmp_path, ranks=2)
+    log = (run.folder / "logs" / "verl.log").read_text()
+    for rank in (0, 1):
+        answers = re.findall(rf"judge_r1_cpu_{rank}: (\d+) answers from the weights of step (\w+)", log)
+        assert {step: int(count) > 0 for count, step in answers if step in "01"} == {"0": True, "1": True}
+
+
+def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> Run:
     before = ray_processes()
     recipe = recipe.model_copy(update={"model": str(guesser)})
     run = Run(tmp_path / "run", recipe)
-    train_verl(recipe, data_folder, run, cpu=True)
+    train_verl(recipe, data_folder, run, cpu=True, gpus_per_node=ranks)
 
     rows: list[dict[str, Any]] = read_rows(run.folder / "metrics.jsonl")
     assert [row["step"] for row in rows] == [1, 2]
@@ -111,3 +126,4 @@ def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp
         time.sleep(0.5)
     assert ray_processes() <= before, "processes of Ray are left behind"
     assert not os.path.exists("outputs")
+    return run

@@ -194,7 +194,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     for name, before in start.items():
         moved += float(((one[name].float() - before) ** 2).sum())
         apart += float(((one[name].float() - other[name].float()) ** 2).sum())
-    assert moved**0.5 > 0.02
+    assert moved**0.5 > 0.005
     assert (apart / moved) ** 0.5 < 1e-4, f"TRL and verl are {(apart / moved) ** 0.5:.1e} of the update apart"
     assert all(torch.isfinite(tensor).all() for tensor in one.values())
 

@@ -1,8 +1,8 @@
 """A recipe as verl's configuration: every key of verl that we set stands in this file or in `objective`.
 
 Values that a recipe does not name stay verl's, but for three that TRL has otherwise and that would make one recipe two
-(weight decay, the order of the pairs, and a seed). The paper trains with verl too: group advantage by the standard deviation, low-variance
-KL in the loss, clipping on both sides, token mean.
+(weight decay, the order of the pairs, and a seed). The paper trains with verl too: group advantage by the standard
+deviation, low-variance KL in the loss, clipping on both sides, token mean.
 """
 
 from pathlib import Path

@@ -7,6 +7,10 @@
     loss: sequence-mean       GRPO (DeepSeekMath, Eq. 3), GSPO        loss_type grpo
     loss: constant            Dr.GRPO, section 3.2                    loss_type dr_grpo, over max_completion_length
     advantage_by_std: false   Dr.GRPO, section 3.2                    scale_rewards none
+    kl                        low-variance KL in the loss (Eq. 4)     beta, without use_bias_correction_kl
+
+TRL's own default multiplies the KL term by the importance ratio, which changes its gradient even where the ratio is 1;
+the paper's and verl's low-variance KL does not.
 
 `judge_r1.training.verl.objective` says the same to verl; tests hold both to one formula.
 """
@@ -36,5 +40,6 @@ def trl_objective(recipe: Recipe) -> dict[str, Any]:
         "loss_type": _LOSS[grpo.loss],
         "scale_rewards": "group" if grpo.advantage_by_std else "none",
         "beta": grpo.kl,
+        "use_bias_correction_kl": False,
         "max_completion_length": recipe.episode.spending.episode_tokens,
     }

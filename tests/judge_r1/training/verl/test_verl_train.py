@@ -117,7 +117,7 @@ def test_what_verl_is_told(run: Run, recipe: Recipe, pairs: PairSet, data_folder
 def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: PairSet) -> None:
     """verl's own dataset and sampler on the file, against the order of TRL's rows; four epochs of six pairs."""
     from torchdata.stateful_dataloader import StatefulDataLoader
-    from verl.trainer.main_ppo import create_rl_dataset, create_rl_sampler
+    from verl.trainer.ppo.utils import create_rl_dataset, create_rl_sampler
     from verl.utils.dataset.rl_dataset import collate_fn
     from verl_toys import compose, keys_of
 

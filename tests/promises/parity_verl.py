@@ -2,7 +2,7 @@
 
 Plays the tapes of FOLDER/step_N.json under verl's agent loop worker, computes log-probabilities and advantages and
 updates the actor with verl's own worker (one rank, FSDP2, our CPU platform), step by step. Leaves FOLDER/verl.json
-(trajectories, advantages, gradient norms) and FOLDER/verl.safetensors (the weights after the last step).
+(trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N).
 """
 
 import asyncio
@@ -155,10 +155,9 @@ def main(folder: Path) -> None:
             temperature=temperature,
         )
         entry["metrics"] = {k: v for k, v in tu.get(worker.update_actor(batch), "metrics").items() if "norm" in k}
-    if worker is not None:
         state = worker.actor.engine.module.state_dict()
-        full = {name: getattr(t, "full_tensor", lambda t=t: t)().float().contiguous() for name, t in state.items()}
-        save_file({name: tensor.clone() for name, tensor in full.items()}, folder / "verl.safetensors")
+        full = {name: getattr(t, "full_tensor", lambda t=t: t)().float().clone() for name, t in state.items()}
+        save_file(full, folder / f"verl_{step}.safetensors")
     (folder / "verl.json").write_text(json.dumps(report, default=float))
 
 

@@ -1,5 +1,5 @@
 """Promise 7: the drivers give one trajectory for the same sampled ids, and under recipes/parity.yaml TRL and verl make
-the same update from the same episodes: advantages to 1e-5, weights to 1e-4 of what the update moved, in float32.
+the same update from the same episodes: advantages to 1e-5, weights to 1e-4 of what one update moved, in float32.
 
 Both engines run whole: TRL's GRPOTrainer through `train_grpo`, verl's agent loop worker and actor worker in a process
 of its own (parity_verl.py). What is fixed is what the policy samples (tapes.py).
@@ -34,6 +34,9 @@ if not find_spec("trl") or not find_spec("verl"):
 PARITY = Path(__file__).parents[2] / "recipes" / "parity.yaml"
 KINDS = (("mixed", "alike", "lost", "alone"), ("lost", "mixed", "alike", "mixed"))
 """The four groups of each step (`tapes.group`)."""
+BOUNDS = (1e-4, 1e-3)
+"""Of the first update and of both. The second is looser because Adam then divides by what the first has left, and small
+gradients carry the rounding of large ones."""
 
 
 class Room:
@@ -164,8 +167,16 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     room.set(recipe, steps)
 
     seen: list[dict[str, list[float]]] = []
+    weights: list[dict[str, torch.Tensor]] = []
 
     class Recording(trl.GRPOTrainer):  # type: ignore[misc]
+        def create_optimizer(self, *args: Any) -> Any:
+            optimizer = super().create_optimizer(*args)
+            optimizer.register_step_post_hook(
+                lambda *_: weights.append({n: p.detach().clone() for n, p in self.model.named_parameters()})
+            )
+            return optimizer
+
         def _generate_and_score_completions(self, inputs: Any) -> Any:
             output = super()._generate_and_score_completions(inputs)
             seen.append(by_pair(list(zip([i["prompt"] for i in inputs], output["advantages"].tolist(), strict=True))))
@@ -188,15 +199,15 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
             if kind == "lost":
                 assert ours[tape.pair_id][1] == 0
 
-    start = {name: t.float() for name, t in load_file(Path(recipe.model) / "model.safetensors").items()}
-    one, other = (load_file(path) for path in (run.model / "model.safetensors", room.folder / "verl.safetensors"))
-    moved = apart = 0.0
-    for name, before in start.items():
-        moved += float(((one[name].float() - before) ** 2).sum())
-        apart += float(((one[name].float() - other[name].float()) ** 2).sum())
-    assert moved**0.5 > 0.005
-    assert (apart / moved) ** 0.5 < 1e-4, f"TRL and verl are {(apart / moved) ** 0.5:.1e} of the update apart"
-    assert all(torch.isfinite(tensor).all() for tensor in one.values())
+    before = load_file(Path(recipe.model) / "model.safetensors")
+    for step, (ours, bound) in enumerate(zip(weights, BOUNDS, strict=True), 1):
+        theirs = load_file(room.folder / f"verl_{step}.safetensors")
+        moved = sum(float(((tensor - before[name].float()) ** 2).sum()) for name, tensor in ours.items()) ** 0.5
+        apart = sum(float(((tensor - theirs[name]) ** 2).sum()) for name, tensor in ours.items()) ** 0.5
+        assert moved > 0.005
+        assert apart / moved < bound, f"step {step}: TRL and verl are {apart / moved:.1e} of the update apart"
+    saved = load_file(run.model / "model.safetensors")
+    assert all(torch.equal(saved[name], tensor) for name, tensor in weights[-1].items())
 
 
 class _Caught(Exception):

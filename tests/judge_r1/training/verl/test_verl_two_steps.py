@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import torch
@@ -52,16 +53,15 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
     return folder
 
 
-def ray_processes() -> set[str]:
-    """Ray's processes that run from this environment, by their command lines."""
-    found = set()
+def left_behind(mark: str) -> list[str]:
+    """Processes that still run with `mark` in their environment, by their command lines."""
+    found = []
     for entry in Path("/proc").iterdir():
         try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if entry.name != str(os.getpid()) and mark.encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:80])
         except OSError:
             continue
-        if "raylet" in command or "gcs_server" in command or command.startswith("ray::"):
-            found.add(f"{entry.name} {command[:80]}")
     return found
 
 
@@ -86,10 +86,11 @@ def test_two_ranks(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: P
 
 
 def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> Run:
-    before = ray_processes()
-    recipe = recipe.model_copy(update={"model": str(guesser)})
+    recipe, mark = recipe.model_copy(update={"model": str(guesser)}), uuid4().hex
     run = Run(tmp_path / "run", recipe)
-    train_verl(recipe, data_folder, run, cpu=True, gpus_per_node=ranks)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUDGE_R1_TEST_RUN", mark)
+        train_verl(recipe, data_folder, run, cpu=True, gpus_per_node=ranks)
 
     rows: list[dict[str, Any]] = read_rows(run.folder / "metrics.jsonl")
     assert [row["step"] for row in rows] == [1, 2]
@@ -122,8 +123,8 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
     assert max(float((old[name] - new[name]).abs().max()) for name in old) > 1e-4
     assert json.loads((run.folder / "versions.json").read_text())["verl"] == "0.9.1"
     until = time.monotonic() + 30
-    while ray_processes() - before and time.monotonic() < until:
+    while left_behind(mark) and time.monotonic() < until:
         time.sleep(0.5)
-    assert ray_processes() <= before, "processes of Ray are left behind"
+    assert left_behind(mark) == []
     assert not os.path.exists("outputs")
     return run

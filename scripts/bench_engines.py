@@ -51,10 +51,8 @@ def main() -> None:
     changes = [f"data.train={given.demo / 'data' / 'train'}", f"model={start}"]
     changes += [f"grpo.steps={given.steps}"] if given.steps else []
     for engine in engines:
-        with_stages = _timed_trl(given.out / "trl_stages.json") if engine == "trl" else contextless
-        with_stages(run_recipe)(
-            load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine
-        )
+        train = _timed_trl(given.out / "trl_stages.json")(run_recipe) if engine == "trl" else run_recipe
+        train(load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine)
     for engine in engines:
         _print_steps(engine, given.out, console)
     test = load_pairs(given.demo / "data" / "test")
@@ -64,10 +62,6 @@ def main() -> None:
         evaluation.add(row, str(model), config, Sampling(), len(test.pairs))
     rows = [f"GRPO on {engine}" for engine in engines]
     evaluation.finish([(row, "warm-up") for row in rows] + ([(rows[1], rows[0])] if len(rows) == 2 else []))
-
-
-def contextless(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
 
 
 def _timed_trl(file: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

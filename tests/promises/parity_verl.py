@@ -2,7 +2,8 @@
 
 Plays the tapes of FOLDER/step_N.json under verl's agent loop worker, computes log-probabilities and advantages and
 updates the actor with verl's own worker (one rank, FSDP2, our CPU platform), step by step. Leaves FOLDER/verl.json
-(trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N).
+(trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N, and
+the clipped gradients that led there).
 """
 
 import asyncio
@@ -103,6 +104,12 @@ def main(folder: Path) -> None:
 
         return asyncio.run(go())
 
+    def whole(tensor: Any) -> torch.Tensor:
+        """A tensor that FSDP2 has sharded, or any other, as a copy."""
+        full: torch.Tensor = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+        return full.detach().float().clone()
+
+    gradients: dict[str, torch.Tensor] = {}
     report: dict[str, Any] = {"steps": []}
     worker = None
     for step in range(1, recipe.grpo.steps + 1):
@@ -121,7 +128,13 @@ def main(folder: Path) -> None:
         report["steps"].append(entry)
         if "--play" in sys.argv:
             continue
-        worker = worker or _worker(ActorRolloutRefWorker, config)
+        if worker is None:
+            worker = ActorRolloutRefWorker(config=config.actor_rollout_ref, role="actor_rollout_ref")
+            worker.init_model()
+            named = dict(worker.actor.engine.module.named_parameters())
+            worker.actor.engine.optimizer.register_step_pre_hook(
+                lambda *_, named=named: gradients.update({f"gradient.{n}": whole(p.grad) for n, p in named.items()})
+            )
         temperature = recipe.grpo.temperature
 
         def log_probs(ask: Any, out: DataProto, temperature: float = temperature) -> torch.Tensor:
@@ -155,16 +168,9 @@ def main(folder: Path) -> None:
             temperature=temperature,
         )
         entry["metrics"] = {k: v for k, v in tu.get(worker.update_actor(batch), "metrics").items() if "norm" in k}
-        state = worker.actor.engine.module.state_dict()
-        full = {name: getattr(t, "full_tensor", lambda t=t: t)().float().clone() for name, t in state.items()}
-        save_file(full, folder / f"verl_{step}.safetensors")
+        weights = {name: whole(tensor) for name, tensor in worker.actor.engine.module.state_dict().items()}
+        save_file(weights | gradients, folder / f"verl_{step}.safetensors")
     (folder / "verl.json").write_text(json.dumps(report, default=float))
-
-
-def _worker(kind: Any, config: Any) -> Any:
-    worker = kind(config=config.actor_rollout_ref, role="actor_rollout_ref")
-    worker.init_model()
-    return worker
 
 
 if __name__ == "__main__":

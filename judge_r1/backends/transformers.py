@@ -4,15 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from transformers import DynamicCache
-from transformers.cache_utils import DynamicLayer
 
 from judge_r1.backends import SearchFunction
+from judge_r1.backends.drawing import chances, draw, roomy_cache
 from judge_r1.episode import Episode, Finished, Search
 
 _WORTH_COPYING = 0.75
 """Finished rows leave the batch once no more than this share is left: leaving copies the whole cache."""
-_SPARE_COLUMNS = 128
 
 
 class TransformersBackend:
@@ -49,17 +47,16 @@ class _Batch:
             ids[row, longest - len(prompt) :] = torch.tensor(prompt, device=model.device)
             self.mask[row, longest - len(prompt) :] = 1
         self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
-        self.ids, self.pad_id, self.cache = ids, pad_id, DynamicCache(config=model.config)
-        self.cache.layers = [_RoomyLayer() if type(old) is DynamicLayer else old for old in self.cache.layers]
+        self.ids, self.pad_id, self.cache = ids, pad_id, roomy_cache(model.config)
         self.unread: list[list[int]] = [[] for _ in rows]
-        self.chances = torch.stack([_chances(episode) for _, episode in rows])
+        self.chances = torch.stack([chances(e.seed, e.budget.episode_tokens) for _, e in rows])
 
     def run(self, search: SearchFunction, temperature: float) -> None:
         while self.rows:
             logits = self._forward()
             written = torch.tensor([len(episode.token_ids) for _, episode in self.rows])
-            chances = self.chances.gather(1, written.clamp(max=self.chances.shape[1] - 1)[:, None])
-            tokens, logprobs = _draw(logits, temperature, chances.to(logits.device))
+            chance = self.chances.gather(1, written.clamp(max=self.chances.shape[1] - 1)[:, None])
+            tokens, logprobs = draw(logits, temperature, chance.to(logits.device))
             searching: list[int] = []
             for row, (_, episode) in enumerate(self.rows):
                 if self.unread[row] or isinstance(episode.state, Finished):
@@ -115,54 +112,3 @@ class _Batch:
         self.ids = torch.tensor(taken, device=self.mask.device)
         self.mask = torch.cat([self.mask, torch.ones_like(self.ids)], dim=1)
         self.positions = self.positions[:, -1:] + torch.arange(1, count + 1, device=self.mask.device)
-
-
-class _RoomyLayer(DynamicLayer):  # type: ignore[misc]
-    """A growing layer with room to spare: a step writes its own column, where the plain one copies all columns."""
-
-    keys: torch.Tensor
-    values: torch.Tensor
-    room: tuple[torch.Tensor, torch.Tensor] | None = None
-
-    def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-        length = self.get_seq_length()
-        needed = length + key_states.shape[-2]
-        if self.room is None or needed > self.room[0].shape[-2]:
-            shape = (*key_states.shape[:-2], needed + _SPARE_COLUMNS, key_states.shape[-1])
-            grown = key_states.new_empty(shape), value_states.new_empty(shape)
-            for new, old in zip(grown, (self.keys, self.values), strict=True):
-                if length:
-                    new[..., :length, :] = old
-            self.room = grown
-        for room, states in zip(self.room, (key_states, value_states), strict=True):
-            room[..., length:needed, :] = states
-        self.keys, self.values = (room[..., :needed, :] for room in self.room)
-        return self.keys, self.values
-
-    def batch_select_indices(self, indices: torch.Tensor) -> None:
-        self.room = None
-        super().batch_select_indices(indices)
-
-
-def _chances(episode: Episode) -> torch.Tensor:
-    """A number in [0, 1) for every id that the episode may come to hold: its own, whatever runs beside it."""
-    generator = torch.Generator().manual_seed(episode.seed % 2**63)
-    return torch.rand(episode.budget.episode_tokens, dtype=torch.float64, generator=generator)
-
-
-def _draw(logits: torch.Tensor, temperature: float, chances: torch.Tensor) -> tuple[list[int], list[float]]:
-    """Ids drawn from softmax(logits / temperature), [rows, vocabulary], with their log-probabilities under it: the id
-    at which the summed probabilities pass a row's chance, [rows, 1]."""
-    log_probs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
-    if temperature:
-        sums = log_probs.double().exp().cumsum(-1)
-        total = sums[:, -1:].contiguous()
-        ids = torch.searchsorted(sums, chances * total, right=True)
-        ids = torch.minimum(ids, torch.searchsorted(sums, total))  # no id of probability 0 at the end
-    else:
-        ids = log_probs.argmax(-1, keepdim=True)
-    return ids[:, 0].tolist(), log_probs.gather(1, ids)[:, 0].tolist()

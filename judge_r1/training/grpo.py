@@ -24,6 +24,7 @@ from judge_r1.training.lora import adapter_config
 from judge_r1.training.measures import zero_variance
 from judge_r1.training.objective import trl_objective
 from judge_r1.training.order import shuffled
+from judge_r1.training.outcome import outcome
 from judge_r1.training.redraw import REDRAWS, Reserve, alike
 
 Played = list[tuple[ReasoningPair, Trajectory]]
@@ -81,7 +82,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
     """The reward that came with each trajectory; None (infrastructure failure) takes it out of group and loss."""
-    return r
+    return [None if value is None else outcome(value) for value in r]
 
 
 class Rollouts:
@@ -163,17 +164,20 @@ class Rollouts:
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
     """Trajectories as the columns TRL asks for. A failed search is no failure of the policy: its episode keeps no
-    token in the loss and no reward."""
-    failed = [t.ended.startswith("infrastructure_") for t in trajectories]
-    return {
-        "prompt_ids": [list(t.prompt_ids) for t in trajectories],
-        "completion_ids": [list(t.token_ids) for t in trajectories],
-        "logprobs": [list(t.logprobs) for t in trajectories],
-        "env_mask": [
-            [0] * len(t.loss_mask) if bad else list(t.loss_mask) for t, bad in zip(trajectories, failed, strict=True)
-        ],
-        "r": [None if bad or t.reward is None else t.reward["r"] for t, bad in zip(trajectories, failed, strict=True)],
-    }
+    token in the loss and no reward. TRL wants one id at least: an episode that was lost before its first repeats the
+    last of its prompt, outside the loss."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("prompt_ids", "completion_ids", "logprobs", "env_mask", "r")}
+    for t in trajectories:
+        lost = t.ended.startswith("infrastructure_")
+        ids, logprobs = list(t.token_ids), list(t.logprobs)
+        if lost:
+            ids, logprobs = ids or [t.prompt_ids[-1]], logprobs or [0.0]
+        columns["prompt_ids"].append(list(t.prompt_ids))
+        columns["completion_ids"].append(ids)
+        columns["logprobs"].append(logprobs)
+        columns["env_mask"].append([0] * len(ids) if lost else list(t.loss_mask))
+        columns["r"].append(None if lost or t.reward is None else t.reward["r"])
+    return columns
 
 
 def check_groups(pair_ids: Sequence[str], size: int) -> None:

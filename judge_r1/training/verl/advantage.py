@@ -11,6 +11,9 @@ import torch
 from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage, register_adv_est
 
 ESTIMATOR = "judge_r1_grpo"
+EPSILON = 1e-4
+"""What is added to a group's deviation: TRL's, which cannot be set there, so that one recipe is one update. verl's own
+is 1e-6."""
 
 
 @register_adv_est(ESTIMATOR)  # type: ignore[untyped-decorator]
@@ -21,7 +24,7 @@ def group_advantage(
     config: Any = None,
     **_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(r - mean) / (std + 1e-6) over the episodes of a group that have a sampled token, by verl's own function.
+    """(r - mean) / (std + EPSILON) over the episodes of a group that have a sampled token, by verl's own function.
 
     `token_level_rewards` and `response_mask` are [episodes, tokens], `index` names each episode's group. An episode
     without a sampled token (lost, or verl's padding) gets 0, and so does one that is left alone in its group. Errors:
@@ -43,6 +46,7 @@ def group_advantage(
             token_level_rewards=token_level_rewards[rows],
             response_mask=response_mask[rows],
             index=index[rows.numpy()],
+            epsilon=EPSILON,
             norm_adv_by_std_in_grpo=by_std,
         )
     return advantages, advantages

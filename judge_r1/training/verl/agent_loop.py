@@ -73,7 +73,7 @@ class _Play:
     """One episode under way, with the seconds it spent and the versions of the weights it was sampled from."""
 
     episode: Episode
-    seconds: dict[str, float] = field(default_factory=lambda: {"generate_sequences": 0.0, "tool_calls": 0.0})
+    seconds: dict[str, float] = field(default_factory=lambda: {"generation": 0.0, "search": 0.0})
     versions: list[int] = field(default_factory=list)
 
 
@@ -109,13 +109,16 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             else:
                 await self._search(play, pair, state.query)
         trajectory = rewarded(play.episode.trajectory(), pair)
-        shared.log.write(step, session, pair, trajectory, play.seconds["tool_calls"])
-        return self._output(trajectory, play, step)
+        versions = play.versions or [max(step - 1, 0)]  # of an episode that was lost before it began
+        weights = min(versions), max(versions)
+        shared.log.write(step, session, pair, trajectory, seconds=play.seconds, weights=weights)
+        return self._output(trajectory, play, weights)
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
         """Where to stop. Our CPU server also takes a seed, so that its runs repeat."""
         limits: dict[str, Any] = {
             "stop": list(STOP_STRINGS),
+            "stop_token_ids": sorted(self.shared.stops),
             "include_stop_str_in_output": True,
             "max_tokens": state.max_tokens,
         }
@@ -142,7 +145,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             episode.feed(output.token_ids, output.log_probs)
             if (version := output.extra_fields.get("global_steps")) is not None:
                 play.versions.append(version)
-        play.seconds["generate_sequences"] += time.monotonic() - started
+        play.seconds["generation"] += time.monotonic() - started
 
     async def _search(self, play: _Play, pair: ReasoningPair, query: str) -> None:
         episode, started = play.episode, time.monotonic()
@@ -155,7 +158,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             self._fail(episode, "search", error)
         else:
             episode.observe(passages)
-        play.seconds["tool_calls"] += time.monotonic() - started
+        play.seconds["search"] += time.monotonic() - started
 
     @staticmethod
     def _fail(episode: Episode, stage: str, error: Exception) -> None:
@@ -163,7 +166,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         _log.error("an episode is lost in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
         episode.fail(f"{stage}_{'timeout' if late else 'error'}")
 
-    def _output(self, trajectory: Trajectory, play: _Play, step: int) -> AgentLoopOutput:
+    def _output(self, trajectory: Trajectory, play: _Play, weights: tuple[int, int]) -> AgentLoopOutput:
         """The trajectory in verl's words. A lost episode has mask 0 everywhere; verl wants one id at least."""
         lost = failed(trajectory)
         ids, mask, logprobs = list(trajectory.token_ids), list(trajectory.loss_mask), list(trajectory.logprobs)
@@ -174,19 +177,18 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             raise RuntimeError(
                 f"an episode has {len(ids)} tokens, over rollout.response_length {self.rollout_config.response_length}"
             )
-        versions = play.versions or [max(step - 1, 0)]
         return AgentLoopOutput(
             prompt_ids=list(trajectory.prompt_ids),
             response_ids=ids,
             response_mask=mask,
             response_logprobs=logprobs,
             num_turns=1 + sum(1 + (turn.observation is not None) for turn in trajectory.turns),
-            metrics=AgentLoopMetrics(**play.seconds),
+            metrics=AgentLoopMetrics(generate_sequences=play.seconds["generation"], tool_calls=play.seconds["search"]),
             extra_fields={
                 FIELD: flat_breakdown(trajectory),
                 "ended": trajectory.ended,
-                "min_global_steps": min(versions),
-                "max_global_steps": max(versions),
+                "min_global_steps": weights[0],
+                "max_global_steps": weights[1],
                 "turn_scores": [],
                 "tool_rewards": [],
             },

@@ -1,6 +1,7 @@
 """A recipe's GRPO objective in verl's words; `judge_r1.training.objective` has the table and says it to TRL."""
 
 from judge_r1.config import Recipe
+from judge_r1.training.objective import DUAL_CLIP
 
 Value = str | int | float | bool | list[str]
 _LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}
@@ -19,6 +20,7 @@ def objective(recipe: Recipe) -> dict[str, Value]:
         f"{actor}.clip_ratio": grpo.clip,
         f"{actor}.clip_ratio_low": grpo.clip,
         f"{actor}.clip_ratio_high": grpo.clip if grpo.clip_high is None else grpo.clip_high,
+        f"{actor}.clip_ratio_c": DUAL_CLIP,
         f"{actor}.loss_agg_mode": _LOSS[grpo.loss],
         f"{actor}.use_kl_loss": grpo.kl > 0,
         f"{actor}.kl_loss_coef": grpo.kl,

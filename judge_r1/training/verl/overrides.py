@@ -1,8 +1,8 @@
 """A recipe as verl's configuration: every key of verl that we set stands in this file or in `objective`.
 
 Values that a recipe does not name stay verl's, but for three that TRL has otherwise and that would make one recipe two
-(weight decay, and two seeds). The paper trains with verl too: group advantage by the standard deviation, low-variance
-KL in the loss, clipping on both sides, token mean.
+(weight decay, the order of the pairs, and a seed). The paper trains with verl too: group advantage by the standard
+deviation, low-variance KL in the loss, clipping on both sides, token mean.
 """
 
 from collections.abc import Mapping
@@ -68,8 +68,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "data.max_response_length": recipe.episode.spending.episode_tokens,
         "data.filter_overlong_prompts": False,
         "data.truncation": "error",
-        "data.shuffle": True,
-        "data.seed": recipe.seed,
+        "data.shuffle": False,  # the file is in the order of the run
         "data.dataloader_num_workers": 0,
         "actor_rollout_ref.model.path": recipe.model,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.rank",

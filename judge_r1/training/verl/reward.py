@@ -7,6 +7,7 @@ from typing import Any
 
 from judge_r1.errors import JudgeError
 from judge_r1.records import Trajectory
+from judge_r1.training.outcome import outcome
 
 FIELD = "reward_breakdown"
 """The extra field of an agent loop's output that carries the breakdown."""
@@ -38,11 +39,12 @@ def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any] | None = None, **_: Any
 ) -> dict[str, float]:
-    """verl's reward function: `score` is r, `acc` whether the comparison is right, the rest the breakdown."""
+    """verl's reward function: `score` is r on the grid of `outcome`, `acc` whether the comparison is right, the rest
+    the breakdown."""
     breakdown = (extra_info or {}).get(FIELD)
     if breakdown is None:
         raise NoBreakdown(
             f"a sample of {data_source!r} has no {FIELD!r}: it was not played by judge_r1's agent loop; "
             "set its agent_name to 'judge_r1' and actor_rollout_ref.rollout.agent.agent_loop_config_path"
         )
-    return {"score": breakdown["r"], "acc": float(breakdown["R1"] > 0), **breakdown}
+    return {"score": outcome(breakdown["r"]), "acc": float(breakdown["R1"] > 0), **breakdown}

@@ -7,7 +7,7 @@ own: a line for every episode, and the whole trajectory for the first group that
 import json
 import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -27,10 +27,17 @@ class RolloutLog:
         self._traced: dict[int, str] = {}
 
     def write(
-        self, step: int, session: int, pair: ReasoningPair, trajectory: Trajectory, searching: float = 0.0
+        self,
+        step: int,
+        session: int,
+        pair: ReasoningPair,
+        trajectory: Trajectory,
+        *,
+        seconds: Mapping[str, float],
+        weights: tuple[int, int],
     ) -> None:
-        """One line: what `breakdown` needs of the trajectory, or all of it; `searching` are the seconds that the
-        episode waited for passages."""
+        """One line: what `breakdown` needs of the trajectory, or all of it; the seconds it waited for each stage; the
+        first and the last version of the weights that it was sampled from (a version is a step)."""
         row: dict[str, Any] = {
             "step": step,
             "session": session,
@@ -38,7 +45,8 @@ class RolloutLog:
             "ended": trajectory.ended,
             "reward": trajectory.reward,
             "sampled_tokens": sum(trajectory.loss_mask),
-            "searching": searching,
+            "seconds": dict(seconds),
+            "weights": weights,
         }
         if self._traced.setdefault(step, pair.pair_id) == pair.pair_id:
             row["trajectory"] = trajectory.model_dump(mode="json")
@@ -57,7 +65,11 @@ class RolloutReader:
 
     def step(self, step: int, wanted: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
         """The means over a finished step's episodes, of which `wanted` are expected (`rollout/episodes` is how many
-        there are, `time/search` their mean wait for passages, beside which other episodes went on), and its traces."""
+        there are), and its traces.
+
+        `time/episode/generation` and `time/search` are how long an episode waited for each, queues included, while
+        others went on; `rollout/weights_behind` by how many steps the weights that sampled an episode were older than
+        they should be, at most."""
         until = time.monotonic() + self.patience
         self._read_all()
         while len(self._steps[step]) < wanted and time.monotonic() < until:
@@ -68,9 +80,14 @@ class RolloutReader:
             return {"rollout/episodes": 0.0}, []
         played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
         groups = [[t for _, t in group] for _, group in groupby(played, key=lambda one: one[0].pair_id)]
+        waits = {stage: sum(row["seconds"][stage] for row in rows) / len(rows) for stage in rows[0]["seconds"]}
+        means = {
+            "rollout/episodes": float(len(rows)),
+            "rollout/weights_behind": float(step - 1 - min(row["weights"][0] for row in rows)),
+            "time/episode/generation": waits["generation"],
+            "time/search": waits["search"],
+        }
         traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
-        searching = sum(row["searching"] for row in rows) / len(rows)
-        means = {"rollout/episodes": float(len(rows)), "time/search": searching}
         return {**means, **breakdown(played), **zero_variance(groups)}, traces
 
     def _read_all(self) -> None:

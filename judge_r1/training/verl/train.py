@@ -26,6 +26,7 @@ from judge_r1.training.checkpoints import checkpoints, mend_marker
 from judge_r1.training.logging import Diverged
 from judge_r1.training.measures import from_verl
 from judge_r1.training.merge import merge
+from judge_r1.training.order import shuffled
 from judge_r1.training.verl.machines import Machines, meet
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
@@ -88,6 +89,13 @@ def check(recipe: Recipe, data: PairSet) -> None:
     check_prompts(data, recipe.episode, Codec(load_tokenizer(recipe.model)), context_length(recipe.model))
 
 
+def in_order(recipe: Recipe, data: PairSet) -> PairSet:
+    """The pairs as the run will meet them, in whole epochs: the order that TRL's trainer is given."""
+    count, wanted = len(data.pairs), recipe.grpo.steps * recipe.grpo.pairs_per_step
+    order = shuffled(count, count * -(-wanted // count), recipe.seed)
+    return PairSet(data.cases, [data.pairs[i] for i in order])
+
+
 def prepare(
     recipe: Recipe,
     data: PairSet,
@@ -104,7 +112,7 @@ def prepare(
     home = (run.folder / "verl").absolute()
     shutil.rmtree(home, ignore_errors=True)  # of an earlier attempt: its rows are in the run's logs
     home.mkdir(parents=True)
-    write_parquet(data, home / "train.parquet", recipe.episode)
+    write_parquet(in_order(recipe, data), home / "train.parquet", recipe.episode)
     write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
     loop = {
         "name": AGENT_NAME,

@@ -43,6 +43,15 @@ def test_a_failure_of_the_infrastructure_has_no_token_in_the_loss_and_no_reward(
     assert columns["completion_ids"][1]
 
 
+def test_an_episode_lost_before_its_first_id_has_one_outside_the_loss() -> None:
+    """TRL 1.16 reads the last id of every completion."""
+    episode = Episode([7, 8], Budget(), BytesCodec())
+    episode.fail("generation_error")
+    columns = as_columns([rewarded(episode.trajectory(), PAIRS[0])])
+    assert columns["completion_ids"] == [[8]]
+    assert (columns["env_mask"], columns["logprobs"], columns["r"]) == ([[0]], [[0.0]], [None])
+
+
 def test_groups_hold_one_pair_each() -> None:
     check_groups(["a", "a", "b", "b", "a", "a"], 2)
     for wrong in (["a", "b", "a", "b"], ["a", "a", "b"], ["a", "a", "a", "b"]):

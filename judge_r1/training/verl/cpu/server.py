@@ -13,7 +13,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
-from judge_r1.training.verl.cpu.generation import Batch, Request
+from judge_r1.training.verl.cpu.generation import Batch
+from judge_r1.training.verl.cpu.request import Request
 
 CALL_SECONDS = 600.0
 """Deadline of one call of another process: starting a server, sending it the weights."""
@@ -23,7 +24,7 @@ Job = tuple[Request, "asyncio.Future[None]"]
 class CpuServer:
     """The actor. Requests come in on its event loop; one thread steps the batch and takes them in as they come."""
 
-    def __init__(self, model: str, max_rows: int, seed: int) -> None:
+    def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
         from transformers import AutoModelForCausalLM
 
         from judge_r1.models import eos_ids, load_tokenizer
@@ -33,9 +34,11 @@ class CpuServer:
         tokenizer = load_tokenizer(model)
         self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
         eos = eos_ids(model, tokenizer)
-        self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, seed=seed)
-        self.max_rows = max_rows
+        torch.manual_seed(seed)  # for requests without a seed of their own
+        self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id)
+        self.name, self.max_rows = name, max_rows
         self.version: int | None = None
+        self.answered = 0
         self._waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._between_steps = threading.Lock()
 
@@ -57,6 +60,7 @@ class CpuServer:
         request, future = Request.of(prompt_ids, sampling_params), self._loop.create_future()
         self._waiting.put((request, future))
         await future
+        self.answered += 1
         return TokenOutput(
             token_ids=request.ids,
             log_probs=request.logprobs,
@@ -74,6 +78,9 @@ class CpuServer:
                 if unknown or set(missing) - tied:
                     raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
                 self.model.tie_weights()
+                self.batch.kept.clear()
+                print(f"{self.name}: {self.answered} answers from the weights of step {self.version}", flush=True)
+                self.answered = 0
                 self.version = self.version if version is None else version
 
         await asyncio.to_thread(load)
@@ -119,19 +126,20 @@ class CpuReplica(RolloutReplica):  # type: ignore[misc]
     async def launch_servers(self) -> None:
         where = self.workers[0].__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id())
         node = await asyncio.wait_for(where, CALL_SECONDS)
+        name = _server_name(self.replica_rank)
         server = (
             ray.remote(CpuServer)
             .options(
-                name=_server_name(self.replica_rank),
+                name=name,
                 num_cpus=1,
                 max_concurrency=self.max_concurrency,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node_id=node, soft=False),
             )
-            .remote(self.model_config.path, self.config.max_num_seqs, self.config.seed + self.replica_rank)
+            .remote(name, self.model_config.path, self.config.max_num_seqs, self.config.seed + self.replica_rank)
         )
         await asyncio.wait_for(server.start.remote(), CALL_SECONDS)
         self.servers, self._server_handle = [server], server
-        self._server_address = _server_name(self.replica_rank)
+        self._server_address = name
 
 
 class WeightSync(BaseRollout):  # type: ignore[misc]

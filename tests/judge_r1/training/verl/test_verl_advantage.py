@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+from judge_r1.training.outcome import outcome
+
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
 
 
@@ -29,20 +31,33 @@ def advantages(scores: list[float], lost: set[int], groups: str) -> torch.Tensor
     return found
 
 
-def test_no_loss_is_verls_grpo() -> None:
+def test_no_loss_is_verls_grpo_with_trls_epsilon() -> None:
     from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+
+    from judge_r1.training.verl.advantage import EPSILON
 
     scores, groups = [1.0, 0.0, 0.5, 1.0, 1.0, 1.0], "aaabbb"
     mask = torch.ones(6, 4)
     mask[:, 2] = 0
     rewards = torch.zeros(6, 4)
     rewards[:, -1] = torch.tensor(scores)
-    wanted, _ = compute_grpo_outcome_advantage(rewards, mask, np.array(list(groups), dtype=object))
+    index = np.array(list(groups), dtype=object)
+    wanted, _ = compute_grpo_outcome_advantage(rewards, mask, index, epsilon=EPSILON)
+    verls, _ = compute_grpo_outcome_advantage(rewards, mask, index)
     found = advantages(scores, set(), groups)
+    assert torch.allclose(found, verls * (0.5 + 1e-6) / (0.5 + EPSILON), atol=1e-5)  # the deviation of 1, 0, .5 is .5
     assert torch.equal(found, wanted)
     assert found[0, 0] > 0 > found[1, 0]
     assert not found[:, 2].any()
     assert not found[3:].any()  # nothing to learn where all are alike
+
+
+@pytest.mark.parametrize("size", [5, 8, 16, 64])
+def test_a_group_whose_outcomes_are_alike_learns_nothing(size: int) -> None:
+    """17/18 is the reward of naming two principles where one of them is meant... and of no float32 mean of itself."""
+    alike = [outcome(17 / 18)] * size
+    assert not advantages(alike, set(), "a" * size).any()
+    assert not advantages([*alike, 0.0], {size}, "a" * (size + 1)).any()
 
 
 def test_lost_episode_moves_nobody() -> None:

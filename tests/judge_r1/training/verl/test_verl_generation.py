@@ -1,6 +1,6 @@
 """The CPU server's batch: whatever joins or leaves, each request gets what it would get alone."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 import torch
 
+from judge_r1.errors import JudgeError
 from judge_r1.models import load_tokenizer
 
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
-from judge_r1.training.verl.cpu.generation import Batch, Request
+from judge_r1.training.verl.cpu.generation import Batch
+from judge_r1.training.verl.cpu.kept import Kept, States
+from judge_r1.training.verl.cpu.request import Request
 
 
 @pytest.fixture(scope="module")
@@ -30,9 +33,9 @@ def play(batch: Batch, arrivals: dict[int, list[Request]]) -> list[Request]:
     finished: list[Request] = []
     for step in range(200):
         batch.admit(arrivals.get(step, []))
-        if not batch.rows and step > max(arrivals):
+        if not batch.busy and step > max(arrivals):
             return finished
-        if batch.rows:
+        if batch.busy:
             finished += batch.step()
     raise AssertionError("the batch does not end")
 
@@ -87,6 +90,103 @@ def test_stops_at_a_string_that_spans_ids(model: Any) -> None:
     stopped = Request(free.prompt, max_tokens=20, seed=5, stop=("</search>", "</answer>"))
     play(batch_of(model, text=text), {0: [stopped]})
     assert stopped.ids == free.ids[:7]
+
+
+def test_the_next_turn_reads_what_is_new_only(model: Any) -> None:
+    """Two turns with an observation between, beside others: the ids and log-probabilities of a fresh batch, and the
+    model has read no id twice but the last."""
+    first, observation = prompts(1)[0], [7, 8, 9, 10, 11]
+    seen: list[int] = []
+
+    def turns(batch: Batch, fresh: Callable[[], Batch]) -> list[Request]:
+        one = Request(first, max_tokens=6, seed=1)
+        play(batch, {0: [one], 2: [Request(p, max_tokens=9, seed=4) for p in prompts(3)[1:]]})
+        two = Request([*first, *one.ids, *observation], max_tokens=6, seed=2)
+        batch = fresh()
+        forward = batch._forward
+
+        def counted(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+            seen.append(ids.shape[1])
+            return forward(ids, *rest)
+
+        batch._forward = counted  # type: ignore[method-assign]
+        play(batch, {0: [two], 1: [Request(prompts(4)[3], max_tokens=3, seed=5)]})
+        return [one, two]
+
+    batch = batch_of(model)
+    kept = turns(batch, lambda: batch)
+    assert seen[0] == 1 + len(observation)
+    seen.clear()
+    anew = turns(batch_of(model), lambda: batch_of(model))
+    assert seen[0] == len(first) + 6 + len(observation)
+    for one, other in zip(kept, anew, strict=True):
+        assert one.ids == other.ids
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+def test_a_group_reads_its_prompt_once(model: Any) -> None:
+    batch, read = batch_of(model), []
+    forward = batch._forward
+
+    def counted(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+        read.append(tuple(ids.shape))
+        return forward(ids, *rest)
+
+    batch._forward = counted  # type: ignore[method-assign]
+    prompt = prompts(1)[0]
+    together = [Request(prompt, max_tokens=4, seed=n) for n in range(6)]
+    later = Request(prompt, max_tokens=4, seed=6)
+    play(batch, {0: together, 2: [later]})
+    assert read[0] == (1, len(prompt))
+    assert (1, 1) in read[1:], "one that comes later reads the last id of its prompt"
+    for request in [*together, later]:
+        alone = Request(prompt, max_tokens=4, seed=request.seed)
+        play(batch_of(model), {0: [alone]})
+        assert request.ids == alone.ids
+        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
+    assert len({tuple(request.ids) for request in together}) > 1
+
+
+def test_long_traffic_changes_nothing(model: Any) -> None:
+    """Many more requests than rows at a time, long enough for columns and rows to be dropped."""
+    wanted = [Request(p, max_tokens=20 + 7 * (n % 5), seed=n) for n, p in enumerate(prompts(40))]
+    batch, left, finished = batch_of(model), list(wanted), 0
+    while left or batch.busy:
+        running = sum(request is not None for request in batch.rows)
+        batch.admit([left.pop(0) for _ in range(min(4 - running, len(left)))])
+        finished += len(batch.step())
+    assert finished == 40
+    for request in wanted[-5:]:
+        alone = Request(request.prompt, max_tokens=request.max_tokens, seed=request.seed)
+        play(batch_of(model), {0: [alone]})
+        assert alone.ids == request.ids
+        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
+
+
+def test_what_is_kept_is_bounded_and_belongs_to_its_ids() -> None:
+    def states(tokens: int) -> States:
+        return [(torch.ones(2, tokens, 4), torch.zeros(2, tokens, 4))]
+
+    kept = Kept(max_bytes=4 * 2 * 2 * 4 * 10)  # ten tokens
+    kept.put([1, 2, 3], states(3))
+    kept.put([1, 2, 3, 4, 5], states(5))
+    assert kept.longest([1, 2, 3, 4, 5, 6])[0] == 5
+    assert kept.longest([1, 2, 3, 4, 5])[0] == 3, "the last id is always read"
+    assert kept.longest([2, 2, 3, 4]) == (0, None)
+    kept.put([9, 9, 9, 9], states(4))  # twelve: the one used longest ago goes
+    assert kept.longest([1, 2, 3, 4, 5, 6])[0] == 3
+    kept.clear()
+    assert kept.longest([9, 9, 9, 9, 9]) == (0, None)
+
+
+def test_a_model_with_another_cache_is_refused(model: Any) -> None:
+    from transformers import Gemma3TextConfig
+
+    class Sliding:
+        config = Gemma3TextConfig(num_hidden_layers=2, sliding_window=8)
+
+    with pytest.raises(JudgeError, match="cannot run gemma3_text: its attention is not plain"):
+        batch_of(Sliding())
 
 
 @pytest.mark.parametrize("param", [{"top_p": 0.9}, {"top_k": 5}, {"min_p": 0.1}, {"include_stop_str_in_output": False}])

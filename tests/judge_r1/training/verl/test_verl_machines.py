@@ -82,7 +82,10 @@ def test_several_nodes_need_a_ray(
 def test_files_of_another_machine_may_come_late(
     pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    row = '{"step": 1, "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, "sampled_tokens": 3, "searching": 0.0}\n'
+    row = (
+        '{"step": 1, "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, "sampled_tokens": 3, '
+        '"seconds": {"generation": 1.0, "search": 0.0}, "weights": [0, 0]}\n'
+    )
     reward = '{"r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0}'
     line = row % (pairs.pairs[0].pair_id, reward)
     (tmp_path / "here.jsonl").write_text(line)

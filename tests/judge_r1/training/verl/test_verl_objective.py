@@ -38,14 +38,14 @@ def test_verls_loss_is_the_formulas(recipe: Recipe, grpo: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("by_std", [True, False])
 def test_verls_advantage_is_the_formulas(recipe: Recipe, by_std: bool) -> None:
-    from judge_r1.training.verl.advantage import group_advantage
+    from judge_r1.training.verl.advantage import EPSILON, group_advantage
 
     config = compose(keys_of(with_options(recipe, advantage_by_std=by_std)))
     scores = [1.0, 0.2, 0.4, 0.0]
     rewards, mask = torch.zeros(4, 3), torch.ones(4, 3)
     rewards[:, -1] = torch.tensor(scores)
     found, _ = group_advantage(rewards, mask, np.array(list("aaaa"), dtype=object), config=config.algorithm)
-    assert found[:, 0].tolist() == pytest.approx(advantages(scores, by_std=by_std, epsilon=1e-6), rel=1e-5)
+    assert found[:, 0].tolist() == pytest.approx(advantages(scores, by_std=by_std, epsilon=EPSILON), rel=1e-5)
 
 
 def test_lora_keys_compose(recipe: Recipe) -> None:

@@ -10,13 +10,15 @@ import yaml
 
 from judge_r1.config import Recipe, load_recipe
 from judge_r1.errors import JudgeError
+from judge_r1.models import load_tokenizer
 from judge_r1.pairs import PairSet
 from judge_r1.play import PromptTooLong
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run, read_rows
 from judge_r1.training.logging import Diverged
+from judge_r1.training.order import shuffled
 from judge_r1.training.verl.rollouts import RolloutLog, RolloutReader, new_lines
-from judge_r1.training.verl.train import Follower, VerlFailed, _run, check, prepare
+from judge_r1.training.verl.train import Follower, VerlFailed, _run, check, in_order, prepare
 
 
 @pytest.fixture
@@ -41,9 +43,15 @@ class Log:
         self.worker = RolloutLog(home / "rollouts")
         self.follower = Follower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
 
+    def play(self, step: int, number: int) -> None:
+        pair, behind = self.pairs.pairs[number // 4], int(number == 1)
+        seconds = {"generation": 2.0 * number, "search": 0.5}
+        versions = (step - 1 - behind, step - 1)
+        self.worker.write(step, number % 4, pair, played(), seconds=seconds, weights=versions)
+
     def step(self, step: int, episodes: int = 8, norm: float | None = 0.5) -> None:
         for number in range(episodes):
-            self.worker.write(step, number % 4, self.pairs.pairs[number // 4], played())
+            self.play(step, number)
         data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out"}
         with self.metrics.open("a") as file:
             file.write(json.dumps({"step": step, "data": data}) + "\n")
@@ -62,6 +70,8 @@ def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
     assert rows[1]["rollout/sampled_tokens"] == 1
     assert rows[1]["verl/critic/score/mean"] == rows[1]["rollout/reward/r"] == 0.5
     assert not any("a/text" in key for key in rows[1])
+    assert (rows[1]["time/episode/generation"], rows[1]["time/search"]) == (7.0, 0.5)
+    assert rows[1]["rollout/weights_behind"] == 1.0
     traces = read_rows(run.folder / "traces.jsonl")
     assert [(t["step"], t["pair_id"]) for t in traces] == [
         (s, pairs.pairs[0].pair_id) for s in (1, 2) for _ in range(4)
@@ -102,6 +112,28 @@ def test_what_verl_is_told(run: Run, recipe: Recipe, pairs: PairSet, data_folder
     assert loop["name"] == "judge_r1"
     assert load_recipe(Path(loop["recipe"])) == recipe
     assert all(Path(loop[key]).is_absolute() for key in ("recipe", "data", "rollouts"))
+
+
+def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: PairSet) -> None:
+    """verl's own dataset and sampler on the file, against the order of TRL's rows; four epochs of six pairs."""
+    from torchdata.stateful_dataloader import StatefulDataLoader
+    from verl.trainer.ppo.utils import create_rl_dataset, create_rl_sampler
+    from verl.utils.dataset.rl_dataset import collate_fn
+    from verl_toys import compose, keys_of
+
+    from judge_r1.training.verl.parquet import write_parquet
+
+    recipe = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"steps": 10})})
+    file = recipe.data.train / "order.parquet"
+    write_parquet(in_order(recipe, pairs), file, recipe.episode)
+    config = compose(keys_of(recipe)).data
+    dataset = create_rl_dataset(str(file), config, load_tokenizer(recipe.model), None)
+    loader = StatefulDataLoader(
+        dataset, 2, collate_fn=collate_fn, drop_last=True, sampler=create_rl_sampler(config, dataset)
+    )
+    met = [row["pair_id"] for batch in loader for row in batch["extra_info"]]
+    assert met[:20] == [pairs.pairs[i].pair_id for i in shuffled(6, 20, recipe.seed)]
+    assert len(met) == 24
 
 
 def test_too_long_prompt_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import torch
@@ -17,16 +19,15 @@ from judge_r1.tokens import Codec
 from judge_r1.training.verl.train import train_verl
 
 
-def ray_processes() -> set[str]:
-    """Ray's processes that run from this environment, by their command lines."""
-    found = set()
+def left_behind(mark: str) -> list[str]:
+    """Processes that still run with `mark` in their environment, by their command lines."""
+    found = []
     for entry in Path("/proc").iterdir():
         try:
-            command = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            if entry.name != str(os.getpid()) and mark.encode() in (entry / "environ").read_bytes():
+                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:80])
         except OSError:
             continue
-        if "raylet" in command or "gcs_server" in command or command.startswith("ray::"):
-            found.add(f"{entry.name} {command[:80]}")
     return found
 
 
@@ -34,19 +35,36 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return {name: tensor.float() for name, tensor in load_model(str(folder)).state_dict().items()}
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
-    before = ray_processes()
-    recipe = recipe.model_copy(update={"model": str(guesser)})
+    two_steps(recipe, guesser, data_folder, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_two_ranks(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
+    """Two ranks over gloo, each with a rollout server of its own: both play, and both get the new weights."""
+    run = two_steps(recipe, guesser, data_folder, tmp_path, ranks=2)
+    log = (run.folder / "logs" / "verl.log").read_text()
+    for rank in (0, 1):
+        answers = re.findall(rf"judge_r1_cpu_{rank}: (\d+) answers from the weights of step (\w+)", log)
+        assert {step: int(count) > 0 for count, step in answers if step in "01"} == {"0": True, "1": True}
+
+
+def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> Run:
+    recipe, mark = recipe.model_copy(update={"model": str(guesser)}), uuid4().hex
     run = Run(tmp_path / "run", recipe)
-    train_verl(recipe, data_folder, run, cpu=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JUDGE_R1_TEST_RUN", mark)
+        train_verl(recipe, data_folder, run, cpu=True, gpus_per_node=ranks)
 
     rows: list[dict[str, Any]] = read_rows(run.folder / "metrics.jsonl")
     assert [row["step"] for row in rows] == [1, 2]
     for row in rows:
         assert row["rollout/episodes"] == 8
         assert row["rollout/infrastructure_failures"] == 0
+        assert row["rollout/weights_behind"] == 0  # each step is sampled from the weights of the step before
+        assert row["time/episode/generation"] > row["time/search"] > 0
         assert row["rollout/reward/valid"] > 0
         assert row["rollout/reward/searches"] > 0
         # verl's reward is the driver's, and the trainer's log-probabilities are the sampler's
@@ -85,7 +103,8 @@ def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp
     assert max(float((old[name] - new[name]).abs().max()) for name in old) > 1e-4
     assert json.loads((run.folder / "versions.json").read_text())["verl"] == "0.9.1"
     until = time.monotonic() + 30
-    while ray_processes() - before and time.monotonic() < until:
+    while left_behind(mark) and time.monotonic() < until:
         time.sleep(0.5)
-    assert ray_processes() <= before, "processes of Ray are left behind"
+    assert left_behind(mark) == []
     assert not os.path.exists("outputs")
+    return run

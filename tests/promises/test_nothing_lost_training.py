@@ -35,7 +35,7 @@ def finished(process: subprocess.Popen[bytes], out: Path) -> None:
 
 
 def progress(out: Path) -> int:
-    """Lines logged so far: two a step."""
+    """Steps logged so far."""
     metrics = out / "metrics.jsonl"
     return metrics.read_bytes().count(b"\n") if metrics.exists() else 0
 
@@ -46,10 +46,10 @@ def test_training_that_is_killed_ends_in_the_same_weights(tmp_path: Path) -> Non
     write_pairs(mini_pairs(3), tmp_path / "data")
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     finished(start(tmp_path / "data", whole), whole)
-    for line in (1, 2 * random.Random(0).randint(2, STEPS - 2), 2 * STEPS - 1):
+    for step in (1, random.Random(0).randint(2, STEPS - 2), STEPS - 1):
         process = start(tmp_path / "data", killed)
         until = time.monotonic() + 300
-        while progress(killed) < line and process.poll() is None and time.monotonic() < until:
+        while progress(killed) < step and process.poll() is None and time.monotonic() < until:
             time.sleep(0.002)
         assert process.poll() is None, "the run ended before it was killed"
         os.killpg(process.pid, signal.SIGKILL)

@@ -7,13 +7,8 @@ cuts the training short, for timings alone.
 """
 
 import argparse
-import functools
-import time
-from collections import defaultdict
-from collections.abc import Callable
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from rich.console import Console
 
@@ -22,21 +17,13 @@ from judge_r1.commands.demo import RECIPES
 from judge_r1.commands.evaluate import Evaluation
 from judge_r1.commands.train import run_recipe
 from judge_r1.config import load_recipe
-from judge_r1.jsonl import write_json
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import read_rows
 
 ENGINES = ("trl", "verl")
-VERL_STAGES = {
-    "rollout": "timing_s/gen",
-    "log-probs": "timing_s/old_log_prob",
-    "reference": "timing_s/ref",
-    "advantages": "timing_s/adv",
-    "update": "timing_s/update_actor",
-    "weight sync": "timing_s/update_weights",
-    "step": "timing_s/step",
-}
-"""The rollout holds up to 2 s of waiting for verl's poll, and the searches, which run beside generation."""
+STAGES = ("generation", "search", "score", "update", "sync", "step")
+"""As docs/watching.md has them. verl's generation holds up to 2 s of waiting for its poll, and its search is an episode's
+wait, beside which others go on."""
 
 
 def main() -> None:
@@ -51,8 +38,7 @@ def main() -> None:
     changes = [f"data.train={given.demo / 'data' / 'train'}", f"model={start}"]
     changes += [f"grpo.steps={given.steps}"] if given.steps else []
     for engine in engines:
-        train = _timed_trl(given.out / "trl_stages.json")(run_recipe) if engine == "trl" else run_recipe
-        train(load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine)
+        run_recipe(load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine)
     for engine in engines:
         _print_steps(engine, given.out, console)
     test = load_pairs(given.demo / "data" / "test")
@@ -64,75 +50,16 @@ def main() -> None:
     evaluation.finish([(row, "warm-up") for row in rows] + ([(rows[1], rows[0])] if len(rows) == 2 else []))
 
 
-def _timed_trl(file: Path) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Times TRL's stages, which its own log does not tell apart, while `function` runs."""
-
-    def wrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-        import torch
-        import trl
-
-        from judge_r1.training import grpo
-
-        steps: list[dict[str, float]] = []
-        spent: dict[str, float] = defaultdict(float)
-
-        def timed(owner: Any, name: str, stage: str, when: Callable[[], bool] = lambda: True) -> None:
-            plain = getattr(owner, name)
-
-            @functools.wraps(plain)
-            def run(*args: Any, **kwargs: Any) -> Any:
-                started, counted = time.perf_counter(), when()
-                try:
-                    return plain(*args, **kwargs)
-                finally:
-                    if counted:
-                        spent[stage] += time.perf_counter() - started
-
-            setattr(owner, name, run)
-
-        class Trainer(trl.GRPOTrainer):  # type: ignore[misc]
-            def log(self, *args: Any, **kwargs: Any) -> None:
-                steps.append(dict(spent))
-                spent.clear()
-                super().log(*args, **kwargs)
-
-        timed(grpo.Rollouts, "__call__", "rollout")
-        timed(Trainer, "_get_per_token_logps_and_entropies", "reference", lambda: not torch.is_grad_enabled())
-        timed(Trainer, "training_step", "step")
-        trl.GRPOTrainer = Trainer
-
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if function(*args, **kwargs):
-                write_json(file, {"steps": [step for step in steps if "step" in step]})
-
-        return call
-
-    return wrapped
-
-
 def _print_steps(engine: str, out: Path, console: Console) -> None:
-    """The reward of each step, and the median seconds of each stage."""
-    rows: dict[int, dict[str, Any]] = defaultdict(dict)
-    for row in read_rows(out / engine / "metrics.jsonl"):
-        rows[row["step"]] |= row
-    rewards = [row["rollout/reward/r"] for row in rows.values() if "rollout/reward/r" in row]
-    console.print(f"{engine}: mean reward of each step: {' '.join(f'{reward:.2f}' for reward in rewards)}")
-    if engine == "verl":
-        stages = {name: [row[key] for row in rows.values() if key in row] for name, key in VERL_STAGES.items()}
-        stages["search, of an episode"] = [row["time/search"] for row in rows.values()]
-    elif (out / "trl_stages.json").exists():
-        import json
-
-        found = json.loads((out / "trl_stages.json").read_text())["steps"]
-        stages = {name: [step.get(name, 0.0) for step in found] for name in ("rollout", "reference", "step")}
-        stages["update"] = [s["step"] - s.get("rollout", 0.0) - s.get("reference", 0.0) for s in found]
-    else:
-        return
-    for name, seconds in stages.items():
+    """The reward of each step, and the median seconds of each stage from the second step on."""
+    rows = [row for row in read_rows(out / engine / "metrics.jsonl") if "progress" in row]
+    rewards = [f"{row['rollout/reward/r']:.2f}" for row in rows]
+    console.print(f"{engine}: mean reward of each step: {' '.join(rewards)}")
+    for stage in STAGES:
+        seconds = [row[f"time/{stage}"] for row in rows[1:] if f"time/{stage}" in row]
         if seconds:
             spread = f"{min(seconds):.2f} to {max(seconds):.2f}"
-            console.print(f"{engine}: {name}: {median(seconds):.2f} s a step, {spread}, {len(seconds)} steps")
+            console.print(f"{engine}: {stage}: {median(seconds):.2f} s a step, {spread}, {len(seconds)} steps")
 
 
 if __name__ == "__main__":

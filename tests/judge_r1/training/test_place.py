@@ -46,7 +46,7 @@ def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
         (data_folder / name).touch()
     first = load_recipe(SFT, [f"data.train={data_folder}"])
     second = load_recipe(PAPER, [f"data.train={tmp_path}"])
-    with pytest.raises(JudgeError, match="recipe grpo-21k: data.train"):
+    with pytest.raises(JudgeError, match=r"recipe grpo-21k: data\.train"):
         check([(first, tmp_path / "a"), (second, tmp_path / "b")], HERE)
 
 

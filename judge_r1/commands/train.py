@@ -4,7 +4,6 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,10 +11,10 @@ import typer
 from rich.console import Console
 
 from judge_r1.config import Recipe
-from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run
+from judge_r1.training.place import HERE, Place, check, honours
 
 if TYPE_CHECKING:
     from judge_r1.training.chain import Link
@@ -50,44 +49,35 @@ def train(
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
     chain = links(resolved, folder)
+    place = Place(processes, nodes, gpus_per_node)
     if dry_run:
+        lines = _plan(chain, place, recipe, overrides or [])
         print(dump_recipe(resolved), end="")
-        print("\n".join(_plan(chain, recipe, overrides or [])))
+        print("\n".join(lines))
         return
     console = Console(quiet=is_ours() or not is_main())
+    check(chain, place)
     for link, at in remaining(chain):
         if len(chain) > 1:
             console.rule(f"{link.name}, in {at}", align="left")
-        place = Place(processes, nodes, gpus_per_node)
         run_recipe(link, at, place if len(chain) == 1 else place.of(link))
     console.print(f"model in {folder / 'model'}")
 
 
-def _plan(chain: "Sequence[Link]", recipe: Path, overrides: Sequence[str]) -> list[str]:
-    """What the runs cost, and the command that starts them."""
+def _plan(chain: "Sequence[Link]", place: Place, recipe: Path, overrides: Sequence[str]) -> list[str]:
+    """What the runs cost, and the command that starts them. Errors: JudgeError where the place cannot train them."""
     import torch
 
     from judge_r1.training.plan.report import PAPER_GPUS, report
 
-    command = shlex.join(["judge-r1", "train", str(recipe), *overrides, "--out", str(chain[-1][1])])
-    return report(chain, command, torch.cuda.device_count() or PAPER_GPUS)
+    gpus = place.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
+    for link, _ in chain:
+        honours(link, place if len(chain) == 1 else place.of(link))
+    command = shlex.join(["judge-r1", "train", str(recipe), *overrides, *place.words, "--out", str(chain[-1][1])])
+    return report(chain, command, gpus, place.nodes)
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a run takes place: SFT and DPO in `processes` of this machine, one for each GPU by default; GRPO on verl on
-    `nodes` of a Ray with `gpus_per_node` each."""
-
-    processes: int | None = None
-    nodes: int = 1
-    gpus_per_node: int | None = None
-
-    def of(self, recipe: Recipe) -> "Place":
-        """What of it is meant for a recipe, of several that run one after the other."""
-        return Place(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Place(self.processes)
-
-
-def run_recipe(recipe: Recipe, folder: Path, place: Place = Place()) -> bool:
+def run_recipe(recipe: Recipe, folder: Path, place: Place = HERE) -> bool:
     """Run a resolved recipe into a folder; False where the trained model was there already. Where it trains in several
     processes, this one starts them and waits.
 
@@ -96,6 +86,7 @@ def run_recipe(recipe: Recipe, folder: Path, place: Place = Place()) -> bool:
     from judge_r1.alone import alone_in
     from judge_r1.training.processes import is_main, is_ours, launch, needs_launch, processes_for, worker
 
+    check([(recipe, folder)], place)
     with nullcontext() if is_ours() or not is_main() else alone_in(folder):
         run = Run(folder, recipe)
         if (run.model / "config.json").exists():
@@ -130,8 +121,6 @@ def _train(recipe: Recipe, run: Run, place: Place) -> None:
 
             cpu = not torch.cuda.is_available()
             train_verl(recipe, recipe.data.train, run, cpu=cpu, nodes=place.nodes, gpus_per_node=place.gpus_per_node)
-        elif place.nodes > 1:
-            raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
         elif recipe.stage == "grpo":
             train_grpo(recipe, data, run)
         elif recipe.stage == "dpo":

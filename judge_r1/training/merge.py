@@ -30,6 +30,8 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
 
     Errors: JudgeError if the folder exists; NoCheckpoint; NotTheSame if the proof fails, and then nothing is written.
     """
+    if not (run / "recipe.yaml").exists():
+        raise JudgeError(f"{run} holds no run (no recipe.yaml): give the folder that `judge-r1 train` writes to")
     recipe = load_recipe(run / "recipe.yaml")
     updates = recipe.grpo.updates_per_step if recipe.stage == "grpo" else 1
     checkpoint = checkpoint_at(run / "checkpoints", step, updates)

@@ -18,8 +18,8 @@ GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 """Numbers of GPUs that memory is given for."""
 
 
-def report(chain: Sequence[Link], command: str, gpus: int) -> list[str]:
-    """What each run of the chain costs, and the command; `gpus` are those that verl's command is written for."""
+def report(chain: Sequence[Link], command: str, gpus: int, nodes: int = 1) -> list[str]:
+    """What each run of the chain costs, and the command; verl's is written for `nodes` machines with `gpus` each."""
     lines = []
     model = chain[0][0].model
     for recipe, folder in chain:
@@ -32,14 +32,15 @@ def report(chain: Sequence[Link], command: str, gpus: int) -> list[str]:
     lines += ["", "command:", f"  {command}"]
     last, folder = chain[-1]
     if last.stage == "grpo" and last.grpo.engine == "verl":
-        lines.append(f"which, on {gpus} GPU(s) of one machine, writes what verl reads, and runs:")
-        lines += [f"  {line}" for line in verl_command(last, folder, gpus)]
+        where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray at RAY_ADDRESS"
+        lines.append(f"which, with {gpus} GPU(s) {where}, writes what verl reads, and runs:")
+        lines += [f"  {line}" for line in verl_command(last, folder, gpus, nodes)]
     return [f"# {line}".rstrip() for line in lines]
 
 
-def verl_command(recipe: Recipe, folder: Path, gpus: int) -> list[str]:
+def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> list[str]:
     """verl's own command for a shell, a word a line; the files that it names are written when the run starts."""
-    from judge_r1.training.verl.train import environment
+    from judge_r1.training.verl.train import environment, settings
 
     home = (folder / "verl").absolute()
     local = recipe.start is not None or Path(recipe.model).exists()
@@ -51,6 +52,8 @@ def verl_command(recipe: Recipe, folder: Path, gpus: int) -> list[str]:
         checkpoints=(folder / "checkpoints").absolute(),
         cpu=False,
         gpus=gpus,
+        nodes=nodes,
+        joins=settings(home, False) if nodes > 1 else None,
     )
     ours = [f"{key}={value}" for key, value in environment(home, False).items() if os.environ.get(key) != value]
     words = ["env", *map(_quoted, ours), "python", "-m", "verl.trainer.main_ppo", *map(_quoted, keys)]

@@ -59,11 +59,6 @@ def train_verl(
         gpus = gpus_per_node or (1 if cpu else _gpus())
         seen = [data_folder, *([Path(recipe.model)] if Path(recipe.model).is_absolute() else [])]
         cpu = not meet(Machines(nodes, gpus), run.folder, seen).cuda
-    elif nodes > 1:
-        raise JudgeError(
-            f"{nodes} nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set: "
-            "start the run with `judge-r1 launch`, or set RAY_ADDRESS to the head's address"
-        )
     else:
         gpus = gpus_per_node or (1 if cpu else _gpus())
         if not cpu and gpus > _gpus():

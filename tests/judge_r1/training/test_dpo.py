@@ -9,12 +9,13 @@ from toys import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
 from data_builders.build import write_pairs
-from judge_r1.commands.train import Place, run_recipe
+from judge_r1.commands.train import run_recipe
 from judge_r1.models import load_model, load_tokenizer
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import Run, read_rows
 from judge_r1.tokens import Codec
 from judge_r1.training.examples import preference_rows
+from judge_r1.training.place import Place
 
 LORA = ("lora.rank=4", "lora.alpha=8")
 

@@ -14,11 +14,12 @@ from toys import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
 from data_builders.build import write_pairs
-from judge_r1.commands.train import Place, run_recipe
+from judge_r1.commands.train import run_recipe
 from judge_r1.config import load_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.runs import Run
 from judge_r1.training.checkpoints import checkpoints
+from judge_r1.training.place import Place
 from judge_r1.training.processes import ProcessFailed, needs_launch, processes_for
 from judge_r1.training.trainers import accumulation, deepspeed_config, same_processes
 

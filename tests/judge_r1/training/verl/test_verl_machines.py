@@ -5,10 +5,11 @@ from pathlib import Path
 import pytest
 from verl_toys import compose
 
-from judge_r1.commands.train import Place, run_recipe
+from judge_r1.commands.train import run_recipe
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet
+from judge_r1.training.place import Place
 from judge_r1.training.verl.machines import Machines, NodesMissing, NotShared, Seat, judge_seats
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.rollouts import RolloutReader

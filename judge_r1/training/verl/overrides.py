@@ -106,7 +106,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
 
 def _micro_batch(recipe: Recipe, gpus: int) -> int:
     """The recipe's micro-batch, or the next smaller one that divides a rank's episodes of an update: verl stops at a
-    micro-batch that is not full. Gradients are summed over micro-batches, so that only memory and speed depend on it."""
+    micro-batch that is not full. Gradients are summed over micro-batches: only memory and speed depend on it."""
     grpo = recipe.grpo
     episodes = grpo.pairs_per_step // grpo.updates_per_step * grpo.group_size // gpus
     return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)

@@ -8,7 +8,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -77,6 +79,27 @@ def meet(machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds
     answer = json.loads(lines[-1])
     seats = [Seat(seat["host"], tuple(seat["missing"]), seat["cuda"]) for seat in answer["seats"]]
     return judge_seats(machines, seats, run_folder, answer["there"])
+
+
+@contextmanager
+def watched() -> Iterator[Callable[[], str | None]]:
+    """Watches the Ray at RAY_ADDRESS while the block runs; what it yields says that a node is gone, None while all are
+    there. verl can wait for ever for what a lost node held (its queue asks the node's store again and again)."""
+    command = [sys.executable, "-m", "judge_r1.training.verl.roll_call", "watch"]
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+
+        def lost() -> str | None:
+            if process.poll() is None:
+                return None
+            said.seek(0)
+            return (said.read().strip().splitlines() or ["the watch over Ray's nodes ended"])[-1]
+
+        try:
+            yield lost
+        finally:
+            process.kill()
+            process.wait()
 
 
 def judge_seats(machines: Machines, seats: Sequence[Seat], run_folder: Path, there: int) -> Met:

@@ -1,7 +1,6 @@
-"""Asks each node of a running Ray what it sees; the question is JSON on the command line, the answer the last line.
-
-Run by `machines.meet` in a process of its own, which it can end.
-"""
+"""Asks each node of a running Ray what it sees, or watches that none goes; run in a process of its own, which can be
+ended, by `machines`. The question is JSON on the command line, the answer the last line; `watch` instead of a question
+ends when a node that was there is gone, and its last line says which."""
 
 import json
 import os
@@ -12,7 +11,7 @@ from typing import Any
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-POLL_SECONDS = 2.0
+POLL_SECONDS, START_SECONDS = 2.0, 300.0
 
 
 def look(paths: list[str]) -> dict[str, Any]:
@@ -74,7 +73,21 @@ def join(until: float) -> None:
             time.sleep(POLL_SECONDS)
 
 
+def watch() -> str:
+    """Returns the sentence that says which node is gone."""
+    join(time.monotonic() + START_SECONDS)
+    here = {node["NodeID"]: node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    while True:
+        time.sleep(POLL_SECONDS)
+        alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
+        if lost := [host for node, host in here.items() if node not in alive]:
+            return f"Ray lost the node {lost[0]}"
+
+
 def main() -> None:
+    if sys.argv[1] == "watch":
+        print(watch(), flush=True)
+        return
     question = json.loads(sys.argv[1])
     until = time.monotonic() + question["seconds"]
     join(until)

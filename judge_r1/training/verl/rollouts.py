@@ -63,7 +63,7 @@ class RolloutReader:
         self._read: dict[Path, int] = {}
         self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
-    def step(self, step: int, wanted: int) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    def step(self, step: int, wanted: int = 0) -> tuple[dict[str, float], list[dict[str, Any]]]:
         """The means over a finished step's episodes, of which `wanted` are expected (`rollout/episodes` is how many
         there are), and its traces.
 

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from judge_r1.training.logging import Diverged
 from judge_r1.training.measures import from_verl
 from judge_r1.training.merge import merge
 from judge_r1.training.order import shuffled
-from judge_r1.training.verl.machines import Machines, meet
+from judge_r1.training.verl.machines import Machines, meet, watched
 from judge_r1.training.verl.overrides import overrides
 from judge_r1.training.verl.parquet import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollouts import RolloutReader, new_lines
@@ -70,7 +71,8 @@ def train_verl(
     home = run.folder / "verl"
     reader = RolloutReader(home / "rollouts", data.by_id(), patience=SHARED_SECONDS if joins else 0.0)
     follow = Follower(run, home, reader, recipe)
-    _run(command, run, environment(home, cpu), follow.update)
+    with watched() if joins else nullcontext(lambda: None) as lost:
+        _run(command, run, environment(home, cpu), follow.update, lost)
     merge(run.folder, out=run.model)
 
 
@@ -185,9 +187,15 @@ class Follower:
                 self.run.trace(trace)
 
 
-def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable[[], None]) -> None:
+def _run(
+    command: Sequence[str],
+    run: Run,
+    env: dict[str, str],
+    follow: Callable[[], None],
+    lost: Callable[[], str | None] = lambda: None,
+) -> None:
     """Run a command with its output in logs/verl.log, calling `follow` at each line of it; leaves no process behind.
-    Errors: VerlFailed if it ends with an error, or is silent for `SILENCE_SECONDS`."""
+    Errors: VerlFailed if it ends with an error, is silent for `SILENCE_SECONDS`, or `lost` gives a reason to stop."""
     log, home = run.folder / "logs" / "verl.log", run.folder / "verl"  # verl leaves files where it runs
     log.parent.mkdir(parents=True, exist_ok=True)
     home.mkdir(exist_ok=True)
@@ -202,13 +210,14 @@ def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable
     )
     heard = time.monotonic()
     finished = threading.Event()
-    hung = False
+    stopped: str | None = None
 
     def watch() -> None:
-        nonlocal hung
+        nonlocal stopped
         while not finished.wait(1.0):
-            if time.monotonic() - heard > SILENCE_SECONDS:
-                hung = True
+            silent = time.monotonic() - heard > SILENCE_SECONDS
+            stopped = f"it said nothing for {SILENCE_SECONDS:.0f} s" if silent else lost()
+            if stopped:
                 _stop(process)
                 return
 
@@ -226,8 +235,8 @@ def _run(command: Sequence[str], run: Run, env: dict[str, str], follow: Callable
     finally:
         finished.set()
         _stop(process)
-    if hung:
-        raise VerlFailed(f"`{' '.join(command[1:3])}` said nothing for {SILENCE_SECONDS:.0f} s and was stopped: {log}")
+    if stopped:
+        raise VerlFailed(f"`{' '.join(command[1:3])}` was stopped, because {stopped}; what it did stands in {log}")
     if status:
         raise VerlFailed(
             f"`{' '.join(command[1:3])}` ended with status {status}; the reason stands in {log}:\n{_tail(log)}"

@@ -162,6 +162,19 @@ def test_a_process_that_falls_silent_is_stopped(run: Run, monkeypatch: pytest.Mo
         _run([sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"], run, {}, lambda: None)
 
 
+def test_a_lost_node_stops_the_run(run: Run) -> None:
+    """However much the process still says."""
+    talks = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
+    begun = time.monotonic()
+
+    def lost() -> str | None:
+        return "Ray lost the node b" if time.monotonic() - begun > 2 else None
+
+    with pytest.raises(VerlFailed, match="was stopped, because Ray lost the node b; what it did"):
+        _run([sys.executable, "-c", talks], run, {}, lambda: None, lost)
+    assert VerlFailed.exit_status == 75
+
+
 def test_nothing_is_left_running_when_following_fails(run: Run) -> None:
     grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 

@@ -15,7 +15,7 @@ from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
-from judge_r1.runs import Run
+from judge_r1.runs import Run, finished
 
 if TYPE_CHECKING:
     from judge_r1.training.chain import Link
@@ -45,7 +45,7 @@ def train(
     """
     from judge_r1.config import dump_recipe, load_recipe
     from judge_r1.training.chain import links, remaining
-    from judge_r1.training.processes import is_main, is_ours
+    from judge_r1.training.processes import is_main, is_ours, is_worker
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
@@ -54,11 +54,18 @@ def train(
         print(dump_recipe(resolved), end="")
         print("\n".join(_plan(chain, recipe, overrides or [])))
         return
+    place = Place(processes, nodes, gpus_per_node)
+    place.check([link for link, _ in chain])
+    left = remaining(chain)
+    if is_worker() and sum(not finished(at) for _, at in left) > 1:
+        raise JudgeError(
+            f"recipe {resolved.name} starts from {left[-2][0].name}, which is not trained yet: torchrun trains one "
+            "recipe at a time, so train that one first, or use --processes without torchrun"
+        )
     console = Console(quiet=is_ours() or not is_main())
-    for link, at in remaining(chain):
+    for link, at in left:
         if len(chain) > 1:
             console.rule(f"{link.name}, in {at}", align="left")
-        place = Place(processes, nodes, gpus_per_node)
         run_recipe(link, at, place if len(chain) == 1 else place.of(link))
     console.print(f"model in {folder / 'model'}")
 
@@ -84,7 +91,18 @@ class Place:
 
     def of(self, recipe: Recipe) -> "Place":
         """What of it is meant for a recipe, of several that run one after the other."""
-        return Place(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Place(self.processes)
+        if recipe.stage != "grpo":
+            return Place(self.processes)
+        return Place(None, self.nodes, self.gpus_per_node) if recipe.grpo.engine == "verl" else Place()
+
+    def check(self, recipes: Sequence[Recipe]) -> None:
+        """Errors: JudgeError where there is something of it that none of the recipes can use."""
+        name, grpo = recipes[-1].name, [recipe for recipe in recipes if recipe.stage == "grpo"]
+        on_verl = any(recipe.grpo.engine == "verl" for recipe in grpo)
+        if (self.nodes > 1 or self.gpus_per_node) and not on_verl:
+            raise JudgeError(f"recipe {name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
+        if (self.processes or 1) > 1 and len(grpo) == len(recipes):
+            raise JudgeError(f"recipe {name}: --processes is for sft and dpo; GRPO on all GPUs is grpo.engine=verl")
 
 
 def run_recipe(recipe: Recipe, folder: Path, place: Place = Place()) -> bool:
@@ -96,9 +114,10 @@ def run_recipe(recipe: Recipe, folder: Path, place: Place = Place()) -> bool:
     from judge_r1.alone import alone_in
     from judge_r1.training.processes import is_main, is_ours, launch, needs_launch, processes_for, worker
 
+    place.check([recipe])
     with nullcontext() if is_ours() or not is_main() else alone_in(folder):
         run = Run(folder, recipe)
-        if (run.model / "config.json").exists():
+        if finished(folder):
             return False
         count = processes_for(recipe, place.processes)
         if needs_launch(recipe, count):
@@ -130,8 +149,6 @@ def _train(recipe: Recipe, run: Run, place: Place) -> None:
 
             cpu = not torch.cuda.is_available()
             train_verl(recipe, recipe.data.train, run, cpu=cpu, nodes=place.nodes, gpus_per_node=place.gpus_per_node)
-        elif place.nodes > 1:
-            raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
         elif recipe.stage == "grpo":
             train_grpo(recipe, data, run)
         elif recipe.stage == "dpo":

@@ -25,6 +25,7 @@ from judge_r1.config import load_recipe
 from judge_r1.jsonl import write_json
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import read_rows
+from judge_r1.training.measures import verl_name
 
 ENGINES = ("trl", "verl")
 VERL_STAGES = {
@@ -119,7 +120,8 @@ def _print_steps(engine: str, out: Path, console: Console) -> None:
     rewards = [row["rollout/reward/r"] for row in rows.values() if "rollout/reward/r" in row]
     console.print(f"{engine}: mean reward of each step: {' '.join(f'{reward:.2f}' for reward in rewards)}")
     if engine == "verl":
-        stages = {name: [row[key] for row in rows.values() if key in row] for name, key in VERL_STAGES.items()}
+        named = {name: verl_name(key) for name, key in VERL_STAGES.items()}
+        stages = {name: [row[key] for row in rows.values() if key in row] for name, key in named.items()}
         stages["search, of an episode"] = [row["time/search"] for row in rows.values()]
     elif (out / "trl_stages.json").exists():
         import json

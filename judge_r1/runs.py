@@ -53,7 +53,7 @@ class Run:
         resolved = folder / "recipe.yaml"
         if resolved.exists() and load_recipe(resolved) != recipe:
             raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
-        if is_main():
+        if is_main() and not finished(folder):  # the versions stay those that trained it
             write_atomic(resolved, [dump_recipe(recipe)])
             write_json(folder / "versions.json", versions())
 
@@ -84,6 +84,11 @@ class Run:
             if is_main() and (self.folder / name).exists():
                 rows = read_rows(self.folder / name)
                 write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
+
+
+def finished(folder: Path) -> bool:
+    """Has the run of this folder written its model?"""
+    return (folder / "model" / "config.json").exists()
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

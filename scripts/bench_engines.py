@@ -22,8 +22,8 @@ from judge_r1.runs import read_rows
 
 ENGINES = ("trl", "verl")
 STAGES = ("generation", "search", "score", "update", "sync", "step")
-"""As docs/watching.md has them. verl's generation holds up to 2 s of waiting for its poll, and its search is an episode's
-wait, beside which others go on."""
+"""As docs/watching.md has them. verl's generation holds up to 2 s of waiting for its poll; its search is the wait of an
+episode, beside which others go on."""
 
 
 def main() -> None:

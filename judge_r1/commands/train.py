@@ -11,9 +11,10 @@ import typer
 from rich.console import Console
 
 from judge_r1.config import Recipe
+from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet, load_pairs
 from judge_r1.records import Trajectory
-from judge_r1.runs import Run
+from judge_r1.runs import Run, finished
 from judge_r1.training.place import HERE, Place, check, honours
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def train(
     """
     from judge_r1.config import dump_recipe, load_recipe
     from judge_r1.training.chain import links, remaining
-    from judge_r1.training.processes import is_main, is_ours
+    from judge_r1.training.processes import is_main, is_ours, is_worker
 
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
@@ -55,9 +56,15 @@ def train(
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
         return
+    left = remaining(chain)
+    if is_worker() and sum(not finished(at) for _, at in left) > 1:
+        raise JudgeError(
+            f"recipe {resolved.name} starts from {left[-2][0].name}, which is not trained yet: torchrun trains one "
+            "recipe at a time, so train that one first, or use --processes without torchrun"
+        )
     console = Console(quiet=is_ours() or not is_main())
     check(chain, place)
-    for link, at in remaining(chain):
+    for link, at in left:
         if len(chain) > 1:
             console.rule(f"{link.name}, in {at}", align="left")
         run_recipe(link, at, place if len(chain) == 1 else place.of(link))
@@ -89,7 +96,7 @@ def run_recipe(recipe: Recipe, folder: Path, place: Place = HERE) -> bool:
     check([(recipe, folder)], place)
     with nullcontext() if is_ours() or not is_main() else alone_in(folder):
         run = Run(folder, recipe)
-        if (run.model / "config.json").exists():
+        if finished(folder):
             return False
         count = processes_for(recipe, place.processes)
         if needs_launch(recipe, count):

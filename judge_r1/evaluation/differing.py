@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.evaluation.table import NONE, Grid
-from judge_r1.evaluation.trained import TrainingRun, _json
+from judge_r1.evaluation.trained import TrainingRun, read_json
 
 STAGES = ("sft", "dpo", "grpo")
 
@@ -12,16 +12,20 @@ STAGES = ("sft", "dpo", "grpo")
 def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     """The keys whose values are not the same in all runs; None where all are. The section of a stage concerns the runs
     of that stage alone."""
+    recipes = [run.recipe.model_dump(mode="json") for run in runs]
+    for section in ("start", "lora"):  # where some have none, the others' is one value
+        if any(recipe[section] is None for recipe in recipes):
+            recipes = [recipe | {section: _whole(recipe[section])} for recipe in recipes]
     told = [
-        {key: value for key, value in flat(run.recipe.model_dump(mode="json")).items() if _concerns(key, run)}
-        for run in runs
+        {key: value for key, value in flat(recipe).items() if _concerns(key, run)}
+        for recipe, run in zip(recipes, runs, strict=True)
     ]
     return _grid("Recipes: what differs", "Keys that all runs share are left out.", runs, told)
 
 
 def version_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     """The packages whose versions differ between the runs that wrote them down."""
-    told = [_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs]
+    told = [read_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs]
     return _grid("Versions: what differs", "Packages that the runs were made with.", runs, told)
 
 
@@ -31,6 +35,13 @@ def flat(data: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     for key, value in data.items():
         found |= flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {above + key: value}
     return found
+
+
+def _whole(section: Mapping[str, Any] | None) -> str | None:
+    """A section in a few words: by its name if it has one."""
+    if section is None:
+        return None
+    return str(section["name"]) if "name" in section else ", ".join(f"{key} {value}" for key, value in section.items())
 
 
 def _concerns(key: str, run: TrainingRun) -> bool:

@@ -112,9 +112,9 @@ def _warm(folder: Path, recipe: Recipe) -> bool:
 
 def _size(folder: Path, recipe: Recipe) -> int | None:
     if recipe.stage == "sft" and (folder / "traces.json").exists():
-        return int(_json(folder / "traces.json")["used"])
+        return int(read_json(folder / "traces.json")["used"])
     if (folder / "data.json").exists():
-        return int(_json(folder / "data.json")["pairs"])
+        return int(read_json(folder / "data.json")["pairs"])
     pairs = _from(folder, recipe.data.train / "pairs.jsonl")
     return pairs.read_bytes().count(b"\n") if pairs.exists() else None
 
@@ -123,13 +123,13 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
     found = Evaluated()
     sets, seen = set(), []
     for folder in sorted(folders, key=lambda path: not (path / "rows.json").exists()):
-        summary = _json(folder / "summary.json")
+        summary = read_json(folder / "summary.json")
         if not isinstance(summary, dict) or not {"rows", "differences", "seconds"} <= summary.keys():
             raise NothingToReport(f"{folder / 'summary.json'} is not a summary that `judge-r1 eval` writes")
         if summary in seen:  # a copy, as the demo leaves one beside its runs
             continue
         seen.append(summary)
-        judges = _json(folder / "rows.json") if (folder / "rows.json").exists() else {}
+        judges = read_json(folder / "rows.json") if (folder / "rows.json").exists() else {}
         taken = {row["name"] for row in found.rows}
         names = {
             row["name"]: f"{folder.name}/{row['name']}" if row["name"] in taken else row["name"]
@@ -157,7 +157,7 @@ def _run_of(judge: str, runs: Sequence[TrainingRun]) -> TrainingRun | None:
     return fits[0] if len(fits) == 1 else None
 
 
-def _json(path: Path) -> Any:
+def read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
+from judge_r1.runs import finished
 
 Link = tuple[Recipe, Path]
 """A recipe, with the model that it will find, and its run folder."""
@@ -26,8 +27,3 @@ def remaining(chain: Sequence[Link]) -> list[Link]:
     say whether it was trained by this recipe, which holds the recipes before it."""
     last = max((at for at, (_, folder) in enumerate(chain) if finished(folder)), default=0)
     return list(chain[last:])
-
-
-def finished(folder: Path) -> bool:
-    """Has the run of this folder written its model?"""
-    return (folder / "model" / "config.json").exists()

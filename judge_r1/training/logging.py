@@ -4,6 +4,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from math import isfinite
+from pathlib import Path
 from typing import Any
 
 from transformers import TrainerCallback
@@ -14,7 +15,13 @@ from judge_r1.training.measures import from_trl
 
 
 class Diverged(JudgeError):
-    """The loss or the gradient is no longer a number; the last checkpoint is still good."""
+    """The loss or the gradient (`what`) is no longer a number; the last checkpoint is still good."""
+
+    def __init__(self, step: int, what: str, folder: Path) -> None:
+        super().__init__(
+            f"step {step}: {what} is not finite; train again with another --out and a lower learning rate, "
+            f"perhaps from the last checkpoint, which `judge-r1 merge {folder}` makes a model"
+        )
 
 
 class RunLog(TrainerCallback):  # type: ignore[misc]
@@ -44,10 +51,7 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
         bad = [key for key in ("loss", "grad_norm") if not isfinite(numbers.get(key, 0.0))]
         if bad:
             self.run.log({"step": step} | self.rollouts())
-            raise Diverged(
-                f"step {step}: {bad[0]} is not finite; train again with another --out, "
-                f"a lower learning rate and model=CHECKPOINT, the last one in {self.run.checkpoints}"
-            )
+            raise Diverged(step, bad[0], self.run.folder)
         numbers = {key: value for key, value in numbers.items() if isfinite(value)}
         if "loss" not in numbers:  # the trainer's summary of the whole run
             self.run.log({"step": step} | from_trl(numbers))

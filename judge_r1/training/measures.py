@@ -42,9 +42,14 @@ def from_trl(logs: Mapping[str, float]) -> dict[str, float]:
     return {TRL.get(name, f"trl/{name}"): value for name, value in kept.items()}
 
 
+def verl_name(name: str) -> str:
+    """Our name of a measure of verl's."""
+    return VERL.get(name, f"verl/{name}")
+
+
 def from_verl(metrics: Mapping[str, float]) -> dict[str, float]:
     """What verl logs of a step, in our words. `time/score` adds up the stages between rollout and update."""
-    row = {VERL.get(name, f"verl/{name}"): value for name, value in metrics.items()}
+    row = {verl_name(name): value for name, value in metrics.items()}
     scored = [metrics[name] for name in _VERL_SCORE if name in metrics]
     if scored:
         row["time/score"] = sum(scored)

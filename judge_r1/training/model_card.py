@@ -10,7 +10,9 @@ from judge_r1.runs import read_rows, versions
 
 RECENT = 10
 """Logged rows that the metrics are means of."""
-_SHOWN = ("loss", "grad_norm", "entropy", "kl", "rollout/accuracy", "rollout/reward/")
+_SHOWN = (
+    "loss", "grad_norm", "entropy", "kl", "token_accuracy", "preference_", "rollout/accuracy", "rollout/reward/",
+)  # fmt: skip
 
 
 def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) -> None:
@@ -42,7 +44,7 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
 
 def _table(rows: list[dict[str, Any]]) -> str:
     """Means of the last logged values of each main metric while training."""
-    names = sorted({name for row in rows for name in row if name.removeprefix("actor/").startswith(_SHOWN)})
+    names = sorted({name for row in rows for name in row if name.startswith(_SHOWN)})
     values = {name: [row[name] for row in rows if name in row][-RECENT:] for name in names if name.count("/") < 3}
     if not values:
         return ""

@@ -8,7 +8,8 @@ from pathlib import Path
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import CASES_FILE, PAIRS_FILE
-from judge_r1.training.chain import Link, finished
+from judge_r1.runs import finished
+from judge_r1.training.chain import Link
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ HERE = Place()
 def check(chain: Sequence[Link], place: Place) -> None:
     """Everything that a chain needs from outside is there: so that a warm-up of hours is not followed by an error that
     could be seen before it, and a command that was refused leaves no run folder. Errors: JudgeError."""
+    if (place.nodes > 1 or place.gpus_per_node) and not any(on_verl(recipe) for recipe, _ in chain):
+        raise JudgeError(f"recipe {chain[-1][0].name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
     for recipe, folder in chain:
         if finished(folder):
             continue
@@ -65,10 +68,14 @@ def honours(recipe: Recipe, place: Place) -> None:
     from judge_r1.training.verl.overrides import overrides
 
     processes_for(recipe, place.processes)
-    if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
+    if on_verl(recipe):
         gpus, x = place.gpus_per_node or max(1, torch.cuda.device_count()), Path()
         overrides(recipe, train_parquet=x, agent_loops=x, checkpoints=x, cpu=False, gpus=gpus, nodes=place.nodes)
     elif place.nodes > 1:
         raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
     elif place.gpus_per_node is not None:
         raise JudgeError(f"recipe {recipe.name}: --gpus-per-node is for grpo with grpo.engine verl only")
+
+
+def on_verl(recipe: Recipe) -> bool:
+    return recipe.stage == "grpo" and recipe.grpo.engine == "verl"

@@ -15,14 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.config import Recipe
-from judge_r1.errors import JudgeError
+from judge_r1.errors import TRY_AGAIN, JudgeError
 
 _STARTED = "JUDGE_R1_STARTED_BY"
 """Holds the process id of our launcher in the processes that it started."""
 
 
 class ProcessFailed(JudgeError):
-    """One of the processes of a run ended with an error."""
+    """One of the processes of a run ended with an error. Unless that was a mistake of the user's, which ends it with
+    JudgeError's own status, another try can do."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.exit_status = JudgeError.exit_status if status == JudgeError.exit_status else TRY_AGAIN
 
 
 def process_count() -> int:
@@ -51,8 +56,8 @@ def processes_for(recipe: Recipe, wanted: int | None) -> int:
     import torch
 
     several = recipe.stage != "grpo"
-    if wanted is not None and not several and recipe.grpo.engine == "verl":
-        raise JudgeError("--processes is for sft and dpo: the engine verl takes all GPUs of the machine")
+    if not several and recipe.grpo.engine == "verl" and (wanted is not None or process_count() > 1):
+        raise JudgeError("--processes is for sft and dpo, and so is torchrun: verl takes all GPUs of the machine")
     if is_worker():
         if wanted not in (None, process_count()):
             raise JudgeError(f"--processes {wanted} inside a launcher of {process_count()}: leave the option out")
@@ -112,7 +117,8 @@ def launch(folder: Path, processes: int) -> None:
             )
             raise ProcessFailed(
                 f"process {rank} of {processes} {_reason(failure)} (output of the processes: {logs}); "
-                "all are stopped, and the command goes on from the last checkpoint when it is given again"
+                "all are stopped, and the command goes on from the last checkpoint when it is given again",
+                failure.exitcode,
             ) from None
         except SignalException as error:
             if error.sigval == signal.SIGINT:
@@ -137,7 +143,7 @@ def worker() -> Iterator[None]:
     except Exception as error:
         handler.record_exception(error)
         if isinstance(error, JudgeError) and is_ours():
-            sys.exit(2)  # the launcher says it
+            sys.exit(JudgeError.exit_status)  # the launcher says it
         raise
     _leave_group()
 

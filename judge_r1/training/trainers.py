@@ -17,8 +17,9 @@ from judge_r1.training.merge import begin, finish
 from judge_r1.training.order import by_length
 from judge_r1.training.processes import is_main, process_count
 
-EXAMPLES = ".examples"
-"""Where the first process leaves the examples for the others."""
+EXAMPLES, ADAPTERS = ".examples", ".adapters"
+"""In the run folder: where the first process leaves the examples for the others, and trained adapters until they are
+merged."""
 _HOUR = 3600
 """Seconds that processes wait for each other: the first one makes the examples while the others wait."""
 
@@ -107,7 +108,8 @@ def ordered(
     """The examples of the whole run in the order in which they are trained on, as a data set.
 
     `make` gives each example once, with its number of tokens under `length`. It runs in the first process; the others
-    read what that one writes. The last batch is filled up from the epoch that would follow, so that all are whole.
+    read what that one writes. The last batch is filled up from the epoch that would follow, so that all are whole. The
+    data end where the run does: taken up at its last checkpoint, the trainer finds nothing more to train on.
     """
     from datasets import Dataset, load_from_disk
 
@@ -121,7 +123,8 @@ def ordered(
         args.distributed_state.wait_for_everyone()
         data = load_from_disk(str(shared))
     wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
-    order = by_length(list(data["length"]), wanted, part.batch_size, recipe.seed)
+    last = part.max_steps * part.batch_size if part.max_steps > 0 else wanted
+    order = by_length(list(data["length"]), max(wanted, last), part.batch_size, recipe.seed)[:last]
     return data.remove_columns("length").select(order)
 
 
@@ -152,13 +155,14 @@ def save_model(trainer: Any, run: Run, recipe: Recipe) -> None:
     Adapters are added to the weights that they were trained on."""
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # by all processes: ZeRO-3 gathers here
     partial = begin(run.model) if is_main() else run.model
-    saved = run.folder / ".adapters" if recipe.lora else partial
+    saved = run.folder / ADAPTERS if recipe.lora else partial
     trainer.save_model(str(saved))
     if not is_main():
         return
+    weights = {name: tensor.cpu() for name, tensor in weights.items()}  # a GPU still holds the optimiser, and is full
     if recipe.lora:
         add_adapters(recipe, saved, partial)
         weights = folded(weights, recipe.lora)
     finish(partial, run.model, weights, recipe, run.folder)
-    for left in (run.folder / ".adapters", run.folder / EXAMPLES):
+    for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
         shutil.rmtree(left, ignore_errors=True)

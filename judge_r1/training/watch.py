@@ -1,6 +1,5 @@
 """Watching a run: beside the training in its own process, or from another shell by what it writes down."""
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,8 +11,9 @@ from rich.live import Live
 
 from judge_r1.config import Recipe, load_recipe
 from judge_r1.errors import JudgeError
-from judge_r1.runs import Run
+from judge_r1.runs import Run, finished
 from judge_r1.training.history import History, Tail
+from judge_r1.training.processes import is_main
 from judge_r1.training.view import age, clock, plain, view
 
 POLL_SECONDS = 1.0
@@ -31,7 +31,7 @@ def shown(run: Run, recipe: Recipe, console: Console | None = None) -> Iterator[
     """Show what the run logs inside: the view on a terminal, one line a step elsewhere; of the processes of a
     distributed run the first one alone."""
     console = console or Console()
-    if os.environ.get("RANK", "0") != "0":
+    if not is_main():
         yield
         return
     history = History()
@@ -107,10 +107,6 @@ def is_step(row: Mapping[str, Any]) -> bool:
 
 def _now(recipe: Recipe, folder: Path, history: History, console: Console) -> RenderableType:
     return view(recipe, folder, history, state=state(folder, history), width=console.width)
-
-
-def finished(folder: Path) -> bool:
-    return (folder / "model" / "config.json").exists()
 
 
 def state(folder: Path, history: History) -> str:

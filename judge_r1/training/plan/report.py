@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from judge_r1.config import Recipe
-from judge_r1.training.chain import Link, finished
+from judge_r1.runs import finished
+from judge_r1.training.chain import Link, remaining
 from judge_r1.training.plan.memory import ROLLOUT_SHARE, cache, memory
 from judge_r1.training.plan.shape import Shape, UnknownShape, shape_of
 from judge_r1.training.plan.tokens import Tokens, tokens_of
@@ -21,11 +22,12 @@ GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 def report(chain: Sequence[Link], command: str, gpus: int, nodes: int = 1) -> list[str]:
     """What each run of the chain costs, and the command; verl's is written for `nodes` machines with `gpus` each."""
     lines = []
-    model = chain[0][0].model
+    model, left = chain[0][0].model, remaining(chain)
     for recipe, folder in chain:
         lines += ["", f"{recipe.name}: {recipe.stage} from {recipe.model}, in {folder}"]
-        if finished(folder):
-            lines.append("  its model is there already: nothing is run")
+        if finished(folder) or (recipe, folder) not in left:
+            why = "its model" if finished(folder) else "a model trained from it"
+            lines.append(f"  {why} is there already: nothing is run")
             continue
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens)]]

@@ -37,6 +37,8 @@ SILENCE_SECONDS = 3600.0
 """verl prints lines at every step; a process that says nothing for so long hangs."""
 SHARED_SECONDS = 120.0
 """How long a file that another node has written may take to show itself here (NFS keeps listings for a minute)."""
+NOT_TRAINED_ON = ("training/filter_groups/evicted_samples", "training/filter_groups/discarded_surplus_samples")
+"""Groups of a step that verl has replaced, and has played beyond what the step needs (dynamic sampling)."""
 PLUGIN, CPU_PLUGIN = "judge_r1.training.verl.advantage", "judge_r1.training.verl.cpu"
 
 
@@ -157,7 +159,8 @@ class Follower:
 
     def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
-        self.episodes, self.steps = recipe.grpo.pairs_per_step * recipe.grpo.group_size, recipe.grpo.steps
+        self.size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
+        self.episodes = recipe.grpo.pairs_per_step * self.size
         self.redraws = recipe.grpo.dynamic_sampling  # verl then plays more groups than a step trains on
         self._read = 0
 
@@ -168,20 +171,20 @@ class Follower:
         for line in lines:
             row = json.loads(line)
             step, metrics = row["step"], row["data"]
-            means, traces = self.rollouts.step(step, self.episodes)
+            wanted = self.episodes + self.size * sum(int(metrics.get(name) or 0) for name in NOT_TRAINED_ON)
+            means, traces = self.rollouts.step(step, wanted)
             if metrics.get("actor/grad_norm", 0.0) is None:  # the log writes NaN as null
-                raise Diverged(f"step {step}: the gradient is not finite; train again with another --out, "
-                               f"a lower learning rate and the last checkpoint of {self.run.checkpoints}")  # fmt: skip
-            spare = means["rollout/episodes"] - self.episodes
+                raise Diverged(step, "grad_norm", self.run.folder)
+            spare = means["rollout/episodes"] - wanted
             if spare < 0 or (spare and not self.redraws):
                 raise VerlFailed(
-                    f"step {step}: {means['rollout/episodes']:.0f} of {self.episodes} episodes came back; "
+                    f"step {step}: {means['rollout/episodes']:.0f} of {wanted} episodes came back; "
                     f"{self.run.folder / 'logs' / 'verl.log'} says what became of the others"
                 )
             numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
             progress = {"step": step, "progress": step / self.steps}
             if self.redraws:
-                means["rollout/groups_redrawn"] = metrics.get("training/filter_groups/evicted_samples", 0.0)
+                means["rollout/groups_redrawn"] = metrics.get(NOT_TRAINED_ON[0], 0.0)
             self.run.log(progress | from_verl(numbers) | means)
             for trace in traces:
                 self.run.trace(trace)

@@ -7,6 +7,8 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.evaluation.compare import write_comparison
+from judge_r1.evaluation.differing import recipe_grid
+from judge_r1.evaluation.trained import find_runs
 
 
 def test_the_page_holds_figures_tables_curves_and_what_differs(tmp_path: Path) -> None:
@@ -34,6 +36,21 @@ def test_runs_that_nobody_evaluated_are_compared_by_their_curves(tmp_path: Path)
     page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert {a["id"] for a in page.of("section")} == {"differing", "curves"}
     assert len(page.of("polyline", class_="line c1")) == 2  # loss and r of the second run
+
+
+def test_what_only_some_recipes_have_differs_too(tmp_path: Path) -> None:
+    toy_run(tmp_path / "full", 9)
+    toy_run(tmp_path / "lora", 9, lora={"rank": 4, "alpha": 8})
+    first = {"name": "warm", "stage": "sft", "model": "base", "data": {"train": "nowhere"}}
+    toy_run(tmp_path / "warm", 9, start=first)
+    grid = recipe_grid(find_runs([tmp_path])[0])
+    assert grid is not None
+    assert [row for row in grid.rows if row[0] in ("lora", "start", "model")] == [
+        ("start", "–", "–", "warm"),
+        ("model", "base", "base", "runs/warm/model"),
+        ("lora", "–", "rank 4, alpha 8", "–"),
+    ]
+    assert not [row for row in grid.rows if row[0].startswith(("lora.", "start."))]
 
 
 def test_evaluations_on_other_pairs_are_not_passed_off_as_comparable(tmp_path: Path) -> None:

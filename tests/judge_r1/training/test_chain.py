@@ -10,7 +10,8 @@ from data_builders.build import write_pairs
 from judge_r1.cli import app
 from judge_r1.config import load_recipe
 from judge_r1.errors import JudgeError
-from judge_r1.training.chain import finished, links, remaining
+from judge_r1.runs import finished
+from judge_r1.training.chain import links, remaining
 
 FIRST = """
 name: first
@@ -79,6 +80,43 @@ def test_train_runs_what_is_missing_and_refuses_another_start(recipes: Path) -> 
     assert (recipes / "out" / "first" / "model" / "config.json").stat().st_mtime_ns == stamp
     with pytest.raises(JudgeError, match="holds a run of another recipe"):
         train(recipes / "second.yaml", "start.seed=5", "--out", recipes / "out" / "more")
+
+
+def test_a_finished_run_keeps_the_versions_that_trained_it(recipes: Path) -> None:
+    versions = recipes / "out" / "first" / "versions.json"
+    train(recipes / "first.yaml", "--out", versions.parent)
+    versions.write_text('{"torch": "1.0"}')
+    train(recipes / "first.yaml", "--out", versions.parent)
+    assert versions.read_text() == '{"torch": "1.0"}'
+
+
+def test_an_option_that_no_run_of_the_chain_can_use_is_refused_before_the_first(recipes: Path) -> None:
+    for option in (("--nodes", 2), ("--gpus-per-node", 4)):
+        with pytest.raises(JudgeError, match=r"recipe second: --nodes and --gpus-per-node are for grpo with"):
+            train(recipes / "second.yaml", *option, "--out", recipes / "out" / "second")
+    grpo = ("stage=grpo", "start.stage=grpo", "--out", recipes / "out" / "second")
+    with pytest.raises(JudgeError, match="recipe second: --processes is for sft and dpo"):
+        train(recipes / "second.yaml", *grpo, "--processes", 2)
+    assert not (recipes / "out").exists()
+
+
+def test_torchrun_trains_no_chain(recipes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its processes would not wait for the model that the first one still saves."""
+    launched = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    for name, value in launched.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(JudgeError, match="recipe third starts from second, which is not trained yet: torchrun trains"):
+        train(recipes / "third.yaml", "--out", recipes / "out" / "third")
+
+
+def test_a_dry_run_knows_what_would_not_be_run(recipes: Path) -> None:
+    (recipes / "out" / "second" / "model").mkdir(parents=True)
+    (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
+    shown = train(recipes / "third.yaml", "--dry-run", "--out", recipes / "out" / "third")
+    assert [line for line in shown.splitlines() if "nothing is run" in line] == [
+        "#   a model trained from it is there already: nothing is run",
+        "#   its model is there already: nothing is run",
+    ]
 
 
 def test_a_dry_run_is_a_recipe_and_runs_nothing(recipes: Path) -> None:

@@ -45,6 +45,7 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
     assert rows[-1]["loss"] < rows[0]["loss"] - 0.01
     assert rows[-1]["preference_margin"] > 0
     assert not (tmp_path / "run" / "model" / "adapter_config.json").exists()
+    assert "| preference_margin | " in (tmp_path / "run" / "model" / "README.md").read_text()
 
     tokenizer = load_tokenizer(recipe.model)
     made = list(preference_rows(load_pairs(data), recipe, Codec(tokenizer), tokenizer.eos_token_id, None))

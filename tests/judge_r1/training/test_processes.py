@@ -16,7 +16,7 @@ from turn_recipes import timeless, turn_recipe, weights
 from data_builders.build import write_pairs
 from judge_r1.commands.train import run_recipe
 from judge_r1.config import load_recipe
-from judge_r1.errors import JudgeError
+from judge_r1.errors import TRY_AGAIN, JudgeError
 from judge_r1.runs import Run
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.place import Place
@@ -131,6 +131,7 @@ def test_the_error_of_a_process_is_told_in_one_sentence_and_none_is_left(data: P
     ) as told:
         run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", Place(2))
     assert "\n" not in str(told.value)
+    assert told.value.exit_status == 2  # another try would say the same
     assert children() <= before
     assert not (tmp_path / "run" / "model").exists()
 
@@ -147,11 +148,14 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
 
     threading.Thread(target=kill_one, daemon=True).start()
     try:
-        with pytest.raises(ProcessFailed, match=r"^process \d of 2 was ended by SIGKILL \(output of the processes: "):
+        with pytest.raises(
+            ProcessFailed, match=r"^process \d of 2 was ended by SIGKILL \(output of the processes: "
+        ) as told:
             run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Place(2))
     finally:
         shot.set()
     assert not any(alive(pid) for pid in children() - before)
+    assert told.value.exit_status == TRY_AGAIN
 
 
 def test_a_batch_that_processes_cannot_share_is_refused(data: Path) -> None:
@@ -172,6 +176,7 @@ def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) 
     verl = grpo.model_copy(update={"grpo": grpo.grpo.model_copy(update={"engine": "verl"})})
     with pytest.raises(JudgeError, match="--processes is for sft and dpo"):
         processes_for(verl, 2)
+    assert processes_for(verl, None) == 1
     launched = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
     for name, value in launched.items():
         monkeypatch.setenv(name, value)
@@ -179,6 +184,8 @@ def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) 
     assert not needs_launch(sft, 2)
     with pytest.raises(JudgeError, match="--processes 3 inside a launcher of 2"):
         processes_for(sft, 3)
+    with pytest.raises(JudgeError, match="torchrun: verl takes all GPUs"):
+        processes_for(verl, None)
     with pytest.raises(JudgeError, match="GRPO by the engine trl trains in one process"):
         processes_for(grpo, None)
 

@@ -1,6 +1,7 @@
 """A run that was stopped and taken up again is the run that never stopped: same order, same numbers, same weights."""
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,23 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     models = [AutoModelForCausalLM.from_pretrained(tmp_path / name / "model") for name in ("whole", "killed")]
     for one, other in zip(models[0].parameters(), models[1].parameters(), strict=True):
         assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize(("stage", "changes"), [("sft", ("sft.max_steps=2",)), ("grpo", ("grpo.steps=1",))])
+def test_a_run_that_only_lacks_its_model_is_not_trained_any_further(
+    stage: str, changes: tuple[str, ...], tmp_path: Path
+) -> None:
+    """As after a kill behind the last checkpoint; `max_steps` ends in the middle of an epoch."""
+    write_pairs(mini_pairs(12 if stage == "sft" else 3), tmp_path / "data")
+    name, fixed = ("warmup", SFT) if stage == "sft" else ("grpo", GRPO)
+    resolved = load_recipe(RECIPES / f"{name}.yaml", [*fixed, *changes, f"data.train={tmp_path / 'data'}"])
+    run, saved = tmp_path / "run", "model/model.safetensors"
+    run_recipe(resolved, run)
+    steps, weights = {row["step"] for row in timeless(run)}, (run / saved).read_bytes()
+    shutil.rmtree(run / "model")
+    run_recipe(resolved, run)
+    assert {row["step"] for row in timeless(run)} == steps
+    assert (run / saved).read_bytes() == weights
 
 
 def test_pairs_that_do_not_fill_a_step_are_refused(tmp_path: Path) -> None:

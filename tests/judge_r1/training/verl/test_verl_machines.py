@@ -76,7 +76,7 @@ def test_several_nodes_need_a_ray(
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
     with pytest.raises(JudgeError, match="2 nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set"):
         run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Place(nodes=2))
-    with pytest.raises(JudgeError, match=r"only grpo with grpo\.engine verl trains on several nodes"):
+    with pytest.raises(JudgeError, match=r"--nodes and --gpus-per-node are for grpo with grpo\.engine=verl"):
         run_recipe(recipe, tmp_path / "b", Place(nodes=2))
 
 

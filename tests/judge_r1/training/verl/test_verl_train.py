@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -49,10 +50,10 @@ class Log:
         versions = (step - 1 - behind, step - 1)
         self.worker.write(step, number % 4, pair, played(), seconds=seconds, weights=versions)
 
-    def step(self, step: int, episodes: int = 8, norm: float | None = 0.5) -> None:
+    def step(self, step: int, episodes: int = 8, norm: float | None = 0.5, more: Mapping[str, int] = {}) -> None:
         for number in range(episodes):
             self.play(step, number)
-        data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out"}
+        data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out", **more}
         with self.metrics.open("a") as file:
             file.write(json.dumps({"step": step, "data": data}) + "\n")
         self.follower.update()
@@ -82,6 +83,18 @@ def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
 def test_missing_episodes_stop_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
     with pytest.raises(VerlFailed, match="step 1: 7 of 8 episodes came back"):
         Log(run, recipe, pairs).step(1, episodes=7)
+
+
+def test_groups_that_are_drawn_again_are_counted_too(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    """Of a group that verl replaced, and of one that it played for nothing, every episode must have come back as well:
+    or a group that is short of one would hide behind them."""
+    drawing = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"dynamic_sampling": True})})
+    again = {f"training/filter_groups/{name}": 1 for name in ("evicted_samples", "discarded_surplus_samples")}
+    Log(run, drawing, pairs).step(1, episodes=16, more=again)
+    (row,) = read_rows(run.folder / "metrics.jsonl")
+    assert (row["rollout/episodes"], row["rollout/groups_redrawn"]) == (16, 1)
+    with pytest.raises(VerlFailed, match="step 1: 15 of 16 episodes came back"):
+        Log(Run(run.folder.with_name("short"), recipe), drawing, pairs).step(1, episodes=15, more=again)
 
 
 def test_a_gradient_that_is_no_number_stops_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:

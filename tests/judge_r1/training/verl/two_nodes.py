@@ -49,11 +49,11 @@ class TwoNodes:
     def start(self, *arguments: str, cpus: int = 12) -> subprocess.Popen[bytes]:
         """One more node, with one logical GPU."""
         number, (agent, metrics) = len(self.nodes), free_ports(2)
-        low = 26000 + 500 * number + os.getpid() % 10 * 2000
+        low = 11_000 + os.getpid() % 20 * 1000 + 200 * number  # below the ports that systems give away
         command = [
             *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-gpus=1", f"--num-cpus={cpus}"),
             *(f"--temp-dir={self.folder}/{number}", f"--dashboard-agent-listen-port={agent}"),
-            *(f"--metrics-export-port={metrics}", f"--min-worker-port={low}", f"--max-worker-port={low + 499}"),
+            *(f"--metrics-export-port={metrics}", f"--min-worker-port={low}", f"--max-worker-port={low + 199}"),
             *("--object-store-memory=300000000", "--node-ip-address=127.0.0.1", *arguments),
         ]
         log = (self.folder / f"node{number}.log").open("wb")

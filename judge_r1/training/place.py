@@ -41,8 +41,11 @@ HERE = Place()
 def check(chain: Sequence[Link], place: Place) -> None:
     """Everything that a chain needs from outside is there: so that a warm-up of hours is not followed by an error that
     could be seen before it, and a command that was refused leaves no run folder. Errors: JudgeError."""
+    name = chain[-1][0].name
     if (place.nodes > 1 or place.gpus_per_node) and not any(on_verl(recipe) for recipe, _ in chain):
-        raise JudgeError(f"recipe {chain[-1][0].name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
+        raise JudgeError(f"recipe {name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
+    if (place.processes or 1) > 1 and all(recipe.stage == "grpo" for recipe, _ in chain):
+        raise JudgeError(f"recipe {name}: --processes is for sft and dpo; GRPO on all GPUs is grpo.engine=verl")
     for recipe, folder in chain:
         if finished(folder):
             continue

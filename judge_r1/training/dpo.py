@@ -14,7 +14,7 @@ from judge_r1.runs import Run
 from judge_r1.tokens import Codec
 from judge_r1.training.examples import preference_rows
 from judge_r1.training.lora import adapter_config
-from judge_r1.training.trainers import let_deepspeed_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.training.trainers import let_cpus_train, ordered, resume, save_model, supervised_arguments
 
 
 def train_dpo(recipe: Recipe, data: PairSet, run: Run) -> None:
@@ -31,7 +31,7 @@ def train_dpo(recipe: Recipe, data: PairSet, run: Run) -> None:
 
     tokenizer = load_tokenizer(recipe.model)
     args = DPOConfig(beta=recipe.dpo.beta, **supervised_arguments(recipe, recipe.dpo, run))
-    let_deepspeed_train(args)
+    let_cpus_train(args)
     rows = partial(
         preference_rows, data, recipe, Codec(tokenizer), tokenizer.eos_token_id, context_length(recipe.model)
     )

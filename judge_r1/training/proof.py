@@ -25,7 +25,9 @@ def prove(folder: Path, weights: Mapping[str, Any]) -> float:
     """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
+    unset_hf_deepspeed_config()  # or ZeRO-3 would shard the models as they are loaded, by one process alone
     saved = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").eval()
     texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
     rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}

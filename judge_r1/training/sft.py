@@ -9,7 +9,7 @@ from judge_r1.records import Trajectory
 from judge_r1.runs import Run
 from judge_r1.training.examples import Traces
 from judge_r1.training.lora import adapter_config
-from judge_r1.training.trainers import let_deepspeed_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.training.trainers import let_cpus_train, ordered, resume, save_model, supervised_arguments
 
 IGNORED = -100
 
@@ -52,7 +52,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: Run) -> None:
 
     config = recipe.sft
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))
-    let_deepspeed_train(args)
+    let_cpus_train(args)
     data = ordered(args, recipe, config, run, lambda: training_rows(recipe, traces))
     if config.packing:
         check_rows([len(ids) for ids in data["input_ids"]], config.micro_batch_size)

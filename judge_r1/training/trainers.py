@@ -91,15 +91,19 @@ def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
     return config
 
 
-def let_deepspeed_train(args: Any) -> None:
-    """Say so to accelerate, which by itself knows DeepSpeed on accelerators only; on CPUs it runs all the same."""
+def let_cpus_train(args: Any) -> None:
+    """What several processes on CPUs need besides. accelerate knows DeepSpeed on accelerators only, though it runs; and
+    it calls the processor `cpu:0`, to which torch loads no checkpoint (DeepSpeed loads its own)."""
+    import torch
     from accelerate.utils import DistributedType
 
-    if args.deepspeed and args.use_cpu:
-        from deepspeed import comm
+    if args.use_cpu and args.deepspeed:
+        import deepspeed
 
-        comm.init_distributed(dist_backend="gloo", auto_mpi_discovery=False)
         args.distributed_state.distributed_type = DistributedType.DEEPSPEED
+        deepspeed.init_distributed("gloo")  # takes the group that is there; ZeRO-3 asks for it as the model is loaded
+    elif args.use_cpu:
+        vars(args)["_setup_devices"] = torch.device("cpu")  # what `args.device` gives
 
 
 def ordered(

@@ -128,6 +128,11 @@ class Recipe(Section):
     )
     save_every: int = Field(50, ge=1, description="steps between checkpoints; a GRPO step is one batch of episodes")
 
+    @property
+    def on_verl(self) -> bool:
+        """Is it GRPO by the engine verl?"""
+        return self.stage == "grpo" and self.grpo.engine == "verl"
+
     @model_validator(mode="before")
     @classmethod
     def _model_of_start(cls, data: Any) -> Any:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from judge_r1.errors import JudgeError
 from judge_r1.parsing import Rejected, parse_strict
-from judge_r1.records import Evidence, Judgment, Trajectory, Turn, evidence_of
+from judge_r1.records import INFRASTRUCTURE, Evidence, Judgment, Trajectory, Turn, evidence_of
 from judge_r1.tags import neutralise
 
 _OPENING = re.compile(r"<(think|search|answer)>")
@@ -172,7 +172,7 @@ class Episode:
         """End the episode for a cause outside the policy (a search that timed out, a server that is gone)."""
         if isinstance(self._state, Finished):
             raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
-        self._finish(f"infrastructure_{reason}")
+        self._finish(f"{INFRASTRUCTURE}{reason}")
 
     def trajectory(self) -> Trajectory:
         """Everything so far as a record."""

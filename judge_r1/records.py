@@ -242,6 +242,10 @@ class Turn(Record):
     observation: str | None = None
 
 
+INFRASTRUCTURE = "infrastructure_"
+"""How `ended` begins where something outside the policy ended the episode."""
+
+
 class Trajectory(Record):
     """The tokens of one episode, in parallel lists. `loss_mask` is 1 exactly on ids that the policy sampled;
     `logprobs` holds the sampler's log-probability there and 0.0 on environment tokens."""
@@ -261,6 +265,11 @@ class Trajectory(Record):
         if not len(self.token_ids) == len(self.loss_mask) == len(self.logprobs):
             raise ValueError("token_ids, loss_mask and logprobs must have the same length")
         return self
+
+    @property
+    def lost(self) -> bool:
+        """Was the episode ended by something outside the policy (a server or a search that gave no answer)?"""
+        return self.ended.startswith(INFRASTRUCTURE)
 
     @property
     def searches(self) -> int:

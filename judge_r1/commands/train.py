@@ -121,7 +121,7 @@ def _train(recipe: Recipe, run: Run, place: Place) -> None:
     if is_main():
         write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
     with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
-        if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
+        if recipe.on_verl:
             import torch
 
             from judge_r1.training.verl.train import train_verl

@@ -21,9 +21,6 @@ from judge_r1.records import (
 )
 from judge_r1.reward import evidence_hit
 
-INFRASTRUCTURE = "infrastructure_"
-"""How the reasons begin that end an episode through no doing of the judge."""
-
 
 class BadTrajectory(JudgeError):
     """A trajectory that cannot be counted: not scored, scored as something else, or not of this pair."""
@@ -75,7 +72,7 @@ def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
             f"{where} is scored valid={reward['valid']:g} but holds "
             f"{'no' if judgment is None else 'a'} judgment: score it again"
         )
-    if trajectory.ended.startswith(INFRASTRUCTURE):
+    if trajectory.lost:
         raise BadTrajectory(f"{where} ended by {trajectory.ended}: it says nothing about the judge, run it again")
     _own_case_only(pair, trajectory)
     strict, tolerant = _both_parsers(trajectory)

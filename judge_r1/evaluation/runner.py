@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.errors import JudgeError
-from judge_r1.evaluation.outcomes import INFRASTRUCTURE, Outcome, outcome
+from judge_r1.evaluation.outcomes import Outcome, outcome
 from judge_r1.jsonl import dump_line, read_jsonl, write_json
 from judge_r1.records import NonEmpty, ReasoningPair, Record, Trajectory, content_hash
 
@@ -76,7 +76,7 @@ def evaluate(
                     f"judge {judge.name!r} answered pair {pair.pair_id}, which it was not asked for "
                     "or had answered already: that is a mistake in the judge"
                 )
-            if trajectory.ended.startswith(INFRASTRUCTURE):
+            if trajectory.lost:
                 failures[trajectory.ended] += 1
                 continue
             result = outcome(row, by_id[pair.pair_id], trajectory)

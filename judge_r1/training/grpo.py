@@ -168,15 +168,14 @@ def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
     last of its prompt, outside the loss."""
     columns: dict[str, list[Any]] = {name: [] for name in ("prompt_ids", "completion_ids", "logprobs", "env_mask", "r")}
     for t in trajectories:
-        lost = t.ended.startswith("infrastructure_")
         ids, logprobs = list(t.token_ids), list(t.logprobs)
-        if lost:
+        if t.lost:
             ids, logprobs = ids or [t.prompt_ids[-1]], logprobs or [0.0]
         columns["prompt_ids"].append(list(t.prompt_ids))
         columns["completion_ids"].append(ids)
         columns["logprobs"].append(logprobs)
-        columns["env_mask"].append([0] * len(ids) if lost else list(t.loss_mask))
-        columns["r"].append(None if lost or t.reward is None else t.reward["r"])
+        columns["env_mask"].append([0] * len(ids) if t.lost else list(t.loss_mask))
+        columns["r"].append(None if t.lost or t.reward is None else t.reward["r"])
     return columns
 
 
@@ -195,9 +194,8 @@ def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, f
     for reason in {trajectory.ended for _, trajectory in played}:
         groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in played]
     for pair, trajectory in played:
-        failed = trajectory.ended.startswith("infrastructure_")
-        groups["infrastructure_failures"].append(float(failed))
-        if failed:
+        groups["infrastructure_failures"].append(float(trajectory.lost))
+        if trajectory.lost:
             continue
         parts = trajectory.reward or {}
         for name, value in parts.items():

@@ -42,14 +42,9 @@ def from_trl(logs: Mapping[str, float]) -> dict[str, float]:
     return {TRL.get(name, f"trl/{name}"): value for name, value in kept.items()}
 
 
-def verl_name(name: str) -> str:
-    """Our name of a measure of verl's."""
-    return VERL.get(name, f"verl/{name}")
-
-
 def from_verl(metrics: Mapping[str, float]) -> dict[str, float]:
     """What verl logs of a step, in our words. `time/score` adds up the stages between rollout and update."""
-    row = {verl_name(name): value for name, value in metrics.items()}
+    row = {VERL.get(name, f"verl/{name}"): value for name, value in metrics.items()}
     scored = [metrics[name] for name in _VERL_SCORE if name in metrics]
     if scored:
         row["time/score"] = sum(scored)
@@ -65,7 +60,7 @@ def zero_variance(groups: Sequence[Sequence[Trajectory]]) -> dict[str, float]:
     that the infrastructure lost are left out, and so is a group with fewer than two others."""
     alike: dict[str, list[float]] = {"outcome": [], "reward": []}
     for group in groups:
-        rewards = [t.reward for t in group if t.reward is not None and not t.ended.startswith("infrastructure_")]
+        rewards = [t.reward for t in group if t.reward is not None and not t.lost]
         if len(rewards) > 1:
             alike["outcome"].append(float(len({parts["R1"] > 0 for parts in rewards}) == 1))
             alike["reward"].append(float(len({parts["r"] for parts in rewards}) == 1))

@@ -1,7 +1,8 @@
 """A checkpoint as a normal Hugging Face folder, proven to be the trained model before it is put in place."""
 
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,29 +39,31 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
     target = out or run / f"model-step-{checkpoint.step}"
     if target.exists():
         raise JudgeError(f"{target} exists: remove it, or choose another --out")
-    partial = begin(target)
-    weights = _convert(checkpoint, recipe, partial)
-    difference = finish(partial, target, weights, recipe, run, checkpoint.step)
+    with placed(target) as partial:
+        weights = _convert(checkpoint, recipe, partial)
+        write_card(partial, recipe, checkpoint.step, run / "metrics.jsonl")
+        difference = prove(partial, weights)
     return Merged(checkpoint.step, target, difference)
 
 
-def begin(target: Path) -> Path:
-    """An empty folder beside `target`, which `finish` puts in its place."""
-    partial = target.with_name(f".{target.name}.partial").absolute()
+def partial_of(target: Path) -> Path:
+    """Where a folder is written before it is put in place."""
+    return target.with_name(f".{target.name}.partial").absolute()
+
+
+@contextmanager
+def placed(target: Path) -> Iterator[Path]:
+    """An empty folder that becomes `target` when the block ends, and is removed if it raises: a folder of that name is
+    whole, whatever was killed before."""
+    partial = partial_of(target)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
-    return partial
-
-
-def finish(
-    partial: Path, target: Path, weights: Mapping[str, Any], recipe: Recipe, run: Path, step: int | None = None
-) -> float:
-    """Write the card, prove that `partial` holds `weights`, and put it in place: a folder of the name `target` is
-    whole, whatever was killed before. Returns the largest difference in the proof."""
-    write_card(partial, recipe, step, run / "metrics.jsonl")
-    difference = prove(partial, weights)
-    partial.rename(target)
-    return difference
+    try:
+        yield partial
+        partial.rename(target)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
 
 
 def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str, Any]:

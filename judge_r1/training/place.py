@@ -3,7 +3,6 @@
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from judge_r1.config import Recipe
 from judge_r1.errors import JudgeError
@@ -42,7 +41,7 @@ def check(chain: Sequence[Link], place: Place) -> None:
     """Everything that a chain needs from outside is there: so that a warm-up of hours is not followed by an error that
     could be seen before it, and a command that was refused leaves no run folder. Errors: JudgeError."""
     name = chain[-1][0].name
-    if (place.nodes > 1 or place.gpus_per_node) and not any(on_verl(recipe) for recipe, _ in chain):
+    if (place.nodes > 1 or place.gpus_per_node) and not any(recipe.on_verl for recipe, _ in chain):
         raise JudgeError(f"recipe {name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
     if (place.processes or 1) > 1 and all(recipe.stage == "grpo" for recipe, _ in chain):
         raise JudgeError(f"recipe {name}: --processes is for sft and dpo; GRPO on all GPUs is grpo.engine=verl")
@@ -68,17 +67,12 @@ def honours(recipe: Recipe, place: Place) -> None:
     import torch
 
     from judge_r1.training.processes import processes_for
-    from judge_r1.training.verl.overrides import overrides
+    from judge_r1.training.verl.overrides import check_batches
 
     processes_for(recipe, place.processes)
-    if on_verl(recipe):
-        gpus, x = place.gpus_per_node or max(1, torch.cuda.device_count()), Path()
-        overrides(recipe, train_parquet=x, agent_loops=x, checkpoints=x, cpu=False, gpus=gpus, nodes=place.nodes)
+    if recipe.on_verl:
+        check_batches(recipe, place.nodes * (place.gpus_per_node or max(1, torch.cuda.device_count())))
     elif place.nodes > 1:
         raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
     elif place.gpus_per_node is not None:
         raise JudgeError(f"recipe {recipe.name}: --gpus-per-node is for grpo with grpo.engine verl only")
-
-
-def on_verl(recipe: Recipe) -> bool:
-    return recipe.stage == "grpo" and recipe.grpo.engine == "verl"

@@ -56,7 +56,7 @@ def processes_for(recipe: Recipe, wanted: int | None) -> int:
     import torch
 
     several = recipe.stage != "grpo"
-    if not several and recipe.grpo.engine == "verl" and (wanted is not None or process_count() > 1):
+    if recipe.on_verl and (wanted is not None or process_count() > 1):
         raise JudgeError("--processes is for sft and dpo, and so is torchrun: verl takes all GPUs of the machine")
     if is_worker():
         if wanted not in (None, process_count()):

@@ -18,9 +18,7 @@ right, or always wrong, would otherwise be asked for ever."""
 def alike(group: Sequence[Trajectory]) -> bool:
     """Are all judgments of a group right, or all wrong? An episode that the infrastructure lost is neither."""
     outcomes = {
-        trajectory.reward["R1"] > 0
-        for trajectory in group
-        if trajectory.reward is not None and not trajectory.ended.startswith("infrastructure_")
+        trajectory.reward["R1"] > 0 for trajectory in group if trajectory.reward is not None and not trajectory.lost
     }
     return len(outcomes) < 2
 

@@ -13,9 +13,11 @@ from judge_r1.jsonl import write_json
 from judge_r1.runs import Run
 from judge_r1.training.checkpoints import PROCESSES, checkpoints, processes_of
 from judge_r1.training.lora import add_adapters, folded
-from judge_r1.training.merge import begin, finish
+from judge_r1.training.merge import partial_of, placed
+from judge_r1.training.model_card import write_card
 from judge_r1.training.order import by_length
 from judge_r1.training.processes import is_main, process_count
+from judge_r1.training.proof import prove
 
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
 """In the run folder: where the first process leaves the examples for the others, and trained adapters until they are
@@ -158,15 +160,17 @@ def save_model(trainer: Any, run: Run, recipe: Recipe) -> None:
     """Write `run.model` whole and proven: a folder of that name is a finished model, whatever was killed before.
     Adapters are added to the weights that they were trained on."""
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # by all processes: ZeRO-3 gathers here
-    partial = begin(run.model) if is_main() else run.model
-    saved = run.folder / ADAPTERS if recipe.lora else partial
-    trainer.save_model(str(saved))
+    saved = run.folder / ADAPTERS if recipe.lora else partial_of(run.model)
     if not is_main():
+        trainer.save_model(str(saved))  # takes part, and writes nothing
         return
-    weights = {name: tensor.cpu() for name, tensor in weights.items()}  # a GPU still holds the optimiser, and is full
-    if recipe.lora:
-        add_adapters(recipe, saved, partial)
-        weights = folded(weights, recipe.lora)
-    finish(partial, run.model, weights, recipe, run.folder)
+    with placed(run.model) as partial:
+        trainer.save_model(str(saved))
+        weights = {name: tensor.cpu() for name, tensor in weights.items()}  # a GPU that holds the optimiser is full
+        if recipe.lora:
+            add_adapters(recipe, saved, partial)
+            weights = folded(weights, recipe.lora)
+        write_card(partial, recipe, None, run.folder / "metrics.jsonl")
+        prove(partial, weights)
     for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
         shutil.rmtree(left, ignore_errors=True)

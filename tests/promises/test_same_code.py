@@ -112,7 +112,7 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
 
     rollouts = Rollouts(recipe, room.data, Run(room.folder / "run", recipe), room.codec, room.eos, 0)
     columns = rollouts([pair.pair_id for pair in asked], _Trainer())
-    lost = [t.ended.startswith("infrastructure_") for t in judged]
+    lost = [t.lost for t in judged]
     for ids, mask, t, bad in zip(columns["completion_ids"], columns["env_mask"], judged, lost, strict=True):
         assert ids == (list(t.token_ids) or [t.prompt_ids[-1]])
         assert mask == ([0] * len(ids) if bad else list(t.loss_mask))

@@ -3,12 +3,11 @@
 import re
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
 
 from judge_r1.config import Recipe, dump_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
-from judge_r1.training.verl.overrides import overrides
+from judge_r1.training.verl.overrides import check_batches
 
 END_OF_RECIPE = "END_OF_RECIPE"
 
@@ -52,17 +51,8 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
     if END_OF_RECIPE in dump_recipe(recipe):
         raise JudgeError(f"recipe {recipe.name} holds the word {END_OF_RECIPE}, which ends it in a job: take it out")
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
-    if recipe.stage == "grpo" and recipe.grpo.engine == "verl":
-        anywhere = Path(cluster.folder)
-        overrides(
-            recipe,
-            train_parquet=anywhere,
-            agent_loops=anywhere,
-            checkpoints=anywhere,
-            cpu=False,
-            gpus=gpus,
-            nodes=nodes,
-        )
+    if recipe.on_verl:
+        check_batches(recipe, nodes * gpus)
         arguments = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
         return Job(recipe, cluster, nodes, gpus, ray=True, arguments=arguments, note=None)
     if recipe.stage == "grpo":

@@ -38,12 +38,11 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     """
     trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
     frozen = 0 if recipe.lora is None else shape.parameters
-    on_verl = recipe.stage == "grpo" and recipe.grpo.engine == "verl"
-    shards = 1 if recipe.stage == "grpo" and not on_verl else gpus
-    weight_shards = shards if on_verl or recipe.deepspeed == "zero3" else 1
-    state_shards = shards if on_verl or recipe.deepspeed else 1
+    shards = 1 if recipe.stage == "grpo" and not recipe.on_verl else gpus
+    weight_shards = shards if recipe.on_verl or recipe.deepspeed == "zero3" else 1
+    state_shards = shards if recipe.on_verl or recipe.deepspeed else 1
     weight, gradient, optimiser = (2, 2, 12) if recipe.deepspeed else (4, 4, 8)
-    needs_reference = recipe.stage == "dpo" or (recipe.stage == "grpo" and recipe.grpo.kl > 0 and not on_verl)
+    needs_reference = recipe.stage == "dpo" or (recipe.stage == "grpo" and recipe.grpo.kl > 0 and not recipe.on_verl)
     reference = weight * shape.parameters / weight_shards if needs_reference and recipe.lora is None else 0.0
     return {
         "weights": weight * (trained + frozen) / weight_shards,

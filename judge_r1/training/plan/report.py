@@ -33,7 +33,7 @@ def report(chain: Sequence[Link], command: str, gpus: int, nodes: int = 1) -> li
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens)]]
     lines += ["", "command:", f"  {command}"]
     last, folder = chain[-1]
-    if last.stage == "grpo" and last.grpo.engine == "verl":
+    if last.on_verl:
         where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray at RAY_ADDRESS"
         lines.append(f"which, with {gpus} GPU(s) {where}, writes what verl reads, and runs:")
         lines += [f"  {line}" for line in verl_command(last, folder, gpus, nodes)]

@@ -25,7 +25,7 @@ from judge_r1.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tags import STOP_STRINGS
 from judge_r1.tokens import Codec
-from judge_r1.training.verl.reward import FIELD, failed, flat_breakdown
+from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollouts import RolloutLog
 from retrieval.retriever import Retriever
 
@@ -168,9 +168,8 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
 
     def _output(self, trajectory: Trajectory, play: _Play, weights: tuple[int, int]) -> AgentLoopOutput:
         """The trajectory in verl's words. A lost episode has mask 0 everywhere; verl wants one id at least."""
-        lost = failed(trajectory)
         ids, mask, logprobs = list(trajectory.token_ids), list(trajectory.loss_mask), list(trajectory.logprobs)
-        if lost:
+        if trajectory.lost:
             ids, logprobs = ids or [min(self.shared.stops)], logprobs or [0.0]
             mask = [0] * len(ids)
         if len(ids) > self.rollout_config.response_length:

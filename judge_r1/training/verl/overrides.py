@@ -31,6 +31,7 @@ def overrides(
     """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
     accelerators of a machine (on a CPU: ranks), `nodes` the machines. `joins` is given where a Ray that runs already is
     used: what its processes shall find in their environment. Errors: JudgeError where the batches do not divide."""
+    check_batches(recipe, gpus * nodes)
     keys = objective(recipe) | _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
     keys |= {
         "data.train_files": str(train_parquet),
@@ -47,8 +48,9 @@ def overrides(
     return [f"{key}={_text(value)}" for key, value in keys.items()]
 
 
-def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
-    grpo, actor = recipe.grpo, "actor_rollout_ref.actor"
+def check_batches(recipe: Recipe, gpus: int) -> None:
+    """Errors: JudgeError where the batches of a recipe do not divide among so many accelerators."""
+    grpo = recipe.grpo
     pairs_per_update, rest = divmod(grpo.pairs_per_step, grpo.updates_per_step)
     if rest:
         raise JudgeError(
@@ -60,7 +62,10 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
             f"recipe {recipe.name}: the {pairs_per_update * grpo.group_size} episodes of one update do not divide "
             f"among {gpus} accelerators: change grpo.pairs_per_step or grpo.group_size"
         )
-    micro_batch = _micro_batch(recipe, gpus)
+
+
+def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
+    grpo, actor, micro_batch = recipe.grpo, "actor_rollout_ref.actor", _micro_batch(recipe, gpus)
     return {
         "critic.enable": False,
         "data.train_batch_size": grpo.pairs_per_step,
@@ -73,7 +78,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "actor_rollout_ref.model.path": recipe.model,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.rank",
         f"{actor}.strategy": "fsdp2",
-        f"{actor}.ppo_mini_batch_size": pairs_per_update,
+        f"{actor}.ppo_mini_batch_size": grpo.pairs_per_step // grpo.updates_per_step,
         f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
         f"{actor}.data_loader_seed": recipe.seed,
         f"{actor}.optim.lr": grpo.learning_rate,

@@ -17,11 +17,6 @@ class NoBreakdown(JudgeError):
     """A sample that did not come from our agent loop."""
 
 
-def failed(trajectory: Trajectory) -> bool:
-    """Was the episode ended by something outside the policy (a server or a search that gave no answer)?"""
-    return trajectory.ended.startswith("infrastructure_")
-
-
 def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
     """The breakdown of a rewarded trajectory with the same keys for every sample, as verl's aggregation needs them:
     `evidence_hit` is 0.0 where it is not defined, and `evidence_hit_defined` says so."""
@@ -32,7 +27,7 @@ def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
         **{name: value for name, value in trajectory.reward.items() if name != "evidence_hit"},
         "evidence_hit": 0.0 if hit is None else hit,
         "evidence_hit_defined": float(hit is not None),
-        "infrastructure_failure": float(failed(trajectory)),
+        "infrastructure_failure": float(trajectory.lost),
     }
 
 

@@ -28,13 +28,14 @@ def merge_shards(actor: Path, target: Path) -> None:
 
 
 def read_shards(actor: Path) -> dict[str, Any]:
-    """The whole weights by name, put together from every rank's part (a DTensor says along which axis)."""
+    """The whole weights by name, put together from every rank's part (a DTensor says along which axis). Nothing but
+    tensors is unpickled: no code in a checkpoint is run."""
     import torch
     from torch.distributed.tensor import DTensor, Shard
 
     ranks = json.loads((actor / "fsdp_config.json").read_text())["world_size"]
     parts = [
-        torch.load(actor / f"model_world_size_{ranks}_rank_{rank}.pt", map_location="cpu", weights_only=False)
+        torch.load(actor / f"model_world_size_{ranks}_rank_{rank}.pt", map_location="cpu", weights_only=True)
         for rank in range(ranks)
     ]
 

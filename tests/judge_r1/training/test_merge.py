@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -17,7 +18,7 @@ from judge_r1.config import load_recipe
 from judge_r1.errors import JudgeError
 from judge_r1.models import load_tokenizer
 from judge_r1.training import merge as merging
-from judge_r1.training.merge import begin, finish, merge
+from judge_r1.training.merge import merge, partial_of, placed
 from judge_r1.training.proof import NotTheSame, prove
 
 WARMUP = Path(__file__).parents[3] / "recipes" / "mini" / "warmup.yaml"
@@ -92,19 +93,28 @@ def test_rounding_to_the_precision_of_the_folder_is_no_difference(run: Path, tmp
     assert prove(tmp_path / "model", load_file(run / "model" / "model.safetensors")) <= 1e-6
 
 
-def test_a_model_folder_is_there_whole_or_not_at_all(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A kill while the model is written leaves no folder that a later command takes for a finished run."""
+def test_a_model_that_is_refused_leaves_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its weights as they were read apart are not those that were written."""
+    read = merging._convert
 
-    def kill(*_: object) -> None:
-        raise KeyboardInterrupt
+    def harmed(*args: Any) -> dict[str, torch.Tensor]:
+        weights: dict[str, torch.Tensor] = read(*args)
+        name = next(n for n in sorted(weights) if "mlp" in n)
+        return weights | {name: weights[name] + 0.05}
 
-    recipe, target = load_recipe(run / "recipe.yaml"), tmp_path / "model"
-    with monkeypatch.context() as patched:
-        patched.setattr(merging, "prove", kill)
-        partial = begin(target)
-        with pytest.raises(KeyboardInterrupt):
-            finish(partial, target, {}, recipe, run)
+    monkeypatch.setattr(merging, "_convert", harmed)
+    with pytest.raises(NotTheSame):
+        merge(run, out=tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    """What a kill left half-written is no finished run, and is no part of the next attempt."""
+    target = tmp_path / "model"
+    partial_of(target).mkdir()
+    (partial_of(target) / "half").touch()
     assert not target.exists()
-    assert list(begin(target).iterdir()) == []
+    with placed(target) as partial:
+        (partial / "config.json").touch()
+    assert [path.name for path in target.iterdir()] == ["config.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -76,7 +76,7 @@ def test_every_recipe_renders(path: Path, kind: str) -> None:
     """For two machines of eight GPUs; one whose batch is too small for them is rendered for what it fills."""
     loaded = load_recipe(path)
     shipped = load_cluster(REPOSITORY / "clusters" / f"{kind}.yaml")
-    if loaded.stage == "grpo" and loaded.grpo.engine == "verl":
+    if loaded.on_verl:
         episodes = loaded.grpo.pairs_per_step // loaded.grpo.updates_per_step * loaded.grpo.group_size
         if episodes % 16:
             shipped = shipped.model_copy(update={"nodes": 1, "gpus_per_node": 1})

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from loopback import Faults, Loopback, answer_batch
 from toys import mini_pairs
 
 from data_builders.build import write_pairs
+from data_builders.traces_file import stored_traces
 from judge_r1.commands.train import run_recipe
 from judge_r1.config import load_recipe
+from judge_r1.models import load_tokenizer
 from judge_r1.overlay import BadRecipe
-from judge_r1.records import Trajectory
-from judge_r1.training import sft
+from judge_r1.pairs import load_pairs
+from judge_r1.tokens import Codec
 
 KEY = "sk-planted-0123456789abcdef"
 RECIPES = Path(__file__).parents[2] / "recipes"
@@ -55,7 +58,7 @@ def test_help_has_an_example(pairs: Path) -> None:
 
 
 def test_a_file_of_rationales_that_training_reads(
-    pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Loopback(rationale_brain.sloppy, faults=FAULTS, key=KEY) as server:
         done = run(pairs, server.chat, tmp_path / "out")
@@ -73,12 +76,14 @@ def test_a_file_of_rationales_that_training_reads(
         assert file.is_dir() or KEY.encode() not in file.read_bytes()
     assert KEY not in done.stdout + done.stderr
 
-    trained: list[Trajectory] = []
-    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.extend(traces()))
-    overrides = [f"data.train={pairs / 'pairs'}", f"sft.traces_file={tmp_path / 'out' / 'traces.jsonl'}"]
-    run_recipe(load_recipe(pairs / "recipe.yaml", [*overrides, "sft.traces=null"]), tmp_path / "run")
-    assert [t.reward and t.reward["r"] for t in trained] == [1.0] * 8
-    assert [t.searches for t in trained] == [1] * 8
+    file, codec = tmp_path / "out" / "traces.jsonl", Codec(load_tokenizer("bundled:tiny"))
+    small = ["sft.traces=null", "sft.batch_size=8", "sft.micro_batch_size=8", "sft.max_steps=1"]
+    recipe = load_recipe(pairs / "recipe.yaml", [f"data.train={pairs / 'pairs'}", f"sft.traces_file={file}", *small])
+    data = load_pairs(pairs / "pairs")
+    read = list(stored_traces(file, data, recipe.episode, codec, wanted=None, rejected=Counter()))
+    assert [t.reward and t.reward["r"] for t in read] == [1.0] * 8
+    assert [t.searches for t in read] == [1] * 8
+    assert run_recipe(recipe, tmp_path / "run")
     assert json.loads((tmp_path / "run" / "traces.json").read_text()) == {"used": 8, "rejected": {}}
     assert "wanted" not in capsys.readouterr().out
 

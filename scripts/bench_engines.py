@@ -1,9 +1,9 @@
 """One GRPO recipe on both engines, from one warm-up, on top of a finished demo: what they learn, and where time goes.
 
-    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_engines.py --demo runs/demo --out runs/engines
+    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_engines.py --demo runs/demo --out runs/engines --seed 0
 
-The numbers of docs/engines.md come from here. Runs that are there are not done again (`--engine` picks one); `--steps`
-cuts the training short, for timings alone.
+The numbers of docs/engines.md come from here. Runs that are there are not done again (`--engine` picks one); `--seed`
+may be given again; `--steps` cuts the training short, for timings alone.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from judge_r1.commands.demo import RECIPES
 from judge_r1.commands.evaluate import Evaluation
 from judge_r1.commands.train import run_recipe
 from judge_r1.config import load_recipe
+from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import read_rows
 
@@ -31,35 +32,41 @@ def main() -> None:
     parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
     parser.add_argument("--out", type=Path, default=Path("runs/engines"))
     parser.add_argument("--engine", choices=ENGINES, action="append")
+    parser.add_argument("--seed", type=int, action="append")
     parser.add_argument("--steps", type=int)
     given = parser.parse_args()
-    engines, console = given.engine or list(ENGINES), Console(soft_wrap=True)
+    engines, seeds, console = given.engine or list(ENGINES), given.seed or [0], Console(soft_wrap=True)
     start = given.demo / "warmup" / "model"
     changes = [f"data.train={given.demo / 'data' / 'train'}", f"model={start}"]
     changes += [f"grpo.steps={given.steps}"] if given.steps else []
-    for engine in engines:
-        run_recipe(load_recipe(RECIPES / "grpo.yaml", [*changes, f"grpo.engine={engine}"]), given.out / engine)
-    for engine in engines:
-        _print_steps(engine, given.out, console)
+    runs = {(seed, engine): given.out / f"{engine}-{seed}" for seed in seeds for engine in engines}
+    for (seed, engine), out in runs.items():
+        run_recipe(load_recipe(RECIPES / "grpo.yaml", [*changes, f"seed={seed}", f"grpo.engine={engine}"]), out)
+    for out in runs.values():
+        _print_steps(out, console)
     test = load_pairs(given.demo / "data" / "test")
     evaluation = Evaluation(test, given.out / "eval", resume=True)
-    for row, model in [("warm-up", start), *((f"GRPO on {e}", given.out / e / "model") for e in engines)]:
-        config = load_recipe(given.out / engines[0] / "recipe.yaml").episode
+    names = {run: f"GRPO on {run[1]}, seed {run[0]}" for run in runs}
+    for row, model in [("warm-up", start), *((names[run], out / "model") for run, out in runs.items())]:
+        config = load_recipe(next(iter(runs.values())) / "recipe.yaml").episode
         evaluation.add(row, str(model), config, Sampling(), len(test.pairs))
-    rows = [f"GRPO on {engine}" for engine in engines]
-    evaluation.finish([(row, "warm-up") for row in rows] + ([(rows[1], rows[0])] if len(rows) == 2 else []))
+    evaluation.finish([(row, "warm-up") for row in names.values()])
+    if len(engines) == 2:
+        last, first = ([evaluation.outcomes[names[seed, engine]] for seed in seeds] for engine in reversed(engines))
+        difference = difference_over_seeds(last, first, lambda outcome: float(outcome.correct))
+        console.print(f"accuracy of {engines[1]} minus {engines[0]}, paired on the same pairs: {difference}")
 
 
-def _print_steps(engine: str, out: Path, console: Console) -> None:
+def _print_steps(out: Path, console: Console) -> None:
     """The reward of each step, and the median seconds of each stage from the second step on."""
-    rows = [row for row in read_rows(out / engine / "metrics.jsonl") if "progress" in row]
+    rows = [row for row in read_rows(out / "metrics.jsonl") if "progress" in row]
     rewards = [f"{row['rollout/reward/r']:.2f}" for row in rows]
-    console.print(f"{engine}: mean reward of each step: {' '.join(rewards)}")
+    console.print(f"{out.name}: mean reward of each step: {' '.join(rewards)}")
     for stage in STAGES:
         seconds = [row[f"time/{stage}"] for row in rows[1:] if f"time/{stage}" in row]
         if seconds:
             spread = f"{min(seconds):.2f} to {max(seconds):.2f}"
-            console.print(f"{engine}: {stage}: {median(seconds):.2f} s a step, {spread}, {len(seconds)} steps")
+            console.print(f"{out.name}: {stage}: {median(seconds):.2f} s a step, {spread}, {len(seconds)} steps")
 
 
 if __name__ == "__main__":

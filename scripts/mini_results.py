@@ -6,6 +6,7 @@ context and search after SFT on careful rationales. About half an hour on two id
 
 import argparse
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 from rich.console import Console
@@ -16,7 +17,7 @@ from judge_r1.commands.evaluate import Evaluation
 from judge_r1.commands.train import run_recipe
 from judge_r1.config import load_recipe
 from judge_r1.evaluation.outcomes import Outcome
-from judge_r1.evaluation.statistics import paired_difference_ci
+from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.jsonl import write_json
 from judge_r1.pairs import load_pairs
 from judge_r1.runs import read_rows
@@ -69,16 +70,8 @@ def _f1(outcome: Outcome) -> float:
 
 
 def _gain(evaluation: Evaluation, measure: Callable[[Outcome], float]) -> dict[str, object]:
-    """Each pair's value averaged over the seeds, after GRPO and before; the interval is clustered by case."""
-
-    def mean(row: str) -> dict[str, float]:
-        rows = [evaluation.outcomes[f"{row}, seed {seed}"] for seed in SEEDS]
-        return {outcomes[0].pair_id: sum(map(measure, outcomes)) / len(SEEDS) for outcomes in zip(*rows, strict=True)}
-
-    after, before = mean("GRPO"), mean("warm-up")
-    interval = paired_difference_ci(after, before, {o.pair_id: o.case_id for o in evaluation.outcomes["GRPO, seed 0"]})
-    delta = (sum(after.values()) - sum(before.values())) / len(after)
-    return {"delta": round(delta, 4), "ci95": [round(bound, 4) for bound in interval]}
+    after, before = ([evaluation.outcomes[f"{row}, seed {seed}"] for seed in SEEDS] for row in ("GRPO", "warm-up"))
+    return asdict(difference_over_seeds(after, before, measure))
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ async def enhanced(
     No more pairs are begun than rationales are wanted still. Errors: those of the teacher; Pending where it has put
     asks off, after all that can be asked has been.
     """
-    setting = Setting(data, recipe.episode, codec, new_retriever(data, recipe.episode), teacher, tally)
+    setting = Setting(data, recipe.episode, codec, new_retriever(data.texts, recipe.episode), teacher, tally)
     pairs = iter(sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed)))
 
     async def work(pair: ReasoningPair) -> tuple[ReasoningPair, Trajectory | None]:

@@ -62,7 +62,7 @@ def traces(
     data: PairSet, config: EpisodeConfig, codec: Codec, *, rejected: Counter[str], writer: Writer | None = None
 ) -> Iterator[tuple[ReasoningPair, Trajectory]]:
     """A gold trace for every pair that the budgets hold; the others are counted by reason."""
-    retriever = new_retriever(data, config)
+    retriever = new_retriever(data.texts, config)
     for pair in data.pairs:
         try:
             trajectory = gold_trace(pair, data, config, codec, retriever, writer)

@@ -82,7 +82,7 @@ def _misfits(data: PairSet, recipe: Recipe) -> dict[str, list[str]]:
     from judge_r1.play import PromptTooLong, new_retriever
     from judge_r1.tokens import Codec
 
-    codec, retriever = Codec(load_tokenizer(recipe.model)), new_retriever(data, recipe.episode)
+    codec, retriever = Codec(load_tokenizer(recipe.model)), new_retriever(data.texts, recipe.episode)
     misfits: dict[str, list[str]] = defaultdict(list)
     for pair in data.pairs:
         try:

@@ -4,7 +4,7 @@ The local judge, the evaluator and both training engines call these functions; n
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import track
@@ -15,8 +15,9 @@ from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Episode
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet
-from judge_r1.parsing import parse_table6
-from judge_r1.prompts import TABLE6, judge_prompt
+from judge_r1.parsing import parse_table6, parse_tolerant
+from judge_r1.prompts import DIRECT, TABLE6, question_prompt
+from judge_r1.questions import Question, question_of
 from judge_r1.records import Evidence, ReasoningPair, Trajectory, content_hash
 from judge_r1.reward import rewarded
 from judge_r1.tokens import Codec
@@ -37,18 +38,27 @@ def new_episode(
     seed: int = 0,
 ) -> Episode:
     """The episode of a pair, ready to sample."""
-    budget = config.spending
-    prompt = judge_prompt(
-        pair, data.case_of(pair), context=config.context, searches=budget.max_searches, style=config.prompt
-    )
+    question = question_of(pair, data.case_of(pair))
+    return question_episode(question, config, codec, eos_ids, where=f"pair {pair.pair_id}", seed=seed)
+
+
+def question_episode(
+    question: Question, config: EpisodeConfig, codec: Codec, eos_ids: Collection[int], *, where: str, seed: int = 0
+) -> Episode:
+    """The episode of a question, ready to sample; without a text to search in, one without searches."""
+    budget = config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
+    prompt = question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
     ids = codec.prompt_ids(prompt, thinking=config.thinking)
     if len(ids) > config.prompt_tokens:
         raise PromptTooLong(
-            f"pair {pair.pair_id}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
+            f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
             "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)"
         )
-    bare = parse_table6 if config.prompt == TABLE6 else None
-    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=bare, seed=seed)
+    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
+
+
+BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}
+"""The prompts whose answer has no tags, and what reads it."""
 
 
 def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_length: int | None) -> None:
@@ -64,10 +74,10 @@ def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_le
             )
 
 
-def new_retriever(data: PairSet, config: EpisodeConfig) -> Retriever:
+def new_retriever(texts: Mapping[str, str], config: EpisodeConfig) -> Retriever:
     """The retriever of a configuration; where nothing may be searched, one that needs no embedder."""
-    method = config.retriever if config.spending.max_searches else "bm25"
-    return Retriever(data.texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
+    method = config.retriever if config.spending.max_searches and texts else "bm25"
+    return Retriever(texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
 
 
 def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
@@ -107,7 +117,7 @@ class Player:
         clock: Clock | None = None,
     ) -> None:
         self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
-        self.retriever = new_retriever(data, config)
+        self.retriever = new_retriever(data.texts, config)
         self.clock = clock or Clock()
 
     def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
@@ -115,15 +125,44 @@ class Player:
         seen: Counter[str] = Counter()
         episodes = []
         for pair in pairs:
-            seed = int(content_hash("episode", sampling.seed, pair.pair_id, seen[pair.pair_id]), 16)
+            seed = episode_seed(sampling.seed, pair.pair_id, seen[pair.pair_id])
             seen[pair.pair_id] += 1
             episodes.append(new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed))
-        search = batch_search(self.retriever, [pair.case_id for pair in pairs], self.config.budget.top_k)
+        played = play_episodes(
+            episodes,
+            [pair.case_id for pair in pairs],
+            self.retriever,
+            self.backend,
+            top_k=self.config.budget.top_k,
+            temperature=sampling.temperature,
+            clock=self.clock,
+        )
+        return [rewarded(trajectory, pair) for trajectory, pair in zip(played, pairs, strict=True)]
 
-        def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
-            with self.clock.stage("search"):
-                return search(queries)
 
-        with self.clock.stage("generation"):
-            self.backend.play(episodes, timed_search, sampling.temperature)
-        return [rewarded(e.trajectory(), pair) for e, pair in zip(episodes, pairs, strict=True)]
+def play_episodes(
+    episodes: Sequence[Episode],
+    case_ids: Sequence[str],
+    retriever: Retriever,
+    backend: TokenBackend,
+    *,
+    top_k: int,
+    temperature: float,
+    clock: Clock,
+) -> list[Trajectory]:
+    """The trajectory of each episode, which may search the case named beside it ("" where it searches nothing)."""
+    search = batch_search(retriever, case_ids, top_k)
+
+    def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
+        with clock.stage("search"):
+            return search(queries)
+
+    with clock.stage("generation"):
+        backend.play(episodes, timed_search, temperature)
+    return [episode.trajectory() for episode in episodes]
+
+
+def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:
+    """What an episode's ids are drawn by: its own, whatever is played beside it."""
+    placed = [] if tuple(order) == (0, 1) else [list(order)]
+    return int(content_hash("episode", seed, item_id, sample, *placed), 16)

@@ -286,10 +286,13 @@ def evidence_of(turns: Sequence[Turn]) -> tuple[Evidence, ...]:
 
 class Item(Record):
     """One question of a benchmark, with one candidate (pointwise), two (pairwise) or more (listwise, best-of-n).
-    `cluster_id` groups items that are not independent (one case, one question)."""
+    `cluster_id` groups items that are not independent (one case, one question); `group` is the part of the benchmark
+    whose numbers stand alone (a domain, a subset). The gold of a pair is "A", "B" or "tie"; of best-of-n it is the
+    place of the best candidate; other protocols say what theirs is."""
 
     item_id: NonEmpty
     cluster_id: NonEmpty
+    group: NonEmpty = "all"
     case_id: str | None = None
     instruction: str
     candidates: tuple[str, ...] = Field(min_length=1)

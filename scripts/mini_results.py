@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from judge_r1.backends import Sampling
+from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.commands.demo import RECIPES
 from judge_r1.commands.evaluate import Evaluation
 from judge_r1.commands.train import run_recipe
@@ -38,7 +39,7 @@ def main() -> None:
     demo: Path = parser.parse_args().demo
     test = load_pairs(demo / "data" / "test")
     train = f"data.train={demo / 'data' / 'train'}"
-    evaluation = Evaluation(test, demo / "grid", resume=True)
+    evaluation = Evaluation(suite_of(test), demo / "grid", resume=True)
 
     def add(row: str, recipe: str, folder: Path, *changes: str) -> None:
         run_recipe(load_recipe(RECIPES / f"{recipe}.yaml", [train, *changes]), folder)

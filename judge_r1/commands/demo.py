@@ -59,6 +59,7 @@ def demo(
     from data_builders.build import build, write_pairs
     from data_builders.probe import print_probe, probe
     from data_builders.splits import split_by_case
+    from judge_r1.benchmarks.lrbench import suite_of
     from judge_r1.pairs import load_pairs
 
     if not RECIPES.is_dir():
@@ -83,7 +84,7 @@ def demo(
     console.rule("4  evaluate on held-out cases", align="left")
     if any(trained):
         shutil.rmtree(out / "eval", ignore_errors=True)
-    evaluation = Evaluation(test, out / "eval", resume=True)
+    evaluation = Evaluation(suite_of(test), out / "eval", resume=True)
     for row, name, model in ROWS:
         evaluation.add(row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs))
     curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}

@@ -1,18 +1,25 @@
-"""eval, report: judge held-out pairs with one or more judges and put the results side by side."""
+"""eval: judge the items of a benchmark with one or more judges and put the results side by side."""
 
-import re
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
-from judge_r1.config import EpisodeConfig, load_recipe, with_options
+from judge_r1.config import EpisodeConfig
 from judge_r1.errors import JudgeError
 
-_SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z]+)(?::(?P<options>[^@]*))?@(?P<model>.+)")
+if TYPE_CHECKING:
+    from judge_r1.backends import Sampling
+    from judge_r1.benchmarks import Suite
+    from judge_r1.evaluation.outcomes import Outcome
+    from judge_r1.evaluation.runner import Results
+    from judge_r1.judges.spec import Row
 
 
 def register(app: typer.Typer) -> None:
@@ -20,18 +27,26 @@ def register(app: typer.Typer) -> None:
 
 
 def eval_(
-    judge: Annotated[list[str], typer.Option(help="[ROW=]agentic[:option=value,...]@MODEL; may be given again.")],
-    path: Annotated[Path, typer.Option(help="A folder with cases.jsonl and pairs.jsonl.")],
+    judge: Annotated[
+        list[str], typer.Option(help="[ROW=]NAME[:option=value,...][@MODEL], see below; may be given again.")
+    ],
+    path: Annotated[Path, typer.Option(help="The folder with the benchmark's files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
-    benchmark: Annotated[str, typer.Option(help="lrbench: pairs as `judge-r1 build` writes them.")] = "lrbench",
+    benchmark: Annotated[str, typer.Option(help="See `judge-r1 benchmarks`.")] = "lrbench",
+    subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Take the episode's settings from it.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first N pairs only.")] = None,
-    pair: Annotated[list[str] | None, typer.Option(help="Only the pair with this id; may be given again.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first N items only.")] = None,
+    item: Annotated[list[str] | None, typer.Option(help="Only the item with this id; may be given again.")] = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="What sampled answers are drawn by.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 32,
     resume: Annotated[bool, typer.Option("--resume", help="Redo only what is missing in OUT.")] = False,
 ) -> None:
-    """Evaluate judges on labelled pairs: OUT/summary.json, traces.jsonl and report.html.
+    """Evaluate judges on a benchmark: OUT/summary.json, traces.jsonl and report.html.
+
+    Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name or
+    bundled:NAME; always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the
+    majority of its games.
 
     The episode runs as in --recipe, or as in the recipe of the run that MODEL lies in, or else by the defaults of
     recipes (standard prompt, full context, intfloat/e5-base-v2); options such as `context=full` override them.
@@ -39,73 +54,86 @@ def eval_(
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
     from judge_r1.backends import Sampling
-    from judge_r1.pairs import PairSet, load_pairs
+    from judge_r1.benchmarks import BENCHMARKS
+    from judge_r1.judges import Making
+    from judge_r1.judges.spec import make_row
 
-    if benchmark != "lrbench":
-        raise JudgeError(f"no benchmark is called {benchmark!r}; there is: lrbench")
-    data = load_pairs(path)
-    if missing := set(pair or ()) - data.by_id().keys():
-        raise JudgeError(f"{path} holds no pair {min(missing)}")
-    data = PairSet(data.cases, [p for p in data.pairs if not pair or p.pair_id in pair][:limit])
-    rows = [(text, *parse_judge(text, recipe)) for text in judge]
-    if len({row or text for text, row, _, _ in rows}) < len(rows):
+    suite = BENCHMARKS.get(benchmark).load(path, subset)
+    if missing := set(item or ()) - {i.item_id for i in suite.items}:
+        raise JudgeError(f"{path} holds no item {min(missing)}")
+    suite = replace(suite, items=[i for i in suite.items if not item or i.item_id in item][:limit])
+    making = Making("", texts=suite.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe)
+    names = [text.split("=", 1)[0] if "=" in text.split(":")[0] else text for text in judge]
+    if len(set(names)) < len(names):
         raise JudgeError("two judges have the same row name: name each of them, as in --judge NAME=agentic@MODEL")
-    evaluation = Evaluation(data, out, resume=resume)
-    for text, row, model, config in rows:
-        evaluation.add(row or text, model, config, Sampling(temperature), batch_size)
+    evaluation = Evaluation(suite, out, resume=resume, benchmark=benchmark)
+    for text in judge:
+        evaluation.play(partial(make_row, text, making))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.names)])
 
 
-def parse_judge(text: str, recipe: Path | None) -> tuple[str | None, str, EpisodeConfig]:
-    """(row name, model, episode configuration) of a judge SPEC."""
-    match = _SPEC.fullmatch(text)
-    if not match or match["name"] != "agentic":
-        raise JudgeError(f"judge {text!r} must read [ROW=]agentic[:option=value,...]@MODEL")
-    beside = Path(match["model"]).parent / "recipe.yaml"
-    found = recipe or (beside if beside.exists() else None)
-    config = load_recipe(found).episode if found else EpisodeConfig()
-    return match["row"], match["model"], with_options(config, [o for o in (match["options"] or "").split(",") if o])
-
-
 class Evaluation:
-    """Rows evaluated one after the other on the same pairs, then summarised together."""
+    """Rows evaluated one after the other on the same items, then summarised together."""
 
-    def __init__(self, data: Any, out: Path, *, resume: bool) -> None:
-        self.data, self.out, self.resume = data, out, resume
-        self.outcomes: dict[str, Any] = {}
+    def __init__(self, suite: "Suite", out: Path, *, resume: bool, benchmark: str = "lrbench") -> None:
+        self.suite, self.out, self.resume, self.benchmark = suite, out, resume, benchmark
+        self.results: dict[str, Results] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         self.seconds: dict[str, float] = {}
 
     @property
     def names(self) -> list[str]:
-        return list(self.outcomes)
+        return list(self.results)
 
-    def add(self, row: str, model: str, config: EpisodeConfig, sampling: Any, batch_size: int) -> None:
-        from judge_r1.evaluation.runner import evaluate
+    @property
+    def outcomes(self) -> "dict[str, list[Outcome]]":
+        """Of labelled pairs: what each row did, principles included."""
+        from judge_r1.evaluation.outcomes import pair_outcomes
+
+        assert self.suite.pairs is not None
+        return {name: pair_outcomes(results) for name, results in self.results.items()}
+
+    def add(self, row: str, model: str, config: EpisodeConfig, sampling: "Sampling", batch_size: int) -> None:
+        """One agentic judge as a row."""
+        from judge_r1.judges import Making
         from judge_r1.judges.agentic import AgenticJudge
+        from judge_r1.judges.spec import Row
+
+        making = Making(model, texts=self.suite.texts, sampling=sampling, batch_size=batch_size)
+        self.play(lambda: Row(row, (AgenticJudge(making, config),)))
+
+    def play(self, make: Callable[[], "Row"]) -> None:
+        """Make a row (models are loaded for as long as they are asked) and play it."""
+        from judge_r1.evaluation.runner import evaluate, row_settings
 
         started = time.monotonic()
-        judge = AgenticJudge(model, self.data, config, sampling=sampling, batch_size=batch_size)
-        self.outcomes[row] = evaluate(judge, self.data.pairs, row=row, out=self.out, resume=self.resume)
-        self.settings[row] = judge.settings
-        self.seconds[row] = round(time.monotonic() - started, 1)
+        row = make()
+        self.results[row.name] = evaluate(row, self.suite, out=self.out, resume=self.resume)
+        self.settings[row.name] = row_settings(row)
+        self.seconds[row.name] = round(time.monotonic() - started, 1)
 
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json and report.html, print the tables."""
+        from judge_r1.evaluation.item_summary import summarise_items
         from judge_r1.evaluation.report import Episode, write_report
-        from judge_r1.evaluation.runner import read_traces
         from judge_r1.evaluation.summary import summarise
         from judge_r1.evaluation.table import print_tables
         from judge_r1.jsonl import write_json
 
-        summary = summarise(self.outcomes, differences, self.seconds, self.settings)
+        pairs = self.suite.pairs
+        if pairs is not None:
+            summary = summarise(self.outcomes, differences, self.seconds, self.settings)
+        else:
+            rows = {name: results.outcomes() for name, results in self.results.items()}
+            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, self.settings)
         write_json(self.out / "summary.json", summary)
-        by_id = self.data.by_id()
-        shown = [p.pair_id for p in self.data.pairs[:EPISODES_SHOWN]]
+        by_id = pairs.by_id() if pairs else {}
         episodes = [
-            Episode(trace.row, by_id[trace.pair_id], trace.trajectory)
-            for trace in read_traces(self.out)
-            if trace.row in self.outcomes and trace.pair_id in shown
+            Episode(name, by_id[item_id], trace.trajectory)
+            for name, results in self.results.items()
+            for item_id in list(results)[:EPISODES_SHOWN]
+            for trace in results[item_id]
+            if item_id in by_id and trace.trajectory.turns
         ]
         write_report(self.out / "report.html", summary, metrics or {}, episodes)
         console = Console()

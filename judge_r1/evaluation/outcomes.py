@@ -1,7 +1,8 @@
 """One judged pair: what the gold says, what the judge said, and how the episode went."""
 
-from collections.abc import Callable
-from typing import Literal
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -10,16 +11,26 @@ from judge_r1.evaluation.segments import answer_of
 from judge_r1.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.records import (
     Comparison,
+    InvalidVerdict,
     Judgment,
     NonEmpty,
+    PairwiseVerdict,
     Preference,
     PrincipleNumber,
     ReasoningPair,
     Record,
     Trajectory,
+    Verdict,
     evidence_of,
 )
-from judge_r1.reward import evidence_hit
+from judge_r1.reward import evidence_hit, rewarded
+
+if TYPE_CHECKING:
+    from judge_r1.evaluation.runner import Results
+
+Placed = tuple[int, ...]
+VOTES = "votes"
+"""How an outcome ended that several games decided."""
 
 
 class BadTrajectory(JudgeError):
@@ -55,6 +66,71 @@ class Outcome(Record):
     def correct(self) -> bool:
         """c_pred = c_truth (Eq. 5); an invalid answer is wrong."""
         return self.comparison == ("A>B" if self.preferred == "A" else "A<B")
+
+
+def pair_outcome(
+    judge: str, pair: ReasoningPair, plays: Sequence[tuple[Placed, Trajectory]], verdict: Verdict
+) -> Outcome:
+    """What a row of any number of games did on `pair`; `verdict` is what they come to.
+
+    One game as the pair is placed is its own outcome. Of several, the principles are those that at least half of the
+    games name whose preference is the verdict's; a tie decides nothing and is no valid answer.
+    """
+    (order, only), several = plays[0], len(plays) > 1
+    if not several and order == (0, 1) and only.turns:
+        return outcome(judge, pair, only)
+    return outcome(judge, pair, rewarded(_together(plays, verdict), pair))
+
+
+def pair_outcomes(results: "Results") -> list[Outcome]:
+    """Of a row on labelled pairs, in the order of its items."""
+    assert results.suite.pairs is not None
+    pairs = results.suite.pairs.by_id()
+    return [
+        pair_outcome(
+            results.row,
+            pairs[settled.item_id],
+            [(trace.order, trace.trajectory) for trace in results[settled.item_id]],
+            settled.verdict,
+        )
+        for settled in results.outcomes()
+    ]
+
+
+def reward_as_shown(trajectory: Trajectory, pair: ReasoningPair, order: Placed) -> Trajectory:
+    """The trajectory with its reward, from a game that showed the pair in that order."""
+    if order == (0, 1):
+        return rewarded(trajectory, pair)
+    turned = rewarded(trajectory.model_copy(update={"judgment": _as_placed(trajectory.judgment, order)}), pair)
+    return turned.model_copy(update={"judgment": trajectory.judgment})
+
+
+def _together(plays: Sequence[tuple[Placed, Trajectory]], verdict: Verdict) -> Trajectory:
+    """Several games as one: all their turns, and the judgment they come to."""
+    judgments = [_as_placed(trajectory.judgment, order) for order, trajectory in plays]
+    turns = tuple(turn for _, trajectory in plays for turn in trajectory.turns)
+    ended, judgment = VOTES, None
+    if isinstance(verdict, InvalidVerdict):
+        ended = verdict.reason
+    elif isinstance(verdict, PairwiseVerdict) and verdict.winner == "tie":
+        ended = "tie"
+    elif isinstance(verdict, PairwiseVerdict):
+        comparison = "A>B" if verdict.winner == "A" else "A<B"
+        agreeing = [found for found in judgments if found is not None and found.comparison == comparison]
+        named = Counter(number for found in agreeing for number in found.violated_principles)
+        violated = tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing)))
+        judgment = Judgment(comparison=comparison, violated_principles=violated, evidence=evidence_of(turns))
+    return Trajectory(
+        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=judgment, ended=ended,
+        text_only=True,
+    )  # fmt: skip
+
+
+def _as_placed(judgment: Judgment | None, order: Placed) -> Judgment | None:
+    """A judgment on the pair as it was shown, in terms of the pair as it is placed."""
+    if judgment is None or order == (0, 1):
+        return judgment
+    return judgment.model_copy(update={"comparison": "A<B" if judgment.comparison == "A>B" else "A>B"})
 
 
 def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
@@ -102,6 +178,8 @@ def _both_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | None]:
     judge that judges without writing."""
     if trajectory.judgment is not None and not trajectory.turns:
         return None, None
+    if trajectory.ended == VOTES:
+        return True, True
     if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
         return False, False
     written = trajectory.turns[-1].text

@@ -1,95 +1,100 @@
-"""Run a judge over pairs and lose nothing: every finished episode is on disk before the next one counts."""
+"""Play every game of a benchmark and lose nothing: each finished game is on disk before the next one counts."""
 
+import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from judge_r1.benchmarks import Suite
 from judge_r1.errors import JudgeError
-from judge_r1.evaluation.outcomes import Outcome, outcome
+from judge_r1.evaluation.outcomes import reward_as_shown
+from judge_r1.games import Game, ItemOutcome, item_outcome
 from judge_r1.jsonl import dump_line, read_jsonl, write_json
-from judge_r1.records import NonEmpty, ReasoningPair, Record, Trajectory, content_hash
+from judge_r1.judges import Played
+from judge_r1.judges.spec import Row
+from judge_r1.records import Item, NonEmpty, ReasoningPair, Record, Trajectory, Verdict, content_hash
 
 TRACES = "traces.jsonl"
 ROWS = "rows.json"
-"""Beside the traces: for each row its judge, its settings and a hash of its pairs, so that no run mixes two."""
+"""Beside the traces: for each row its judges, their settings and a hash of its items, so that no run mixes two."""
 
 
 class EvaluationError(JudgeError):
     """An evaluation that cannot start, go on, or be told from another one."""
 
 
-class Judge(Protocol):
-    """Whatever turns pairs into scored trajectories. `settings` are the decoding settings, as JSON."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def settings(self) -> dict[str, Any]: ...
-
-    def judge(self, pairs: Sequence[ReasoningPair]) -> Iterator[tuple[ReasoningPair, Trajectory]]:
-        """Every pair once, with its trajectory, as the episodes finish, in any order."""
-        ...
-
-
 class Trace(Record):
-    """One line of `traces.jsonl`."""
+    """One line of `traces.jsonl`: a game (`judge_r1.games`) with all that was written in it. `member` is the place of
+    its judge in the row."""
 
     row: NonEmpty
-    pair_id: NonEmpty
+    item_id: NonEmpty
+    order: tuple[int, ...]
+    sample: int
+    member: int
+    verdict: Verdict
     trajectory: Trajectory
 
+    @property
+    def key(self) -> tuple[int, str, tuple[int, ...], int]:
+        return self.member, self.item_id, self.order, self.sample
 
-def evaluate(
-    judge: Judge, pairs: Sequence[ReasoningPair], *, row: str, out: Path, resume: bool, console: Console | None = None
-) -> list[Outcome]:
-    """The outcomes of `judge` on `pairs`, in their order, each trace in `out/traces.jsonl` under the name `row`.
+    @property
+    def game(self) -> Game:
+        judgment = self.trajectory.judgment
+        return Game(
+            order=self.order,
+            sample=self.sample,
+            member=self.member,
+            verdict=self.verdict,
+            ended=self.trajectory.ended,
+            searches=self.trajectory.searches,
+            confidence=judgment.confidence if judgment else None,
+        )
 
-    With `resume` the episodes found there are read back and only the others are run; a last line that a kill has torn
-    is dropped and run again. Episodes that the infrastructure ended are not kept, so that a resume
-    runs them again. `out` may hold other rows. Without `resume` it may not hold this one; with it, the row must have
-    been started by the same judge with the same settings on the same pairs. Raises EvaluationError.
+
+class Results(Mapping[str, list[Trace]]):
+    """The games of a row by item, items in the order of the suite, and what they come to."""
+
+    def __init__(self, row: str, suite: Suite, games: Mapping[str, list[Trace]]) -> None:
+        self.row, self.suite, self._games = row, suite, games
+
+    def __getitem__(self, item_id: str) -> list[Trace]:
+        return self._games[item_id]
+
+    def __iter__(self) -> Iterator[str]:
+        return (item.item_id for item in self.suite.items)
+
+    def __len__(self) -> int:
+        return len(self.suite.items)
+
+    def outcomes(self) -> list[ItemOutcome]:
+        return [settled(self.row, self.suite, item, self[item.item_id]) for item in self.suite.items]
+
+
+def settled(row: str, suite: Suite, item: Item, traces: Sequence[Trace]) -> ItemOutcome:
+    """The outcome of one item; its games in the order in which they are asked, whatever the order of the file."""
+    games = sorted((trace.game for trace in traces), key=lambda game: (game.member, game.sample, game.order))
+    return item_outcome(row, item, games, suite.settle(item, games))
+
+
+def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Console | None = None) -> Results:
+    """Play every game of `row` on `suite`; each trace stands in `out/traces.jsonl` under the row's name.
+
+    With `resume` the games found there are read back and only the others are played; a last line that a kill has torn
+    is dropped and played again. Games that the infrastructure ended are not kept, so that a resume plays them again.
+    `out` may hold other rows. Without `resume` it may not hold this one; with it, the row must have been started by
+    the same judges with the same settings on the same items. Raises EvaluationError.
     """
-    by_id = {pair.pair_id: pair for pair in pairs}
-    if len(by_id) != len(pairs) or not pairs:
-        raise EvaluationError(
-            f"row {row!r} needs pairs that differ, and at least one; it has {len(pairs)} of which {len(by_id)} differ"
-        )
-    console = console or Console(stderr=True)
-    done = _begin(judge, pairs, row, out, resume, console)
-    outcomes = {i: outcome(row, by_id[i], trajectory) for i, trajectory in done.items()}
-    waiting = {i: pair for i, pair in by_id.items() if i not in outcomes}
-    failures: Counter[str] = Counter()
-    with _progress(console, row, len(pairs)) as tell:
-        tell(outcomes)
-        for pair, trajectory in judge.judge(list(waiting.values())) if waiting else ():
-            if pair.pair_id not in waiting:
-                raise EvaluationError(
-                    f"judge {judge.name!r} answered pair {pair.pair_id}, which it was not asked for "
-                    "or had answered already: that is a mistake in the judge"
-                )
-            if trajectory.lost:
-                failures[trajectory.ended] += 1
-                continue
-            result = outcome(row, by_id[pair.pair_id], trajectory)
-            _append(out / TRACES, Trace(row=row, pair_id=pair.pair_id, trajectory=trajectory))
-            outcomes[pair.pair_id] = result
-            del waiting[pair.pair_id]
-            tell(outcomes)
-    if waiting:
-        raise EvaluationError(
-            f"judge {judge.name!r} left {len(waiting)} of {len(pairs)} pairs without an answer, such "
-            f"as {next(iter(waiting))} (failures: {dict(failures) or 'none'}): run again with --resume to judge those"
-        )
-    return [outcomes[pair.pair_id] for pair in pairs]
+    return asyncio.run(_evaluate(row, suite, out, resume, console or Console(stderr=True)))
 
 
 def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
@@ -97,34 +102,120 @@ def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
     return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
 
 
+async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Console) -> Results:
+    items = {item.item_id: item for item in suite.items}
+    if len(items) != len(suite.items) or not items:
+        raise EvaluationError(
+            f"row {row.name!r} needs items that differ, and at least one; it has {len(suite.items)} of which "
+            f"{len(items)} differ"
+        )
+    asks = suite.asks(orders=row.orders, samples=row.samples)
+    for judge in row.members:
+        judge.check(asks)
+    games: dict[str, list[Trace]] = {item_id: [] for item_id in items}
+    done = _begin(row, suite, out, resume, console)
+    for trace in done.values():
+        games[trace.item_id].append(trace)
+    expected = Counter(ask.item.item_id for ask in asks)
+    wanted = {item_id: count * len(row.members) for item_id, count in expected.items()}
+    pairs = suite.pairs.by_id() if suite.pairs else {}
+    failures: Counter[str] = Counter()
+    with _progress(console, row.name, len(items)) as tell:
+        right = [
+            settled(row.name, suite, items[i], found).credit for i, found in games.items() if len(found) == wanted[i]
+        ]
+        tell(right)
+        for member, judge in enumerate(row.members):
+            waiting = {ask.key: ask for ask in asks if (member, *ask.key) not in done}
+            async for played in judge.play(list(waiting.values())) if waiting else _nothing():
+                if waiting.pop(played.ask.key, None) is None:
+                    raise EvaluationError(
+                        f"judge {judge.name!r} answered item {played.ask.item.item_id}, which it was not asked for "
+                        "or had answered already: that is a mistake in the judge"
+                    )
+                if played.trajectory.lost:
+                    failures[played.trajectory.ended] += 1
+                    continue
+                trace = _trace(row.name, member, played, pairs)
+                item = played.ask.item
+                games[item.item_id].append(trace)
+                if len(games[item.item_id]) == wanted[item.item_id]:
+                    right.append(settled(row.name, suite, item, games[item.item_id]).credit)
+                _append(out / TRACES, trace)
+                tell(right)
+            if waiting:
+                failures["unanswered"] += len(waiting)
+    missing = sum(wanted.values()) - sum(map(len, games.values()))
+    if missing:
+        example = next(i for i, found in games.items() if len(found) < wanted[i])
+        raise EvaluationError(
+            f"row {row.name!r}: {missing} of {sum(wanted.values())} games are without an answer, such as one of item "
+            f"{example} (failures: {dict(failures)}): run again with --resume to play those"
+        )
+    return Results(row.name, suite, games)
+
+
+async def _nothing() -> AsyncIterator[Played]:
+    return
+    yield
+
+
+def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningPair]) -> Trace:
+    ask, trajectory = played.ask, played.trajectory
+    if ask.item.item_id in pairs and trajectory.turns:
+        trajectory = reward_as_shown(trajectory, pairs[ask.item.item_id], ask.order)
+    return Trace(
+        row=row,
+        item_id=ask.item.item_id,
+        order=ask.order,
+        sample=ask.sample,
+        member=member,
+        verdict=played.verdict,
+        trajectory=trajectory,
+    )
+
+
 def _begin(
-    judge: Judge, pairs: Sequence[ReasoningPair], row: str, out: Path, resume: bool, console: Console
-) -> dict[str, Trajectory]:
-    """Check that `out` may take this row and note it there; returns the trajectories it has already."""
+    row: Row, suite: Suite, out: Path, resume: bool, console: Console
+) -> dict[tuple[int, str, tuple[int, ...], int], Trace]:
+    """Check that `out` may take this row and note it there; returns the games it has already."""
     rows = _read_rows(out / ROWS)
     if _drop_torn_line(out / TRACES):
         console.print(f"{escape(str(out / TRACES))}: its last line was torn by a kill and is dropped")
-    done: dict[str, Trajectory] = {}
-    for trace in read_traces(out, row) if (out / TRACES).exists() else ():
-        if trace.pair_id in done:
-            raise EvaluationError(f"{out / TRACES} holds pair {trace.pair_id} of row {row!r} twice: remove one line")
-        done[trace.pair_id] = trace.trajectory
+    done: dict[tuple[int, str, tuple[int, ...], int], Trace] = {}
+    for trace in read_traces(out, row.name) if (out / TRACES).exists() else ():
+        if trace.key in done:
+            raise EvaluationError(
+                f"{out / TRACES} holds a game of item {trace.item_id} of row {row.name!r} twice: remove one line"
+            )
+        done[trace.key] = trace
     if done and not resume:
         raise EvaluationError(
-            f"{out} holds {len(done)} trace(s) of row {row!r} already: add --resume to go on with "
+            f"{out} holds {len(done)} trace(s) of row {row.name!r} already: add --resume to go on with "
             "them, or choose another --out"
         )
-    placed = sorted((pair.pair_id, pair.preferred) for pair in pairs)
-    entry = {"judge": judge.name, "settings": json.loads(json.dumps(judge.settings)), "pairs": content_hash(placed)}
-    changed = [key for key in entry if rows.get(row, {}).get(key) != entry[key]]
+    entry = {
+        "judge": "|".join(judge.name for judge in row.members),
+        "settings": json.loads(json.dumps(row_settings(row))),
+        "items": content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in suite.items)),
+    }
+    changed = [key for key in entry if rows.get(row.name, {}).get(key) != entry[key]]
     if done and changed:
         raise EvaluationError(
-            f"{out} holds traces of row {row!r} made with other {' and '.join(changed)}: resume with "
+            f"{out} holds traces of row {row.name!r} made with other {' and '.join(changed)}: resume with "
             "what it was started with, or choose another --out"
         )
     if changed:
-        write_json(out / ROWS, {**rows, row: entry})
+        write_json(out / ROWS, {**rows, row.name: entry})
     return done
+
+
+def row_settings(row: Row) -> dict[str, Any]:
+    """Everything that the row's answers depend on besides weights: its judge's settings, or those of all members."""
+    if len(row.members) == 1 and row.orders is None and row.samples == 1:
+        return row.members[0].settings
+    members = [{"judge": judge.name, **judge.settings} for judge in row.members]
+    return {"orders": row.orders, "samples": row.samples, "members": members}
 
 
 def _read_rows(path: Path) -> dict[str, dict[str, Any]]:
@@ -162,29 +253,27 @@ def _append(path: Path, trace: Trace) -> None:
 
 
 @contextmanager
-def _progress(console: Console, row: str, total: int) -> Iterator[Callable[[Mapping[str, Outcome]], None]]:
-    """A bar with the accuracy so far on a terminal; about ten plain lines elsewhere."""
-    right = counted = 0
-    told = -1
+def _progress(console: Console, row: str, total: int) -> Iterator[Callable[[Sequence[float]], None]]:
+    """A bar with the accuracy so far on a terminal; about ten plain lines elsewhere. It is told the credits so far."""
+    right, counted, told = 0.0, 0, -1
 
-    def so_far(outcomes: Mapping[str, Outcome]) -> str:
+    def so_far(credits: Sequence[float]) -> str:
         nonlocal right, counted
-        fresh = list(outcomes.values())[counted:]
-        right, counted = right + sum(o.correct for o in fresh), counted + len(fresh)
+        right, counted = right + sum(credits[counted:]), len(credits)
         return f"accuracy {right / counted:.2f}" if counted else "accuracy –"
 
     if not console.is_terminal:
 
-        def say(outcomes: Mapping[str, Outcome]) -> None:
+        def say(credits: Sequence[float]) -> None:
             nonlocal told
-            tenth = 10 * len(outcomes) // total
+            tenth = 10 * len(credits) // total
             if tenth > told:
                 told = tenth
-                console.out(f"{row}: {len(outcomes)}/{total} judged, {so_far(outcomes)}", highlight=False)
+                console.out(f"{row}: {len(credits)}/{total} judged, {so_far(credits)}", highlight=False)
 
         yield say
         return
     columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[right]}"), TimeRemainingColumn())
     with Progress(TextColumn("{task.description}"), *columns, console=console) as bar:
         task = bar.add_task(escape(row), total=total, right="")
-        yield lambda outcomes: bar.update(task, completed=len(outcomes), right=so_far(outcomes))
+        yield lambda credits: bar.update(task, completed=len(credits), right=so_far(credits))

@@ -15,6 +15,8 @@ NONE = "–"
 
 OVERALL = ("judge", "pairs", "accuracy", "label F1", "valid", "strict", "tolerant", "searches", "evidence", "prefers A")
 
+ITEMS = ("judge", "items", "accuracy", "valid", "ties", "consistent", "prefers first", "searches")
+
 
 class Estimate(NamedTuple):
     """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` stands
@@ -49,6 +51,8 @@ class Grid:
 def grids(summary: Mapping[str, Any]) -> list[Grid]:
     """All tables of a summary (`summarise`): overall, by domain, by principle, single violations alone, differences."""
     rows = summary["rows"]
+    if "benchmark" in summary:
+        return [_items(summary["benchmark"], rows), _by_domain(rows), *_differences(summary["differences"])]
     built = [_overall(rows), _by_domain(rows), *_by_principle(rows)]
     return [*built, *_differences(summary["differences"])]
 
@@ -118,6 +122,29 @@ def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
     return Grid("Overall", note, OVERALL, cells)
 
 
+def _items(benchmark: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
+    extra = list(dict.fromkeys(name for row in rows for name in row["extra"]))
+    cells = tuple(
+        (
+            row["name"],
+            str(row["n"]),
+            _estimate(row),
+            share(row["valid_rate"]),
+            share(row["ties"]),
+            share(row["consistency"]),
+            share(row["first_preferred"]),
+            share(row["searches"]),
+            *(share(row["extra"].get(name)) for name in extra),
+        )
+        for row in rows
+    )
+    note = (
+        "Accuracy [95 % interval, clustered by what items share]; an invalid answer is wrong. Consistent: of pairs "
+        "decided in both orders, decided alike. Prefers first: of decided games, the candidate shown first."
+    )
+    return Grid(benchmark, note, (*ITEMS, *extra), cells)
+
+
 def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:
     domains = sorted({domain for row in rows for domain in row["by_domain"]})
     return _sliced(
@@ -162,14 +189,14 @@ def _sliced(
 def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
     if not differences:
         return []
-    codes = [p.code for p in PRINCIPLES if any(p.code in d["by_principle"] for d in differences)]
+    codes = [p.code for p in PRINCIPLES if any(p.code in d.get("by_principle", {}) for d in differences)]
 
     def cell(part: Mapping[str, Any] | None) -> str | Estimate:
         return Estimate(part["delta"], part["ci95"][0], part["ci95"][1], signed=True) if part else NONE
 
     note = "Accuracy on the same pairs; where the 95 % interval, clustered by case, holds 0, no difference shows."
     cells = [
-        (cell(d), cell(d["label_f1"]), *(cell(d["by_principle"].get(code)) for code in codes)) for d in differences
+        (cell(d), cell(d.get("label_f1")), *(cell(d["by_principle"].get(code)) for code in codes)) for d in differences
     ]
     named = tuple((f"{d['a']} minus {d['b']}", *row) for d, row in zip(differences, cells, strict=True))
     return [Grid("Differences", note, ("rows", "accuracy", "label F1", *codes), named)]

@@ -137,7 +137,7 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
         }
         for row in summary["rows"]:
             judge = judges.get(row["name"], {})
-            sets.add(judge.get("pairs", str(folder)))
+            sets.add(judge.get("items", str(folder)))
             found.rows.append(row | {"name": names[row["name"]]})
             if run := _run_of(judge.get("judge", ""), runs):
                 found.runs[names[row["name"]]] = run

@@ -1,1 +1,67 @@
-"""Ways of judging, one to a file."""
+"""Judges, one way of judging to a file. A judge is asked games and answers each of them once."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from judge_r1.asks import Ask
+from judge_r1.backends import Sampling
+from judge_r1.errors import JudgeError
+from judge_r1.records import Trajectory, Verdict
+from judge_r1.registry import Registry
+
+
+class BadJudge(JudgeError):
+    """A judge that cannot be made, or not be asked what it is asked."""
+
+
+class Played(NamedTuple):
+    """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text."""
+
+    ask: Ask
+    trajectory: Trajectory
+    verdict: Verdict
+
+
+class Judge(Protocol):
+    """`name` says which weights or rule, `settings` everything else that an answer depends on, as JSON."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def settings(self) -> dict[str, Any]: ...
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        """Errors: BadJudge, before anything is played, where these asks cannot be answered at all."""
+        ...
+
+    def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        """Every ask once, as the games finish, in any order."""
+        ...
+
+
+@dataclass(frozen=True)
+class Making:
+    """What a judge is made of: the `backend` of its SPEC ("" where it has none), its options, the texts that may be
+    searched, how ids are drawn, how many episodes run at a time, and the recipe that says how."""
+
+    backend: str
+    options: Sequence[str] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+    sampling: Sampling = field(default_factory=Sampling)
+    batch_size: int = 32
+    recipe: Path | None = None
+
+
+@dataclass(frozen=True)
+class JudgeKind:
+    """How a judge is made. `parser` is the one that its headline counts by."""
+
+    about: str
+    make: Callable[[Making], Judge]
+    needs_backend: bool = True
+
+
+JUDGES: Registry[JudgeKind] = Registry("judge", "judge_r1.judges")

@@ -14,18 +14,25 @@ from typing import Literal
 
 from judge_r1.errors import JudgeError
 from judge_r1.principles import PRINCIPLES
+from judge_r1.questions import Question, question_of
 from judge_r1.records import Case, ReasoningPair
 from judge_r1.tags import neutralise
 
 ContextMode = Literal["full", "none"]
 TABLE6 = "table6"
 """The prompt whose answer is the two lines of the paper's Table 6, without tags."""
+DIRECT = "direct"
+"""The prompt whose answer is the JSON of the paper's Table 11, without tags."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
+
+GENERAL = "general"
+"""The domain of what has no case: a request and two answers."""
 
 LEADS = {
     "medical": "medical reasonings (diagnosis or treatment) about the same patient",
     "legal": "legal analyses of the same case",
     "academic": "reviews of the same research paper",
+    GENERAL: "answers to the same request",
 }
 
 
@@ -60,18 +67,28 @@ class Prompt:
 def judge_prompt(
     pair: ReasoningPair, case: Case, *, context: ContextMode, searches: int, style: str = "standard"
 ) -> Prompt:
+    """The prompt of one judgment of a pair."""
+    return question_prompt(question_of(pair, case), context=context, searches=searches, style=style)
+
+
+def question_prompt(question: Question, *, context: ContextMode, searches: int, style: str = "standard") -> Prompt:
     """The prompt of one judgment (structure of the paper's Tables 8 and 11).
 
     system = task, six principles, output contract, and the search tool if `searches` > 0; user = case (its context
-    only if `context` is "full") and the pair. `style` names the pair of template files.
+    only if `context` is "full" and there is one) and the two candidates. `style` names the pair of template files.
     """
-    lead = LEADS.get(case.domain, f"reasonings from the domain {case.domain!r} about the same case")
+    lead = LEADS.get(question.domain, f"reasonings from the domain {question.domain!r} about the same case")
     search = _fill(f"{style}_search", {"searches": str(searches)}) if searches else ""
     system = _fill(
-        f"{style}_system", {"lead": lead, "principles": _principles(), "search": search, "domain": case.domain}
+        f"{style}_system", {"lead": lead, "principles": _principles(), "search": search, "domain": question.domain}
     )
-    fields = {"decision": case.decision, "reasoning_a": pair.reasoning_a, "reasoning_b": pair.reasoning_b}
-    return _prompt(style, system, fields, case.context if context == "full" else None)
+    fields = {
+        "decision": question.decision,
+        "reasoning_a": question.reasoning_a,
+        "reasoning_b": question.reasoning_b,
+    }
+    asked = "The request" if question.domain == GENERAL else "Decision reached in this case"
+    return _prompt(style, system, fields, question.context if context == "full" and question.context else None, asked)
 
 
 def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
@@ -81,12 +98,12 @@ def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
     return _prompt("reasoning", system, {"decision": case.decision}, case.context if context == "full" else None)
 
 
-def _prompt(style: str, system: str, fields: dict[str, str], context: str | None) -> Prompt:
+def _prompt(style: str, system: str, fields: dict[str, str], context: str | None, asked: str = "") -> Prompt:
     if context is not None:
         fields = {**fields, "context": context}
     marks = {name: f"\ue000{at}\ue001" for at, name in enumerate(fields)}
     shown = "" if context is None else _fill(f"{style}_context", {"context": marks["context"]})
-    user = _fill(f"{style}_user", {**marks, "context": shown})
+    user = _fill(f"{style}_user", {**marks, "context": shown, "asked": asked})
     return Prompt(
         messages=(Message("system", system), Message("user", user)),
         inserted=tuple(neutralise(text) for text in fields.values()),

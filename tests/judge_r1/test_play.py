@@ -67,7 +67,7 @@ def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything
 
 
 def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
-    retriever = new_retriever(DATA, CONFIG)
+    retriever = new_retriever(DATA.texts, CONFIG)
     ids = list(DATA.cases)[:4]
     search = batch_search(retriever, ids, 3)
     found = search([(2, "paid"), (0, "paid"), (2, "paid"), (3, ids[1])])
@@ -80,7 +80,7 @@ def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
 
 def test_a_case_that_is_not_known_is_an_error() -> None:
     with pytest.raises(RetrievalError, match="not known"):
-        case_search(new_retriever(DATA, CONFIG), "no-such-case", "paid", 3)
+        case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
 
 
 def test_without_search_no_retriever_is_loaded_and_none_is_told_of(codec: Codec) -> None:

@@ -63,7 +63,7 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
         pairs=pairs.by_id(),
         codec=Codec(tokenizer),
         stops=eos_ids(config.model, tokenizer),
-        retriever=new_retriever(pairs, config.episode),
+        retriever=new_retriever(pairs.texts, config.episode),
         log=RolloutLog(Path(rollouts)),
     )
 

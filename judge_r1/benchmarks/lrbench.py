@@ -1,0 +1,46 @@
+"""LRBench: pairs of a reference and a flawed reasoning, as `judge-r1 build` writes them (paper, section 3.1)."""
+
+from pathlib import Path
+
+from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
+from judge_r1.pairs import PairSet, load_pairs
+from judge_r1.questions import Question
+from judge_r1.records import Item
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """`subset` is a domain."""
+    data = load_pairs(path)
+    domains = sorted({pair.domain for pair in data.pairs})
+    if subset and subset not in domains:
+        raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; there is: {', '.join(domains)}")
+    return suite_of(PairSet(data.cases, [pair for pair in data.pairs if subset in (None, pair.domain)]))
+
+
+def suite_of(data: PairSet) -> Suite:
+    """Items whose clusters are cases and whose groups are domains; the case may be searched."""
+    pairs = data.by_id()
+
+    def question(item: Item, order: Order) -> Question:
+        case = data.case_of(pairs[item.item_id])
+        first, second = (item.candidates[place] for place in order)
+        return Question(case.domain, case.decision, first, second, case.case_id, case.context)
+
+    items = [
+        Item(
+            item_id=pair.pair_id,
+            cluster_id=pair.case_id,
+            group=pair.domain,
+            case_id=pair.case_id,
+            instruction=data.case_of(pair).decision,
+            candidates=(pair.reasoning_a, pair.reasoning_b),
+            gold=pair.preferred,
+        )
+        for pair in data.pairs
+    ]
+    return Suite(items, question=question, texts=data.texts, pairs=data)
+
+
+BENCHMARKS.register("lrbench")(
+    Benchmark("pairs that this project builds, by case and principle", "cases.jsonl and pairs.jsonl", load)
+)

@@ -1,0 +1,94 @@
+"""`summary.json` of any benchmark: the keys of LRBench's rows that mean something without principles."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge_r1.benchmarks import Suite
+from judge_r1.evaluation.statistics import clustered_mean_ci, paired_difference_ci
+from judge_r1.evaluation.summary import BadSummary
+from judge_r1.games import ItemOutcome
+from judge_r1.records import PairwiseVerdict
+from judge_r1.registry import suggest
+
+
+def summarise_items(
+    benchmark: str,
+    suite: Suite,
+    outcomes_by_row: Mapping[str, Sequence[ItemOutcome]],
+    differences: Sequence[tuple[str, str]],
+    seconds: Mapping[str, float],
+    settings: Mapping[str, dict[str, Any]],
+) -> dict[str, Any]:
+    """As `summarise` gives it, with `benchmark`; `accuracy` is the mean credit, intervals are clustered as the
+    benchmark says, `extra` holds its own measures. Raises BadSummary, or DifferentPairs."""
+    return {
+        "benchmark": benchmark,
+        "rows": [item_row(name, rows, settings[name], suite) for name, rows in outcomes_by_row.items()],
+        "differences": [_difference(a, b, outcomes_by_row) for a, b in differences],
+        "seconds": dict(seconds),
+    }
+
+
+def item_row(name: str, outcomes: Sequence[ItemOutcome], settings: dict[str, Any], suite: Suite) -> dict[str, Any]:
+    if not outcomes:
+        raise BadSummary(f"row {name!r} has no outcomes: evaluate at least one item")
+    groups = {group: [o for o in outcomes if o.group == group] for group in dict.fromkeys(o.group for o in outcomes)}
+    return {
+        "name": name,
+        **_slice(outcomes),
+        "label_f1": None,
+        "ended": dict(Counter(game.ended for outcome in outcomes for game in outcome.games)),
+        "ties": sum(_winner(o) == "tie" for o in outcomes) / len(outcomes),
+        "first_preferred": first_preferred(outcomes),
+        "consistency": consistency(outcomes),
+        "settings": settings,
+        "by_domain": {group: _slice(part) for group, part in groups.items()},
+        "by_principle": {},
+        "extra": suite.extra(outcomes),
+    }
+
+
+def first_preferred(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
+    decided = [game for o in outcomes for game in o.games if game.winner is not None]
+    return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
+
+
+def consistency(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any."""
+    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}
+    both = [
+        (winner, games[item, member, sample, order[::-1]])
+        for (item, member, sample, order), winner in games.items()
+        if len(order) == 2 and order[0] < order[1] and (item, member, sample, order[::-1]) in games
+    ]
+    decided = [(one, other) for one, other in both if one is not None and other is not None]
+    return sum(one == other for one, other in decided) / len(decided) if decided else None
+
+
+def _slice(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+    games = [game for outcome in outcomes for game in outcome.games]
+    clusters = [o.cluster_id for o in outcomes]
+    return {
+        "n": len(outcomes),
+        "cases": len(set(clusters)),
+        "accuracy": sum(o.credit for o in outcomes) / len(outcomes),
+        "ci95": list(clustered_mean_ci([o.credit for o in outcomes], clusters)),
+        "valid_rate": sum(o.valid for o in outcomes) / len(outcomes),
+        "searches": sum(game.searches for game in games) / len(games),
+    }
+
+
+def _difference(a: str, b: str, rows: Mapping[str, Sequence[ItemOutcome]]) -> dict[str, Any]:
+    for name in (a, b):
+        if name not in rows:
+            raise BadSummary(f"a difference names row {name!r}, which was not evaluated{suggest(name, rows)}")
+    credits = [{o.item_id: o.credit for o in rows[name]} for name in (a, b)]
+    interval = paired_difference_ci(credits[0], credits[1], {o.item_id: o.cluster_id for o in rows[a]})
+    delta = sum(credits[0].values()) / len(credits[0]) - sum(credits[1].values()) / len(credits[1])
+    return {"a": a, "b": b, "n": len(credits[0]), "delta": delta, "ci95": list(interval)}
+
+
+def _winner(outcome: ItemOutcome) -> str | None:
+    return outcome.verdict.winner if isinstance(outcome.verdict, PairwiseVerdict) else None

@@ -1,0 +1,103 @@
+"""What a judge said of an item, game by game, and what follows from all of its games."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from judge_r1.records import InvalidVerdict, Item, NonEmpty, PairwiseVerdict, Record, Verdict
+
+
+class Game(Record):
+    """One ask, answered: the candidates `order` as they were shown, and the verdict on them, in terms of what was
+    shown ("A" is the candidate shown first)."""
+
+    order: tuple[int, ...] = Field(min_length=1)
+    sample: int = Field(ge=0)
+    member: int = Field(ge=0)
+    verdict: Verdict
+    ended: NonEmpty
+    searches: int = Field(ge=0)
+    confidence: float | None = Field(None, ge=0, le=1)
+
+    @property
+    def winner(self) -> int | None:
+        """The candidate preferred in a game of two; None for a tie or an invalid answer."""
+        if not isinstance(self.verdict, PairwiseVerdict) or self.verdict.winner == "tie":
+            return None
+        return self.order["AB".index(self.verdict.winner)]
+
+
+class Settled(Record):
+    """All games of an item as one: the verdict, in terms of the item's own candidates, and what it is worth."""
+
+    verdict: Verdict
+    credit: float = Field(ge=0, le=1)
+
+
+class ItemOutcome(Record):
+    """The row `judge` on one item. `credit` is 1 where it is right and 0 where it is wrong or invalid; protocols with
+    more in between say so."""
+
+    judge: NonEmpty
+    item_id: NonEmpty
+    cluster_id: NonEmpty
+    group: NonEmpty
+    gold: Any
+    verdict: Verdict
+    credit: float = Field(ge=0, le=1)
+    games: tuple[Game, ...] = Field(min_length=1)
+
+    @property
+    def valid(self) -> bool:
+        return not isinstance(self.verdict, InvalidVerdict)
+
+
+def item_outcome(judge: str, item: Item, games: Sequence[Game], settled: Settled) -> ItemOutcome:
+    return ItemOutcome(
+        judge=judge,
+        item_id=item.item_id,
+        cluster_id=item.cluster_id,
+        group=item.group,
+        gold=item.gold,
+        verdict=settled.verdict,
+        credit=settled.credit,
+        games=tuple(games),
+    )
+
+
+def settle_pair(item: Item, games: Sequence[Game]) -> Settled:
+    """Majority over the games of a pair; the one that more games prefer wins, and as many on both sides are a tie.
+
+    Invalid games have no vote; an item without a valid game is invalid. With two games in both orders this is
+    JudgeBench's rule: +1 for a game that agrees with the label, -1 for one against it, right where the sum is above 0.
+    """
+    if invalid := all_invalid(games):
+        return Settled(verdict=invalid, credit=0.0)
+    votes = Counter(game.winner for game in games)
+    winner = "tie" if votes[0] == votes[1] else "A" if votes[0] > votes[1] else "B"
+    return Settled(verdict=PairwiseVerdict(winner=winner), credit=float(winner == item.gold))
+
+
+def settle_best(item: Item, games: Sequence[Game]) -> Settled:
+    """Best of n, by games of two: right where the best candidate has more votes than its rival in each pairing."""
+    if invalid := all_invalid(games):
+        return Settled(verdict=invalid, credit=0.0)
+    wins: Counter[frozenset[int]] = Counter()
+    for game in games:
+        if game.winner is not None:
+            wins[frozenset(game.order)] += 1 if game.winner == item.gold else -1
+    pairings = {frozenset(game.order) for game in games}
+    beaten = sum(wins[pairing] > 0 for pairing in pairings)
+    return Settled(
+        verdict=PairwiseVerdict(winner="A" if beaten == len(pairings) else "B"), credit=float(beaten == len(pairings))
+    )
+
+
+def all_invalid(games: Sequence[Game]) -> InvalidVerdict | None:
+    """The first game's reason, where no game has a valid verdict."""
+    first = games[0].verdict
+    if isinstance(first, InvalidVerdict) and all(isinstance(game.verdict, InvalidVerdict) for game in games):
+        return first
+    return None

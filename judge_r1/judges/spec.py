@@ -1,0 +1,65 @@
+"""A judge's SPEC, `[ROW=]NAME[:option=value,...][@BACKEND]`, and the row of an evaluation that it stands for.
+
+`panel[:orders=2,samples=3]@SPEC|SPEC` asks several judges, in both orders or several times, and takes the majority.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from judge_r1.judges import JUDGES, BadJudge, Judge, Making
+
+_SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Judges whose games are counted together. `orders` None: as the benchmark has it."""
+
+    name: str
+    members: tuple[Judge, ...]
+    orders: int | None = None
+    samples: int = 1
+
+
+def make_row(text: str, making: Making) -> Row:
+    """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
+    name, kind, options, backend = _parts(text)
+    if kind != "panel":
+        return Row(name or text, (_judge(text, making),))
+    given = dict(option.partition("=")[::2] for option in options)
+    if unknown := given.keys() - {"orders", "samples"}:
+        raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders and samples")
+    orders, samples = _number(text, given, "orders"), _number(text, given, "samples")
+    if orders not in (None, 1, 2):
+        raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
+    if not backend:
+        raise BadJudge(f"judge {text!r} has no members: write panel@SPEC, or panel@SPEC|SPEC for several")
+    members = tuple(_judge(member, making) for member in backend.split("|"))
+    return Row(name or text, members, orders, samples or 1)
+
+
+def _judge(text: str, making: Making) -> Judge:
+    _, kind, options, backend = _parts(text)
+    entry = JUDGES.get(kind)
+    if entry.needs_backend and not backend:
+        raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")
+    if not entry.needs_backend and (backend or options):
+        raise BadJudge(f"judge {text!r}: {kind} takes no model and no options")
+    return entry.make(replace(making, backend=backend, options=options))
+
+
+def _parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
+    if not (match := _SPEC.fullmatch(text)):
+        raise BadJudge(f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL]")
+    options = [option for option in (match["options"] or "").split(",") if option]
+    return match["row"], match["name"], options, match["backend"] or ""
+
+
+def _number(text: str, given: dict[str, str], name: str) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if not value.isdecimal() or not int(value):
+        raise BadJudge(f"judge {text!r}: {name} must be a whole number from 1 on, not {value!r}")
+    return int(value)

@@ -67,7 +67,7 @@ class TapeServer:
     """verl's rollout server, as far as the agent loop sees it: goes on to a stop string, an end id or the limit."""
 
     def __init__(self, tapes: Tapes, codec: Codec, eos: Collection[int]) -> None:
-        from judge_r1.training.verl.cpu.request import Stopping
+        from judge_r1.backends.batching.request import Stopping
 
         self.tapes, self.stopping = tapes, Stopping(codec.decode, frozenset(eos))
         self._under_way: dict[str, list[int]] = {}
@@ -75,7 +75,7 @@ class TapeServer:
     async def generate(self, request_id: str, prompt_ids: Sequence[int], sampling_params: dict[str, Any]) -> Any:
         from verl.workers.rollout.replica import TokenOutput
 
-        from judge_r1.training.verl.cpu.request import Request
+        from judge_r1.backends.batching.request import Request
 
         if request_id not in self._under_way:
             self._under_way[request_id] = self.tapes.next(prompt_ids)

@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import queue
-import threading
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,16 +11,15 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
-from judge_r1.training.verl.cpu.generation import Batch
-from judge_r1.training.verl.cpu.request import Request
+from judge_r1.backends.batching.engine import Engine
+from judge_r1.backends.batching.request import Request
 
 CALL_SECONDS = 600.0
 """Deadline of one call of another process: starting a server, sending it the weights."""
-Job = tuple[Request, "asyncio.Future[None]"]
 
 
 class CpuServer:
-    """The actor. Requests come in on its event loop; one thread steps the batch and takes them in as they come."""
+    """The actor: an `Engine` behind verl's names."""
 
     def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
         from transformers import AutoModelForCausalLM
@@ -35,16 +32,13 @@ class CpuServer:
         self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
         eos = eos_ids(model, tokenizer)
         torch.manual_seed(seed)  # for requests without a seed of their own
-        self.batch = Batch(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id)
-        self.name, self.max_rows = name, max_rows
+        self.engine = Engine(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, max_rows=max_rows)
+        self.name = name
         self.version: int | None = None
         self.answered = 0
-        self._waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
-        self._between_steps = threading.Lock()
 
     async def start(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        threading.Thread(target=self._work, daemon=True).start()
+        """Answers once the model is loaded."""
 
     async def generate(
         self,
@@ -57,9 +51,7 @@ class CpuServer:
         """Continue `prompt_ids`; ids and their log-probabilities, with the version of the weights."""
         if image_data or video_data:
             raise ValueError("the CPU rollout server reads text only")
-        request, future = Request.of(prompt_ids, sampling_params), self._loop.create_future()
-        self._waiting.put((request, future))
-        await future
+        request = await self.engine.generate(Request.of(prompt_ids, sampling_params))
         self.answered += 1
         return TokenOutput(
             token_ids=request.ids,
@@ -72,38 +64,18 @@ class CpuServer:
         """Replace the weights between two steps. Errors: RuntimeError for a name that is missing or unknown."""
 
         def load() -> None:
-            with self._between_steps:
+            with self.engine.paused() as batch:
                 missing, unknown = self.model.load_state_dict(weights, strict=False)
                 tied = set(self.model._tied_weights_keys or ()) if self.model.config.tie_word_embeddings else set()
                 if unknown or set(missing) - tied:
                     raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
                 self.model.tie_weights()
-                self.batch.kept.clear()
+                batch.kept.clear()
                 print(f"{self.name}: {self.answered} answers from the weights of step {self.version}", flush=True)
                 self.answered = 0
                 self.version = self.version if version is None else version
 
         await asyncio.to_thread(load)
-
-    def _work(self) -> None:
-        jobs: dict[int, Job] = {}
-        while True:
-            new = [] if jobs else [self._waiting.get()]
-            while len(jobs) + len(new) < self.max_rows and not self._waiting.empty():
-                new.append(self._waiting.get())
-            jobs |= {id(request): (request, future) for request, future in new}
-            try:
-                with self._between_steps:
-                    self.batch.admit([request for request, _ in new])
-                    done = self.batch.step()
-            except Exception as error:
-                for _, future in jobs.values():
-                    self._loop.call_soon_threadsafe(_settle, future, error)
-                jobs.clear()
-                self.batch.clear()
-            else:
-                for request in done:
-                    self._loop.call_soon_threadsafe(_settle, jobs.pop(id(request))[1], None)
 
     # What verl's synchronous trainer calls around weight syncs. It does so when no request is under way, and there is
     # no device memory to give back, so there is nothing to do.
@@ -113,11 +85,6 @@ class CpuServer:
     async def sleep(self) -> None: ...
 
     async def clear_kv_cache(self) -> None: ...
-
-
-def _settle(future: "asyncio.Future[None]", error: Exception | None) -> None:
-    if not future.done():
-        future.set_result(None) if error is None else future.set_exception(error)
 
 
 class CpuReplica(RolloutReplica):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""One request to the CPU rollout server, in vLLM's names, and when it is done."""
+"""One request for ids, in vLLM's names, and when it is done."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -29,6 +29,7 @@ class Request:
     seed: int | None = None
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    cancelled: bool = False
 
     def __post_init__(self) -> None:
         seed = int(torch.randint(2**62, ())) if self.seed is None else self.seed
@@ -40,7 +41,7 @@ class Request:
         known = {"temperature", "max_tokens", "stop", "stop_token_ids", "seed", "logprobs", *_ACCEPTED}
         for name, value in params.items():
             if name not in known or (name in _ACCEPTED and value not in _ACCEPTED[name]):
-                raise ValueError(f"the CPU rollout server does not support {name}={value!r}")
+                raise ValueError(f"generation here does not support {name}={value!r}")
         if not prompt or params["max_tokens"] < 1:
             raise ValueError("a request needs an id to continue and room for one more")
         return cls(

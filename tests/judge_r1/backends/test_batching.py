@@ -1,4 +1,4 @@
-"""The CPU server's batch: whatever joins or leaves, each request gets what it would get alone."""
+"""The batch: whatever joins or leaves, each request gets what it would get alone."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,13 +8,11 @@ from typing import Any
 import pytest
 import torch
 
+from judge_r1.backends.batching.batch import Batch
+from judge_r1.backends.batching.kept import Kept, States
+from judge_r1.backends.batching.request import Request
 from judge_r1.errors import JudgeError
 from judge_r1.models import load_tokenizer
-
-pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
-from judge_r1.training.verl.cpu.generation import Batch
-from judge_r1.training.verl.cpu.kept import Kept, States
-from judge_r1.training.verl.cpu.request import Request
 
 
 @pytest.fixture(scope="module")

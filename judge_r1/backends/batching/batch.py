@@ -13,10 +13,10 @@ import torch
 from torch.nn.functional import pad
 from transformers import DynamicCache
 
+from judge_r1.backends.batching.kept import Kept, States
+from judge_r1.backends.batching.request import Request, Stopping
 from judge_r1.backends.drawing import RoomyLayer, draw, roomy_cache
 from judge_r1.errors import JudgeError
-from judge_r1.training.verl.cpu.kept import Kept, States
-from judge_r1.training.verl.cpu.request import Request, Stopping
 
 _UNUSED_COLUMNS = 128
 """Columns that no row needs any more are dropped when there are so many: dropping copies the whole cache."""
@@ -37,7 +37,7 @@ class Batch:
         self, model: Any, decode: Callable[[Sequence[int]], str], eos_ids: Collection[int], *, pad_id: int
     ) -> None:
         if not all(isinstance(layer, RoomyLayer) for layer in roomy_cache(model.config).layers):
-            raise JudgeError(f"the CPU rollout server cannot run {model.config.model_type}: its attention is not plain")
+            raise JudgeError(f"dynamic batching cannot run {model.config.model_type}: its attention is not plain")
         self.model, self.pad_id = model, pad_id
         self.stopping, self.kept = Stopping(decode, frozenset(eos_ids)), Kept()
         self.clear()
@@ -67,6 +67,13 @@ class Batch:
             self._mask[row, :start], self._mask[row, start:] = 0, 1
             for layer, (keys, values) in zip(self._cache.layers, layers, strict=True):
                 layer.keys[row, :, start:], layer.values[row, :, start:] = keys, values
+
+    def drop(self, requests: Sequence[Request]) -> None:
+        """Let go of requests that nobody waits for any more."""
+        for request in requests:
+            if request in self.rows:
+                row = self.rows.index(request)
+                self.rows[row], self._mask[row] = None, 0
 
     @torch.no_grad()
     def step(self) -> list[Request]:

@@ -104,6 +104,9 @@ class Episode:
         self.loss_mask: list[int] = []
         self.logprobs: list[float] = []
         self.turns: list[Turn] = []
+        self.rivals: dict[int, float] = {}
+        """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
+        backend knows it. No part of the trajectory."""
         self._codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
         self._searches = 0
         self._state: State
@@ -121,6 +124,11 @@ class Episode:
     def thinking(self) -> bool:
         """Whether a thought is open: at the start, if the chat template opened one."""
         return self._scanner.open == "think"
+
+    @property
+    def open(self) -> str | None:
+        """The block that is open: "think", "search" or "answer"."""
+        return self._scanner.open
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         """Take sampled ids with their log-probabilities; returns how many were used.
@@ -173,6 +181,17 @@ class Episode:
         if isinstance(self._state, Finished):
             raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
         self._finish(f"{INFRASTRUCTURE}{reason}")
+
+    def end(self, reason: str) -> None:
+        """End the episode without an answer for a cause that counts against the judge: it declined to answer, or its
+        prompt is more than it reads."""
+        if isinstance(self._state, Finished):
+            raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
+        self._finish(reason)
+
+    def cut(self) -> None:
+        """End the episode where its turn has been cut for want of tokens, by somebody who counts them himself."""
+        self.end(self._open_reason("turn_budget"))
 
     def trajectory(self) -> Trajectory:
         """Everything so far as a record."""

@@ -19,8 +19,8 @@ _TURNED = str.maketrans("<>", "><")
 
 
 def place_of_decision(text: str) -> int | None:
-    """Where the `<` or `>` of the comparison stands: that of the last JSON key `comparison`, or in a text without it the
-    first comparison, as the parsers have it. None where there is none."""
+    """Where the `<` or `>` of the comparison stands: that of the last JSON key `comparison`, or in a text without it
+    the first comparison, as the parsers have it. None where there is none."""
     keyed = list(_KEYED.finditer(text))
     match = keyed[-1] if keyed else _BARE.search(text)
     return match.start(1) if match else None

@@ -107,7 +107,7 @@ class Episode:
         self.rivals: dict[int, float] = {}
         """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
         backend knows it. No part of the trajectory."""
-        self._codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
+        self.codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
         self._searches = 0
         self._state: State
         self._check_room_for_notices()
@@ -129,6 +129,11 @@ class Episode:
     def open(self) -> str | None:
         """The block that is open: "think", "search" or "answer"."""
         return self._scanner.open
+
+    @property
+    def tagged(self) -> bool:
+        """Does the answer stand between tags, or bare in one turn?"""
+        return self._parse_bare is None
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         """Take sampled ids with their log-probabilities; returns how many were used.
@@ -222,7 +227,7 @@ class Episode:
             )
 
     def _begin_turn(self) -> None:
-        self._stream = _Stream(self._codec.decode)
+        self._stream = _Stream(self.codec.decode)
         self._scanner = _Scanner()
         self._turn_tokens = 0
         self._state = Sample(self._left())
@@ -279,14 +284,14 @@ class Episode:
 
     def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
         """An observation as ids and as text: our frame is trusted, the passages are not."""
-        ids: list[int] = self._codec.encode_trusted("<information>")
+        ids: list[int] = self.codec.encode_trusted("<information>")
         text = "<information>"
         for number, passage in enumerate(passages, 1):
             head, body = f"\n[{number}]", " " + neutralise(passage)
-            ids += self._codec.encode_trusted(head) + self._codec.encode_inserted(body)
+            ids += self.codec.encode_trusted(head) + self.codec.encode_inserted(body)
             text += head + body
         tail = f"\n({notice})</information>"
-        return ids + self._codec.encode_trusted(tail), text + tail
+        return ids + self.codec.encode_trusted(tail), text + tail
 
     def _open_reason(self, otherwise: str) -> str:
         return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise

@@ -1,6 +1,8 @@
-"""Servers that speak OpenAI's HTTP: their address, their key (from the environment alone), and how a request is written.
+"""Servers that speak OpenAI's HTTP: address, key (from the environment alone), and how a request is written.
 
 Needs no library of HTTP: `judge_r1.backends.http` sends what is written here.
+"""
+
 """
 
 import os
@@ -105,9 +107,7 @@ def find_key(asked: Keyed, environment: Mapping[str, str] = os.environ) -> Secre
                 raise EndpointError(f"the environment variable {name} holds something that cannot be a key")
             return SecretStr(key)
     if asked.needs_key:
-        raise EndpointError(
-            f"{asked.name} needs a key: put it into the environment variable {asked.key_variables[-1]}"
-        )
+        raise EndpointError(f"{asked.name} needs a key: put it into the environment variable {asked.key_variables[-1]}")
     return None
 
 

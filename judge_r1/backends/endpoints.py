@@ -3,8 +3,6 @@
 Needs no library of HTTP: `judge_r1.backends.http` sends what is written here.
 """
 
-"""
-
 import os
 import re
 from collections.abc import Mapping, Sequence

@@ -42,6 +42,8 @@ class Trace(Record):
     member: int
     verdict: Verdict
     trajectory: Trajectory
+    usage: dict[str, float] | None = None
+    """What the game has cost at an endpoint: calls, tokens, seconds."""
 
     @property
     def key(self) -> tuple[int, str, tuple[int, ...], int]:
@@ -162,6 +164,9 @@ async def _nothing() -> AsyncIterator[Played]:
 
 def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningPair]) -> Trace:
     ask, trajectory = played.ask, played.trajectory
+    if played.confidence is not None and trajectory.judgment is not None:
+        sure = trajectory.judgment.model_copy(update={"confidence": played.confidence})
+        trajectory = trajectory.model_copy(update={"judgment": sure})
     if ask.item.item_id in pairs and trajectory.turns:
         trajectory = reward_as_shown(trajectory, pairs[ask.item.item_id], ask.order)
     return Trace(
@@ -172,6 +177,7 @@ def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningP
         member=member,
         verdict=played.verdict,
         trajectory=trajectory,
+        usage=None if played.usage is None else dict(played.usage),
     )
 
 

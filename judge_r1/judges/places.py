@@ -38,10 +38,10 @@ def judge_at(
         raise BadJudge(f"judge {kind}: logprobs is true or false, not {own['logprobs']!r}")
     config, prompted = configure(making), kind == "direct"
     if tokens:
-        from judge_r1.judges.served.tokens import TokenJudge
+        from judge_r1.judges.served.tokens import vllm_judge
 
         endpoint = OpenAIEndpoint(url, model, KEY, "completions")
-        return TokenJudge(
+        return vllm_judge(
             making, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
             tokenizer=own.get("tokenizer", model),
         )  # fmt: skip

@@ -66,7 +66,9 @@ def test_an_evaluation_killed_three_times_under_faults_equals_the_calm_one(tmp_p
         arguments = command(server, tmp_path / "data", out)
         for _ in range(KILLS):
             before, deadline = _lines(traces), time.monotonic() + 100
-            process = subprocess.Popen(arguments, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment())
+            process = subprocess.Popen(
+                arguments, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment()
+            )
             while process.poll() is None and _lines(traces) < before + 20:
                 assert time.monotonic() < deadline
                 time.sleep(0.005)

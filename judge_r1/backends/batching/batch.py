@@ -83,7 +83,10 @@ class Batch:
             same = [(row, request) for row, request in taken if request.temperature == temperature]
             chances = torch.stack([request.chances[len(request.ids)] for _, request in same])
             ids, logprobs = draw(self._logits[[row for row, _ in same]], temperature, chances[:, None])
-            for (_, request), token, logprob in zip(same, ids, logprobs, strict=True):
+            for (row, request), token, logprob in zip(same, ids, logprobs, strict=True):
+                if (rival := request.rival_of.get(token)) is not None:
+                    behind = float(self._logits[row, rival] - self._logits[row, token])
+                    request.rivals[len(request.ids)] = logprob + behind / (temperature or 1.0)
                 request.ids.append(token)
                 request.logprobs.append(logprob)
         finished = [(row, request) for row, request in taken if self.stopping.done(request)]

@@ -1,6 +1,6 @@
 """One request for ids, in vLLM's names, and when it is done."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,8 @@ _ACCEPTED: dict[str, tuple[Any, ...]] = {
 @dataclass(eq=False)
 class Request:
     """What to continue, and how far. Stops at one of `stop_ids`, at the id that completes one of `stop`, or at
-    `max_tokens`; the ids that stop it are kept. `chances` are the random numbers that its ids are drawn by."""
+    `max_tokens`; the ids that stop it are kept. `chances` are the random numbers that its ids are drawn by.
+    `rivals`: by place in `ids`, the log-probability of the id that `rival_of` names for the one that was drawn."""
 
     prompt: Sequence[int]
     max_tokens: int
@@ -27,8 +28,10 @@ class Request:
     stop: Sequence[str] = ()
     stop_ids: frozenset[int] = frozenset()
     seed: int | None = None
+    rival_of: Mapping[int, int] = field(default_factory=dict)
     ids: list[int] = field(default_factory=list)
     logprobs: list[float] = field(default_factory=list)
+    rivals: dict[int, float] = field(default_factory=dict)
     cancelled: bool = False
 
     def __post_init__(self) -> None:

@@ -1,15 +1,17 @@
-"""A judge behind a server that takes and returns token ids: the same episodes as with a local model."""
+"""Judges over token ids whose games run side by side: behind a server that takes and returns ids, or on an engine."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
+from typing import Any, Protocol
 
 from judge_r1.asks import Ask
 from judge_r1.backends.completions import CompletionsBackend
 from judge_r1.backends.endpoints import OpenAIEndpoint, find_key
 from judge_r1.backends.http import Limits
-from judge_r1.backends.serving import Usage
+from judge_r1.backends.serving import CaseSearch, Usage
 from judge_r1.config import EpisodeConfig
 from judge_r1.decision import flips
+from judge_r1.episode import Episode
 from judge_r1.judges import Making, Played
 from judge_r1.judges.beginning import Beginning, settings_of, unplayed
 from judge_r1.judges.served.pool import as_finished
@@ -18,33 +20,27 @@ from judge_r1.play import case_search, new_retriever
 from judge_r1.tokens import Codec
 
 
+class Backend(Protocol):
+    """Plays one episode at a time, any number of them together."""
+
+    async def play(self, episode: Episode, search: CaseSearch, usage: Usage) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
 class TokenJudge:
-    """`tokenizer` is a model's name or folder (`judge_r1.models`): its tokenizer, its EOS and what it reads must be
-    those of the served model. `making.batch_size` games are played at a time."""
+    """`open_backend` is called for each play and what it gives is closed after it."""
 
     def __init__(
         self,
         making: Making,
         config: EpisodeConfig,
-        endpoint: OpenAIEndpoint,
-        *,
-        kind: str,
-        prompted: bool,
-        tokenizer: str,
-        timeout_s: int = 180,
+        beginning: Beginning,
+        settings: dict[str, Any],
+        open_backend: Callable[[], Backend],
     ) -> None:
-        try:
-            loaded = load_tokenizer(tokenizer)
-            ends, length = eos_ids(tokenizer, loaded), context_length(tokenizer)
-        except ModelUnavailable as error:
-            raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
-        self.name = f"{kind}@vllm:{endpoint.name}"
-        self.settings = settings_of(making, config, backend="token ids", tokenizer=tokenizer)
-        self._config, self._sampling = config, making.sampling
-        self._limits = Limits(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
-        self._endpoint, self._key = endpoint, find_key(endpoint)
-        self._beginning = Beginning(self.name, config, Codec(loaded), ends, length, making.sampling.seed, prompted)
-        self._flips = flips(loaded.get_vocab())
+        self.name, self.settings = beginning.name, settings
+        self._config, self._beginning, self._open, self._at_a_time = config, beginning, open_backend, making.batch_size
         self._retriever = new_retriever(making.texts, config)
 
     def check(self, asks: Sequence[Ask]) -> None:
@@ -52,24 +48,49 @@ class TokenJudge:
         self._beginning.lengths(asks)
 
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
-        backend = CompletionsBackend(
-            self._endpoint,
-            self._key,
-            self._limits,
-            eos_ids=self._beginning.eos_ids,
-            temperature=self._sampling.temperature,
-            flips=self._flips,
-        )
+        backend = self._open()
         try:
-            async for played in as_finished(self.name, asks, partial(self._one, backend), self._limits.concurrency):
+            async for played in as_finished(self.name, asks, partial(self._one, backend), self._at_a_time):
                 yield played
         finally:
             await backend.aclose()
 
-    async def _one(self, backend: CompletionsBackend, ask: Ask) -> Played:
+    async def _one(self, backend: Backend, ask: Ask) -> Played:
         episode = self._beginning.begin(ask)
         if isinstance(episode, str):
             return unplayed(ask)
         usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.item.case_id or ""
         await backend.play(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
         return self._beginning.played(ask, episode, usage.as_dict())
+
+
+def vllm_judge(
+    making: Making,
+    config: EpisodeConfig,
+    endpoint: OpenAIEndpoint,
+    *,
+    kind: str,
+    prompted: bool,
+    tokenizer: str,
+    timeout_s: int = 180,
+) -> TokenJudge:
+    """A judge at an endpoint that takes ids. `tokenizer` is a model's name or folder (`judge_r1.models`): its
+    tokenizer, its EOS and what it reads must be those of the served model. `making.batch_size` games are played at a
+    time."""
+    try:
+        loaded = load_tokenizer(tokenizer)
+        ends, length = eos_ids(tokenizer, loaded), context_length(tokenizer)
+    except ModelUnavailable as error:
+        raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
+    name = f"{kind}@vllm:{endpoint.name}"
+    limits, key = Limits(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s), find_key(endpoint)
+    rivals = flips(loaded.get_vocab())
+
+    def open_backend() -> CompletionsBackend:
+        return CompletionsBackend(
+            endpoint, key, limits, eos_ids=ends, temperature=making.sampling.temperature, flips=rivals
+        )
+
+    beginning = Beginning(name, config, Codec(loaded), ends, length, making.sampling.seed, prompted)
+    settings = settings_of(making, config, backend="token ids", tokenizer=tokenizer)
+    return TokenJudge(making, config, beginning, settings, open_backend)

@@ -209,7 +209,11 @@ def test_refusals_are_told_apart_by_the_words_of_real_servers() -> None:
     assert declined("unsupported parameter: 'temperature'") is None
 
 
-@given(st.lists(st.sampled_from(["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "])))
+@given(
+    st.lists(
+        st.sampled_from(["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "])
+    )
+)
 def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -> None:
     codec, text = TextCodec(), "".join(parts)
     assert codec.decode(codec.encode_trusted(text)) == text

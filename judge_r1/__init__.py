@@ -1,3 +1,19 @@
 """judge_r1: train, test and run agentic judges of long-context reasoning."""
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from judge_r1.loaded import Judged as Judged
+    from judge_r1.loaded import load_judge as load_judge
+
 __version__ = "0.1.0"
+__all__ = ["Judged", "__version__", "load_judge"]
+
+
+def __getattr__(name: str) -> Any:
+    """What a judge needs is imported when one is asked for."""
+    if name in ("Judged", "load_judge"):
+        from judge_r1 import loaded
+
+        return getattr(loaded, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

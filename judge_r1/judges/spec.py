@@ -26,7 +26,7 @@ def make_row(text: str, making: Making) -> Row:
     """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
     name, kind, options, backend = _parts(text)
     if kind != "panel":
-        return Row(name or text, (_judge(text, making),))
+        return Row(name or text, (make_judge(text, making),))
     given = dict(option.partition("=")[::2] for option in options)
     if unknown := given.keys() - {"orders", "samples"}:
         raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders and samples")
@@ -35,12 +35,15 @@ def make_row(text: str, making: Making) -> Row:
         raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
     if not backend:
         raise BadJudge(f"judge {text!r} has no members: write panel@SPEC, or panel@SPEC|SPEC for several")
-    members = tuple(_judge(member, making) for member in backend.split("|"))
+    members = tuple(make_judge(member, making) for member in backend.split("|"))
     return Row(name or text, members, orders, samples or 1)
 
 
-def _judge(text: str, making: Making) -> Judge:
+def make_judge(text: str, making: Making) -> Judge:
+    """One judge; its row name, if the SPEC has one, is of no consequence. Errors: BadJudge, UnknownName."""
     _, kind, options, backend = _parts(text)
+    if kind == "panel":
+        raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
     entry = JUDGES.get(kind)
     if entry.needs_backend and not backend:
         raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")

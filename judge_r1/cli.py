@@ -15,6 +15,7 @@ from judge_r1.commands import (
     merge,
     rationales,
     report,
+    serve,
     train,
     watch,
 )
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, inspect):
+for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, serve, inspect):
     group.register(app)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import count
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from judge_r1.asks import Ask
 from judge_r1.backends import Sampling

@@ -21,7 +21,7 @@ class CaseShelf(Mapping[str, str]):
 
     def put(self, text: str, owner: str = "") -> str:
         """The id of a text, which is there from now on."""
-        case_id = content_hash("case", owner, text, length=32)
+        case_id = _id(text, owner)
         with self._lock:
             if case_id not in self._texts:
                 self._texts[case_id] = text
@@ -31,6 +31,13 @@ class CaseShelf(Mapping[str, str]):
                 _, gone = self._texts.popitem(last=False)
                 self._bytes -= len(gone.encode())
         return case_id
+
+    def owned(self, case_id: str, owner: str) -> str:
+        """A text by its id, for its owner alone. Errors: KeyError, also for what belongs to somebody else."""
+        text = self[case_id]
+        if _id(text, owner) != case_id:
+            raise KeyError(case_id)
+        return text
 
     def __getitem__(self, case_id: str) -> str:
         with self._lock:
@@ -47,3 +54,7 @@ class CaseShelf(Mapping[str, str]):
     def __bool__(self) -> bool:
         """Texts may come: what searches them is needed from the start."""
         return True
+
+
+def _id(text: str, owner: str) -> str:
+    return content_hash("case", owner, text, length=32)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from judge_r1.backends.batching.engine import Engine
 from judge_r1.backends.batching.request import Request
+from judge_r1.backends.listening import told
 from judge_r1.backends.serving import CaseSearch, Usage, search_into
 from judge_r1.episode import Episode, Finished, Sample
 from judge_r1.records import content_hash
@@ -53,3 +54,4 @@ class LocalBackend:
         usage.output_tokens += len(request.ids)
         episode.rivals |= {before + place: logprob for place, logprob in request.rivals.items()}
         episode.feed(request.ids, request.logprobs)
+        told(episode)

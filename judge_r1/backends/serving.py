@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 
 from judge_r1.backends.endpoints import NoAnswer, Refused
+from judge_r1.backends.listening import told
 from judge_r1.episode import Episode, Search
 from judge_r1.records import Evidence
 
@@ -63,6 +64,7 @@ async def answered(episode: Episode, step: Awaitable[None]) -> None:
     except NoAnswer as error:
         _log.error("a game is lost: %s", error)
         episode.fail("no_answer")
+    told(episode)
 
 
 async def search_into(episode: Episode, search: CaseSearch) -> None:
@@ -77,3 +79,4 @@ async def search_into(episode: Episode, search: CaseSearch) -> None:
         episode.fail("search_error")
     else:
         episode.observe(passages)
+    told(episode)

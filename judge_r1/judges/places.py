@@ -27,7 +27,7 @@ def judge_at(
     """The judge `kind` where its backend is. Errors: BadJudge, EndpointError."""
     tokens = making.backend.startswith(_VLLM)
     address = making.backend.removeprefix(_VLLM)
-    if not tokens and not address.startswith(_WEB):
+    if is_local(making.backend):
         return local(making, configure(making))
     url, model = address_and_model(address, f"the SPEC of judge {kind}")
     making, own = _own_options(making, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
@@ -52,6 +52,11 @@ def judge_at(
         making, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
         logprobs=own.get("logprobs") == "true",
     )  # fmt: skip
+
+
+def is_local(backend: str) -> bool:
+    """Is the backend of a SPEC a model that is loaded here?"""
+    return not backend.startswith((_VLLM, *_WEB))
 
 
 def _own_options(making: Making, names: tuple[str, ...]) -> tuple[Making, dict[str, str]]:

@@ -24,7 +24,7 @@ class Row:
 
 def make_row(text: str, making: Making) -> Row:
     """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
-    name, kind, options, backend = _parts(text)
+    name, kind, options, backend = parts(text)
     if kind != "panel":
         return Row(name or text, (make_judge(text, making),))
     given = dict(option.partition("=")[::2] for option in options)
@@ -41,7 +41,7 @@ def make_row(text: str, making: Making) -> Row:
 
 def make_judge(text: str, making: Making) -> Judge:
     """One judge; its row name, if the SPEC has one, is of no consequence. Errors: BadJudge, UnknownName."""
-    _, kind, options, backend = _parts(text)
+    _, kind, options, backend = parts(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
     entry = JUDGES.get(kind)
@@ -52,7 +52,8 @@ def make_judge(text: str, making: Making) -> Judge:
     return entry.make(replace(making, backend=backend, options=options))
 
 
-def _parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
+def parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
+    """Row name, judge, options and backend of a SPEC. Errors: BadJudge."""
     if not (match := _SPEC.fullmatch(text)):
         raise BadJudge(f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL]")
     options = [option for option in (match["options"] or "").split(",") if option]

@@ -11,6 +11,7 @@ from judge_r1.commands import (
     evaluate,
     export,
     inspect,
+    keys,
     launch,
     merge,
     rationales,
@@ -30,7 +31,22 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, serve, inspect):
+for group in (
+    demo,
+    data,
+    audit,
+    rationales,
+    export,
+    train,
+    launch,
+    watch,
+    merge,
+    evaluate,
+    report,
+    serve,
+    keys,
+    inspect,
+):
     group.register(app)
 
 

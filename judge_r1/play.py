@@ -25,7 +25,12 @@ from retrieval.retriever import Retriever
 
 
 class PromptTooLong(JudgeError):
-    """A prompt over the recipe's budget: it is refused, never cut."""
+    """A prompt over the recipe's budget, or over what the model reads: it is refused, never cut. `tokens` it has, of
+    `limit` that it may have."""
+
+    def __init__(self, message: str, tokens: int, limit: int) -> None:
+        super().__init__(message)
+        self.tokens, self.limit = tokens, limit
 
 
 def new_episode(
@@ -52,7 +57,9 @@ def question_episode(
     if len(ids) > config.prompt_tokens:
         raise PromptTooLong(
             f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
-            "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)"
+            "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)",
+            len(ids),
+            config.prompt_tokens,
         )
     return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
 
@@ -75,7 +82,9 @@ def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_le
         if context_length and prompt + needed > context_length:
             raise PromptTooLong(
                 f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} are more than "
-                f"the {context_length} tokens that the model reads: lower the budget, or leave the pair out"
+                f"the {context_length} tokens that the model reads: lower the budget, or leave the pair out",
+                prompt,
+                context_length - needed,
             )
 
 

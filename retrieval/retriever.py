@@ -18,7 +18,8 @@ class Retriever:
     """The best passages of a case for a query. Indexes are built when first asked for; the ones used last are kept.
 
     `texts` gives the text of a case: a mapping, or a function that raises `KeyError` for an id it does not know; the
-    text of an id must not change. `method` is `bm25`, the spec of an embedder (`retrieval.embedders.load_embedder`), or
+    text of an id must not change. The index of a text that has left the mapping goes when the next one is built.
+    `method` is `bm25`, the spec of an embedder (`retrieval.embedders.load_embedder`), or
     an `Embedder`. Safe to share between threads.
     """
 
@@ -77,6 +78,9 @@ class Retriever:
             self._indexes.move_to_end(case_id)
         while len(self._indexes) > self.max_cases:
             self._indexes.popitem(last=False)
+        if built and isinstance(self._texts, Mapping):
+            for gone in [case_id for case_id in self._indexes if case_id not in self._texts]:
+                del self._indexes[gone]
         return indexes
 
     def _build(self, cases: Mapping[str, list[Passage]]) -> dict[str, DenseIndex | BM25Index]:

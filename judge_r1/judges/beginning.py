@@ -33,17 +33,30 @@ class Beginning:
 
     def begin(self, ask: Ask) -> Episode | str:
         """The episode of an ask, or why there is none."""
-        seed = episode_seed(self.seed, ask.item.item_id, ask.sample, ask.order)
-        where = f"item {ask.item.item_id}"
         try:
-            episode = self._episode(ask, seed, where)
+            return self._fitting(ask)
         except PromptTooLong as error:
             return str(error)
+
+    def too_long(self, ask: Ask) -> PromptTooLong | None:
+        """Why there is no episode of an ask, with the numbers."""
+        try:
+            self._fitting(ask)
+        except PromptTooLong as error:
+            return error
+        return None
+
+    def _fitting(self, ask: Ask) -> Episode:
+        seed = episode_seed(self.seed, ask.item.item_id, ask.sample, ask.order)
+        where = f"item {ask.item.item_id}"
+        episode = self._episode(ask, seed, where)
         length, room = len(episode.prompt_ids), episode.budget.episode_tokens
         if self.context_length and length + room > self.context_length:
-            return (
+            raise PromptTooLong(
                 f"{where}: its prompt of {length} tokens and an episode of up to {room} are more than the "
-                f"{self.context_length} tokens that the model reads: lower the budget, or leave it out"
+                f"{self.context_length} tokens that the model reads: lower the budget, or leave it out",
+                length,
+                self.context_length - room,
             )
         return episode
 
@@ -55,7 +68,9 @@ class Beginning:
         ids = self.codec.prompt_ids(ask.question.prompt, thinking=config.thinking)
         if len(ids) > config.prompt_tokens:
             raise PromptTooLong(
-                f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}: raise it"
+                f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}: raise it",
+                len(ids),
+                config.prompt_tokens,
             )
         budget = config.budget.model_copy(update={"max_searches": 0})
         return OneTurn(ids, budget, self.codec, eos_ids=self.eos_ids, seed=seed)

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -35,12 +35,13 @@ class Lost(Exception):
 @dataclass
 class Desk:
     """`running` games are played at a time and `waiting` more may wait; each has `seconds` from its arrival. Of the
-    owners who wait, each has its turn."""
+    owners who wait, each has its turn. `waited` is told the seconds that each game has waited when it begins."""
 
     judge: Judge
     running: int = 16
     waiting: int = 256
     seconds: float = 300.0
+    waited: Callable[[float], None] = lambda seconds: None
     now_running: int = field(default=0, init=False)
     now_waiting: int = field(default=0, init=False)
     closing: bool = field(default=False, init=False)
@@ -63,8 +64,10 @@ class Desk:
         return not (self.now_running or self.now_waiting)
 
     async def _play(self, ask: Ask, owner: str, listener: Listener | None) -> Played:
+        arrived = time.monotonic()
         async with self._place(owner):
             started = time.monotonic()
+            self.waited(started - arrived)
             with listening(listener):
                 async with aclosing(self.judge.play([ask])) as games:  # type: ignore[type-var]
                     played = [game async for game in games]

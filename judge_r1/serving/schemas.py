@@ -1,8 +1,8 @@
 """What the API takes and gives, with examples; unknown fields are refused."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge_r1.loaded import Judged
 from judge_r1.principles import by_number
@@ -16,6 +16,34 @@ EXAMPLE: dict[str, Any] = {
     "reasoning_b": "1. Ana paid 43 crowns on Friday. 2. So Ben owes 34 crowns.",
     "domain": "legal",
 }
+SCORE_EXAMPLE: dict[str, Any] = {
+    "prompt": "What is two and two?",
+    "candidates": ["It is four.", "It is five, I think."],
+    "reference": "Four.",
+}
+CHAT_EXAMPLES: list[Any] = [
+    {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": EXAMPLE},
+    {
+        "model": "judge-r1",
+        "messages": [{"role": "user", "content": '{"question": "Two and two?", "A": "Four.", "B": "Five."}'}],
+    },
+]
+
+
+def _whole(text: str) -> str:
+    if any("\ud800" <= character <= "\udfff" for character in text):
+        raise ValueError("holds half a character (a lone surrogate): send it as valid UTF-8")
+    return text
+
+
+def _says_something(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Text = Annotated[str, AfterValidator(_whole)]
+Said = Annotated[Text, Field(min_length=1), AfterValidator(_says_something)]
 
 
 class Body(BaseModel):
@@ -27,11 +55,11 @@ class JudgeRequest(Body):
 
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [EXAMPLE]})
 
-    context: str | None = Field(None, description="the case, which the judge may search")
-    case_id: str | None = Field(None, description="a case that was put before")
-    decision: str = Field("", description="what was decided in the case, or the request that the candidates answer")
-    reasoning_a: str = Field(min_length=1)
-    reasoning_b: str = Field(min_length=1)
+    context: Text | None = Field(None, description="the case, which the judge may search")
+    case_id: Text | None = Field(None, description="a case that was put before")
+    decision: Text = Field("", description="what was decided in the case, or the request that the candidates answer")
+    reasoning_a: Said
+    reasoning_b: Said
     domain: str = Field(GENERAL, pattern=r"^[a-z][a-z0-9_ -]*$", max_length=60)
     trace: bool = Field(False, description="return the whole episode, turn by turn")
 
@@ -43,7 +71,8 @@ class JudgeRequest(Body):
 
 
 class BatchRequest(Body):
-    requests: list[JudgeRequest] = Field(min_length=1, max_length=256)
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"requests": [EXAMPLE]}]})
+    requests: list[JudgeRequest] = Field(min_length=1)
 
 
 class Principle(Body):
@@ -101,11 +130,78 @@ class BatchResponse(Body):
 
 class CaseRequest(Body):
     model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"context": EXAMPLE["context"]}]})
-    context: str = Field(min_length=1)
+    context: Said
 
 
 class CaseResponse(Body):
+    """`bytes` of UTF-8."""
+
     case_id: str
+    bytes: int
+
+
+class CaseList(Body):
+    cases: list[CaseResponse]
+
+
+class CaseText(Body):
+    case_id: str
+    context: str
+
+
+class ScoreRequest(Body):
+    """A prompt and its candidates. Each is played against `reference`, or without one against each other candidate, in
+    both orders."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [SCORE_EXAMPLE]})
+
+    prompt: Text = Field(description="what the candidates answer")
+    candidates: list[Said] = Field(min_length=1)
+    reference: Said | None = Field(None, description="what each candidate is compared with")
+    context: Text | None = Field(None, description="the case, which the judge may search")
+    case_id: Text | None = Field(None, description="a case that was put before")
+    domain: str = Field(GENERAL, pattern=r"^[a-z][a-z0-9_ -]*$", max_length=60)
+
+    @model_validator(mode="after")
+    def _can_be_played(self) -> "ScoreRequest":
+        if self.context is not None and self.case_id is not None:
+            raise ValueError("context and case_id exclude each other: name one of them, or none")
+        if self.reference is None and len(self.candidates) < 2:
+            raise ValueError("one candidate has nothing to be compared with: give a reference, or more candidates")
+        return self
+
+
+class ScoreResponse(Body):
+    """One score in [0, 1] a candidate, in order; null where not one of its games has a valid answer. `games` were
+    played, of which `invalid` had none."""
+
+    id: str
+    judge: str
+    scores: list[float | None]
+    games: int
+    invalid: int
+    seconds: float
+
+
+class ChatMessage(BaseModel):
+    """`content` is a text, or a list of parts of type text."""
+
+    model_config = ConfigDict(extra="allow")
+    role: Text
+    content: Any = None
+
+
+class ChatRequest(BaseModel):
+    """A call of OpenAI's chat API. How the judge draws its tokens is the server's: `temperature` and the like are
+    ignored."""
+
+    model_config = ConfigDict(extra="allow", json_schema_extra={"examples": CHAT_EXAMPLES})
+
+    model: Text
+    messages: list[ChatMessage] = Field(min_length=1)
+    judge: dict[str, Any] | None = Field(None, description="a pair, as for /v1/judge")
+    stream: bool = False
+    stream_options: dict[str, Any] | None = None
 
 
 def response(trace_id: str, judge: str, found: Judged, seconds: float, *, trace: bool) -> JudgeResponse:

@@ -1,17 +1,105 @@
-"""A SPEC made into what the app serves."""
+"""What the routes share: a judge, its queue, its cases and what is counted; and how it is made of a SPEC."""
 
-from dataclasses import replace
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from fastapi import HTTPException
+
+from judge_r1.asks import Ask
 from judge_r1.backends import Sampling
-from judge_r1.judges import Judge, Making
+from judge_r1.backends.listening import Listener
+from judge_r1.judges import Judge, Making, Played
 from judge_r1.judges.agentic import episode_config
+from judge_r1.judges.beginning import TOO_LONG
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.places import is_local
 from judge_r1.judges.spec import make_judge, parts
-from judge_r1.serving.app import Service
+from judge_r1.loaded import ask_of, judged
 from judge_r1.serving.desk import Desk
-from judge_r1.shelf import CaseShelf
+from judge_r1.serving.keys import KeyFile
+from judge_r1.serving.limits import Limits
+from judge_r1.serving.metrics import Metrics
+from judge_r1.serving.problems import TooLong
+from judge_r1.serving.schemas import JudgeRequest, JudgeResponse, response
+from judge_r1.serving.traces import Traces
+from judge_r1.shelf import MAX_BYTES, CaseShelf
+
+
+@dataclass
+class Service:
+    """`keys` None: nobody is asked for one. `traces` None: nothing is retained."""
+
+    judge: Judge
+    shelf: CaseShelf
+    desk: Desk
+    limits: Limits = field(default_factory=Limits)
+    keys: KeyFile | None = None
+    traces: Traces | None = None
+    drain_seconds: float = 30.0
+    ready: bool = field(default=False, init=False)
+    metrics: Metrics = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.metrics = Metrics(self.desk, self.shelf)
+
+    async def judge_one(
+        self, request: JudgeRequest, owner: str, listener: Listener | None = None
+    ) -> tuple[JudgeResponse, Played]:
+        """Errors: `problems.NO_JUDGMENT`."""
+        started, trace_id = time.monotonic(), uuid.uuid4().hex
+        played = await self.play(lambda: self.ask(request, trace_id, owner), owner, listener)
+        seconds = time.monotonic() - started
+        return response(trace_id, self.judge.name, judged(played), seconds, trace=request.trace), played
+
+    async def play(self, make: Callable[[], Ask], owner: str, listener: Listener | None = None) -> Played:
+        """One game; its case stays on the shelf until it is over. Errors: `problems.NO_JUDGMENT`."""
+        ask = make()
+        with self.metrics.game() as ended, self.shelf.holding(ask.item.case_id):
+            played = await self.desk.play(ask, owner=owner, listener=listener)
+            if played.trajectory.ended == TOO_LONG:
+                self._refuse(ask)
+            ended(played)
+        if self.traces is not None:
+            self.traces.keep(played, owner)
+        return played
+
+    def ask(self, request: JudgeRequest, item_id: str, owner: str) -> Ask:
+        """Errors: HTTPException 404 for a case that is not there, 413 for one that is too large."""
+        return ask_of(
+            item_id,
+            self.shelf,
+            reasoning_a=request.reasoning_a,
+            reasoning_b=request.reasoning_b,
+            context=self.context(request.context, request.case_id, owner),
+            decision=request.decision,
+            domain=request.domain,
+            owner=owner,
+        )
+
+    def context(self, text: str | None, case_id: str | None, owner: str) -> str:
+        """The text of a case, given or put before."""
+        if case_id is not None:
+            try:
+                return self.shelf.owned(case_id, owner)
+            except KeyError:
+                raise HTTPException(404, f"there is no case {case_id}: put it at /v1/cases first") from None
+        if (size := len((text or "").encode())) > self.limits.case:
+            raise HTTPException(413, f"the case has {size} bytes, over the {self.limits.case} that one may have")
+        return text or ""
+
+    def close(self) -> None:
+        """Let go of the judge's model."""
+        if close := getattr(self.judge, "close", None):
+            close()
+
+    def _refuse(self, ask: Ask) -> None:
+        """Errors: TooLong, where the judge can say by how much."""
+        measure = getattr(self.judge, "too_long", None)
+        if measure is not None and (error := measure(ask)) is not None:
+            raise TooLong(error.tokens, error.limit)
 
 
 def open_service(
@@ -22,12 +110,18 @@ def open_service(
     waiting: int = 256,
     seconds: float = 300.0,
     sampling: Sampling | None = None,
+    limits: Limits | None = None,
+    case_bytes: int = MAX_BYTES,
+    keys: Path | None = None,
+    traces: Path | None = None,
 ) -> Service:
-    """Load the judge of a SPEC. Errors: JudgeError."""
-    shelf = CaseShelf()
+    """Load the judge of a SPEC; `case_bytes` is what all cases together may have. Errors: JudgeError."""
+    kept = KeyFile(keys) if keys else None
+    retained = Traces(traces) if traces else None
+    shelf = CaseShelf(case_bytes)
     making = Making("", texts=shelf, sampling=sampling or Sampling(), batch_size=running, recipe=recipe)
     judge = served_judge(spec, making)
-    return Service(judge, shelf, Desk(judge, running, waiting, seconds))
+    return Service(judge, shelf, Desk(judge, running, waiting, seconds), limits or Limits(), kept, retained)
 
 
 def served_judge(spec: str, making: Making) -> Judge:

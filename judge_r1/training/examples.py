@@ -56,7 +56,9 @@ def preference_rows(
         if context_length and length > context_length:
             raise PromptTooLong(
                 f"pair {pair.pair_id}: its prompt and answer have {length} tokens, the model reads {context_length}: "
-                "leave the pair out"
+                "leave the pair out",
+                length,
+                context_length,
             )
         yield {
             "prompt_ids": prompt,
@@ -83,7 +85,9 @@ def _reasonings(pair: ReasoningPair, data: PairSet, recipe: Recipe, codec: Codec
     if len(prompt) > config.prompt_tokens:
         raise PromptTooLong(
             f"pair {pair.pair_id}: its prompt has {len(prompt)} tokens, over prompt_tokens {config.prompt_tokens}; "
-            "raise it or leave the pair out"
+            "raise it or leave the pair out",
+            len(prompt),
+            config.prompt_tokens,
         )
     return prompt, codec.encode_inserted(chosen), codec.encode_inserted(rejected)
 

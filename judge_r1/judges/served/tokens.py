@@ -16,7 +16,7 @@ from judge_r1.judges import Making, Played
 from judge_r1.judges.beginning import Beginning, settings_of, unplayed
 from judge_r1.judges.served.pool import as_finished
 from judge_r1.models import ModelUnavailable, context_length, eos_ids, load_tokenizer
-from judge_r1.play import case_search, new_retriever
+from judge_r1.play import PromptTooLong, case_search, new_retriever
 from judge_r1.tokens import Codec
 
 
@@ -46,6 +46,10 @@ class TokenJudge:
     def check(self, asks: Sequence[Ask]) -> None:
         """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._beginning.lengths(asks)
+
+    def too_long(self, ask: Ask) -> PromptTooLong | None:
+        """Why an ask ended as `prompt_too_long`, with the numbers."""
+        return self._beginning.too_long(ask)
 
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         backend = self._open()

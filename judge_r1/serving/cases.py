@@ -1,0 +1,44 @@
+"""Cases that are put once and judged many times. An id is its owner's alone: to others it does not exist."""
+
+from fastapi import APIRouter, HTTPException, Request, Response
+
+from judge_r1.serving.gate import owner_of
+from judge_r1.serving.problems import documented
+from judge_r1.serving.schemas import CaseList, CaseRequest, CaseResponse, CaseText
+from judge_r1.serving.service import Service
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["cases"], responses=documented(401))
+
+    @routes.put("/v1/cases", responses=documented(413, 503))
+    async def put_case(body: CaseRequest, request: Request) -> CaseResponse:
+        """Keep a case to judge it many times; its index is kept, too. The least used give way."""
+        owner = owner_of(request)
+        text = service.context(body.context, None, owner)
+        return CaseResponse(case_id=service.shelf.put(text, owner), bytes=len(text.encode()))
+
+    @routes.get("/v1/cases")
+    async def list_cases(request: Request) -> CaseList:
+        """The cases that you have put or sent along and that are still there, the least used first."""
+        sizes = service.shelf.sizes(owner_of(request))
+        return CaseList(cases=[CaseResponse(case_id=case_id, bytes=size) for case_id, size in sizes.items()])
+
+    @routes.get("/v1/cases/{case_id}", responses=documented(404))
+    async def get_case(case_id: str, request: Request) -> CaseText:
+        """The text of a case."""
+        try:
+            return CaseText(case_id=case_id, context=service.shelf.owned(case_id, owner_of(request)))
+        except KeyError:
+            raise HTTPException(404, f"there is no case {case_id}") from None
+
+    @routes.delete("/v1/cases/{case_id}", status_code=204, responses=documented(404))
+    async def delete_case(case_id: str, request: Request) -> Response:
+        """Forget a case."""
+        try:
+            service.shelf.remove(case_id, owner_of(request))
+        except KeyError:
+            raise HTTPException(404, f"there is no case {case_id}") from None
+        return Response(status_code=204)
+
+    return routes

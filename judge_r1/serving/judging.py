@@ -1,0 +1,94 @@
+"""Pairs: one, many, or one that is watched turn by turn."""
+
+import logging
+
+from fastapi import APIRouter, HTTPException, Request
+
+from judge_r1.episode import Episode, Search
+from judge_r1.serving.events import Emit, EventStream, event
+from judge_r1.serving.gate import charge, owner_of
+from judge_r1.serving.leaving import some_at_a_time, while_there
+from judge_r1.serving.problems import NO_JUDGMENT, documented, sentence
+from judge_r1.serving.schemas import (
+    BatchRequest,
+    BatchResponse,
+    JudgeRequest,
+    JudgeResponse,
+    Problem,
+    turn_seen,
+)
+from judge_r1.serving.service import Service
+
+PROBLEMS = documented(401, 404, 413, 422, 429, 502, 503, 504)
+STREAM = """`event: search` {query} and `event: turn` {text, query, passages, notice} as they happen, then
+`event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment every ten seconds of silence. Leave, and
+the game is given up."""
+_log = logging.getLogger(__name__)
+
+
+def router(service: Service) -> APIRouter:
+    routes = APIRouter(tags=["judging"], responses=PROBLEMS)
+
+    @routes.post("/v1/judge")
+    async def judge(body: JudgeRequest, request: Request) -> JudgeResponse:
+        """Compare two candidates."""
+        charge(request)
+        answer, _ = await while_there(request, service.judge_one(body, owner_of(request)))
+        return answer
+
+    @routes.post("/v1/judge/batch")
+    async def judge_batch(body: BatchRequest, request: Request) -> BatchResponse:
+        """Compare many pairs; one that has no judgment says why in its place."""
+        if len(body.requests) > (most := service.limits.batch):
+            raise HTTPException(413, f"{len(body.requests)} requests in a batch, over the {most} that it may have")
+        charge(request, len(body.requests))
+        owner = owner_of(request)
+
+        async def one(entry: JudgeRequest) -> JudgeResponse | Problem:
+            try:
+                return (await service.judge_one(entry, owner))[0]
+            except NO_JUDGMENT as error:
+                return Problem(error=sentence(error))
+
+        works = [one(entry) for entry in body.requests]
+        return BatchResponse(results=await while_there(request, some_at_a_time(works, service.desk.running)))
+
+    @routes.post(
+        "/v1/judge/stream",
+        response_class=EventStream,
+        responses={200: {"description": STREAM, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+    )
+    async def judge_stream(body: JudgeRequest, request: Request) -> EventStream:
+        """Compare two candidates and see the episode turn by turn."""
+        charge(request)
+        owner = owner_of(request)
+
+        async def produce(emit: Emit) -> None:
+            answer, _ = await service.judge_one(body, owner, _Watch(emit))
+            emit(event("verdict", answer.model_dump(mode="json")))
+
+        return EventStream(produce, lambda error: event("error", {"error": told(error)}))
+
+    return routes
+
+
+class _Watch:
+    """Sees an episode after each step and tells what is new: a search that begins, a turn with what it was shown."""
+
+    def __init__(self, emit: Emit) -> None:
+        self._emit, self._turns = emit, 0
+
+    def __call__(self, episode: Episode) -> None:
+        for turn in episode.turns[self._turns :]:
+            self._emit(event("turn", turn_seen(turn).model_dump(mode="json")))
+        self._turns = len(episode.turns)
+        if isinstance(episode.state, Search):
+            self._emit(event("search", {"query": episode.state.query}))
+
+
+def told(error: Exception) -> str:
+    """What the client is told of an error in the middle of an answer; one that nobody foresaw is for the log."""
+    if isinstance(error, NO_JUDGMENT):
+        return sentence(error)
+    _log.error("a game failed", exc_info=error)
+    return "the server failed"

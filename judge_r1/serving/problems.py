@@ -1,0 +1,114 @@
+"""Why a request has no answer: a status and one sentence, in our form or in OpenAI's."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException as StarletteHTTPException
+
+from judge_r1.backends.endpoints import EndpointError
+from judge_r1.errors import JudgeError
+from judge_r1.serving.desk import Busy, Closing, Lost, TooLate
+from judge_r1.serving.schemas import Problem
+from judge_r1.shelf import ShelfFull
+
+OPENAI = ("/v1/chat/", "/v1/models")
+"""Addresses that answer as OpenAI's do, problems included."""
+_TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
+_MEANS = {
+    400: "a request that cannot be understood; the message has an example",
+    401: "a key is needed",
+    404: "there is no such case or model",
+    413: "the body, the case or the batch is larger than may be",
+    422: "a field is wrong, or the prompt is longer than the judge reads",
+    429: "the queue is full, or the key has asked for more than it may: come again after Retry-After seconds",
+    502: "the judge's backend gave no answer",
+    503: "the server is going away, or holds all that it can",
+    504: "no judgment before the deadline",
+}
+SHELF_S = 5
+"""When to come again where all cases on the shelf are in use."""
+
+
+class ClientLeft(Exception):
+    """Nobody is there to take the answer."""
+
+
+class TooLong(Exception):
+    """A prompt of `tokens` where the judge reads `limit`."""
+
+    def __init__(self, tokens: int, limit: int) -> None:
+        super().__init__(
+            f"the prompt has {tokens} tokens and this judge takes {limit}: shorten the context or the candidates"
+        )
+        self.tokens, self.limit = tokens, limit
+
+
+STATUS: Mapping[type[Exception], int] = {
+    Busy: 429,
+    Closing: 503,
+    TooLate: 504,
+    Lost: 502,
+    TooLong: 422,
+    ClientLeft: 499,
+    ShelfFull: 503,
+    EndpointError: 502,
+    JudgeError: 422,
+}
+"""The status of each; of a subclass its own one."""
+NO_JUDGMENT: tuple[type[Exception], ...] = (*STATUS, HTTPException)
+"""What may come instead of a judgment."""
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """These problems, for the OpenAPI document."""
+    return {status: {"model": Problem, "description": _MEANS[status]} for status in statuses}
+
+
+def problem(
+    path: str, status: int, message: str, headers: Mapping[str, str] | None = None, **more: Any
+) -> JSONResponse:
+    message = readable(message)
+    if path.startswith(OPENAI):
+        kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
+        error: dict[str, Any] = {"message": message, "type": kind, "param": None, "code": status, **more}
+        return JSONResponse({"error": error}, status, headers)
+    return JSONResponse({"error": message, **more}, status, headers)
+
+
+def sentence(error: Exception) -> str:
+    """What the client is told."""
+    return readable(str(error.detail if isinstance(error, StarletteHTTPException) else error))
+
+
+def readable(text: str) -> str:
+    """Without halves of characters, which no answer can be written with."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def add_problems(app: FastAPI) -> None:
+    async def without_judgment(request: Request, error: Exception) -> JSONResponse:
+        status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+        headers = {"Retry-After": str(error.seconds)} if isinstance(error, Busy) else {}
+        if isinstance(error, ShelfFull):
+            headers = {"Retry-After": str(SHELF_S)}
+        more = {"tokens": error.tokens, "limit": error.limit} if isinstance(error, TooLong) else {}
+        return problem(request.url.path, status, str(error), headers, **more)
+
+    async def refused(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, StarletteHTTPException)
+        return problem(request.url.path, error.status_code, str(error.detail), error.headers)
+
+    async def malformed(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
+        status = 400 if request.url.path.startswith(OPENAI) else 422
+        return problem(request.url.path, status, f"{where}: {first['msg']}")
+
+    for kind in STATUS:
+        app.add_exception_handler(kind, without_judgment)
+    app.add_exception_handler(StarletteHTTPException, refused)
+    app.add_exception_handler(RequestValidationError, malformed)

@@ -1,0 +1,33 @@
+"""The app on a socket until it is told to stop: what is under way is answered, nothing new is taken."""
+
+import signal
+from pathlib import Path
+
+import uvicorn
+
+from judge_r1.errors import JudgeError
+from judge_r1.serving.app import create_app
+from judge_r1.serving.service import Service
+
+DRAIN_S = 60
+"""How long a server that was told to stop waits for what is under way."""
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def check_host(host: str, keys: Path | None) -> None:
+    """Errors: JudgeError for a judge that anybody on the network could ask."""
+    if host not in LOOPBACK and keys is None:
+        raise JudgeError(
+            f"--host {host} lets other machines in, and without --keys anybody may ask: make a file of keys with "
+            "`judge-r1 keys add NAME --file keys.json` and serve with --keys keys.json"
+        )
+
+
+def run_app(service: Service, host: str, port: int) -> None:
+    """Returns after SIGTERM or SIGINT, when what was under way is answered."""
+    stopped = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:  # uvicorn raises the signal again when it is done; that must not kill who has ended in order
+        uvicorn.run(create_app(service), host=host, port=port, timeout_graceful_shutdown=DRAIN_S, server_header=False)
+    finally:
+        for number, handler in stopped.items():
+            signal.signal(number, handler)

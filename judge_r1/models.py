@@ -34,15 +34,17 @@ def resolve(name: str) -> str:
 
 def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:
     """The causal LM on the GPU if there is one. Weights are float32 on a CPU and for training (a step of 1e-6 is lost
-    in bfloat16; the trainers autocast), bfloat16 on a GPU otherwise. `attention` is transformers' name of an
-    implementation, its own choice by default."""
+    in bfloat16; the trainers autocast), bfloat16 on a GPU otherwise. Only safetensors are read: a pickle may run code.
+    `attention` is transformers' name of an implementation, its own choice by default."""
     import torch
     from transformers import AutoModelForCausalLM
 
     gpu = torch.cuda.is_available()
     dtype = torch.bfloat16 if gpu and not training else torch.float32
     try:
-        model = AutoModelForCausalLM.from_pretrained(resolve(name), dtype=dtype, attn_implementation=attention)
+        model = AutoModelForCausalLM.from_pretrained(
+            resolve(name), dtype=dtype, attn_implementation=attention, use_safetensors=True
+        )
     except (OSError, ValueError) as error:
         raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
     return model.to("cuda") if gpu else model

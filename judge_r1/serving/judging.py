@@ -2,7 +2,7 @@
 
 import logging
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.episode import Episode, Search
 from judge_r1.serving.events import Emit, EventStream, event
@@ -55,7 +55,7 @@ def router(service: Service) -> APIRouter:
 
     @routes.post(
         "/v1/judge/stream",
-        response_class=EventStream,
+        response_class=Response,
         responses={200: {"description": STREAM, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
     )
     async def judge_stream(body: JudgeRequest, request: Request) -> EventStream:

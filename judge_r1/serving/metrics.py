@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge_r1.judges import Played
@@ -73,7 +72,7 @@ class Metrics:
 
 
 class Counted:
-    """Counts requests by the route that took them ("none": no route did) and their status."""
+    """Counts requests by the route that took them ("none": it came to no route) and their status."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
@@ -96,11 +95,5 @@ class Counted:
             status = 500
             raise
         finally:
-            self.metrics.requests.labels(_route(scope), str(status)).inc()
-
-
-def _route(scope: Scope) -> str:
-    for route in scope["app"].routes if "app" in scope else ():
-        if route.matches(scope)[0] == Match.FULL:
-            return str(route.path)
-    return "none"
+            route = getattr(scope.get("route"), "path", "none")
+            self.metrics.requests.labels(route, str(status)).inc()

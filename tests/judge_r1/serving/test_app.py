@@ -1,0 +1,229 @@
+"""The API over ASGI: what it answers, and what it says where it cannot."""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from live_server import PAIR, Held, Says, service
+from openapi_examples import examples
+
+from judge_r1.judges import Making
+from judge_r1.serving.app import create_app
+from judge_r1.serving.limits import Limits
+from judge_r1.serving.service import Service, served_judge
+from judge_r1.serving.traces import Traces
+from judge_r1.shelf import CaseShelf
+
+
+def run(served: Service, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
+    async def within() -> Any:
+        app = create_app(served)
+        async with app.router.lifespan_context(app):
+            transport = httpx.ASGITransport(app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+                return await asyncio.wait_for(talk(client), 60)
+
+    return asyncio.run(within())
+
+
+def post(served: Service, path: str, body: Any) -> httpx.Response:
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post(path, json=body)
+
+    return run(served, talk)
+
+
+def test_a_pair_is_judged() -> None:
+    answer = post(service("longer"), "/v1/judge", PAIR | {"context": "Ana paid.", "trace": True})
+    assert answer.status_code == 200
+    found = answer.json()
+    assert (found["winner"], found["comparison"], found["valid"], found["judge"]) == ("A", "A>B", True, "longer")
+    assert (found["turns"], found["confidence"]) == ([], None)
+
+
+def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
+    turned = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
+    body = {"requests": [PAIR, turned, PAIR | {"case_id": "nowhere"}, PAIR] * 8}
+    results = post(service("longer", running=2, waiting=2), "/v1/judge/batch", body).json()["results"]
+    assert [entry.get("winner") for entry in results] == ["A", "B", None, "A"] * 8
+    assert results[2] == {"error": "there is no case nowhere: put it at /v1/cases first"}
+
+
+def test_a_case_is_put_judged_listed_and_deleted() -> None:
+    async def talk(client: httpx.AsyncClient) -> None:
+        put = (await client.put("/v1/cases", json={"context": "café"})).json()
+        assert put["bytes"] == 5
+        case_id = put["case_id"]
+        assert (await client.put("/v1/cases", json={"context": "café"})).json() == put
+        assert (await client.get("/v1/cases")).json() == {"cases": [put]}
+        assert (await client.get(f"/v1/cases/{case_id}")).json()["context"] == "café"
+        assert (await client.post("/v1/judge", json=PAIR | {"case_id": case_id})).json()["winner"] == "A"
+        assert (await client.delete(f"/v1/cases/{case_id}")).status_code == 204
+        for gone in (client.get(f"/v1/cases/{case_id}"), client.delete(f"/v1/cases/{case_id}")):
+            assert (await gone).status_code == 404
+        assert (await client.post("/v1/judge", json=PAIR | {"case_id": case_id})).status_code == 404
+
+    run(service("longer"), talk)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status", "says"),
+    [
+        ("/v1/judge", {"reasoning_a": "x"}, 422, "reasoning_b: Field required"),
+        ("/v1/judge", PAIR | {"reasoning_a": " "}, 422, "reasoning_a: Value error, must not be blank"),
+        ("/v1/judge", PAIR | {"extra": 1}, 422, "extra: Extra inputs are not permitted"),
+        ("/v1/judge", PAIR | {"context": "a", "case_id": "b"}, 422, "exclude each other"),
+        ("/v1/judge", PAIR | {"domain": "Legal\n"}, 422, "domain"),
+        ("/v1/judge", PAIR | {"context": "é" * 60}, 413, "the case has 120 bytes, over the 100"),
+        ("/v1/judge", PAIR | {"context": "x" * 4000}, 413, "the body is over the 2000 bytes"),
+        ("/v1/judge/batch", {"requests": [PAIR] * 4}, 413, "4 requests in a batch, over the 3"),
+        ("/v1/judge/batch", {"requests": []}, 422, "requests"),
+        ("/v1/score", {"prompt": "p", "candidates": ["a"]}, 422, "nothing to be compared with"),
+        ("/v1/score", {"prompt": "p", "candidates": ["a"] * 4}, 413, "4 candidates, over the 3"),
+        ("/v1/nothing", {}, 404, "Not Found"),
+    ],
+)
+def test_a_bad_request_is_told_in_one_sentence(path: str, body: Any, status: int, says: str) -> None:
+    limits = Limits(body=2000, case=100, batch=3, candidates=3)
+    answer = post(service("longer", limits=limits), path, body)
+    assert answer.status_code == status
+    assert says in answer.json()["error"]
+
+
+@pytest.mark.parametrize("field", ["context", "reasoning_a", "decision", "case_id", "\\ud800"])
+@pytest.mark.parametrize("path", ["/v1/judge", "/v1/chat/completions"])
+def test_half_a_character_is_refused(path: str, field: str) -> None:
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        pair = json.dumps(PAIR)[:-1] + f', "{field}": "\\ud800"}}'
+        chat = f'{{"model": "judge-r1", "messages": [{{"role": "user"}}], "judge": {pair}}}'
+        body = chat if path.endswith("completions") else pair
+        return await client.post(path, content=body, headers={"content-type": "application/json"})
+
+    answer = run(service("longer"), talk)
+    assert answer.status_code == (400 if path.endswith("completions") else 422)
+    assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("ended", "status"), [("infrastructure_no_answer", 502), ("prompt_too_long", 200), ("no_answer", 200)]
+)
+def test_how_a_game_ended_is_told(ended: str, status: int) -> None:
+    """A game that the backend lost is no answer; an invalid answer is one, by name (this judge has no numbers)."""
+    answer = post(service(Says(ended)), "/v1/judge", PAIR)
+    assert answer.status_code == status
+    if status == 200:
+        assert (answer.json()["valid"], answer.json()["winner"], answer.json()["ended"]) == (False, None, ended)
+
+
+def test_a_full_queue_and_a_deadline() -> None:
+    held = Held()
+
+    async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
+        return await asyncio.gather(*(client.post("/v1/judge", json=PAIR) for _ in range(4)))
+
+    served = service(held, running=1, waiting=2, seconds=0.3)
+    answers = run(served, talk)
+    assert sorted(answer.status_code for answer in answers) == [429, 504, 504, 504]
+    [busy] = [answer for answer in answers if answer.status_code == 429]
+    assert int(busy.headers["retry-after"]) >= 1
+    assert served.desk.now_running == served.desk.now_waiting == held.now == 0
+
+
+def test_cases_in_use_stay_whatever_others_put() -> None:
+    held = Held()
+    served = service(held, shelf=CaseShelf(max_bytes=100), running=1)
+
+    async def talk(client: httpx.AsyncClient) -> None:
+        games = [asyncio.create_task(client.post("/v1/judge", json=PAIR | {"context": c * 40})) for c in "ab"]
+        while served.desk.now_waiting < 1:
+            await asyncio.sleep(0.005)
+        in_use = set(served.shelf)
+        refused = await client.put("/v1/cases", json={"context": "c" * 40})
+        assert (refused.status_code, "no room" in refused.json()["error"]) == (503, True)
+        assert int(refused.headers["retry-after"]) > 0
+        held.go.set()
+        assert [(await game).status_code for game in games] == [200, 200]
+        assert set(served.shelf) == in_use
+        assert (await client.put("/v1/cases", json={"context": "c" * 40})).status_code == 200
+
+    run(served, talk)
+
+
+def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) -> None:
+    options = "context=full,prompt=compact,retriever=bm25,prompt_tokens=300,budget.response_tokens=8"
+    shelf = CaseShelf()
+    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=shelf, batch_size=2))
+    answer = post(service(judge, shelf=shelf), "/v1/judge", PAIR | {"context": "ana paid 34. " * 300})
+    assert answer.status_code == 422
+    problem = answer.json()
+    assert problem["limit"] == 300 < problem["tokens"]
+    assert str(problem["tokens"]) in problem["error"]
+
+
+def test_traces_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
+    body = PAIR | {"context": "Ana paid."}
+    answer = post(service("longer", traces=Traces(tmp_path / "kept")), "/v1/judge", body).json()
+    [line] = (tmp_path / "kept" / "traces.jsonl").read_text().splitlines()
+    row = json.loads(line)
+    assert (row["id"], row["verdict"]["winner"], row["owner"]) == (answer["id"], "A", "")
+    assert row["item"]["candidates"] == list(PAIR.values())
+
+
+def test_the_document_has_examples_that_are_taken() -> None:
+    served = service("longer")
+    document = create_app(served).openapi()
+    found = examples(document)
+    assert {path for _, path, _ in found} == {
+        "/v1/judge", "/v1/judge/batch", "/v1/judge/stream", "/v1/score", "/v1/cases", "/v1/chat/completions",
+    }  # fmt: skip
+
+    async def talk(client: httpx.AsyncClient) -> list[int]:
+        return [(await client.request(method, path, json=body)).status_code for method, path, body in found]
+
+    assert set(run(served, talk)) == {200}
+
+
+def test_metrics_count_games_requests_and_cases() -> None:
+    served = service("longer")
+
+    async def talk(client: httpx.AsyncClient) -> str:
+        for body in (PAIR, PAIR | {"context": "1234567"}, {}):
+            await client.post("/v1/judge", json=body)
+        assert (await client.get("/readyz")).json() == {"ready": True}
+        return (await client.get("/metrics")).text
+
+    lines = run(served, talk).splitlines()
+    for line in (
+        'judge_r1_games_total{outcome="A"} 2.0',
+        'judge_r1_requests_total{route="/v1/judge",status="200"} 2.0',
+        'judge_r1_requests_total{route="/v1/judge",status="422"} 1.0',
+        "judge_r1_wait_seconds_count 2.0",
+        "judge_r1_game_seconds_count 2.0",
+        "judge_r1_cases 1.0",
+        "judge_r1_case_bytes 7.0",
+        "judge_r1_games_running 0.0",
+        "judge_r1_games_waiting 0.0",
+    ):
+        assert line in lines
+    assert not served.ready  # the lifespan is over
+
+
+def test_tokens_are_counted(model_folder: Path) -> None:
+    options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=8"
+    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=CaseShelf(), batch_size=2))
+    served = service(judge)
+
+    async def talk(client: httpx.AsyncClient) -> tuple[Any, str]:
+        call = {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": PAIR}
+        usage = (await client.post("/v1/chat/completions", json=call)).json()["usage"]
+        return usage, (await client.get("/metrics")).text
+
+    usage, counted = run(served, talk)
+    assert 0 < usage["completion_tokens"] <= 8
+    assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"] > 60
+    assert f'judge_r1_tokens_total{{kind="output"}} {float(usage["completion_tokens"])}' in counted
+    assert f'judge_r1_tokens_total{{kind="input"}} {float(usage["prompt_tokens"])}' in counted

@@ -1,0 +1,54 @@
+"""The shelf of cases: bounded, by owner, and what is in use stays."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.shelf import CaseShelf, ShelfFull
+
+
+def test_the_least_used_give_way_and_what_is_held_stays() -> None:
+    shelf = CaseShelf(max_bytes=30)
+    first, second, third = (shelf.put(letter * 10) for letter in "abc")
+    assert shelf[first] == "a" * 10  # used: the second is now the least used
+    with shelf.holding(first), shelf.holding(third):
+        fourth = shelf.put("d" * 10)
+        assert second not in shelf
+        shelf.put("e" * 10)
+        assert set(shelf) >= {first, third}
+        assert fourth not in shelf
+        with pytest.raises(ShelfFull, match="finds no room"):
+            shelf.put("f" * 11)
+        assert shelf.bytes == 30
+    shelf.put("f" * 30)
+    assert (len(shelf), shelf.bytes) == (1, 30)
+
+
+def test_a_text_is_its_owners_alone() -> None:
+    shelf = CaseShelf()
+    mine, yours = shelf.put("text", "me"), shelf.put("text", "you")
+    assert mine != yours
+    assert shelf.owned(mine, "me") == "text"
+    assert shelf.sizes("you") == {yours: 4}
+    for steal in (lambda: shelf.owned(mine, "you"), lambda: shelf.remove(mine, "you"), lambda: shelf.owned("x", "me")):
+        with pytest.raises(KeyError):
+            steal()
+    shelf.remove(mine, "me")
+    assert (list(shelf), shelf.bytes) == ([yours], 4)
+
+
+def test_texts_that_look_alike_are_two() -> None:
+    """Composed and decomposed: evidence is by place, and the places differ."""
+    shelf = CaseShelf()
+    assert shelf[shelf.put("caf\u00e9 x")] != shelf[shelf.put("cafe\u0301 x")]
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 12), st.booleans()), max_size=40))
+def test_bytes_are_those_of_what_is_there(steps: list[tuple[int, int, bool]]) -> None:
+    shelf = CaseShelf(max_bytes=25)
+    for letter, size, removed in steps:
+        case_id = shelf.put("é" * size + str(letter), "")
+        assert shelf[case_id].endswith(str(letter))
+        if removed:
+            shelf.remove(case_id, "")
+        assert shelf.bytes == sum(len(text.encode()) for text in shelf.values()) <= 25

@@ -1,0 +1,155 @@
+"""The API on a real socket: bodies that are too large, clients that leave, events as they happen."""
+
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from live_server import PAIR, Held, LiveServer, service, wait_for
+
+from judge_r1.judges import Making
+from judge_r1.judges.served.engine import EngineJudge
+from judge_r1.serving import events, limits
+from judge_r1.serving.limits import Limits
+from judge_r1.serving.service import served_judge
+from judge_r1.shelf import CaseShelf
+
+
+def raw(server: LiveServer, head: str, *pieces: bytes) -> bytes:
+    """What comes back when this is sent, piece by piece, until the server closes or has said enough."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall(f"POST /v1/judge HTTP/1.1\r\nHost: judge\r\n{head}\r\n\r\n".encode())
+        for piece in pieces:
+            connection.sendall(piece)
+        return connection.recv(65536)
+
+
+def test_a_body_that_is_too_large_is_refused_before_it_is_sent() -> None:
+    with LiveServer(service("longer", limits=Limits(body=1000))) as server:
+        told = raw(server, "Content-Type: application/json\r\nContent-Length: 5000000000")
+        assert told.startswith(b"HTTP/1.1 413")
+        chunk = b"200\r\n" + b" " * 512 + b"\r\n"
+        told = raw(server, "Content-Type: application/json\r\nTransfer-Encoding: chunked", chunk, chunk)
+        assert told.startswith(b"HTTP/1.1 413")
+        assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "BODY_S", 0.2)
+    with LiveServer(service("longer")) as server:
+        told = raw(server, "Content-Type: application/json\r\nContent-Length: 100", b"{")
+        assert told.startswith(b"HTTP/1.1 408")
+
+
+def test_all_bodies_together_are_bounded() -> None:
+    with LiveServer(service("longer", limits=Limits(body=1000, bodies=1500))) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+            slow.sendall(b"POST /v1/judge HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
+            body = {"reasoning_a": "x" * 400, "reasoning_b": "y" * 400}
+
+            def status() -> int:
+                return httpx.post(f"{server.url}/v1/judge", json=body, timeout=20).status_code
+
+            wait_for(lambda: status() == 503)
+        wait_for(lambda: status() == 200)
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/judge", "/v1/judge/stream", "/v1/judge/batch", "/v1/score", "/v1/chat/completions"]
+)
+def test_who_leaves_gives_up_the_game(path: str) -> None:
+    held = Held()
+    body: Any = PAIR
+    if path.endswith("batch"):
+        body = {"requests": [PAIR] * 3}
+    elif path.endswith("score"):
+        body = {"prompt": "p", "candidates": ["a", "b"]}
+    elif path.endswith("completions"):
+        body = {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": PAIR}
+    served = service(held, running=2)
+    with LiveServer(served) as server:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{server.url}{path}", json=body, timeout=httpx.Timeout(20, read=0.3))
+        wait_for(lambda: held.left > 0 and held.now == 0)
+        wait_for(lambda: served.desk.now_running == served.desk.now_waiting == 0)
+        held.go.set()
+        began = held.began
+        assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
+        assert held.began == began + 1
+        counted = httpx.get(f"{server.url}/metrics", timeout=20).text
+        assert 'judge_r1_games_total{outcome="client_left"}' in counted
+
+
+@pytest.fixture(scope="module")
+def engine_judge(model_folder: Path) -> EngineJudge:
+    """Random weights: an episode of it lasts until its budget, a second or more."""
+    options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=600"
+    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=CaseShelf(), batch_size=2))
+    assert isinstance(judge, EngineJudge)
+    return judge
+
+
+def test_who_leaves_a_stream_frees_the_row_of_the_engine(engine_judge: EngineJudge) -> None:
+    batch = engine_judge._engine.batch
+    served = service(engine_judge, running=2)
+    with LiveServer(served) as server:
+        with httpx.Client(timeout=20) as client, pytest.raises(httpx.ReadTimeout):
+            client.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=httpx.Timeout(20, read=0.2))
+        wait_for(lambda: served.desk.now_running == 0)
+        wait_for(lambda: not batch.busy)
+        done = httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=60).json()
+        assert not done["valid"]
+
+
+def read_events(text: str) -> list[tuple[str, Any]]:
+    found = []
+    for block in text.split("\n\n"):
+        lines = dict(line.split(": ", 1) for line in block.splitlines() if not line.startswith(":"))
+        if lines:
+            found.append((lines["event"], json.loads(lines["data"])))
+    return found
+
+
+def test_an_episode_is_told_turn_by_turn() -> None:
+    """A judge over a chat endpoint that searches once and answers."""
+    from judge_brain import searching
+    from judge_server import JudgeServer
+
+    from judge_r1.judges.spec import make_judge
+
+    shelf = CaseShelf()
+    options = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
+    with JudgeServer(searching) as brain:
+        judge = make_judge(f"agentic:{options}@{brain.url}#toy", Making("", texts=shelf))
+        with LiveServer(service(judge, shelf=shelf)) as server:
+            body = PAIR | {"context": "ana paid 34. ben paid nothing.", "trace": True}
+            answer = httpx.post(f"{server.url}/v1/judge/stream", json=body, timeout=60)
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    found = read_events(answer.text)
+    names = [name for name, _ in found]
+    assert names[-1] == "verdict"
+    assert names.count("search") == 1 == names.index("turn") - names.index("search")
+    verdict = found[-1][1]
+    assert [data for name, data in found if name == "turn"] == verdict["turns"]
+    assert [data["query"] for name, data in found if name == "search"] == [verdict["turns"][0]["query"]]
+    for passage in verdict["evidence"]:
+        assert passage["text"] == body["context"][passage["start"] : passage["end"]]
+
+
+def test_silence_is_broken_and_a_late_error_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
+    with LiveServer(service(Held(), seconds=0.4)) as server:
+        answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
+    assert answer.text.count(": still playing") >= 2
+    assert read_events(answer.text) == [("error", {"error": "no judgment within 0.4 s"})]
+
+
+def test_an_early_error_of_a_stream_has_a_status() -> None:
+    with LiveServer(service(Held(), seconds=0.2)) as server:
+        started = time.monotonic()
+        answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
+    assert (answer.status_code, answer.json()) == (504, {"error": "no judgment within 0.2 s"})
+    assert time.monotonic() - started < 10

@@ -179,7 +179,7 @@ def _begin(
     row: Row, suite: Suite, out: Path, resume: bool, console: Console
 ) -> dict[tuple[int, str, tuple[int, ...], int], Trace]:
     """Check that `out` may take this row and note it there; returns the games it has already."""
-    rows = _read_rows(out / ROWS)
+    rows = read_started(out)
     if _drop_torn_line(out / TRACES):
         console.print(f"{escape(str(out / TRACES))}: its last line was torn by a kill and is dropped")
     done: dict[tuple[int, str, tuple[int, ...], int], Trace] = {}
@@ -197,7 +197,7 @@ def _begin(
     entry = {
         "judge": "|".join(judge.name for judge in row.members),
         "settings": json.loads(json.dumps(row_settings(row))),
-        "items": content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in suite.items)),
+        "items": items_hash(suite.items),
     }
     changed = [key for key in entry if rows.get(row.name, {}).get(key) != entry[key]]
     if done and changed:
@@ -210,6 +210,11 @@ def _begin(
     return done
 
 
+def items_hash(items: Sequence[Item]) -> str:
+    """What `rows.json` knows the items of a row by."""
+    return content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in items))
+
+
 def row_settings(row: Row) -> dict[str, Any]:
     """Everything that the row's answers depend on besides weights: its judge's settings, or those of all members."""
     if len(row.members) == 1 and row.orders is None and row.samples == 1:
@@ -218,7 +223,9 @@ def row_settings(row: Row) -> dict[str, Any]:
     return {"orders": row.orders, "samples": row.samples, "members": members}
 
 
-def _read_rows(path: Path) -> dict[str, dict[str, Any]]:
+def read_started(out: Path) -> dict[str, dict[str, Any]]:
+    """By row: its judges, their settings and the hash of its items, as noted when it was started."""
+    path = out / ROWS
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:

@@ -5,6 +5,7 @@ import sys
 import typer
 
 from judge_r1.commands import (
+    analyse,
     audit,
     data,
     demo,
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, inspect):
+for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, analyse, report, inspect):
     group.register(app)
 
 

@@ -31,7 +31,13 @@ def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
         )
         for section, part in row["sections"].items()
     )
-    counts = (f"A ({row['first']})", f"B ({row['second']})", "diff", f"right ({row['right']})", f"wrong ({row['wrong']})")
+    counts = (
+        f"A ({row['first']})",
+        f"B ({row['second']})",
+        "diff",
+        f"right ({row['right']})",
+        f"wrong ({row['wrong']})",
+    )
     title = (
         f"{name}: attention at {row['n']} decisions, {row['layers']} layers; {row['without']} games without a decision"
     )

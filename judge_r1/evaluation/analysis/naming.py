@@ -7,9 +7,14 @@ from judge_r1.principles import PRINCIPLES
 from judge_r1.prompts import principles
 
 _CODE = re.compile(r"\bP\s?([1-6])\b")
-_LISTED = re.compile(r"\bprinciples?\s*(?:no\.?\s*|number\s*|#\s*)?((?:P?[1-6]\b(?:\s*(?:,|and|&|or)\s*)*)+)", re.IGNORECASE)
+_LISTED = re.compile(
+    r"\bprinciples?\s*(?:no\.?\s*|number\s*|#\s*)?((?:P?[1-6]\b(?:\s*(?:,|and|&|or)\s*)*)+)", re.IGNORECASE
+)
 _CLOSING = re.compile(r"[a-z]\s+([1-6])\W*$")
-_NAMES = [(p.number, re.compile(r"\b" + re.escape(p.name).replace(r"\ and\ ", r"\s*(?:and|&)\s*") + r"\b", re.I)) for p in PRINCIPLES]
+_NAMES = [
+    (p.number, re.compile(r"\b" + re.escape(p.name).replace(r"\ and\ ", r"\s*(?:and|&)\s*") + r"\b", re.I))
+    for p in PRINCIPLES
+]
 
 
 def named_principles(blocks: Sequence[str], style: str) -> frozenset[int]:

@@ -4,31 +4,38 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from retrieval.case_index import words
+from retrieval.passages import sentences
 
 RUN = 5
-"""An exact quotation: so many words in a row, or the whole source where that is shorter, but never fewer than `LEAST`."""
+"""An exact quotation: so many words in a row, or a whole sentence that is shorter, but never fewer than `LEAST`."""
 LEAST = 3
 WINDOW, SAME = 8, 6
 """A near quotation: `WINDOW` words in a row of which `SAME` stand at the same places in the source."""
+Words = Sequence[str]
 
 
-def quotes(text: str, source: str) -> bool:
-    """Does `text` quote `source`, exactly or nearly?
+def units(source: str) -> list[Words]:
+    """What of a text can be quoted: all its words in a row, and its sentences of `LEAST` to `RUN` - 1 words."""
+    short = [words(source[start:end]) for start, end in sentences(source)]
+    return [words(source), *(sentence for sentence in short if LEAST <= len(sentence) < RUN)]
+
+
+def quotes(text: Words, source: Sequence[Words]) -> bool:
+    """Does `text` quote one of the units of a source, exactly or nearly?
 
     Words are lower-cased runs of word characters, so punctuation and line breaks do not count. With the words t of the
-    text and s of the source there is a shift d such that t[i] = s[i + d] for RUN words i in a row, or for SAME of WINDOW
-    in a row. Words that were put in or left out end a run; replaced ones do not end a near quotation.
+    text and s of a unit there is a shift d such that t[i] = s[i + d] for RUN words i in a row (all of a shorter unit), or
+    for SAME of WINDOW in a row. Words that were put in or left out end a run; replaced ones do not end a near quotation.
     """
-    return quoted(words(text), words(source))
+    return any(_quotes(text, unit) for unit in source)
 
 
-def quoted(text: Sequence[str], source: Sequence[str]) -> bool:
-    """`quotes` of texts that are lists of words already."""
-    run = min(RUN, len(source))
+def _quotes(text: Words, unit: Words) -> bool:
+    run = min(RUN, len(unit))
     if run < LEAST:
         return False
     places: dict[str, list[int]] = defaultdict(list)
-    for at, word in enumerate(source):
+    for at, word in enumerate(unit):
         places[word].append(at)
     equal: dict[int, list[int]] = defaultdict(list)
     for at, word in enumerate(text):
@@ -40,4 +47,3 @@ def quoted(text: Sequence[str], source: Sequence[str]) -> bool:
 def _in_a_row(where: Sequence[int], count: int, within: int) -> bool:
     """Are there `count` of these ascending places within `within` places in a row?"""
     return any(last - first < within for first, last in zip(where, where[count - 1 :], strict=False))
-

@@ -1,12 +1,13 @@
 """What a judge's reasoning says before it decides (supplementary Table 15): principles named, evidence quoted."""
 
+import re
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
 from judge_r1.evaluation.analysis.naming import named_principles
-from judge_r1.evaluation.analysis.quoting import quoted
+from judge_r1.evaluation.analysis.quoting import quotes, units
 from judge_r1.evaluation.segments import segments
 from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.evaluation.table import NONE, Estimate, Grid, share
@@ -24,6 +25,11 @@ NOTE = (
     "quotes a passage that a search showed. 95 % intervals, clustered. Accuracy counts invalid answers as wrong."
 )
 
+_ANSWER = re.compile(
+    r'\{\s*"(?:comparison|violated_principles)"|^\s*[AB]\s*[<>]\s*[AB]\b', re.IGNORECASE | re.MULTILINE
+)
+"""Where an answer without tags begins."""
+
 
 class Traits(NamedTuple):
     """One valid game. `right` is None where the item has no principles, `case` where it has no case; `own` asks for a
@@ -39,10 +45,14 @@ class Traits(NamedTuple):
 
 def reasoning_of(trajectory: Trajectory) -> list[str]:
     """The blocks of a reasoning: thoughts, text between blocks and the explanation; never queries or the answer."""
-    blocks = [part.text for turn in trajectory.turns for part in segments(turn.text) if part.kind in ("think", "text")]
+    parts = [part for turn in trajectory.turns for part in segments(turn.text)]
+    bare = not any(part.kind == "answer" for part in parts)
+    blocks = [
+        _ANSWER.split(part.text, maxsplit=1)[0] if bare and part.kind == "text" else part.text
+        for part in parts
+        if part.kind in ("think", "text")
+    ]
     judgment = trajectory.judgment
-    if judgment is not None and trajectory.turns and _bare(trajectory):
-        blocks = blocks[:-1]  # the last turn is the answer itself, without tags
     if judgment is not None and judgment.explanation:
         blocks.append(judgment.explanation)
     return [block for block in blocks if block.strip()]
@@ -63,7 +73,7 @@ def traits(judged: Judged) -> list[Traits]:
             named = named_principles(blocks, style)
             violated = labels.get(item.item_id)
             case, own = _cites(said, question) if question.context else (None, None)
-            shown = [words(passage.text) for passage in evidence_of(trace.trajectory.turns)]
+            shown = [unit for passage in evidence_of(trace.trajectory.turns) for unit in units(passage.text)]
             found.append(
                 Traits(
                     item.cluster_id,
@@ -71,7 +81,7 @@ def traits(judged: Judged) -> list[Traits]:
                     None if violated is None else bool(named & set(violated)),
                     case,
                     own,
-                    any(quoted(block, passage) for block in said for passage in shown),
+                    any(quotes(block, shown) for block in said),
                 )
             )
     return found
@@ -132,13 +142,10 @@ def _cites(said: Sequence[Sequence[str]], question: Question) -> tuple[bool, boo
     The second leaves out of the block every word run that a candidate holds too: a judge that repeats a reasoning
     repeats whatever the reasoning took from the case.
     """
-    context = words(question.context)
+    context = units(question.context)
     candidates = [words(question.reasoning_a), words(question.reasoning_b)]
-    case = any(quoted(block, context) for block in said)
-    own = case and any(
-        quoted(part, context) for block in said for part in _without(block, candidates)
-    )
-    return case, own
+    case = any(quotes(block, context) for block in said)
+    return case, case and any(quotes(part, context) for block in said for part in _without(block, candidates))
 
 
 def _without(block: Sequence[str], candidates: Sequence[Sequence[str]], run: int = 3) -> list[list[str]]:
@@ -155,11 +162,6 @@ def _without(block: Sequence[str], candidates: Sequence[Sequence[str]], run: int
         else:
             parts[-1].append(word)
     return [part for part in parts if part]
-
-
-def _bare(trajectory: Trajectory) -> bool:
-    """Was the answer written without tags?"""
-    return not any(part.kind == "answer" for part in segments(trajectory.turns[-1].text))
 
 
 def _measured(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:

@@ -27,15 +27,16 @@ Judge = tuple[Callable[[np.ndarray], np.ndarray], Callable[[float], float]]
 
 
 def honest() -> Judge:
-    """Errors fall evenly from one half to none; R(λ) = (1 - λ)/4, so that .6 and above is right."""
-    return lambda c: 0.5 * (1 - c), lambda low: 0.25 * (1 - low)
+    """Errors fall from one half to none; R(λ) = (1 - λ)²/6, so that thresholds of .2254 and above keep the promise."""
+    return lambda c: 0.5 * (1 - c) ** 2, lambda low: (1 - low) ** 2 / 6
 
 
 def vain() -> Judge:
-    """At its very surest it errs most: R is not monotone, and strict thresholds are the wrong ones."""
+    """At its very surest it errs most, so R is not monotone: thresholds up to .525 keep the promise, stricter ones
+    break it."""
     return (
-        lambda c: np.where(c > 0.9, 0.4, 0.08 * (c <= 0.9)),
-        lambda low: 0.4 if low >= 0.9 else (0.04 + 0.08 * (0.9 - low)) / (1 - low),
+        lambda c: np.where(c > 0.9, 0.4, 0.02),
+        lambda low: 0.4 if low >= 0.9 else (0.04 + 0.02 * (0.9 - low)) / (1 - low),
     )
 
 
@@ -76,8 +77,8 @@ def test_the_promise_breaks_in_at_most_delta_of_the_calibrations(judge: Callable
     assert broken / TRIALS <= DELTA + NOISE
     if judge is hopeless:
         assert certified == broken > 0.3 * DELTA * TRIALS  # it is this judge that could break it
-    elif judge is honest:
-        assert certified > 0.9 * TRIALS
+    else:
+        assert certified > TRIALS / 2
 
 
 def test_a_threshold_that_only_looks_good_breaks_it_far_more_often() -> None:
@@ -123,7 +124,7 @@ def test_more_cases_answer_more() -> None:
         for n in (60, 240, 2000)
     ]
     assert coverages == sorted(coverages)
-    assert 0.3 < coverages[-1] < 0.4  # what is right is to answer the upper .4
+    assert 0.65 < coverages[-1] < 0.78  # what is right is to answer the upper .7746
 
 
 def test_what_is_told_is_what_was_counted() -> None:

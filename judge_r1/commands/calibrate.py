@@ -37,7 +37,7 @@ def calibrate(
     from judge_r1.evaluation.calibrated import calibrate as fit
     from judge_r1.evaluation.calibrated import read_told
     from judge_r1.evaluation.diagram import reliability_diagram
-    from judge_r1.jsonl import dump_line, write_atomic
+    from judge_r1.jsonl import write_atomic, write_json
 
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:
@@ -48,7 +48,7 @@ def calibrate(
         "temperature": found.with_temperature.table,
         "isotonic": found.with_isotonic.table,
     }
-    write_atomic(out / "calibration.json", [dump_line(found)])
+    write_json(out / "calibration.json", found.model_dump(mode="json", by_alias=True))
     write_atomic(out / "reliability.svg", [reliability_diagram(tables)])
     _print(found, Console())
 
@@ -65,16 +65,20 @@ def _print(found: "Calibration", console: Console) -> None:
         )
     )
     note = (
-        f"{found.n} answers of {found.clusters} cases, {found.accuracy:.1%} right, {found.without_confidence} without a "
-        "confidence (left out here). Maps are scored on cases they were not fitted on; Brier with its 95 % interval."
+        f"{found.n} answers of {found.clusters} cases, {found.accuracy:.1%} right; {found.without_confidence} without "
+        "a confidence are left out here. Maps are scored on cases they were not fitted on; Brier with its 95 % interval."
     )
     columns = ("confidences", "ECE, equal mass", "ECE, equal width", "Brier")
     print_grid(Grid("Calibration", note, columns, rows), console)
+    told = []
     if found.temperature.at_bound:
-        console.print("The temperature is the end of the range looked at: these confidences do not determine one.")
+        told.append("The temperature is the end of the range looked at: these confidences do not determine one.")
     if selective := found.selective:
-        console.print(selective.guarantee)
-        console.print(
+        told.append(selective.guarantee)
+    if selective and selective.threshold is not None:
+        told.append(
             f"Of {selective.tested} test cases {selective.answered} are answered ({selective.coverage:.1%}), "
             f"{selective.errors} of them wrong."
         )
+    for line in told:
+        console.print(line, soft_wrap=True, highlight=False)

@@ -166,6 +166,6 @@ def _guarantee(threshold: float | None, alpha: float, delta: float, tested: int)
         )
     return (
         f"On new cases like these, one answer a case, at most {alpha:g} of the answers given at a confidence of at "
-        f"least {threshold:g} are wrong. The chance that the draw of the calibration cases makes this statement false "
+        f"least {threshold} are wrong. The chance that the draw of the calibration cases makes this statement false "
         f"is at most {delta:g}."
     )

@@ -139,7 +139,7 @@ def test_what_is_told_is_what_was_counted() -> None:
     assert found.coverage == found.answered / 300
     assert found.p == pytest.approx(binom.cdf(found.errors, found.answered, ALPHA))
     assert found.p <= DELTA
-    assert f"confidence of at least {found.threshold:g} are wrong" in found.guarantee
+    assert f"confidence of at least {found.threshold} are wrong" in found.guarantee
     assert Selective.model_validate_json(found.model_dump_json(by_alias=True)) == found
 
 

@@ -66,7 +66,7 @@ def _print(found: "Calibration", console: Console) -> None:
     )
     note = (
         f"{found.n} answers of {found.clusters} cases, {found.accuracy:.1%} right; {found.without_confidence} without "
-        "a confidence are left out here. Maps are scored on cases they were not fitted on; Brier with its 95 % interval."
+        "a confidence are left out here. Maps are scored on cases they were not fitted on; Brier: 95 % interval."
     )
     columns = ("confidences", "ECE, equal mass", "ECE, equal width", "Brier")
     print_grid(Grid("Calibration", note, columns, rows), console)

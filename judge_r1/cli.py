@@ -7,6 +7,7 @@ import typer
 from judge_r1.commands import (
     analyse,
     audit,
+    calibrate,
     data,
     demo,
     evaluate,
@@ -30,7 +31,10 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, analyse, report, inspect):
+GROUPS = (
+    demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, calibrate, analyse, report, inspect,
+)  # fmt: skip
+for group in GROUPS:
     group.register(app)
 
 

@@ -140,7 +140,7 @@ def global_index(
 
     Retriever, passages and k are those that the row was played with. Judges never search such an index.
 
-    Example: `judge-r1 analyse global-index runs/eval --path runs/data/test --cases runs/data/cases.jsonl --out runs/analysis`
+    Example: `judge-r1 analyse global-index runs/eval --path runs/data/test --cases runs/data/cases.jsonl --out runs/an`
     """
     from judge_r1.evaluation.analysis import global_index as index
     from judge_r1.evaluation.analysis.inputs import AnalysisError

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.config import EpisodeConfig
 from judge_r1.evaluation.analysis.decision import decision_place
+from judge_r1.evaluation.analysis.gaps import gap_ci
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
 from judge_r1.evaluation.analysis.looking import last_attention
 from judge_r1.evaluation.analysis.sections import (
@@ -33,7 +34,7 @@ PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B
 
 class Look(NamedTuple):
     """One decision. `attention` and `tokens` give each section that the episode has its share of the attention (mean
-    of the layers) and of the tokens read; `right` is None where the item has no gold."""
+    of the layers) and of the tokens read; `right` says whether it prefers the better candidate."""
 
     item_id: str
     cluster_id: str
@@ -67,8 +68,8 @@ def looks(judged: Judged, model: Any, codec: Codec) -> tuple[list[Look], int, in
             ids, sections = prompt_sections(prompt, codec, config.prompt, thinking=config.thinking)
             if tuple(ids) != trace.trajectory.prompt_ids:
                 raise AnalysisError(
-                    f"row {judged.name!r}: the prompt of item {item.item_id} is not the one in its trace: name the model "
-                    "that wrote it, or one with the same tokenizer and chat template"
+                    f"row {judged.name!r}: the prompt of item {item.item_id} is not the one in its trace: name the "
+                    "model that wrote it, or one with the same tokenizer and chat template"
                 )
             read = [*ids, *trace.trajectory.token_ids[:place]]
             weights = last_attention(model, read)
@@ -115,6 +116,7 @@ def attention_row(found: Sequence[Look]) -> dict[str, Any]:
     }
     clusters = [look.cluster_id for look in found]
     five = sum(fmean(look.attention.get(name, 0.0) for look in found) for name in PAPER)
+    five_tokens = sum(fmean(look.tokens.get(name, 0.0) for look in found) for name in PAPER)
     sections: dict[str, Any] = {}
     for name in SECTIONS:
         shares = [min(1.0, look.attention.get(name, 0.0)) for look in found]
@@ -128,10 +130,20 @@ def attention_row(found: Sequence[Look]) -> dict[str, Any]:
             "tokens": tokens,
             "relative": mean / tokens,
             "of_five": mean / five if name in PAPER and five else None,
+            "tokens_of_five": tokens / five_tokens if name in PAPER else None,
             "paper": PAPER.get(name),
             **{
                 key: fmean(look.attention.get(name, 0.0) for look in part) if part else None
                 for key, part in groups.items()
             },
+            "first_minus_second": _gap(name, groups["first"], groups["second"]),
+            "right_minus_wrong": _gap(name, groups["right"], groups["wrong"]),
         }
     return {"n": len(found), **{key: len(part) for key, part in groups.items()}, "sections": sections}
+
+
+def _gap(section: str, one: Sequence[Look], other: Sequence[Look]) -> dict[str, Any] | None:
+    if not one or not other:
+        return None
+    a, b = ([(look.cluster_id, min(1.0, look.attention.get(section, 0.0))) for look in part] for part in (one, other))
+    return {"value": fmean(value for _, value in a) - fmean(value for _, value in b), "ci95": list(gap_ci(a, b))}

@@ -5,13 +5,14 @@ from typing import Any
 
 from judge_r1.evaluation.bars import bar_chart
 from judge_r1.evaluation.paper import Figure
-from judge_r1.evaluation.table import NONE, Estimate, Grid
+from judge_r1.evaluation.table import NONE, Grid
 
 NOTE = (
-    "Attention: mean over decisions, the last layers and their heads, from the position that predicts the sign of the "
-    "answer [95 % interval, clustered]. Tokens: the section's share of all tokens read by then, which is what even "
-    "attention would give it. Relative: attention / tokens. Of five, paper: shares among the paper's five sections alone "
-    "(supplementary Table 14, GRPO-8B). Prefers A, B and right, wrong: attention in those decisions."
+    "Attention, percent: mean over decisions, the last layers and their heads, from the position that predicts the "
+    "sign of the answer [95 % interval, clustered]. Tokens: the section's share of all tokens read by then, which is "
+    "what even attention would give it. Relative: attention / tokens. Of five, even, paper: shares among the paper's "
+    "five sections alone, of the attention here, of the tokens here, and of the attention in supplementary Table 14 "
+    "(GRPO-8B). A - B: decisions for A minus those for B; right - wrong alike [95 % interval, clustered]."
 )
 
 
@@ -19,29 +20,19 @@ def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
     cells = tuple(
         (
             section,
-            Estimate(part["attention"], *part["ci95"]),
+            _interval(part["attention"], part["ci95"]),
             _share(part["tokens"]),
             f"{part['relative']:.2f}",
-            _share(part["of_five"]),
-            _share(part["paper"]),
-            *(_share(part[key]) for key in ("first", "second")),
-            _difference(part["first"], part["second"]),
-            *(_share(part[key]) for key in ("right", "wrong")),
-            _difference(part["right"], part["wrong"]),
+            *(_share(part[key]) for key in ("of_five", "tokens_of_five", "paper")),
+            *(_difference(part[key]) for key in ("first_minus_second", "right_minus_wrong")),
         )
         for section, part in row["sections"].items()
     )
-    counts = (
-        f"A ({row['first']})",
-        f"B ({row['second']})",
-        "diff",
-        f"right ({row['right']})",
-        f"wrong ({row['wrong']})",
-    )
     title = (
-        f"{name}: attention at {row['n']} decisions, {row['layers']} layers; {row['without']} games without a decision"
+        f"{name}: attention at {row['n']} decisions ({row['first']} A, {row['second']} B; {row['right']} right, "
+        f"{row['wrong']} wrong), {row['layers']} layers; {row['without']} games without a decision"
     )
-    columns = ("section", "attention", "tokens", "relative", "of five", "paper", *counts, "diff")
+    columns = ("section", "attention", "tokens", "relative", "of five", "even", "paper", "A - B", "right - wrong")
     return Grid(title, NOTE, columns, cells)
 
 
@@ -69,8 +60,13 @@ def _short(section: str) -> str:
 
 
 def _share(value: float | None) -> str:
-    return NONE if value is None else f"{value:.1%}"
+    return NONE if value is None else f"{100 * value:.1f}"
 
 
-def _difference(one: float | None, other: float | None) -> str:
-    return NONE if one is None or other is None else f"{one - other:+.1%}"
+def _interval(value: float, ci95: tuple[float, float], sign: str = "") -> str:
+    low, high = ci95
+    return f"{100 * value:{sign}.1f} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
+
+
+def _difference(part: Mapping[str, Any] | None) -> str:
+    return NONE if part is None else _interval(part["value"], part["ci95"], "+")

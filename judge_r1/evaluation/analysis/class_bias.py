@@ -3,21 +3,20 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from judge_r1.evaluation.agreement import class_accuracy
 from judge_r1.evaluation.analysis.attention import gold_place
+from judge_r1.evaluation.analysis.gaps import gap_ci
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
-from judge_r1.evaluation.statistics import RESAMPLES, clustered_mean_ci
+from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.evaluation.table import NONE, Estimate, Grid, share
 
 PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0.610, 0.540))  # fmt: skip
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""
 NOTE = (
-    "Games, by what was shown first (A) and second (B). Prefers A: of decided games. Acc.@A, Acc.@B: of the games whose better "
-    "candidate stood there, those won by it (invalid and tied ones are not). Gap: the first minus the second; 0 is no "
-    "lean, always-A has +1. Misses of A: of wrong decided games, those that turned a better A down. 95 % intervals, "
-    "clustered."
+    "Games, by what was shown first (A) and second (B). Prefers A: of decided games. Acc.@A, Acc.@B: of the games "
+    "whose better candidate stood there, those won by it (invalid and tied ones are not). Gap: the first minus the "
+    "second; 0 is no lean, always-A has +1. Misses of A: of wrong decided games, those that turned a better A down. "
+    "95 % intervals, clustered."
 )
 
 
@@ -52,7 +51,13 @@ def bias_row(judged: Judged) -> dict[str, Any]:
     wrong = [game for game in decided if game.preferred != game.gold]
     classes = class_accuracy([game.gold for game in games], [game.preferred for game in games])
     parts = {letter: [game for game in games if game.gold == letter] for letter in "AB"}
-    gap = classes["A"] - classes["B"] if len(classes) == 2 else None
+    gap = None
+    if len(classes) == 2:
+        right = {
+            letter: [(game.cluster_id, float(game.preferred == letter)) for game in parts[letter]] for letter in "AB"
+        }
+        interval = gap_ci(right["A"], right["B"])
+        gap = {"value": classes["A"] - classes["B"], "ci95": list(interval), "n": len(games)}
     return {
         "games": len(games),
         "decided": len(decided),
@@ -60,48 +65,17 @@ def bias_row(judged: Judged) -> dict[str, Any]:
         "prefers_a": _share([game.preferred == "A" for game in decided], decided),
         "accuracy_a": _share([game.preferred == "A" for game in parts["A"]], parts["A"]),
         "accuracy_b": _share([game.preferred == "B" for game in parts["B"]], parts["B"]),
-        "gap": None if gap is None else {"value": gap, "ci95": list(gap_ci(games)), "n": len(games)},
+        "gap": gap,
         "wrong_of_a": _share([game.gold == "A" for game in wrong], wrong),
     }
 
 
-def gap_ci(games: Sequence[Shown], seed: int = 0) -> tuple[float, float]:
-    """The 95 % interval of Acc.@A - Acc.@B by a bootstrap over clusters, whole: percentiles of 2,000 resamples, of those
-    that hold both classes.
-
-    Where the resamples do not vary (a judge that always says A has a gap of +1 in each) it is Newcombe's (1998, method
-    10) from the two classes' own intervals, [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)].
-    """
-    names = sorted({game.cluster_id for game in games})
-    place = {name: number for number, name in enumerate(names)}
-    counts = np.zeros((4, len(names)))  # right and all of A, right and all of B
-    for game in games:
-        row = 0 if game.gold == "A" else 2
-        counts[row, place[game.cluster_id]] += game.preferred == game.gold
-        counts[row + 1, place[game.cluster_id]] += 1
-    drawn = np.random.default_rng(seed).integers(0, len(names), size=(RESAMPLES, len(names)))
-    right_a, all_a, right_b, all_b = (counts[row][drawn].sum(axis=1) for row in range(4))
-    both = (all_a > 0) & (all_b > 0)
-    gaps = right_a[both] / all_a[both] - right_b[both] / all_b[both]
-    if len(gaps) and np.ptp(gaps) > 1e-12:
-        low, high = np.quantile(gaps, [0.025, 0.975])
-        return float(low), float(high)
-    parts = [[game for game in games if game.gold == letter] for letter in "AB"]
-    (a, (low_a, high_a)), (b, (low_b, high_b)) = (
-        (
-            sum(game.preferred == game.gold for game in part) / len(part),
-            clustered_mean_ci([float(game.preferred == game.gold) for game in part], [g.cluster_id for g in part]),
-        )
-        for part in parts
-    )
-    below = float(np.hypot(a - low_a, high_b - b))
-    above = float(np.hypot(high_a - a, b - low_b))
-    return max(-1.0, a - b - below), min(1.0, a - b + above)
-
-
 def bias_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
     def cell(part: Mapping[str, Any] | None, *, signed: bool = False) -> str | Estimate:
-        return NONE if part is None else Estimate(part["value"], *part["ci95"], signed=signed, n=part["n"])
+        if part is None:
+            return NONE
+        low, high = part["ci95"]
+        return Estimate(part["value"], low, high, signed=signed, n=part["n"])
 
     cells = [
         (

@@ -11,8 +11,9 @@ from judge_r1.evaluation.table import Estimate, Grid
 
 KINDS = ("both right", "mended", "broken", "both wrong")
 NOTE = (
-    "Items, invalid answers are wrong. Mended: wrong in the first, right in the second; broken: the other way round. Net: "
-    "accuracy of the second minus the first [95 % interval, clustered]; p: paired permutation test by cluster, two-sided."
+    "Items, invalid answers are wrong. Mended: wrong in the first, right in the second; broken: the other way round. "
+    "Net: accuracy of the second minus the first [95 % interval, clustered]; p: paired permutation test by cluster, "
+    "two-sided."
 )
 
 
@@ -45,10 +46,11 @@ def flips(one: Judged, other: Judged) -> dict[str, Any]:
 
 
 def flip_grid(found: Sequence[Mapping[str, Any]]) -> Grid:
-    cells = []
+    cells: list[tuple[str | Estimate, ...]] = []
     for each in found:
         name = f"{each['from']} → {each['to']}"
-        net = Estimate(each["net"], *each["ci95"], signed=True)
+        low, high = each["ci95"]
+        net = Estimate(each["net"], low, high, signed=True)
         cells.append((name, str(each["n"]), *(str(each["all"][kind]) for kind in KINDS), net, f"{each['p']:.3g}"))
         if len(each["by_group"]) > 1:
             for group, counts in each["by_group"].items():

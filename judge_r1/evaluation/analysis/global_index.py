@@ -23,9 +23,10 @@ from retrieval.embedders import Embedder, load_embedder
 from retrieval.passages import split_passages
 
 NOTE = (
-    "Queries that the judge really wrote, asked of one index over so many cases. From other cases: of the top k passages [95 % "
-    "interval, clustered by case]; all: every one of them is from another case. Cases stand in a seeded order cut into "
-    "whole blocks, so that each query is asked once a size. With one index for each case both are 0 by construction."
+    "Queries that the judge really wrote, asked of one index over so many cases. From other cases: of the top k "
+    "passages [95 % interval, clustered by case]; all: every one of them is from another case. Cases stand in a "
+    "seeded order cut into whole blocks, so that each query is asked once a size. With one index for each case both "
+    "are 0 by construction."
 )
 
 
@@ -76,8 +77,8 @@ def asked(judged: Judged) -> list[Asked]:
 def out_of_case(
     corpus: Corpus, queries: Sequence[Asked], *, k: int, sizes: Sequence[int] | None = None, seed: int = 0
 ) -> list[dict[str, Any]]:
-    """For each number of cases: the share of the top k that comes from other cases, and the share of queries whose whole
-    top k does. Queries in what is left over behind the last whole block are not asked, and counted as `left_out`.
+    """For each number of cases: the share of the top k that comes from other cases, and the share of queries whose
+    whole top k does. Queries in what is left over behind the last whole block are not asked, and counted as `left_out`.
 
     Errors: AnalysisError without queries, or for a query of a case that the corpus does not hold.
     """
@@ -123,8 +124,8 @@ def doubling(count: int) -> list[int]:
 
 
 def shown_of_own_case(judged: Judged) -> tuple[int, int]:
-    """Of the passages that a row's episodes did show: how many stand in their own case word for word, and how many there
-    are. The per-case index gives equal numbers."""
+    """Of the passages that a row's episodes did show: how many stand in their own case word for word, and how many
+    there are. The per-case index gives equal numbers."""
     own = shown = 0
     for item in judged.suite.items:
         text = judged.suite.texts.get(item.case_id or "", "")

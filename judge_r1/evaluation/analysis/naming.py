@@ -18,8 +18,8 @@ _NAMES = [
 
 
 def named_principles(blocks: Sequence[str], style: str) -> frozenset[int]:
-    """The principles named in the blocks of a reasoning: by code (P2), by number (principle 2; principles 2 and 4) or by
-    full name ("Factual Consistency", any case).
+    """The principles named in the blocks of a reasoning: by code (P2), by number (principle 2; principles 2 and 4) or
+    by full name ("Factual Consistency", any case).
 
     A prompt style that knows the principles by bare numbers (it says no names: `compact`) lets a judge name one by the
     number that ends a block, behind a word ("differs 2").

@@ -24,8 +24,9 @@ def quotes(text: Words, source: Sequence[Words]) -> bool:
     """Does `text` quote one of the units of a source, exactly or nearly?
 
     Words are lower-cased runs of word characters, so punctuation and line breaks do not count. With the words t of the
-    text and s of a unit there is a shift d such that t[i] = s[i + d] for RUN words i in a row (all of a shorter unit), or
-    for SAME of WINDOW in a row. Words that were put in or left out end a run; replaced ones do not end a near quotation.
+    text and s of a unit there is a shift d such that t[i] = s[i + d] for RUN words i in a row (all of a shorter unit),
+    or for SAME of WINDOW in a row. Words that were put in or left out end a run; replaced ones do not end a near
+    quotation.
     """
     return any(_quotes(text, unit) for unit in source)
 

@@ -21,8 +21,8 @@ _INSERTED = {"context": CONTEXT, "decision": DECISION, "reasoning_a": A, "reason
 def prompt_sections(prompt: Prompt, codec: Codec, style: str, *, thinking: bool = False) -> tuple[list[int], list[str]]:
     """The ids of a prompt (`Codec.prompt_ids`) and the section of each, in parallel.
 
-    Inserted texts are encoded apart from ours, so their ids are theirs alone. In our text a token belongs to the section
-    that most of its characters stand in, the first of them where two hold as many.
+    Inserted texts are encoded apart from ours, so their ids are theirs alone. In our text a token belongs to the
+    section that most of its characters stand in, the first of them where two hold as many.
     """
     if len(prompt.names) != len(prompt.inserted):
         raise AnalysisError("the prompt does not name what it shows: only comparisons of two candidates have sections")

@@ -10,23 +10,25 @@ from judge_r1.evaluation.analysis.inputs import Judged
 from judge_r1.evaluation.analysis.similarity import similarity
 from judge_r1.evaluation.outcomes import pair_outcomes
 from judge_r1.evaluation.statistics import clustered_mean_ci
-from judge_r1.evaluation.table import Estimate, Grid
+from judge_r1.evaluation.table import NONE, Estimate, Grid
 from judge_r1.questions import Question
 from judge_r1.records import Item
 
 NOTE = (
-    "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by quartile. "
-    "Length: words of the case and both candidates, by quartile. Evidence, of pairs whose flaw contradicts a place of the "
-    "case: hit, a passage with that place was shown; miss, searched and not shown; no search. Noise: of the passages shown, "
-    "the share without such a place, by half. Slices are not randomised: what differs between them may differ for other "
-    "reasons."
+    "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by "
+    "quartile. Length: words of the case and both candidates, by quartile. Evidence, of pairs whose flaw contradicts "
+    "a place of the case: hit, a passage with that place was shown; miss, searched and not shown; no search. Noise: "
+    "of the passages shown, the share without such a place, by half. Slices are not randomised: what differs between "
+    "them may differ for other reasons."
 )
 
 
 def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, list[str]]:
     """Item ids by quartile of their value, named by the range of the values in it; equal values stay together, so there
     may be fewer parts, and of unequal size."""
-    cuts = np.quantile(list(values.values()), [n / parts for n in range(1, parts)]) if values else []
+    if not values:
+        return {}
+    cuts = np.quantile(list(values.values()), [n / parts for n in range(1, parts)])
     groups: dict[int, list[str]] = {}
     for item_id, value in values.items():
         groups.setdefault(int(np.searchsorted(cuts, value, side="left")), []).append(item_id)
@@ -65,8 +67,8 @@ def by_evidence(judged: Judged) -> dict[str, list[str]]:
 
 
 def noise(judged: Judged) -> dict[str, float]:
-    """Of the passages that an item's games showed, the share that holds no place which a flaw contradicts; items without
-    such a place or without a passage are absent."""
+    """Of the passages that an item's games showed, the share that holds no place which a flaw contradicts; items
+    without such a place or without a passage are absent."""
     found = {}
     for pair in judged.suite.pairs.pairs if judged.suite.pairs else ():
         wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
@@ -110,7 +112,10 @@ def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Gri
 
 
 def _cell(part: Mapping[str, Any] | None) -> str | Estimate:
-    return "–" if part is None else Estimate(part["accuracy"], *part["ci95"], n=part["n"])
+    if part is None:
+        return NONE
+    low, high = part["ci95"]
+    return Estimate(part["accuracy"], low, high, n=part["n"])
 
 
 def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from judge_r1.evaluation.trained import Evaluated, TrainingRun
 from judge_r1.principles import PRINCIPLES
 
 NOTE = (
-    "Warm: SFT before GRPO. Full context: the case is in the prompt. Search: the judge may search it. Accuracy [95 % interval, "
-    "clustered by case] and label F1 of each evaluated row; rows of different sets of pairs are not comparable."
+    "Warm: SFT before GRPO. Full context: the case is in the prompt. Search: the judge may search it. Accuracy [95 % "
+    "interval, clustered by case] and label F1 of each evaluated row; rows of different sets of pairs are not "
+    "comparable."
 )
 
 
@@ -90,9 +91,7 @@ def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
 
     Errors: AnalysisError where that is not three parts.
     """
-    domains = [
-        d for d in sorted({d for row in rows for d in row["by_domain"]}) if all(d in row["by_domain"] for row in rows)
-    ]
+    domains = sorted(set.intersection(*(set(row["by_domain"]) for row in rows))) if rows else []
     codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)]
     if len(domains) + len(codes) < 3:
         raise AnalysisError(f"the rows share {len(domains) + len(codes)} domains and principles: a radar needs three")

@@ -7,10 +7,10 @@ from retrieval.case_index import words
 
 
 def similarity(one: str, other: str) -> float:
-    """2·M / T in [0, 1]: M words matched in order (longest common blocks first, Ratcliff and Obershelp), T words of
-    both; words are lower-cased runs of word characters. 1 for texts of the same words, 0 for texts without a word in common.
+    """2·M / T in [0, 1]: M words matched in order (longest common blocks first: Ratcliff, Obershelp), T words of both.
 
-    The matching depends on the order of its arguments where blocks tie, so the mean of both orders is taken.
+    Words are lower-cased runs of word characters. 1 for texts of the same words, 0 for texts that share none. Which
+    blocks match depends on the order of the two texts where blocks tie, so the mean of both orders is taken.
     """
     a, b = words(one), words(other)
     return (_ratio(a, b) + _ratio(b, a)) / 2

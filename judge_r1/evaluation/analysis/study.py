@@ -19,7 +19,7 @@ NOTE = (
 
 
 def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
-    """The evaluated rows of GRPO runs with what Table 4 tells of each: warm-up, full context, search. Fewer parts first.
+    """The evaluated rows of GRPO runs, with what Table 4 tells of each (warm-up, full context, search), fewer first.
 
     Errors: AnalysisError without any.
     """

@@ -59,19 +59,20 @@ def attention(
     from judge_r1.models import load_model, load_tokenizer
     from judge_r1.tokens import Codec
 
-    local = [
-        each for each in _read(folder, path, benchmark, subset, row) if "|" not in each.judge and "@" in each.judge
-    ]
-    local = [each for each in local if each.judge.split("@")[0] == "agentic"]
-    if not local:
-        raise JudgeError(f"{folder}: none of these rows was played by a local model (agentic@MODEL)")
     found: dict[str, Any] = {}
-    for judged in local:
-        for name in model or [judged.judge.split("@", 1)[1]]:
-            codec = Codec(load_tokenizer(name))
-            decisions, without, layers = looks(judged, load_model(name, attention="eager"), codec)
-            label = f"{judged.name} read by {name}" if model else judged.name
-            found[label] = {"model": name, "without": without, "layers": layers, **attention_row(decisions)}
+    for judged in _read(folder, path, benchmark, subset, row):
+        for place, member in enumerate(judged.members):
+            kind, _, own = member.judge.partition("@")
+            for name in (model or [own]) if kind == "agentic" else ():
+                decisions, without, layers = looks(
+                    judged, place, load_model(name, attention="eager"), Codec(load_tokenizer(name))
+                )
+                label = " ".join(
+                    [judged.name, *[f"member {place}"] * (len(judged.members) > 1), *[f"read by {name}"] * bool(model)]
+                )
+                found[label] = {"model": name, "without": without, "layers": layers, **attention_row(decisions)}
+    if not found:
+        raise JudgeError(f"{folder}: none of these rows was played by a local model (agentic@MODEL)")
     grids = [attention_grid(name, each) for name, each in found.items()]
     _write(out, "attention", found, grids, [attention_figure(name, each) for name, each in found.items()])
 
@@ -154,7 +155,8 @@ def global_index(
         if not queries:
             continue
         texts = {case.case_id: case.context for case in read_jsonl(cases, Case)} if cases else judged.suite.texts
-        method, budget = judged.settings["retriever"], judged.settings["budget"]
+        settings = next(member.settings for member in judged.members if "retriever" in member.settings)
+        method, budget = settings["retriever"], settings["budget"]
         corpus = index.Corpus(texts, method, budget["passage_words"])
         rows = index.out_of_case(corpus, queries, k=budget["top_k"], seed=seed)
         own, shown = index.shown_of_own_case(judged)

@@ -44,20 +44,19 @@ class Look(NamedTuple):
     tokens: Mapping[str, float]
 
 
-def looks(judged: Judged, model: Any, codec: Codec) -> tuple[list[Look], int, int]:
-    """Every decision of a row that the model's ids tell, how many games have none, and how many layers were averaged.
+def looks(judged: Judged, member: int, model: Any, codec: Codec) -> tuple[list[Look], int, int]:
+    """Every decision of a row's judge that its ids tell, how many games have none, and how many layers were averaged.
 
     The episode's own ids are read again (token in, token out), so a model that did not write them can be asked where it
     would look at the same place, if it has the same tokenizer. Errors: AnalysisError where the prompts of the traces
     are not those that this tokenizer and these items give.
     """
-    config = EpisodeConfig.model_validate(
-        {key: value for key, value in judged.settings.items() if key in EpisodeConfig.model_fields}
-    )
+    settings = judged.members[member].settings
+    config = EpisodeConfig.model_validate({k: v for k, v in settings.items() if k in EpisodeConfig.model_fields})
     found: list[Look] = []
     without = layers = 0
     for item in judged.suite.items:
-        for trace in judged.results[item.item_id]:
+        for trace in (trace for trace in judged.results[item.item_id] if trace.member == member):
             place = decision_place(trace.trajectory, codec)
             question = judged.suite.question(item, trace.order)
             if place is None or not isinstance(question, Question):

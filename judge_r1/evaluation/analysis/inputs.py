@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge_r1.benchmarks import BENCHMARKS, Suite
 from judge_r1.errors import JudgeError
@@ -15,14 +15,20 @@ class AnalysisError(JudgeError):
     """An analysis that what is there does not allow; the message says what is missing."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """One row. `judge` is its SPEC (of a panel: those of its members, with `|` between), `settings` all else that its
-    answers depend on; `suite` holds the items that it was played on."""
+class Member(NamedTuple):
+    """A judge of a row: its SPEC, and all else that its answers depend on."""
 
-    name: str
     judge: str
     settings: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One row. `members` are its judges, by the place that traces know them by (one unless it is a panel); `suite`
+    holds the items that it was played on."""
+
+    name: str
+    members: Sequence[Member]
     suite: Suite
     results: Results
 
@@ -72,7 +78,15 @@ def _judged(
     counts = {len(found) for found in games.values()}
     if len(counts) > 1 and len({len(suite.orders(item)) for item in played.items}) == 1:
         raise AnalysisError(f"row {row!r} of {folder} lacks games of some items: finish it with judge-r1 eval --resume")
-    return Judged(row, str(entry.get("judge", "")), entry.get("settings", {}), played, Results(row, played, games))
+    return Judged(row, _members(entry), played, Results(row, played, games))
+
+
+def _members(entry: Mapping[str, Any]) -> list[Member]:
+    """As `runner.row_settings` notes them: those of a panel one by one."""
+    settings = dict(entry.get("settings", {}))
+    if "members" not in settings:
+        return [Member(str(entry.get("judge", "")), settings)]
+    return [Member(str(one.get("judge", "")), one) for one in settings["members"]]
 
 
 def writing(judged: Sequence[Judged]) -> list[Judged]:

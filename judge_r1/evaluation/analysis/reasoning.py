@@ -61,7 +61,6 @@ def reasoning_of(trajectory: Trajectory) -> list[str]:
 
 def traits(judged: Judged) -> list[Traits]:
     """Every valid game of a row."""
-    style = str(judged.settings.get("prompt", "standard"))
     labels = {pair.pair_id: pair.violated for pair in judged.suite.pairs.pairs} if judged.suite.pairs else {}
     found = []
     for item in judged.suite.items:
@@ -70,6 +69,7 @@ def traits(judged: Judged) -> list[Traits]:
             if trace.trajectory.judgment is None or not trace.trajectory.turns or not isinstance(question, Question):
                 continue
             blocks = reasoning_of(trace.trajectory)
+            style = str(judged.members[trace.member].settings.get("prompt", "standard"))
             said = [words(restore(block)) for block in blocks]
             named = named_principles(blocks, style)
             violated = labels.get(item.item_id)

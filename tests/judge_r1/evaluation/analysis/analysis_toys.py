@@ -11,9 +11,9 @@ from judge_r1.asks import Ask
 from judge_r1.benchmarks import BENCHMARKS
 from judge_r1.evaluation.analysis.inputs import Judged, read_evaluation
 from judge_r1.evaluation.runner import evaluate
+from judge_r1.jsonl import write_jsonl
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
-from judge_r1.jsonl import write_jsonl
 from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.records import Judgment, ReasoningPair, Trajectory, Turn
 

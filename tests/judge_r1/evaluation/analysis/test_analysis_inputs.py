@@ -15,8 +15,7 @@ def test_rows_come_back_with_their_credits_settings_and_clusters(tmp_path: Path)
     assert [good.name, bad.name] == ["good", "bad"]
     assert set(good.credits.values()) == {1.0}
     assert set(bad.credits.values()) == {0.0}
-    assert good.settings == {"prompt": "compact"}
-    assert good.judge == "agentic@toy"
+    assert good.members == [("agentic@toy", {"prompt": "compact"})]
     pairs = {pair.pair_id: pair.case_id for pair in toy_pairs(6)}
     assert good.clusters == pairs
 
@@ -25,7 +24,7 @@ def test_a_row_is_chosen_by_name_and_a_near_one_is_suggested(tmp_path: Path) -> 
     played(tmp_path, {name: lambda p, a: answer("A>B") for name in ("warm", "grpo")})
     [only] = read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grpo"])
     assert only.name == "grpo"
-    with pytest.raises(AnalysisError, match="no row 'grop'; did you mean 'grpo'"):
+    with pytest.raises(AnalysisError, match=r"no row 'grop'; did you mean 'grpo'\?"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grop"])
 
 
@@ -33,7 +32,7 @@ def test_an_unfinished_evaluation_is_refused(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(AnalysisError, match="row 'row' .* is not whole.*--resume"):
+    with pytest.raises(AnalysisError, match=r"row 'row' .* is not whole.*--resume"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
 
@@ -48,7 +47,7 @@ def test_a_lost_game_of_a_panel_is_noticed_too(tmp_path: Path) -> None:
 def test_pairs_of_another_folder_are_refused(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     toy_folder(tmp_path / "less", PairSet.of(map(toy_case, range(6)), toy_pairs(6)[:-3]))
-    with pytest.raises(AnalysisError, match="was played on item .* does not hold"):
+    with pytest.raises(AnalysisError, match=r"was played on item .* does not hold"):
         read_evaluation(tmp_path / "eval", tmp_path / "less")
 
 
@@ -63,6 +62,13 @@ def test_rows_without_a_word_have_nothing_to_look_into(tmp_path: Path) -> None:
     assert [each.name for each in writing([mute, loud])] == ["loud"]
     with pytest.raises(AnalysisError, match="no row wrote anything to look into: mute"):
         writing([mute])
+
+
+def test_a_panel_has_the_settings_of_each_member(tmp_path: Path) -> None:
+    [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2, settings={"prompt": "direct"})
+    [member] = row.members
+    assert member.judge == "agentic@toy"
+    assert member.settings["prompt"] == "direct"
 
 
 def test_rows_json_is_what_the_runner_noted(tmp_path: Path) -> None:

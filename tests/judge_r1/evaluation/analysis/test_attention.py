@@ -1,7 +1,6 @@
 """Attention by section of real episodes, against a derivation of its own: one forward pass over everything."""
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from judge_r1.evaluation.analysis.attention import (
     looks,
 )
 from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
-from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
+from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged, Member
 from judge_r1.evaluation.analysis.sections import SECTIONS, A
 from judge_r1.models import load_model
 from judge_r1.play import question_episode
@@ -65,11 +64,11 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
     import torch
 
     codec, model = real_tokenizers.codec("tiny"), tiny()
-    found, without, layers = looks(judged, model, codec)
+    found, without, layers = looks(judged, 0, model, codec)
     assert layers == 4
     assert without + len(found) == 24
     assert 0 < without < 24
-    by_id = {trace.order + (item,): trace.trajectory for item in judged.results for trace in judged.results[item]}
+    by_id = {(*trace.order, item): trace.trajectory for item in judged.results for trace in judged.results[item]}
     for look, order in zip(found[:4], [(0, 1), (1, 0)] * 2, strict=True):
         trajectory = by_id[(*order, look.item_id)]
         written = [codec.decode([token]) for token in trajectory.token_ids]
@@ -79,9 +78,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
             out = model(input_ids=torch.tensor([everything]), output_attentions=True)
         rows = torch.stack(out.attentions[-4:])[:, 0].mean((0, 1))[len(trajectory.prompt_ids) + sign - 1]
         a_ids = codec.encode_inserted(judged.suite.pairs.by_id()[look.item_id].reasoning_a)  # type: ignore[union-attr]
-        at = next(
-            n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids
-        )
+        at = next(n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids)
         section = A if order == (0, 1) else "reasoning B"
         assert look.attention[section] == pytest.approx(float(rows[at : at + len(a_ids)].sum()), abs=1e-5)
         assert sum(look.attention.values()) == pytest.approx(1)
@@ -97,7 +94,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
 
 
 def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) -> None:
-    found, without, layers = looks(judged, tiny(), real_tokenizers.codec("tiny"))
+    found, without, layers = looks(judged, 0, tiny(), real_tokenizers.codec("tiny"))
     row = {"without": without, "layers": layers, **attention_row(found)}
     sections = row["sections"]
     assert sum(part["attention"] for part in sections.values()) == pytest.approx(1)
@@ -114,9 +111,11 @@ def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) ->
 
 
 def test_another_prompt_than_the_traces_is_refused(judged: Judged) -> None:
-    other = Judged(judged.name, judged.judge, {**judged.settings, "context": "none"}, judged.suite, judged.results)
+    [member] = judged.members
+    without = Member(member.judge, {**member.settings, "context": "none"})
+    other = Judged(judged.name, [without], judged.suite, judged.results)
     with pytest.raises(AnalysisError, match="is not the one in its trace"):
-        looks(other, tiny(), real_tokenizers.codec("tiny"))
+        looks(other, 0, tiny(), real_tokenizers.codec("tiny"))
 
 
 def test_planted_shares_give_planted_differences() -> None:

@@ -70,6 +70,6 @@ def test_items_without_a_better_candidate_have_no_class(tmp_path: Path) -> None:
     from dataclasses import replace
 
     tied = [item.model_copy(update={"gold": "tie"}) for item in row.suite.items]
-    odd = Judged(row.name, row.judge, {}, replace(row.suite, items=tied), row.results)
+    odd = Judged(row.name, row.members, replace(row.suite, items=tied), row.results)
     with pytest.raises(AnalysisError, match="no game of two candidates of which one is better"):
         bias_row(odd)

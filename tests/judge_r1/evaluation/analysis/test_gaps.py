@@ -29,8 +29,8 @@ def test_where_nothing_varies_it_claims_no_certainty() -> None:
 
 
 def test_it_covers_what_is_true() -> None:
-    """200 sets of 40 clusters, each with two pairs of each class and a lean that the cluster shares: the true gap of 0.2
-    is in about 95 % of the intervals (a bootstrap over 40 clusters has a little less)."""
+    """200 sets of 40 clusters, each with two pairs of each class and a lean that the cluster shares: the true gap of
+    0.2 is in about 95 % of the intervals (a bootstrap over 40 clusters has a little less)."""
     rng, inside = np.random.default_rng(5), 0
     for _ in range(200):
         groups: tuple[list[tuple[str, float]], list[tuple[str, float]]] = ([], [])

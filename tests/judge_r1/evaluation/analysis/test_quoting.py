@@ -4,7 +4,9 @@ from hypothesis import strategies as st
 from judge_r1.evaluation.analysis.quoting import LEAST, RUN, SAME, WINDOW, quotes, units
 from retrieval.case_index import words
 
-CASE = "The applicant was released on 4 May 1999 after nine months. He paid 34 crowns. Nobody asked him why he had paid."
+CASE = (
+    "The applicant was released on 4 May 1999 after nine months. He paid 34 crowns. Nobody asked him why he had paid."
+)
 TEXT = st.lists(st.sampled_from("abcd"), max_size=14)
 
 

@@ -114,7 +114,9 @@ def test_a_template_without_a_system_role_has_the_same_sections(template: Callab
 
 
 def test_a_template_that_says_the_principles_itself_is_refused(template: Callable[[str], Codec]) -> None:
-    codec = template("1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm {% for m in messages %}{{ m.content }}{% endfor %}")
+    codec = template(
+        "1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm {% for m in messages %}{{ m.content }}{% endfor %}"
+    )
     prompt = judge_prompt(make_pair(CASE), CASE, context="none", searches=2, style="compact")
     with pytest.raises(AnalysisError, match="says the principles 2 times"):
         prompt_sections(prompt, codec, "compact")

@@ -1,7 +1,7 @@
 """Does a text quote another one? Word by word, exactly or nearly."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from retrieval.case_index import words
 from retrieval.passages import sentences
@@ -28,13 +28,28 @@ def quotes(text: Words, source: Sequence[Words]) -> bool:
     or for SAME of WINDOW in a row. Words that were put in or left out end a run; replaced ones do not end a near
     quotation.
     """
-    return any(_quotes(text, unit) for unit in source)
+    return any(True for _ in quotations(text, source))
 
 
-def _quotes(text: Words, unit: Words) -> bool:
-    run = min(RUN, len(unit))
-    if run < LEAST:
-        return False
+def quotations(text: Words, source: Sequence[Words]) -> Iterator[Words]:
+    """The stretches of `text` by which it quotes a source: `RUN` words or a short sentence, or `WINDOW` nearly."""
+    for unit in source:
+        run = min(RUN, len(unit))
+        for where in _shifts(text, unit) if run >= LEAST else ():
+            for count, within in ((run, run), (SAME, WINDOW)):
+                for first, last in zip(where, where[count - 1 :], strict=False):
+                    if last - first < within:
+                        yield text[first : first + within]
+
+
+def holds(text: Words, stretch: Words) -> bool:
+    """Does `text` have the stretch too: all its words in a row, or of `WINDOW` words `SAME` at the same places?"""
+    wanted = len(stretch) if len(stretch) <= RUN else SAME
+    return any(len(where) >= wanted for where in _shifts(stretch, text))
+
+
+def _shifts(text: Words, unit: Words) -> Iterable[list[int]]:
+    """For each shift of the one against the other, the places of `text` whose word is the same in `unit`, ascending."""
     places: dict[str, list[int]] = defaultdict(list)
     for at, word in enumerate(unit):
         places[word].append(at)
@@ -42,9 +57,4 @@ def _quotes(text: Words, unit: Words) -> bool:
     for at, word in enumerate(text):
         for place in places.get(word, ()):
             equal[place - at].append(at)
-    return any(_in_a_row(where, run, run) or _in_a_row(where, SAME, WINDOW) for where in equal.values())
-
-
-def _in_a_row(where: Sequence[int], count: int, within: int) -> bool:
-    """Are there `count` of these ascending places within `within` places in a row?"""
-    return any(last - first < within for first, last in zip(where, where[count - 1 :], strict=False))
+    return equal.values()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
 from judge_r1.evaluation.analysis.naming import named_principles
-from judge_r1.evaluation.analysis.quoting import quotes, units
+from judge_r1.evaluation.analysis.quoting import holds, quotations, quotes, units
 from judge_r1.evaluation.segments import segments
 from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.evaluation.table import NONE, Estimate, Grid, share
@@ -140,29 +140,13 @@ def reasoning_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
 def _cites(said: Sequence[Sequence[str]], question: Question) -> tuple[bool, bool]:
     """Does a block quote the case at all, and does one quote it where no candidate reads the same?
 
-    The second leaves out of the block every word run that a candidate holds too: a judge that repeats a reasoning
-    repeats whatever the reasoning took from the case.
+    The second asks for a quotation that neither candidate holds: a judge that repeats a reasoning repeats whatever the
+    reasoning took from the case.
     """
     context = units(question.context)
     candidates = [words(question.reasoning_a), words(question.reasoning_b)]
-    case = any(quotes(block, context) for block in said)
-    return case, case and any(quotes(part, context) for block in said for part in _without(block, candidates))
-
-
-def _without(block: Sequence[str], candidates: Sequence[Sequence[str]], run: int = 3) -> list[list[str]]:
-    """The block cut at every run of three words that a candidate holds too."""
-    held = {tuple(text[at : at + run]) for text in candidates for at in range(len(text) - run + 1)}
-    covered = [False] * len(block)
-    for at in range(len(block) - run + 1):
-        if tuple(block[at : at + run]) in held:
-            covered[at : at + run] = [True] * run
-    parts: list[list[str]] = [[]]
-    for word, taken in zip(block, covered, strict=True):
-        if taken:
-            parts.append([])
-        else:
-            parts[-1].append(word)
-    return [part for part in parts if part]
+    found = [stretch for block in said for stretch in quotations(block, context)]
+    return bool(found), any(not any(holds(text, stretch) for text in candidates) for stretch in found)
 
 
 def _measured(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:

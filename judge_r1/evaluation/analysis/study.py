@@ -92,7 +92,7 @@ def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
     Errors: AnalysisError where that is not three parts.
     """
     domains = sorted(set.intersection(*(set(row["by_domain"]) for row in rows))) if rows else []
-    codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)]
+    codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
     if len(domains) + len(codes) < 3:
         raise AnalysisError(f"the rows share {len(domains) + len(codes)} domains and principles: a radar needs three")
     values = {

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judge_r1.evaluation.analysis.quoting import LEAST, RUN, SAME, WINDOW, quotes, units
+from judge_r1.evaluation.analysis.quoting import LEAST, RUN, SAME, WINDOW, holds, quotations, quotes, units
 from retrieval.case_index import words
 
 CASE = (
@@ -52,3 +52,16 @@ def plainly(text: list[str], unit: list[str]) -> bool:
 @given(TEXT, TEXT)
 def test_it_is_what_a_look_at_every_shift_finds(text: list[str], unit: list[str]) -> None:
     assert quotes(text, [unit]) == plainly(text, unit)
+
+
+@settings(max_examples=200)
+@given(TEXT, TEXT)
+def test_what_a_text_quotes_it_holds(text: list[str], unit: list[str]) -> None:
+    for stretch in quotations(text, [unit]):
+        assert holds(text, stretch)
+        assert holds(unit, stretch)
+
+
+def test_a_stretch_is_held_whole_or_nearly() -> None:
+    assert not holds(words("witness 1 of file 0"), words("witness 4 of file 0"))
+    assert holds(words("x the applicant was freed on 4 June 1999"), words("the applicant was released on 4 May 1999"))

@@ -3,9 +3,11 @@ from pathlib import Path
 import pytest
 from analysis_toys import answer, played, right
 from evaluation_toys import passage, toy_case, toy_pairs
+from toys import make_case, make_pair
 
 from judge_r1.evaluation.analysis.inputs import AnalysisError
 from judge_r1.evaluation.analysis.reasoning import reasoning_grid, reasoning_of, reasoning_row
+from judge_r1.pairs import PairSet
 from judge_r1.records import Judgment, Trajectory, Turn
 
 PAIRS = toy_pairs(6)
@@ -18,7 +20,7 @@ def number(pair) -> int:  # type: ignore[no-untyped-def]
 
 
 def test_shares_of_a_judge_whose_every_thought_is_known(tmp_path: Path) -> None:
-    """Of eight pairs a case: names P1 always (right where P1 is broken), quotes the case for two, repeats A for others."""
+    """It always names P1 (right where P1 is broken), and quotes the case for two of eight pairs a case."""
     chosen = {pair.pair_id for pair in PAIRS if pair.violated in ((2,), (3,))}
 
     def says(pair, ask):  # type: ignore[no-untyped-def]
@@ -38,10 +40,6 @@ def test_shares_of_a_judge_whose_every_thought_is_known(tmp_path: Path) -> None:
 def test_what_a_reasoning_took_from_the_case_is_no_quotation_of_ones_own(tmp_path: Path) -> None:
     """The reference of a toy case repeats no sentence of it, so one pair's candidate is made to."""
     case = toy_case(0)
-    from toys import make_case, make_pair
-
-    from judge_r1.pairs import PairSet
-
     copied = make_case(case.context, reference="1. Witness 1 of file 0 paid 21 crowns. So it stands.")
     pair = make_pair(copied, "1. It falls.", (1,))
     says = {

@@ -1,3 +1,4 @@
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_quartiles_hold_every_item_once_and_keep_equal_values_together(values: d
     assert sorted(i for ids in found.values() for i in ids) == sorted(values)
     assert len(found) <= parts
     of = [{values[i] for i in ids} for ids in found.values()]
-    assert all(max(low) < min(high) for low, high in zip(of, of[1:], strict=False))
+    assert all(max(low) < min(high) for low, high in pairwise(of))
 
 
 def test_four_even_quartiles_by_name() -> None:

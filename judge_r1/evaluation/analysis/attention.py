@@ -30,6 +30,8 @@ from judge_r1.tokens import Codec
 
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
 """Table 14, GRPO-8B: shares of these five sections together."""
+FEW = 5
+"""A bootstrap over fewer clusters than these is too sure of itself."""
 
 
 class Look(NamedTuple):
@@ -142,7 +144,12 @@ def attention_row(found: Sequence[Look]) -> dict[str, Any]:
 
 
 def _gap(section: str, one: Sequence[Look], other: Sequence[Look]) -> dict[str, Any] | None:
+    """The difference of two groups of decisions; without an interval where one of them is of too few clusters."""
     if not one or not other:
         return None
     a, b = ([(look.cluster_id, min(1.0, look.attention.get(section, 0.0))) for look in part] for part in (one, other))
-    return {"value": fmean(value for _, value in a) - fmean(value for _, value in b), "ci95": list(gap_ci(a, b))}
+    enough = min(len({look.cluster_id for look in part}) for part in (one, other)) >= FEW
+    return {
+        "value": fmean(value for _, value in a) - fmean(value for _, value in b),
+        "ci95": list(gap_ci(a, b)) if enough else None,
+    }

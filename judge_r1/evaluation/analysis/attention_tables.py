@@ -1,6 +1,6 @@
 """Table 14 beside the share of the tokens, and as bars."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.evaluation.bars import bar_chart
@@ -12,7 +12,8 @@ NOTE = (
     "sign of the answer [95 % interval, clustered]. Tokens: the section's share of all tokens read by then, which is "
     "what even attention would give it. Relative: attention / tokens. Of five, even, paper: shares among the paper's "
     "five sections alone, of the attention here, of the tokens here, and of the attention in supplementary Table 14 "
-    "(GRPO-8B). A - B: decisions for A minus those for B; right - wrong alike [95 % interval, clustered]."
+    "(GRPO-8B). A - B: decisions for A minus those for B; right - wrong alike [95 % interval, clustered; none where "
+    "one side is of fewer than 5 clusters]."
 )
 
 
@@ -41,7 +42,8 @@ def attention_figure(name: str, row: Mapping[str, Any]) -> Figure:
     labels = [_short(section) for section in row["sections"]]
     bars = {key: [part[key] for part in row["sections"].values()] for key in ("attention", "tokens")}
     title = f"{name}: share of the attention and of the tokens"
-    return Figure(title, bar_chart(title, labels, bars, {"attention": 0, "tokens": 6}), {"attention": 0, "tokens": 6})
+    colours = {"attention": 0, "tokens": 6}
+    return Figure(name, bar_chart(title, labels, bars, colours), colours, f"{title}.")
 
 
 def _short(section: str) -> str:
@@ -63,7 +65,9 @@ def _share(value: float | None) -> str:
     return NONE if value is None else f"{100 * value:.1f}"
 
 
-def _interval(value: float, ci95: tuple[float, float], sign: str = "") -> str:
+def _interval(value: float, ci95: Sequence[float] | None, sign: str = "") -> str:
+    if ci95 is None:
+        return f"{100 * value:{sign}.1f}"
     low, high = ci95
     return f"{100 * value:{sign}.1f} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
 

@@ -161,4 +161,4 @@ def global_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> Figure:
     }
     colours = {name: number for number, name in enumerate(lines)}
     title = f"{name}: share of passages from other cases, by log10 of the number of cases"
-    return Figure(title, line_chart(title, lines, colours, dots=True), colours)
+    return Figure(name, line_chart(title, lines, colours, dots=True), colours, f"{title}.")

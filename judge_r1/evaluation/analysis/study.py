@@ -103,7 +103,7 @@ def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
     labels = [*domains, *codes]
     colours = {name: number % COLOURS for number, name in enumerate(values)}
     title = "Accuracy by domain and principle (Figure 1)"
-    return {"labels": labels, "rows": values}, Figure(title, radar_chart(title, labels, values, colours), colours)
+    return {"labels": labels, "rows": values}, Figure("Figure 1", radar_chart(title, labels, values, colours), colours)
 
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:

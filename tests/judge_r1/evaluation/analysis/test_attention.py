@@ -129,6 +129,10 @@ def test_planted_shares_give_planted_differences() -> None:
     assert part["of_five"] == pytest.approx(1)
     assert part["first_minus_second"]["value"] == pytest.approx(0.3)
     assert part["right_minus_wrong"]["value"] == pytest.approx(0.0)
+    assert part["right_minus_wrong"]["ci95"] is None  # two decisions and one have no interval
+    many = [look(f"{n}", n % 2 == 0, True, 0.5 + n / 100) for n in range(10)]
+    low, high = attention_row(many)["sections"][A]["first_minus_second"]["ci95"]
+    assert low <= -0.01 <= high
     assert "context" not in attention_row(found)["sections"]
 
 

@@ -88,7 +88,8 @@ def out_of_case(
     if unknown := {query.case_id for query in queries} - corpus.passages.keys():
         raise AnalysisError(f"a query belongs to case {min(unknown)}, which the cases given do not hold")
     Random(seed).shuffle(cases)
-    # cases with queries first, in the same seeded order, so that small blocks leave out as few queries as can be
+    place = {case_id: number for number, case_id in enumerate(cases)}
+    # cases with queries are cut into blocks first, so that as few queries as can be are left out
     with_queries = {query.case_id for query in queries}
     order = [c for c in cases if c in with_queries] + [c for c in cases if c not in with_queries]
     rows = []
@@ -98,7 +99,8 @@ def out_of_case(
             inside = [query for query in queries if query.case_id in set(block)]
             if not inside:
                 continue
-            for query, owners in zip(inside, corpus.search(block, [q.query for q in inside], k), strict=True):
+            indexed = sorted(block, key=place.__getitem__)  # equal passages are found in this order: it favours nobody
+            for query, owners in zip(inside, corpus.search(indexed, [q.query for q in inside], k), strict=True):
                 others = [owner != query.case_id for owner in owners]
                 shares.append(fmean(others))
                 clusters.append(query.case_id)

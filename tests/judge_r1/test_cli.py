@@ -25,6 +25,7 @@ COMMANDS = [
     "watch",
     "demo",
 ]
+COMMANDS += ["analyse attention", "analyse global-index"]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
 RECIPES = Path(__file__).parents[2] / "recipes"
 

@@ -30,7 +30,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, benchmarks, report, inspect):
+groups = (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, benchmarks, report, inspect)
+for group in groups:
     group.register(app)
 
 

@@ -9,7 +9,7 @@ leaves out games that end in a tie.
 from pathlib import Path
 
 from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite, both_orders
-from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset, with_ties
+from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, with_ties
 from judge_r1.benchmarks.tables import Row, objects, one_file
 from judge_r1.games import settle_agreed
 from judge_r1.records import Item
@@ -22,16 +22,15 @@ def load(path: Path, subset: str | None) -> Suite:
     """`subset` is a scenario."""
     file = one_file(path, NAME, f"data/test/{NAME}")
     items = checked((item_of(row, number) for number, row in enumerate(objects(file))), file)
-    kept = of_subset(items, subset, group_of)
+    kept = of_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
     return Suite(list(kept), orders=both_orders, settle=settle_agreed, extra=with_ties)
 
 
 def item_of(row: Row, number: int) -> Item:
-    """Grouped by scenario; the pairs of one query are one cluster."""
+    """The pairs of one query are one cluster."""
     return Item(
         item_id=f"{row.name('scenario')}/{number}",
         cluster_id=cluster_of(row.text("prompt")),
-        group=row.name("scenario"),
         instruction=row.text("prompt"),
         candidates=(row.text("response 1"), row.text("response 2")),
         gold=row.one_of("label", LABELS),

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
-from judge_r1.benchmarks.pairwise import checked, of_subset, outcome_of, published
+from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, outcome_of, published
 from judge_r1.benchmarks.tables import HUB, Row, objects, rows
 from judge_r1.games import Game, ItemOutcome
 from judge_r1.records import Item
 
 LABELS = {"A>B": "A", "B>A": "B"}
 TIE = "A=B"
+WITHHELD = "[HELD OUT]"
+"""Stands for the texts of pairs that a copy of an output file keeps back; its decisions are whole."""
 CATEGORIES: Mapping[str, str] = {
     "mmlu-pro": "Knowledge",
     "livebench-reasoning": "Reasoning",
@@ -33,16 +35,16 @@ def load(path: Path, subset: str | None) -> Suite:
 
 
 def item_of(row: Row) -> Item:
-    """Grouped by category; the pairs of one original question are one cluster."""
-    source = row.name("source")
+    """Grouped by category; the pairs of one question, by whatever model, are one cluster."""
+    pair_id, asked, source = row.name("pair_id"), row.text("question"), row.name("source")
     category = next((name for start, name in CATEGORIES.items() if source.startswith(start)), None)
     if category is None:
         raise row.bad("source", f"must begin with one of {', '.join(CATEGORIES)}, not {source[:80]!r}")
     return Item(
-        item_id=row.name("pair_id"),
-        cluster_id=f"{source}/{row.name('original_id')}",
+        item_id=pair_id,
+        cluster_id=pair_id if asked == WITHHELD else cluster_of(asked),
         group=category,
-        instruction=row.text("question"),
+        instruction=asked,
         candidates=(row.text("response_A"), row.text("response_B")),
         gold=row.one_of("label", LABELS),
     )

@@ -12,32 +12,31 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite
+from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite
 from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, outcome_of, published, with_ties
 from judge_r1.benchmarks.tables import Row, objects, one_file
-from judge_r1.games import ItemOutcome
+from judge_r1.games import Game, ItemOutcome
 from judge_r1.records import Item
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
 SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
-UNREAD = "garbage"
-"""What the results write where an answer could not be read."""
 
 
 def load(path: Path, subset: str | None) -> Suite:
     """`subset` is the application that an instruction was written for (`motivation_app`)."""
     file = one_file(path, "testset-v1.json", "data/testset-v1.json")
-    items = checked(map(item_of, objects(file)), file)
-    return Suite(list(of_subset(items, subset, lambda item: (item.group,))), extra=with_ties)
+    pairs = [(item_of(row), row.name("motivation_app")) for row in objects(file)]
+    written_for = {item.item_id: application for item, application in pairs}
+    items = checked((item for item, _ in pairs), file)
+    return Suite(list(of_subset(items, subset, lambda item: (written_for[item.item_id],))), extra=with_ties)
 
 
 def item_of(row: Row) -> Item:
-    """Grouped by application; the pairs of one instruction and input are one cluster."""
+    """The pairs of one instruction and input are one cluster."""
     asked = "\n\n".join(part for part in (row.text("instruction"), row.text("input")) if part.strip())
     return Item(
         item_id=row.name("idx"),
         cluster_id=cluster_of(asked),
-        group=row.name("motivation_app"),
         instruction=asked,
         candidates=(_answer(row, "response1"), _answer(row, "response2")),
         gold=_majority(row),
@@ -47,13 +46,16 @@ def item_of(row: Row) -> Item:
 def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]:
     """The repository's `*-testset-v1.json` results: a column that ends in `_result` holds 1, 2, 0 or Tie, and anything
     else where the judge's answer could not be read (`garbage`), which is invalid."""
-    suite = load(path, subset)
-    games = {row.name("idx"): published((0, 1), _said(row), UNREAD) for row in objects(file)}
+    suite, whole = load(path, subset), {item.item_id for item in load(path, None).items}
+    games: dict[str, Game] = {}
+    for row in objects(file):
+        name = row.name("idx")
+        if name not in whole or name in games:
+            raise row.bad("idx", f"{name} {'stands in the file twice' if name in games else f'is no item of {path}'}")
+        games[name] = published((0, 1), _said(row))
     missing = [item.item_id for item in suite.items if item.item_id not in games]
     if missing:
-        raise next(objects(file)).bad(
-            "idx", f"of item {missing[0]} stands nowhere in the file ({len(missing)} missing)"
-        )
+        raise BadBenchmark(f"{file} has no result for {len(missing)} item(s), such as idx {missing[0]}")
     return [outcome_of(suite, item, [games[item.item_id]]) for item in suite.items]
 
 

@@ -39,8 +39,8 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
 
 def row_names(files: Sequence[Path]) -> list[str]:
     """Each file's name without its ending, with as many of its folders as it takes to tell the files apart."""
-    if len({file.absolute() for file in files}) < len(files):
-        raise NoPredictions("the same file is given twice in --predictions")
     parts = [(*file.absolute().parts[1:-1], file.name.split(".json")[0]) for file in files]
-    depth = next(n for n in range(1, 10_000) if len({part[-n:] for part in parts}) == len(parts))
+    if len(set(parts)) < len(parts):
+        raise NoPredictions("two files of --predictions have the same name in the same folder: give each of them once")
+    depth = next(n for n in range(1, max(map(len, parts)) + 1) if len({part[-n:] for part in parts}) == len(parts))
     return ["/".join(part[-depth:]) for part in parts]

@@ -29,14 +29,13 @@ SAID = st.sampled_from([0, 1, 2])
 
 
 @given(st.lists(st.tuples(SAID, SAID, SAID), min_size=1, max_size=8))
-def test_a_pair_is_right_where_both_orders_give_its_label(said: list[tuple[int, int, int]]) -> None:
+def test_a_pair_is_right_where_both_orders_give_its_label(
+    tmp_path_factory: pytest.TempPathFactory, said: list[tuple[int, int, int]]
+) -> None:
     """The repository's count: turn the exchanged answer back; agreement where both are the label."""
     words = {0: "A", 1: "B", 2: "tie"}
-    file = write(Path(f"/tmp/judge_r1_autoj_{id(said)}.jsonl"), [pair(label) for label, _, _ in said])
-    try:
-        suite = load(file, None)
-    finally:
-        file.unlink()
+    file = tmp_path_factory.getbasetemp() / "testdata_pairwise.jsonl"
+    suite = load(write(file, [pair(label) for label, _, _ in said]), None)
     told = {item.item_id: answers for item, (_, *answers) in zip(suite.items, said, strict=True)}
     outcomes = decided(suite, lambda item, order: PairwiseVerdict(winner=words[told[item.item_id][order[0]]]))
     back = {0: 1, 1: 0, 2: 2}

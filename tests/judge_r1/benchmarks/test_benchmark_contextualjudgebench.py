@@ -35,7 +35,7 @@ def test_the_context_is_the_case_to_search(tmp_path: Path) -> None:
     assert len(suite.texts) == 9
     question = suite.question(suite.items[0], (1, 0))
     assert isinstance(question, Question)
-    assert question.context == suite.texts[question.case_id or ""].replace("\n", "")
+    assert question.context == suite.texts[question.case_id or ""]
     assert question.reasoning_a == suite.items[0].candidates[1]
     assert {item.candidates["AB".index(item.gold)] for item in suite.items} == {"Anna signed"}
     assert {item.gold for item in suite.items} == {"A", "B"}

@@ -6,6 +6,7 @@ import typer
 
 from judge_r1.commands import (
     audit,
+    calibrate,
     data,
     demo,
     evaluate,
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, inspect):
+for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, calibrate, report, inspect):
     group.register(app)
 
 

@@ -18,6 +18,7 @@ COMMANDS = [
     "export",
     "train",
     "eval",
+    "calibrate",
     "search",
     "doctor",
     "report",

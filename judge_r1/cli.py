@@ -7,6 +7,7 @@ import typer
 from judge_r1.commands import (
     audit,
     benchmarks,
+    calibrate,
     data,
     demo,
     evaluate,
@@ -30,8 +31,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-groups = (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, benchmarks, report, inspect)
-for group in groups:
+building, training = (demo, data, audit, rationales, export), (train, launch, watch, merge)
+for group in (*building, *training, evaluate, benchmarks, calibrate, report, inspect):
     group.register(app)
 
 

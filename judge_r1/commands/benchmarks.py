@@ -25,13 +25,10 @@ def benchmarks() -> None:
     if not console.is_terminal:
         for name, entry in entries.items():
             state = ("verified" if entry.verified else "unverified") + (", outputs" if entry.predictions else "")
-            for line in (
-                f"{name} ({state})",
-                f"  {entry.about}",
-                f"  path: {entry.path}",
-                f"  subset: {entry.subsets}",
-            ):
+            for line in (f"{name} ({state})", f"  {entry.about}", f"  path: {entry.path}"):
                 console.out(line, highlight=False)
+            if entry.subsets:
+                console.out(f"  subset: {entry.subsets}", highlight=False)
         return
     table = Table("benchmark", "about", "at --path", "state", "--subset", show_lines=True)
     for name, entry in entries.items():

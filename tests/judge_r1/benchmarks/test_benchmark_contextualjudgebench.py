@@ -71,6 +71,14 @@ def test_a_split_alone_has_the_same_items(tmp_path: Path) -> None:
         load(tmp_path, "refusal")
 
 
+def test_the_hub_gives_what_its_files_give(tmp_path: Path) -> None:
+    """The folder as it lies on the hub, read by `datasets`."""
+    suite, local = load(Path(f"hub:{whole(tmp_path)}"), None), load(tmp_path, None)
+    assert list(suite.items) == list(local.items)
+    assert suite.texts == local.texts
+    assert {item.group for item in load(Path(f"hub:{tmp_path}"), "completeness_qa").items} == {"completeness_qa"}
+
+
 def test_a_pair_without_a_context_is_named(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match=r"line 1: 'context' must not be empty"):
         load(write(tmp_path / "faithfulness_qa.jsonl", [pair(" ")]), None)

@@ -63,11 +63,7 @@ def test_no_outcomes_have_no_measures() -> None:
     assert with_ties([]) == {"non-tie": None, "macro F1": None}
 
 
-def test_every_benchmark_says_what_it_needs_and_is_in_the_docs() -> None:
-    text = (REPO / "docs" / "benchmarks.md").read_text()
+def test_every_benchmark_is_in_the_docs() -> None:
+    pages = [page.read_text() for page in (REPO / "docs").glob("*.md")]
     for name in BENCHMARKS.names():
-        entry = BENCHMARKS.get(name)
-        assert entry.about
-        assert entry.path
-        assert entry.subsets
-        assert f"`{name}`" in text
+        assert any(f"`{name}`" in page for page in pages), name

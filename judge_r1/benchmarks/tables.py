@@ -10,6 +10,7 @@ folder itself otherwise, files in the order of their names. Every mistake names 
 import gzip
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,15 +108,14 @@ def one_file(path: Path, *places: str) -> Path:
 
 def objects(path: Path) -> Iterator[Row]:
     """The rows of one file, read by its ending."""
-    suffix = next((suffix for suffix in SUFFIXES if path.name.endswith(suffix)), "")
+    suffix = _suffix(path)
     readers = {".json": _json, ".parquet": _parquet, "": _unknown}
-    split = _SHARD.sub("", path.name.removesuffix(suffix))
     try:
         for place, values in readers.get(suffix, _json_lines)(path):
             if not isinstance(values, dict):
                 raise BadBenchmark(f"{path}, {place}: must be an object of columns, not {type(values).__name__}")
-            yield Row(f"{path}, {place}", split, values)
-    except (OSError, EOFError) as error:
+            yield Row(f"{path}, {place}", _split(path), values)
+    except (OSError, EOFError, zlib.error) as error:
         raise BadBenchmark(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
@@ -130,7 +130,8 @@ def _local(path: Path, splits: Sequence[str]) -> Iterator[Row]:
         raise BadBenchmark(f"{path} holds no table: expected {', '.join(SUFFIXES)}")
     wanted = {file: split for file, split in files.items() if not splits or split in splits}
     if not wanted:
-        raise BadBenchmark(f"{path} holds no table called {' or '.join(splits)}; there is: {', '.join(files.values())}")
+        there = ", ".join(dict.fromkeys(files.values()))
+        raise BadBenchmark(f"{path} holds no table called {' or '.join(splits)}; there is: {there}")
     for file in wanted:
         yield from objects(file)
 
@@ -140,7 +141,16 @@ def _tables(folder: Path) -> dict[Path, str]:
     if not folder.is_dir():
         return {}
     files = sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.is_file())
-    return {file: _SHARD.sub("", file.name[: file.name.index(".")]) for file in files}
+    return {file: _split(file) for file in files}
+
+
+def _suffix(file: Path) -> str:
+    return next((suffix for suffix in SUFFIXES if file.name.endswith(suffix)), "")
+
+
+def _split(file: Path) -> str:
+    """A file's name without its ending and the number of its shard."""
+    return _SHARD.sub("", file.name.removesuffix(_suffix(file)))
 
 
 def _json_lines(file: Path) -> Iterator[tuple[str, Any]]:

@@ -6,8 +6,10 @@ from benchmark_toys import accuracy, decided, play, write
 
 from judge_r1.benchmarks import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
+from judge_r1.judges import Making, play_all
+from judge_r1.judges.spec import make_row
 from judge_r1.questions import Question
-from judge_r1.records import PairwiseVerdict
+from judge_r1.records import PairwiseVerdict, evidence_of
 
 
 def pair(context: str, **more: Any) -> dict[str, Any]:
@@ -49,6 +51,22 @@ def test_an_agentic_judge_finds_passages_of_the_context(tmp_path: Path) -> None:
     first, second = (item.case_id or "" for item in suite.items)
     assert retriever.search([(first, "who signed"), (second, "letter")], 1)[0][0].passage.text.startswith("In May Anna")
     assert "letter" in retriever.search([(second, "signed letter")], 1)[0][0].passage.text
+
+
+TINY = "budget.response_tokens=200,budget.max_searches=1,budget.top_k=1@bundled:tiny"
+
+
+def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> None:
+    """The tiny model that ships with the package, greedy: it searches, and is shown its own pair's context alone."""
+    suite = load(whole(tmp_path), "faithfulness_qa")
+    text = f"agentic:context=none,retriever=bm25,prompt=compact,{TINY}"
+    (judge,) = make_row(text, Making("", texts=suite.texts)).members
+    played = play_all(judge, suite.asks()[:1])
+    assert sum(game.trajectory.searches for game in played) > 0
+    for game in played:
+        shown = evidence_of(game.trajectory.turns)
+        assert all(passage.text in suite.texts[game.ask.item.case_id or ""] for passage in shown)
+        assert len(shown) == game.trajectory.searches
 
 
 def test_a_pair_is_right_where_both_orders_are(tmp_path: Path) -> None:

@@ -18,11 +18,14 @@ class BadJudge(JudgeError):
 
 
 class Played(NamedTuple):
-    """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text."""
+    """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text. `confidence`
+    is how sure it was of its comparison (`judge_r1.decision`), `usage` what the game has cost at an endpoint."""
 
     ask: Ask
     trajectory: Trajectory
     verdict: Verdict
+    confidence: float | None = None
+    usage: Mapping[str, float] | None = None
 
 
 class Judge(Protocol):

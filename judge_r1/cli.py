@@ -7,6 +7,7 @@ import typer
 from judge_r1.commands import (
     analyse,
     audit,
+    benchmarks,
     calibrate,
     data,
     demo,
@@ -31,10 +32,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-GROUPS = (
-    demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, calibrate, analyse, report, inspect,
-)  # fmt: skip
-for group in GROUPS:
+building, training = (demo, data, audit, rationales, export), (train, launch, watch, merge)
+for group in (*building, *training, evaluate, benchmarks, calibrate, analyse, report, inspect):
     group.register(app)
 
 

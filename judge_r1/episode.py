@@ -104,7 +104,10 @@ class Episode:
         self.loss_mask: list[int] = []
         self.logprobs: list[float] = []
         self.turns: list[Turn] = []
-        self._codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
+        self.rivals: dict[int, float] = {}
+        """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
+        backend knows it. No part of the trajectory."""
+        self.codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
         self._searches = 0
         self._state: State
         self._check_room_for_notices()
@@ -121,6 +124,16 @@ class Episode:
     def thinking(self) -> bool:
         """Whether a thought is open: at the start, if the chat template opened one."""
         return self._scanner.open == "think"
+
+    @property
+    def open(self) -> str | None:
+        """The block that is open: "think", "search" or "answer"."""
+        return self._scanner.open
+
+    @property
+    def tagged(self) -> bool:
+        """Does the answer stand between tags, or bare in one turn?"""
+        return self._parse_bare is None
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         """Take sampled ids with their log-probabilities; returns how many were used.
@@ -174,6 +187,17 @@ class Episode:
             raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
         self._finish(f"{INFRASTRUCTURE}{reason}")
 
+    def end(self, reason: str) -> None:
+        """End the episode without an answer for a cause that counts against the judge: it declined to answer, or its
+        prompt is more than it reads."""
+        if isinstance(self._state, Finished):
+            raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
+        self._finish(reason)
+
+    def cut(self) -> None:
+        """End the episode where its turn has been cut for want of tokens, by somebody who counts them himself."""
+        self.end(self._open_reason("turn_budget"))
+
     def trajectory(self) -> Trajectory:
         """Everything so far as a record."""
         finished = self._state if isinstance(self._state, Finished) else Finished("unfinished")
@@ -203,7 +227,7 @@ class Episode:
             )
 
     def _begin_turn(self) -> None:
-        self._stream = _Stream(self._codec.decode)
+        self._stream = _Stream(self.codec.decode)
         self._scanner = _Scanner()
         self._turn_tokens = 0
         self._state = Sample(self._left())
@@ -260,14 +284,14 @@ class Episode:
 
     def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
         """An observation as ids and as text: our frame is trusted, the passages are not."""
-        ids: list[int] = self._codec.encode_trusted("<information>")
+        ids: list[int] = self.codec.encode_trusted("<information>")
         text = "<information>"
         for number, passage in enumerate(passages, 1):
             head, body = f"\n[{number}]", " " + neutralise(passage)
-            ids += self._codec.encode_trusted(head) + self._codec.encode_inserted(body)
+            ids += self.codec.encode_trusted(head) + self.codec.encode_inserted(body)
             text += head + body
         tail = f"\n({notice})</information>"
-        return ids + self._codec.encode_trusted(tail), text + tail
+        return ids + self.codec.encode_trusted(tail), text + tail
 
     def _open_reason(self, otherwise: str) -> str:
         return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise

@@ -12,7 +12,7 @@ from rich.progress import track
 from judge_r1.backends import Sampling, SearchFunction, TokenBackend
 from judge_r1.clock import Clock
 from judge_r1.config import EpisodeConfig
-from judge_r1.episode import Episode
+from judge_r1.episode import Budget, Episode
 from judge_r1.errors import JudgeError
 from judge_r1.pairs import PairSet
 from judge_r1.parsing import parse_table6, parse_tolerant
@@ -45,8 +45,8 @@ def new_episode(
 def question_episode(
     question: Question, config: EpisodeConfig, codec: Codec, eos_ids: Collection[int], *, where: str, seed: int = 0
 ) -> Episode:
-    """The episode of a question, ready to sample; without a text to search in, one without searches."""
-    budget = config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
+    """The episode of a question, ready to sample."""
+    budget = question_budget(question, config)
     prompt = question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
     ids = codec.prompt_ids(prompt, thinking=config.thinking)
     if len(ids) > config.prompt_tokens:
@@ -55,6 +55,11 @@ def question_episode(
             "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)"
         )
     return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
+
+
+def question_budget(question: Question, config: EpisodeConfig) -> Budget:
+    """What an episode of this question may spend: no searches without a text to search in."""
+    return config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
 
 
 BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}

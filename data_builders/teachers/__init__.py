@@ -5,11 +5,11 @@ from typing import Protocol
 
 from pydantic import Field
 
-from judge_r1.errors import JudgeError
+from judge_r1.backends.endpoints import EndpointError
 from judge_r1.records import NonEmpty, Record
 
 
-class TeacherError(JudgeError):
+class TeacherError(EndpointError):
     """A teacher that cannot be asked, or gave no answer in time."""
 
 

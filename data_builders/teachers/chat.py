@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from data_builders.teachers import Answer, Ask
 from data_builders.teachers.wire import FailedRow
+from judge_r1.backends.endpoints import OpenAIEndpoint
 
 BATCH_URL = "/v1/chat/completions"
 _CUT = ("length", "content_filter")
@@ -24,39 +24,31 @@ class Chat:
 
     @property
     def url(self) -> str:
-        return f"{self.base}/chat/completions"
+        return self._endpoint.url
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """OpenAI's own variable holds OpenAI's key: no other host is shown it."""
-        return ("JUDGE_R1_TEACHER_KEY", "OPENAI_API_KEY") if self._openai else ("JUDGE_R1_TEACHER_KEY",)
+        return self._endpoint.key_variables
 
     @property
     def needs_key(self) -> bool:
-        return self._openai
+        return self._endpoint.needs_key
 
     @property
-    def _openai(self) -> bool:
-        host = urlsplit(self.base).hostname or ""
-        return host == "openai.com" or host.endswith(".openai.com")
+    def _endpoint(self) -> OpenAIEndpoint:
+        return OpenAIEndpoint(self.base, self.model, "JUDGE_R1_TEACHER_KEY")
 
     def headers(self, key: str | None) -> dict[str, str]:
-        return {"authorization": f"Bearer {key}"} if key else {}
+        return self._endpoint.headers(key)
 
     def body(self, ask: Ask) -> dict[str, Any]:
-        """OpenAI's reasoning models know `max_tokens` by another name and take no temperature but their own, which is
-        1; other servers know the old name only, and have temperatures of their own."""
         messages = [{"role": "system", "content": ask.system}] if ask.system else []
-        body: dict[str, Any] = {
-            "model": self.model,
-            "messages": [*messages, {"role": "user", "content": ask.user}],
-            "max_completion_tokens" if self._openai else "max_tokens": ask.max_tokens,
-        }
-        if not (self._openai and ask.temperature == 1):
-            body["temperature"] = ask.temperature
-        if ask.sample:
-            body["seed"] = ask.sample
-        return body
+        return self._endpoint.chat(
+            [*messages, {"role": "user", "content": ask.user}],
+            max_tokens=ask.max_tokens,
+            temperature=ask.temperature,
+            **({"seed": ask.sample} if ask.sample else {}),
+        )
 
     def read(self, data: Any) -> Answer:
         choice, usage = data["choices"][0], data["usage"]

@@ -1,6 +1,6 @@
 """Local generation with transformers: many episodes in lock-step, one key-value cache kept over all their turns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -14,10 +14,13 @@ _WORTH_COPYING = 0.75
 
 
 class TransformersBackend:
-    """`model` is a causal LM in eval mode or not (it is put back as it was); `batch_size` episodes run at a time."""
+    """`model` is a causal LM in eval mode or not (it is put back as it was); `batch_size` episodes run at a time.
+    `flips` names the rival of each id whose rival's log-probability is to be noted (`judge_r1.decision`)."""
 
-    def __init__(self, model: Any, *, pad_id: int, batch_size: int = 64) -> None:
-        self.model, self.pad_id, self.batch_size = model, pad_id, batch_size
+    def __init__(
+        self, model: Any, *, pad_id: int, batch_size: int = 64, flips: Mapping[int, int] | None = None
+    ) -> None:
+        self.model, self.pad_id, self.batch_size, self.flips = model, pad_id, batch_size, flips or {}
 
     @torch.no_grad()
     def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
@@ -28,7 +31,7 @@ class TransformersBackend:
         try:
             for start in range(0, len(order), self.batch_size):
                 batch = order[start : start + self.batch_size]
-                _Batch(self.model, self.pad_id, [(i, episodes[i]) for i in batch]).run(search, temperature)
+                _Batch(self.model, self.pad_id, [(i, episodes[i]) for i in batch], self.flips).run(search, temperature)
         finally:
             self.model.train(training)
 
@@ -37,8 +40,8 @@ class _Batch:
     """Rows of one lock-step run. Each step feeds every live row the same number of ids: one sampled id, or ids of
     an observation that the row still has to read. Finished rows idle until enough of them leave together."""
 
-    def __init__(self, model: Any, pad_id: int, rows: list[tuple[int, Episode]]) -> None:
-        self.model, self.rows = model, rows
+    def __init__(self, model: Any, pad_id: int, rows: list[tuple[int, Episode]], flips: Mapping[int, int]) -> None:
+        self.model, self.rows, self.flips = model, rows, flips
         longest = max(len(episode.prompt_ids) for _, episode in rows)
         ids = torch.full((len(rows), longest), pad_id, device=model.device)
         self.mask = torch.zeros_like(ids)
@@ -62,6 +65,9 @@ class _Batch:
                 if self.unread[row] or isinstance(episode.state, Finished):
                     continue
                 before = len(episode.token_ids)
+                if (rival := self.flips.get(tokens[row])) is not None:
+                    behind = float(logits[row, rival] - logits[row, tokens[row]])
+                    episode.rivals[before] = logprobs[row] + behind / (temperature or 1.0)
                 episode.feed([tokens[row]], [logprobs[row]])
                 self.unread[row] = episode.token_ids[before:]  # the id, and the notice if a search was refused
                 if isinstance(episode.state, Search):

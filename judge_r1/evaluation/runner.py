@@ -5,7 +5,8 @@ import json
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from judge_r1.benchmarks import Suite
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.outcomes import reward_as_shown
 from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.jsonl import dump_line, read_jsonl, write_json
+from judge_r1.jsonl import read_jsonl, write_json
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
 from judge_r1.records import Item, NonEmpty, ReasoningPair, Record, Trajectory, Verdict, content_hash
@@ -42,6 +43,8 @@ class Trace(Record):
     member: int
     verdict: Verdict
     trajectory: Trajectory
+    usage: dict[str, float] | None = None
+    """What the game has cost at an endpoint: calls, tokens, seconds."""
 
     @property
     def key(self) -> tuple[int, str, tuple[int, ...], int]:
@@ -120,7 +123,7 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
     wanted = {item_id: count * len(row.members) for item_id, count in expected.items()}
     pairs = suite.pairs.by_id() if suite.pairs else {}
     failures: Counter[str] = Counter()
-    with _progress(console, row.name, len(items)) as tell:
+    with _progress(console, row.name, len(items)) as tell, _appending(out / TRACES) as append:
         right = [
             settled(row.name, suite, items[i], found).credit for i, found in games.items() if len(found) == wanted[i]
         ]
@@ -141,7 +144,7 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
                 games[item.item_id].append(trace)
                 if len(games[item.item_id]) == wanted[item.item_id]:
                     right.append(settled(row.name, suite, item, games[item.item_id]).credit)
-                _append(out / TRACES, trace)
+                append(trace)
                 tell(right)
             if waiting:
                 failures["unanswered"] += len(waiting)
@@ -162,6 +165,14 @@ async def _nothing() -> AsyncIterator[Played]:
 
 def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningPair]) -> Trace:
     ask, trajectory = played.ask, played.trajectory
+    if not all(map(isfinite, trajectory.logprobs)):
+        raise EvaluationError(
+            f"row {row!r}: item {ask.item.item_id} was answered with log-probabilities that are no numbers, which no "
+            "file of traces can hold: that is a mistake in the judge or its server"
+        )
+    if played.confidence is not None and trajectory.judgment is not None:
+        sure = trajectory.judgment.model_copy(update={"confidence": played.confidence})
+        trajectory = trajectory.model_copy(update={"judgment": sure})
     if ask.item.item_id in pairs and trajectory.turns:
         trajectory = reward_as_shown(trajectory, pairs[ask.item.item_id], ask.order)
     return Trace(
@@ -172,6 +183,7 @@ def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningP
         member=member,
         verdict=played.verdict,
         trajectory=trajectory,
+        usage=None if played.usage is None else dict(played.usage),
     )
 
 
@@ -248,15 +260,29 @@ def _drop_torn_line(path: Path) -> bool:
     return position < end
 
 
-def _append(path: Path, trace: Trace) -> None:
+@contextmanager
+def _appending(path: Path) -> Iterator[Callable[[Trace], None]]:
+    """What appends a trace to the file and gives it to the system at once: a kill tears no more than the last line."""
+
+    def append(trace: Trace) -> None:
+        try:
+            log.write(trace.model_dump_json(by_alias=True).encode() + b"\n")
+            log.flush()
+        except OSError as error:
+            raise EvaluationError(
+                f"{path} cannot be written ({error.strerror}): what was judged so far is kept; make room "
+                "and run again with --resume"
+            ) from error
+
     try:
-        with path.open("ab") as log:
-            log.write(dump_line(trace).encode())
+        log = path.open("ab")
     except OSError as error:
-        raise EvaluationError(
-            f"{path} cannot be written ({error.strerror}): what was judged so far is kept; make room "
-            "and run again with --resume"
-        ) from error
+        raise EvaluationError(f"{path} cannot be written ({error.strerror}): choose another --out") from error
+    try:
+        yield append
+    finally:
+        with suppress(OSError):  # what could not be written was reported above
+            log.close()
 
 
 @contextmanager

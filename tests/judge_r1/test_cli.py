@@ -18,6 +18,7 @@ COMMANDS = [
     "export",
     "train",
     "eval",
+    "benchmarks",
     "calibrate",
     "search",
     "doctor",

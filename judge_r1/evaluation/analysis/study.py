@@ -95,20 +95,28 @@ def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
     codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
     if len(domains) + len(codes) < 3:
         raise AnalysisError(f"the rows share {len(domains) + len(codes)} domains and principles: a radar needs three")
-    values = {
-        row["name"]: [row["by_domain"][d]["accuracy"] for d in domains]
-        + [row["by_principle"][code]["accuracy"] for code in codes]
+    parts = {
+        row["name"]: [row["by_domain"][d] for d in domains] + [row["by_principle"][code] for code in codes]
         for row in rows
     }
     labels = [*domains, *codes]
+    told = {
+        name: [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in row] for name, row in parts.items()
+    }
+    values = {name: [float(part["accuracy"]) for part in row] for name, row in parts.items()}
     colours = {name: number % COLOURS for number, name in enumerate(values)}
-    title = "Accuracy by domain and principle (Figure 1)"
-    return {"labels": labels, "rows": values}, Figure("Figure 1", radar_chart(title, labels, values, colours), colours)
+    svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colours)
+    return {"labels": labels, "rows": told}, Figure("Figure 1", svg, colours)
 
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:
-    cells = tuple((name, *(share(value) for value in values)) for name, values in found["rows"].items())
-    return Grid("Accuracy by domain and principle (Figure 1)", "Accuracy.", ("judge", *found["labels"]), cells)
+    def cell(part: Mapping[str, Any]) -> Estimate:
+        low, high = part["ci95"]
+        return Estimate(part["accuracy"], low, high, n=part["n"])
+
+    cells = tuple((name, *map(cell, parts)) for name, parts in found["rows"].items())
+    note = "Accuracy [95 % interval, clustered by case] (pairs), which the picture does not show."
+    return Grid("Accuracy by domain and principle (Figure 1)", note, ("judge", *found["labels"]), cells)
 
 
 def _kept(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -27,7 +27,7 @@ limits = Limits(attempts=2, backoff_s=0.01, request_s=20)
 
 def show(thing, depth=0):
     print(repr(thing), str(thing))
-    if depth < 3 and hasattr(thing, "__dict__") and type(thing).__module__.startswith("data_builders"):
+    if depth < 3 and hasattr(thing, "__dict__") and type(thing).__module__.startswith(("data_builders", "judge_r1")):
         for value in vars(thing).values():
             show(value, depth + 1)
 

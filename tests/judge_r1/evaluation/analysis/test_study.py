@@ -40,9 +40,10 @@ def test_figure_1_draws_what_all_rows_have(tmp_path: Path) -> None:
     del rows[0]["by_principle"]["P3"]
     found, figure = radar(rows)
     assert found["labels"] == ["academic", "legal", "medical", "P1", "P2", "P4", "P5", "P6"]
-    assert found["rows"]["two"] == pytest.approx([0.9, 0.9, 0.9, 0.9, 0.8, 0.9, 0.9, 0.9])
+    drawn = [part["accuracy"] for part in found["rows"]["two"]]
+    assert drawn == pytest.approx([0.9, 0.9, 0.9, 0.9, 0.8, 0.9, 0.9, 0.9])
     assert figure.legend == {"one": 0, "two": 1}
-    assert radar_grid(found).rows[0][:2] == ("one", "0.50")
+    assert [str(cell) for cell in radar_grid(found).rows[0][:2]] == ["one", "0.50 [0.40, 0.60] (60)"]
 
 
 def test_folders_that_do_not_have_it_are_refused(tmp_path: Path) -> None:

@@ -1,0 +1,85 @@
+"""How sure a row was of an item's verdict, by three methods, and a file of it for `judge-r1 calibrate`.
+
+token     mean over the item's games of the probability of the verdict, by each game's decision token: c where the game has
+          it, 1 - c where it has the other candidate (`judge_r1.decision`)
+orders    agreement of the two orders: the majority in each order is a vote, and the confidence the share of votes for
+          the verdict (JudgeBench's two games: 1 where they agree, 1/2 where they do not)
+samples   agreement of samples or members: the share of all games that are for the verdict
+
+A game that is a tie or invalid counts half for either side; of a tie no more can be said than 1/2. All three are None where
+there is no verdict (an invalid item), where an item is no pair, and where the row has nothing to compare: no known
+probabilities, one order, one game an order.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal
+
+from judge_r1.games import Game, ItemOutcome
+from judge_r1.jsonl import write_jsonl
+from judge_r1.records import PairwiseVerdict
+
+Method = Literal["token", "orders", "samples"]
+METHODS: tuple[Method, ...] = ("token", "orders", "samples")
+
+
+def confidence(outcome: ItemOutcome, method: Method) -> float | None:
+    """Between 0 and 1; below 1/2 where most of what is known is against the verdict."""
+    if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(game.order) != {0, 1} for game in outcome.games):
+        return None
+    side = {"A": 0, "B": 1, "tie": None}[outcome.verdict.winner]
+    if method == "token":
+        sure = [p for game in outcome.games if (p := _probability(game, side)) is not None]
+        return _mean(sure) if sure else None
+    orders: dict[tuple[int, ...], list[float]] = {}
+    for game in outcome.games:
+        orders.setdefault(game.order, []).append(_vote(game.winner, side))
+    if method == "orders":
+        return _mean([_majority(votes) for votes in orders.values()]) if len(orders) == 2 else None
+    if max(map(len, orders.values())) < 2:
+        return None
+    return _mean([vote for votes in orders.values() for vote in votes])
+
+
+def rows(outcomes: Iterable[ItemOutcome], method: Method) -> tuple[list[dict[str, object]], Counter[str]]:
+    """`{"confidence", "correct", "cluster"}` of every item that has a confidence, and how many have none, by reason."""
+    found: list[dict[str, object]] = []
+    without: Counter[str] = Counter()
+    for outcome in outcomes:
+        if not outcome.valid:
+            without["invalid"] += 1
+        elif (sure := confidence(outcome, method)) is None:
+            without[f"no {method} confidence"] += 1
+        else:
+            found.append({"confidence": sure, "correct": outcome.credit == 1, "cluster": outcome.cluster_id})
+    return found, without
+
+
+def write_confidences(path: Path, outcomes: Iterable[ItemOutcome], method: Method) -> Counter[str]:
+    """The rows as JSON Lines; returns how many items are left out of them, by reason."""
+    found, without = rows(outcomes, method)
+    write_jsonl(path, found)
+    return without
+
+
+def _probability(game: Game, side: int | None) -> float | None:
+    """Of the verdict's side, by one game; None where the game says nothing of it."""
+    if game.confidence is None or game.winner is None:
+        return None
+    if side is None:
+        return 0.5
+    return game.confidence if game.winner == side else 1 - game.confidence
+
+
+def _vote(winner: int | None, side: int | None) -> float:
+    return 0.5 if winner is None or side is None else float(winner == side)
+
+
+def _majority(votes: Sequence[float]) -> float:
+    mean = _mean(votes)
+    return 0.5 if mean == 0.5 else float(mean > 0.5)
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

@@ -1,0 +1,36 @@
+"""The direct judge: one answer, the JSON of the paper's Table 11, read by the tolerant parser.
+
+It also answers prompts that a benchmark words itself, as plain text.
+"""
+
+from functools import partial
+
+from judge_r1.config import EpisodeConfig
+from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making
+from judge_r1.judges.agentic import AgenticJudge, episode_config
+from judge_r1.judges.places import judge_at
+from judge_r1.play import BARE
+from judge_r1.prompts import DIRECT
+
+
+def direct_config(making: Making) -> EpisodeConfig:
+    """As the agentic judge finds it, with the prompt `direct` and without searches unless an option says otherwise.
+    Errors: BadJudge for what is not one answer without tags."""
+    named = {option.partition("=")[0] for option in making.options}
+    usual = [text for text in (f"prompt={DIRECT}", "search=false") if text.partition("=")[0] not in named]
+    config = episode_config(Making(making.backend, [*usual, *making.options], recipe=making.recipe))
+    if config.prompt not in BARE or config.search:
+        raise BadJudge(f"a direct judge answers once, without tags: prompt is {' or '.join(BARE)}, search is false")
+    return config
+
+
+def _make(making: Making) -> Judge:
+    return judge_at(making, "direct", direct_config, partial(AgenticJudge, kind="direct", prompted=True))
+
+
+JUDGES.register("direct")(
+    JudgeKind(
+        "answers once, as JSON; a folder, a hub name, bundled:NAME, URL#MODEL (chat) or vllm:URL#MODEL (token ids)",
+        _make,
+    )
+)

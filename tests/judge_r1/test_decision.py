@@ -1,0 +1,110 @@
+"""The probability of the decision, against the text and against a plain forward pass."""
+
+from math import exp, log
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toys import BytesCodec, mini_pairs
+
+from judge_r1.config import load_recipe
+from judge_r1.decision import chat_confidence, confidence, episode_confidence, flips, place_of_decision
+from judge_r1.episode import Budget, Episode
+from judge_r1.parsing import parse_tolerant
+
+ANSWER = '<think>A>B? <b></think><answer>{"comparison": "A>B", "violated_principles": [1], "explanation": "no, A<B"}</answer>'
+CODEC = BytesCodec(b"<answer>", b'": "', b">B", b"<B", b"A")
+
+
+def test_the_place_is_that_of_the_comparison() -> None:
+    assert ANSWER[: place_of_decision(ANSWER)].endswith('"comparison": "A')
+    assert place_of_decision("I take B < A here; A>B not") == 9
+    assert place_of_decision("nothing") is None
+    assert place_of_decision('{"comparison": "A\\u003eB"}') is None
+
+
+def played(ids: list[int], **fields: object) -> Episode:
+    episode = Episode((), Budget(max_searches=0, response_tokens=500), CODEC, **fields)  # type: ignore[arg-type]
+    episode.feed(ids, [-0.001 * n for n in range(len(ids))])
+    return episode
+
+
+def test_an_episode_knows_the_token_that_decided() -> None:
+    ids = CODEC.encode_trusted(ANSWER)
+    episode = played(ids)
+    at = len(ids) - 1 - ids[::-1].index(CODEC.id_of(b">B"))
+    assert episode_confidence(episode, CODEC.decode) == pytest.approx(exp(-0.001 * at))
+    episode.rivals[at] = -1.0
+    p, q = exp(-0.001 * at), exp(-1.0)
+    assert episode_confidence(episode, CODEC.decode) == pytest.approx(p / (p + q))
+
+
+def test_bare_answers_and_what_is_no_judgment() -> None:
+    bare = [*CODEC.encode_trusted('ok {"comparison": "B > A", "violated_principles": []}'), 0]
+    episode = played(bare, eos_ids=(0,), parse_bare=parse_tolerant)
+    assert episode_confidence(episode, CODEC.decode) == pytest.approx(exp(-0.001 * bare.index(ord(">"))))
+    assert episode_confidence(played(CODEC.encode_trusted("<answer>A>B</answer>")), CODEC.decode) is None
+
+
+@given(st.floats(-30, 0), st.floats(-30, 0))
+def test_two_ways_share_one_probability(chosen: float, rival: float) -> None:
+    assert confidence(chosen, rival) + confidence(rival, chosen) == pytest.approx(1)
+    assert confidence(chosen, rival) == pytest.approx(exp(chosen) / (exp(chosen) + exp(rival)))
+    assert confidence(chosen, None) == pytest.approx(exp(chosen))
+
+
+def test_tokens_are_turned_where_the_other_way_is_one_token() -> None:
+    assert flips({">": 0, "<": 1, '>"': 2, "A<B": 3, "A>B": 4, "x": 5, "<|end|>": 6}) == {0: 1, 1: 0, 3: 4, 4: 3}
+
+
+def test_chat_entries() -> None:
+    entries = [{"token": t, "logprob": log(p)} for t, p in (('{"comparison": "A', 1), (">", 0.5), ('B"}', 1))]
+    assert chat_confidence(entries) == pytest.approx(0.5)
+    assert chat_confidence(entries[:1]) is None
+    assert chat_confidence(None) is None
+
+
+def test_a_local_judge_sets_both_ways_against_each_other() -> None:
+    """By the trained demo's base model, which is made to answer: the probability of both decision tokens out of one plain
+    forward pass."""
+    import torch
+
+    from judge_r1.backends.transformers import TransformersBackend
+    from judge_r1.models import eos_ids, load_model, load_tokenizer
+    from judge_r1.play import new_episode
+    from judge_r1.tokens import Codec
+
+    tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
+    codec, data = Codec(tokenizer), mini_pairs(3)
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes" / "mini" / "grpo.yaml")
+    answer = codec.encode_trusted('<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>')
+    flipped = flips(tokenizer.get_vocab())
+    [decides] = [n for n, token in enumerate(answer) if token in flipped]
+
+    class Forced(torch.nn.Module):
+        """The model, with the first half of the answer as the only thing that it can say."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.config, self.device, self.step = model.config, model.device, 0
+
+        def forward(self, **inputs: object) -> object:
+            out = model(**inputs)
+            if self.step != decides:
+                out.logits[:, -1, answer[self.step]] += 1e6
+            else:
+                out.logits[:, -1, [answer[decides], flipped[answer[decides]]]] += 1e3
+            self.step += 1
+            return out
+
+    episode = new_episode(data.pairs[0], data, recipe.episode, codec, eos_ids("bundled:tiny", tokenizer))
+    TransformersBackend(Forced(), pad_id=0, flips=flipped).play([episode], lambda queries: [], 0.0)
+    assert episode.trajectory().judgment is not None
+    with torch.no_grad():
+        before = torch.tensor([[*episode.prompt_ids, *answer[:decides]]])
+        logits = model(before).logits[0, -1].float()
+    chosen = episode.token_ids[decides]
+    pair = torch.softmax(logits[[chosen, flipped[chosen]]], -1)
+    assert episode_confidence(episode, codec.decode) == pytest.approx(float(pair[0]), abs=1e-3)
+    assert float(pair[0]) >= 0.5

@@ -14,6 +14,7 @@ from judge_r1.commands import (
     launch,
     merge,
     rationales,
+    replay,
     report,
     train,
     watch,
@@ -29,7 +30,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, inspect):
+for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, replay, report, inspect):
     group.register(app)
 
 

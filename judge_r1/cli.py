@@ -17,6 +17,7 @@ from judge_r1.commands import (
     launch,
     merge,
     rationales,
+    replay,
     report,
     train,
     watch,
@@ -33,7 +34,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 building, training = (demo, data, audit, rationales, export), (train, launch, watch, merge)
-for group in (*building, *training, evaluate, benchmarks, calibrate, analyse, report, inspect):
+for group in (*building, *training, evaluate, benchmarks, replay, calibrate, analyse, report, inspect):
     group.register(app)
 
 

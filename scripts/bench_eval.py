@@ -3,9 +3,9 @@
     python scripts/bench_eval.py harness --items 5000 --repeat 5
     python scripts/bench_eval.py batches --model bundled:tiny --items 64 --repeat 3
 
-`harness` plays labelled pairs with traces written, each with a search and an answer in it, and says items a second. `batches`
-plays the same items with the transformers backend and with `model.generate`, one item after the other, at temperature 0
-without searches, and says how much faster the batches are; both must write the same ids.
+`harness` plays labelled pairs with traces written, each with a search and an answer in it, and says items a second.
+`batches` plays the same items with the transformers backend and with `model.generate`, one item after the other, at
+temperature 0 without searches, and says how much faster the batches are; both must write the same ids.
 """
 
 import argparse

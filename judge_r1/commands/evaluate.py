@@ -53,9 +53,10 @@ def eval_(
 ) -> None:
     """Evaluate judges on a benchmark: OUT/summary.json, traces.jsonl and report.html.
 
-    Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name or
-    bundled:NAME; always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the
-    majority of its games.
+    Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name,
+    bundled:NAME, URL#MODEL of a chat endpoint or vllm:URL#MODEL of one that takes token ids (docs/judges.md);
+    always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the majority of its
+    games.
 
     The episode runs as in --recipe, or as in the recipe of the run that MODEL lies in, or else by the defaults of
     recipes (standard prompt, full context, intfloat/e5-base-v2); options such as `context=full` override them.
@@ -142,6 +143,7 @@ class Evaluation:
         """Write summary.json and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items
         from judge_r1.evaluation.report import Episode
+        from judge_r1.evaluation.runner import total_usage
         from judge_r1.evaluation.summary import summarise
 
         pairs = self.suite.pairs
@@ -150,6 +152,9 @@ class Evaluation:
         else:
             rows = {name: results.outcomes() for name, results in self.results.items()}
             summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, self.settings)
+        for row in summary["rows"]:
+            if spent := total_usage(trace for traces in self.results[row["name"]].values() for trace in traces):
+                row["usage"] = spent
         by_id = pairs.by_id() if pairs else {}
         episodes = [
             Episode(name, by_id[item_id], trace.trajectory)

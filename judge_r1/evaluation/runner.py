@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
@@ -103,6 +103,14 @@ def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Consol
 def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
     """The traces of `out/traces.jsonl`, of one row or of all, in the order they were finished."""
     return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
+
+
+def total_usage(traces: Iterable[Trace]) -> dict[str, float] | None:
+    """What games have cost at endpoints, all together; None where none was played there."""
+    total: Counter[str] = Counter()
+    for trace in traces:
+        total.update(trace.usage or {})
+    return {name: round(value, 3) for name, value in total.items()} or None
 
 
 async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Console) -> Results:

@@ -115,7 +115,7 @@ class Evaluation:
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items
-        from judge_r1.evaluation.report import Episode, write_report
+        from judge_r1.evaluation.report import write_report
         from judge_r1.evaluation.summary import summarise
         from judge_r1.evaluation.table import print_tables
         from judge_r1.jsonl import write_json
@@ -127,19 +127,10 @@ class Evaluation:
             rows = {name: results.outcomes() for name, results in self.results.items()}
             summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, self.settings)
         write_json(self.out / "summary.json", summary)
-        by_id = pairs.by_id() if pairs else {}
-        episodes = [
-            Episode(name, by_id[item_id], trace.trajectory)
-            for name, results in self.results.items()
-            for item_id in list(results)[:EPISODES_SHOWN]
-            for trace in results[item_id]
-            if item_id in by_id and trace.trajectory.turns
-        ]
-        write_report(self.out / "report.html", summary, metrics or {}, episodes)
+        results = list(self.results.values())
+        write_report(self.out / "report.html", summary, metrics or {}, results, title=f"Judges on {self.benchmark}")
         console = Console()
         print_tables(summary, console)
         console.print(f"report: {self.out / 'report.html'}")
         return summary
 
-
-EPISODES_SHOWN = 28

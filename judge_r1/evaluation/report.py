@@ -87,12 +87,13 @@ def write_report(
 
 
 def plots(summary: Mapping[str, Any]) -> list[Figure]:
-    """Accuracy by domain (or group) and by principle, each judge in its colour and mark."""
+    """Accuracy overall, by domain (or group) and by principle, each judge in its colour and mark."""
     rows = summary["rows"]
     if not rows or len(rows) > PLOTTED:
         return []
     colours = colours_of([row["name"] for row in rows])
-    figures = []
+    overall = {row["name"]: {row["name"]: _estimate(row)} for row in rows}
+    figures = [Figure("Overall", whisker_chart("Accuracy", overall, colours), colours)]
     for title, key in (("Accuracy by domain", "by_domain"), ("Accuracy by principle", "by_principle")):
         parts = {
             name: {row["name"]: _estimate(row[key][name]) for row in rows if name in row[key]}

@@ -22,7 +22,7 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
     """Under each label one line a series, its value a mark and its 95 % interval a whisker, over one axis from 0 to 1.
 
     `colours` numbers each series: its line has the class `cN`, and a legend must tell its name; a series that is the
-    label's only one may be named "". The accessible name tells all values.
+    label's only one may be named "" or as the label. The accessible name tells all values.
     """
 
     def x_at(value: float) -> float:
@@ -31,7 +31,7 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
     height = sum(LABEL + LINE * len(series) + GAP for series in rows.values()) + AXIS
     bottom = height - AXIS
     spoken = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {value}".strip() for name, value in series.items())
+        f"{label}: " + ", ".join(f"{name} {value}" if name not in ("", label) else f"{value}" for name, value in series.items())
         for label, series in rows.items()
     )
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
@@ -45,7 +45,7 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
         parts.append(f'<text class="label" x="{LEFT}" y="{y + 11:.1f}">{escape(shortened(label))}</text>')
         y += LABEL
         for name, value in series.items():
-            colour, whole = colours[name], f"{label}, {name}" if name else label
+            colour, whole = colours[name], label if name in ("", label) else f"{label}, {name}"
             parts.append(
                 f'<g class="whisker c{colour}"><title>{escape(f"{whole}: {value}")}</title>'
                 f'<line x1="{x_at(value.low):.1f}" x2="{x_at(value.high):.1f}" y1="{y + 5:.1f}" y2="{y + 5:.1f}"/>'

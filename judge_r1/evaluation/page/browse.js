@@ -52,7 +52,7 @@ async function browse() {
     const facts = [item.group, item.violated.length ? codes(item.violated) : ""].filter(Boolean).join(" · ");
     const start = `${data.texts[item.ask]} – ${data.texts[item.candidates[0]]}`.slice(0, 200).replace(/\s+/g, " ");
     const node = make("div", { class: "entry", role: "option", id: `entry-${at}`, "aria-selected": String(at === chosen), "aria-setsize": shown.length, "aria-posinset": number + 1,
-      onclick: () => choose(at, { into: true }) },
+      onclick: () => choose(at, { into: "here" }) },
       make("div", { class: "top" }, make("span", { class: "id" }, item.id), make("span", { class: "marks", role: "img", "aria-label": told, title: told }, marks)),
       make("div", { class: "line" }, `${facts} · ${start}`));
     node.style.top = `${number * HEIGHT}px`;
@@ -79,16 +79,16 @@ async function browse() {
 
   function showChosen() {
     const at = shown.indexOf(chosen);
-    const tools = [
+    const tools = make("span", { class: "steps" },
       make("button", { type: "button", class: "back", onclick: () => { list.scrollIntoView({ block: "nearest" }); list.focus(); } }, "List"),
       make("span", { class: "soft" }, at < 0 ? "not in the list now" : `${at + 1} of ${shown.length}`),
       make("button", { type: "button", title: "Previous item (k)", "aria-label": "Previous item", onclick: () => step(-1) }, "‹"),
-      make("button", { type: "button", title: "Next item (j)", "aria-label": "Next item", onclick: () => step(1) }, "›"),
-    ];
+      make("button", { type: "button", title: "Next item (j)", "aria-label": "Next item", onclick: () => step(1) }, "›"));
     keys = showItem(pane, data.items[chosen], data, state, principles, redraw, tools);
   }
 
-  function choose(at, { into = false } = {}) {
+  // `into`: somebody chose it, so that it must be seen: where they point, or ("top") as the next thing to read.
+  function choose(at, { into = "" } = {}) {
     chosen = at;
     state.game = 0;
     const wanted = form.elements.row.value;
@@ -101,14 +101,14 @@ async function browse() {
     if (into) {
       history.replaceState(null, "", `#item=${encodeURIComponent(data.items[at].id)}`);
       const box = pane.getBoundingClientRect();
-      if (box.top < 0 || box.top > innerHeight * 0.6) pane.scrollIntoView({ block: "start", behavior: "instant" });
+      if (box.top < 0 || box.top > innerHeight * (into === "top" ? 0.05 : 0.6)) pane.scrollIntoView({ block: "start", behavior: "instant" });
     }
   }
 
   function step(by) {
     if (!shown.length) return;
     const at = shown.indexOf(chosen);
-    choose(shown[at < 0 ? 0 : Math.min(Math.max(at + by, 0), shown.length - 1)], { into: true });
+    choose(shown[at < 0 ? 0 : Math.min(Math.max(at + by, 0), shown.length - 1)], { into: "top" });
   }
 
   function apply() {

@@ -10,7 +10,7 @@ function make(tag, settings = {}, ...children) {
     else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
     else node.setAttribute(key, value === true ? "" : value);
   }
-  node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return node;
 }
 
@@ -56,7 +56,7 @@ function candidatesView(item, texts, state, redraw) {
     "aria-label": side ? "Right candidate" : "Left candidate",
     onchange: (event) => { const next = [...chosen]; next[side] = Number(event.target.value); redraw({ compared: next }); },
   }, all.map((_, place) => make("option", { value: place, selected: place === chosen[side] }, letter(place))));
-  const only = make("label", {}, make("input", { type: "checkbox", checked: state.only, id: "only", onchange: (event) => redraw({ only: event.target.checked }) }), "Only what differs");
+  const only = make("label", { class: "check" }, make("input", { type: "checkbox", checked: state.only, id: "only", onchange: (event) => redraw({ only: event.target.checked }) }), "Only what differs");
   const spans = chosen.map((place) => flawSpans(item, place));
   const rows = [], from = [0, 0];
   let same = 0;

@@ -85,7 +85,8 @@ function changes([left, right]) {
   if (!left || !right || left === right) return [[], []];
   const sides = [words(left), words(right)], kept = common(...sides);
   return sides.map((side, at) => {
-    const spans = [];
+    const spans = [], joined = (i) => side[i].trim() === "" && i > 0 && kept[at][i - 1] === false && kept[at][i + 1] === false;
+    kept[at] = kept[at].map((same, i) => same && !joined(i));
     let place = 0;
     side.forEach((word, i) => {
       const last = spans.at(-1);

@@ -133,4 +133,3 @@ class Evaluation:
         print_tables(summary, console)
         console.print(f"report: {self.out / 'report.html'}")
         return summary
-

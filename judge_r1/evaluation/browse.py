@@ -55,7 +55,7 @@ class Texts:
 
 
 def browsed(results: Sequence[Results], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The items of all rows, which must be those of one suite; `settings` name the members of rows that have several."""
+    """The items of all rows, which must be those of one suite; `settings` name the members of rows with several."""
     suite, texts = results[0].suite, Texts()
     pairs = suite.pairs.by_id() if suite.pairs else {}
     rows = [_row(found) for found in results]
@@ -162,7 +162,13 @@ def _gold(item: Item) -> str:
     if item.gold in ("A", "B"):
         return f"{item.gold} is better"
     best = _best(item)
-    return f"{letter(best)} is best" if best is not None else item.gold if isinstance(item.gold, str) else _plain(item.gold)
+    return (
+        f"{letter(best)} is best"
+        if best is not None
+        else item.gold
+        if isinstance(item.gold, str)
+        else _plain(item.gold)
+    )
 
 
 def _plain(gold: Any) -> str:

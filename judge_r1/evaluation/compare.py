@@ -39,7 +39,9 @@ def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:
         parts.append(f"{len(runs)} training run{'s' * (len(runs) != 1)}: {', '.join(run.name for run in runs)}.")
     if evaluated.judged:
         benchmarks = dict.fromkeys(found.benchmark for found in evaluated.judged)
-        parts.append(f"{len(evaluated.judged)} evaluation{'s' * (len(evaluated.judged) != 1)}: {', '.join(benchmarks)}.")
+        parts.append(
+            f"{len(evaluated.judged)} evaluation{'s' * (len(evaluated.judged) != 1)}: {', '.join(benchmarks)}."
+        )
     return " ".join(parts)
 
 

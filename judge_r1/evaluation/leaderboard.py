@@ -9,6 +9,7 @@ from judge_r1.evaluation.table import NONE, Estimate, Grid, is_best
 from judge_r1.evaluation.trained import Judged
 from judge_r1.evaluation.whiskers import whisker_chart
 
+
 class Leaderboard(NamedTuple):
     """The table, and one figure a benchmark with the judges in the table's order."""
 

@@ -1,6 +1,6 @@
 """Dots with their intervals as one SVG string: no library, no script, colours from the page that holds it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
 from judge_r1.evaluation.chart import WIDTH
@@ -31,7 +31,8 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
     height = sum(LABEL + LINE * len(series) + GAP for series in rows.values()) + AXIS
     bottom = height - AXIS
     spoken = "; ".join(
-        f"{label}: " + ", ".join(f"{name} {value}" if name not in ("", label) else f"{value}" for name, value in series.items())
+        f"{label}: "
+        + ", ".join(f"{name} {value}" if name not in ("", label) else f"{value}" for name, value in series.items())
         for label, series in rows.items()
     )
     parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
@@ -46,10 +47,11 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
         y += LABEL
         for name, value in series.items():
             colour, whole = colours[name], label if name in ("", label) else f"{label}, {name}"
+            at = f"translate({x_at(value.value):.1f} {y + 5:.1f})"
             parts.append(
                 f'<g class="whisker c{colour}"><title>{escape(f"{whole}: {value}")}</title>'
                 f'<line x1="{x_at(value.low):.1f}" x2="{x_at(value.high):.1f}" y1="{y + 5:.1f}" y2="{y + 5:.1f}"/>'
-                f'<path d="{MARKS[colour % len(MARKS)]}" transform="translate({x_at(value.value):.1f} {y + 5:.1f})"/></g>'
+                f'<path d="{MARKS[colour % len(MARKS)]}" transform="{at}"/></g>'
             )
             y += LINE
         y += GAP
@@ -62,4 +64,3 @@ def shortened(label: str, longest: int = LONGEST) -> str:
         return label
     tail = longest * 3 // 5
     return f"{label[: longest - tail - 1]}…{label[-tail:]}"
-

@@ -12,7 +12,7 @@ function matcher(data) {
   const lower = data.texts.map((text) => text.toLowerCase());
   const named = data.items.map((item) => `${item.id}\n${item.cluster}\n${item.group}`.toLowerCase());
   return (query) => {
-    const terms = query.toLowerCase().split(/\s+/).filter(Boolean);
+    const terms = [...query.toLowerCase().matchAll(/"([^"]+)"|\S+/g)].map(([whole, phrase]) => phrase ?? whole);
     const found = terms.map((term) => lower.map((text) => text.includes(term)));
     return (item, at) => terms.every((term, i) => named[at].includes(term) || found[i][item.ask] ||
       (item.case !== null && found[i][item.case]) || item.candidates.some((number) => found[i][number]));
@@ -119,7 +119,7 @@ async function browse() {
         (!wanted.differ || item.differ) && judged.some((row) => fits(item, row, wanted)) && found(item, at);
       return fine ? [at] : [];
     });
-    status.textContent = shown.length === data.items.length ? `${shown.length} items` : `${shown.length} of ${data.items.length} items`;
+    status.textContent = `${shown.length === data.items.length ? "" : `${shown.length} of `}${plural(data.items.length, "item")}`;
     place("nothing").hidden = shown.length > 0;
     list.scrollTop = 0;
     if (shown.length && !shown.includes(chosen)) choose(shown[0]);

@@ -138,7 +138,9 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
         for _ in range(2):
             at = generator.randrange(len(context) - 300)
             shown = tuple(
-                Evidence(case_id=pair.case_id, start=s, end=s + 250, text=context[s : s + 250], score=generator.random())
+                Evidence(
+                    case_id=pair.case_id, start=s, end=s + 250, text=context[s : s + 250], score=generator.random()
+                )
                 for s in (at, max(0, at - 250))
             )
             turns.append(Turn(text=f"<think>{text(40)}</think><search>{text(5)}</search>", query="q", passages=shown))

@@ -135,7 +135,12 @@ def test_a_benchmark_without_principles_has_the_same_page(tmp_path: Path) -> Non
     assert "Both orders" in words
     assert not [a for a in page.of("select") if a.get("name") == "principle"]
     first, gold = data_of(text)["items"][0]["rows"]
-    assert (first["verdict"], first["state"], gold["verdict"], gold["state"]) == ("tie", "wrong", "A is better", "right")
+    assert (first["verdict"], first["state"], gold["verdict"], gold["state"]) == (
+        "tie",
+        "wrong",
+        "A is better",
+        "right",
+    )
     assert [game["verdict"] for game in first["games"]] == ["A is better", "B is better"]
 
 

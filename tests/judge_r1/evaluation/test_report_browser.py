@@ -38,7 +38,8 @@ CONTRAST = """
     const colour = getComputedStyle(e).backgroundColor;
     return /rgba\\(.*, 0\\)|transparent|color\\(/.test(colour) ? ground(e.parentElement) : colour;
   };
-  return [...document.querySelectorAll("h1, h2, h3, h4, p, label, a, button, th, td, .text, mark, .kind, .chip, .soft, .marks span, .ci, .tag, .entry div, dt, dd")]
+  const seen = "h1, h2, h3, h4, p, label, a, button, th, td, dt, dd, mark, .text, .kind, .chip, .soft, .ci, .tag";
+  return [...document.querySelectorAll(seen + ", .marks span, .entry div")]
     .filter((e) => e.textContent.trim() && e.checkVisibility())
     .map((e) => {
       const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
@@ -65,6 +66,14 @@ def browser() -> Iterator[Any]:
 
 def shown_ids(page: Any) -> list[str]:
     return page.locator(".entry .id").all_inner_texts()
+
+
+def until(page: Any, condition: str, seconds: float = 10) -> None:
+    """Asked again and again from here: the page's own policy lets nobody wait inside it."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        time.sleep(0.05)
 
 
 def evidence_results() -> list[Results]:
@@ -159,7 +168,13 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
 
     expect(ids)
     pick("state", "wrong")
-    expect([b.item_id for b, t in zip(base, tuned, strict=True) if (b.valid and not b.credit) or (t.valid and not t.credit)])
+    expect(
+        [
+            b.item_id
+            for b, t in zip(base, tuned, strict=True)
+            if (b.valid and not b.credit) or (t.valid and not t.credit)
+        ]
+    )
     pick("row", "0")
     expect([b.item_id for b in base if b.valid and not b.credit])
     assert page.locator(".judge[aria-checked=true] .who").inner_text() == "base"
@@ -185,9 +200,8 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     page.get_by_role("button", name="Clear").click()
     page.fill("input[name=text]", ids[4][:10].upper())
     expect([ids[4]])
-    page.fill("input[name=text]", "witness file 2")
-    texts = {i: " ".join((pairs[i].domain, suite.texts[pairs[i].case_id], *pairs[i].violated.__str__())) for i in ids}
-    expect([i for i in ids if "file 2" in texts[i]])
+    page.fill("input[name=text]", 'WITNESS "grant 2"')
+    expect([i for i in ids if suite.pairs.case_of(pairs[i]).decision == "grant 2"])
     page.fill("input[name=text]", "nowhere to be found")
     expect([])
     assert page.get_by_text("No item is like that.").is_visible()
@@ -223,7 +237,9 @@ def test_evidence_is_marked_where_it_stands(browser: Any, tmp_path: Path) -> Non
     assert page.locator("#case .here").evaluate("e => e.firstChild.data") == case[100:130]
     flaw = page.locator("mark.flaw").first
     span = pair.origin.flaws[0].span
-    assert page.locator(".heads div").nth(1 if pair.preferred == "A" else 0).inner_text().endswith("the flawed reasoning")
+    assert (
+        page.locator(".heads div").nth(1 if pair.preferred == "A" else 0).inner_text().endswith("the flawed reasoning")
+    )
     assert flaw.evaluate("e => e.parentElement.textContent").startswith("1. Witness 0 paid 92")
     told = "".join(page.locator("mark.flaw").evaluate_all("all => all.map(e => e.firstChild.data)"))
     assert told == pair.flawed[span.start : span.end]
@@ -246,14 +262,21 @@ def test_candidates_are_aligned_without_losing_a_word(browser: Any, tmp_path: Pa
     generator = random.Random(0)
 
     def text() -> str:
-        return "\n".join(" ".join(generator.choices(WORDS, k=generator.randint(1, 20))) for _ in range(generator.randint(1, 9)))
+        return "\n".join(
+            " ".join(generator.choices(WORDS, k=generator.randint(1, 20))) for _ in range(generator.randint(1, 9))
+        )
 
-    pairs = [("Same line.\nOne two three.\nEnd.", "Same line.\nOne 2 three.\nEnd."), ("a b c", "a x c d"), ("left", "right")]
+    pairs = [
+        ("Same line.\nOne two three.\nEnd.", "Same line.\nOne 2 three.\nEnd."),
+        ("a b c", "a x c d"),
+        ("left", "right"),
+    ]
     pairs += [(text() + "a", text() + "b") for _ in range(25)]
     suite = plain_suite(pairs)
     write(tmp_path / "report.html", [item_results("gold", suite, gold_said)])
     page, complaints = open_page(browser, tmp_path / "report.html")
-    sides = """() => [1, 2].map((side) => [...document.querySelectorAll(`.pair .row > :nth-child(${side})`)].map((e) => e.textContent).join(""))"""
+    sides = """() => [1, 2].map((side) => [...document.querySelectorAll(`.pair .row > :nth-child(${side})`)]
+      .map((e) => e.textContent).join(""))"""
     for number, pair in enumerate(pairs):
         assert page.locator("#item h3").inner_text() == f"item-{number}"
         assert page.evaluate(sides) == list(pair)
@@ -304,11 +327,13 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
     assert page.locator("img").count() == 0
     assert EVIL in page.inner_text(".ask")
-    assert EVIL in page.locator("#case").evaluate("e => [...e.childNodes].map(n => n.nodeType === 3 ? n.data : n.firstChild.data).join('')")
+    assert EVIL in page.locator("#case").evaluate(
+        "e => [...e.childNodes].map(n => n.nodeType === 3 ? n.data : n.firstChild.data).join('')"
+    )
     assert EVIL in page.inner_text("#list")[:5000] or "alert(2)" in page.inner_text("#list")
     assert page.evaluate("document.querySelectorAll('script').length") == 2  # the page's own, and names of principles
     page.fill("input[name=text]", EVIL)
-    assert page.inner_text("#status") == "1 items"
+    assert page.inner_text("#status") == "1 item"
     assert not complaints
     page.close()
 
@@ -325,7 +350,7 @@ def test_it_fits_the_screen_and_can_be_read(browser: Any, tmp_path: Path, width:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(CONTRAST) == []
     box = page.locator("#item").bounding_box()
-    assert 0 <= box["x"]
+    assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
     assert not complaints
     page.close()
@@ -337,7 +362,7 @@ def test_on_a_phone_one_reads_below_the_list_and_comes_back(browser: Any, tmp_pa
     page.locator(".entry").nth(2).tap()
     assert abs(page.locator("#item").bounding_box()["y"]) < 60
     page.get_by_role("button", name="List").tap()
-    page.wait_for_function("document.getElementById('list').getBoundingClientRect().bottom > 100")
+    until(page, "document.getElementById('list').getBoundingClientRect().bottom > 100")
     assert page.evaluate("document.activeElement.id") == "list"
     page.close()
 
@@ -372,6 +397,6 @@ def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Pat
     assert page.locator(".entry[aria-selected=true]").get_attribute("aria-posinset") == "1250"
     assert time.monotonic() - started < 2
     page.evaluate("document.getElementById('list').scrollTop = 30000")
-    page.wait_for_function("[...document.querySelectorAll('.entry')].some((e) => e.getAttribute('aria-posinset') === '486')")
+    until(page, "[...document.querySelectorAll('.entry')].some((e) => e.getAttribute('aria-posinset') === '486')")
     assert not complaints
     page.close()

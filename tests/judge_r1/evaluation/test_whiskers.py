@@ -10,10 +10,16 @@ from judge_r1.evaluation.whiskers import shortened, whisker_chart
 SHARE = st.floats(0, 1)
 
 
-@given(st.dictionaries(st.text(min_size=1, max_size=70), st.tuples(SHARE, SHARE, SHARE).map(sorted), min_size=1, max_size=5))
+@given(
+    st.dictionaries(
+        st.text(min_size=1, max_size=70), st.tuples(SHARE, SHARE, SHARE).map(sorted), min_size=1, max_size=5
+    )
+)
 def test_marks_stand_within_the_picture_and_on_their_whiskers(values: dict[str, list[float]]) -> None:
     rows = {name: {"j": Estimate(value, low, high)} for name, (low, value, high) in values.items()}
-    svg = ET.fromstring(re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "", whisker_chart("t", rows, {"j": 0})))
+    svg = ET.fromstring(
+        re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "", whisker_chart("t", rows, {"j": 0}))
+    )
     _, _, width, height = map(float, svg.attrib["viewBox"].split())
     groups = [g for g in svg.iter("g") if "whisker" in g.attrib["class"]]
     assert len(groups) == len(values)

@@ -16,6 +16,7 @@ from report_toys import (
     open_page,
     pair_results,
     plain_suite,
+    summary_of,
     toy_results,
     toy_suite,
     write,
@@ -23,6 +24,7 @@ from report_toys import (
 from test_report import EVIL, evil_results
 
 from judge_r1.benchmarks import Suite
+from judge_r1.evaluation.report import write_report
 from judge_r1.evaluation.runner import Results
 from judge_r1.games import settle_best
 from judge_r1.records import Item, PairwiseVerdict, ReasoningPair, Trajectory
@@ -378,25 +380,34 @@ def test_five_episodes_are_enough(browser: Any, tmp_path: Path) -> None:
 
 
 def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Path) -> None:
-    """1,250 pairs of 250 cases by four judges: opened under 8 s, filtered and turned over under 0.5 s, in 8 MB. The
-    bounds leave a busy machine room; docs/report.md has what was measured."""
+    """1,250 pairs of 250 cases by four judges: opened under 8 s, filtered under 0.5 s and turned over under 2 s, in
+    8 MB. The bounds leave room for a busy machine; `-s` tells what was measured."""
     path = tmp_path / "report.html"
-    write(path, many_results(250, 5, 4))
-    assert path.stat().st_size < 8_000_000
+    results = many_results(250, 5, 4)
+    summary = summary_of(results)
+    started = time.process_time()
+    write_report(path, summary, {}, results)
+    written = time.process_time() - started
+    size = path.stat().st_size / 1e6
+    assert size < 8
     started = time.monotonic()
     page, complaints = open_page(browser, path)
-    assert time.monotonic() - started < 8
+    opened = time.monotonic() - started
+    assert opened < 8
     assert page.inner_text("#status") == "1250 items"
     assert page.locator(".entry").count() < 60
-    for query in ("ab", "a e", ""):
-        assert page.evaluate(FILTER, query) < 500
-    last = page.locator("#list")
-    last.focus()
+    filtered = [page.evaluate(FILTER, query) for query in ("ab", "a e", '"a b"', "")]
+    assert max(filtered) < 500
+    page.locator("#list").focus()
     started = time.monotonic()
     page.keyboard.press("End")
     assert page.locator(".entry[aria-selected=true]").get_attribute("aria-posinset") == "1250"
-    assert time.monotonic() - started < 2
+    turned = time.monotonic() - started
+    assert turned < 2
     page.evaluate("document.getElementById('list').scrollTop = 30000")
     until(page, "[...document.querySelectorAll('.entry')].some((e) => e.getAttribute('aria-posinset') === '486')")
     assert not complaints
     page.close()
+    milliseconds = ", ".join(f"{value:.0f}" for value in filtered)
+    print(f"{size:.1f} MB, written in {written:.1f} s of processor time, opened in {opened:.1f} s")
+    print(f"filters {milliseconds} ms, End {turned:.2f} s")

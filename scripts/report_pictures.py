@@ -38,18 +38,17 @@ def opened(browser: "Browser", page: Path, size: tuple[int, int], *, dark: bool 
 
 
 def item_with_evidence(view: "Page") -> None:
-    """Go on to an item on which judges disagree and whose episode was shown what the flaw contradicts."""
-    view.get_by_label("Judges disagree").check()
+    """An item that the first judge has wrong and another one right, whose episode was shown what the flaw contradicts."""
+    view.select_option("select[name=row]", "0")
+    view.select_option("select[name=state]", "wrong")
     for _ in range(200):
         view.keyboard.press("j")
-        for number in range(1, 1 + min(9, view.locator(".judge[role=radio]").count())):
+        for number in range(2, 1 + min(9, view.locator(".judge[role=radio]").count())):
             view.keyboard.press(str(number))
-            if (
-                view.locator("#case mark.shown.wanted").count()
-                and view.locator(".judge[aria-checked=true] .right").count()
-            ):
+            shown = view.locator("#case mark.shown.wanted").count()
+            if shown and view.locator(".judge[aria-checked=true] .right").count():
                 return
-    raise SystemExit("no item on which judges disagree shows the evidence: give an evaluation of labelled pairs")
+    raise SystemExit("no item that the first judge has wrong was shown the evidence: give labelled pairs")
 
 
 def draw(folders: list[Path], out: Path) -> None:

@@ -110,6 +110,8 @@ def _row(results: Results) -> list[dict[str, Any]]:
             "named": None,
             "hit": None,
         }
+        if labelled and not labelled[i].valid:
+            row["state"] = "invalid"
         if labelled and any(trace.trajectory.turns for trace in results[outcome.item_id]):
             row |= {"named": labelled[i].predicted, "hit": labelled[i].evidence_hit}
         made.append(row)

@@ -38,7 +38,7 @@ def opened(browser: "Browser", page: Path, size: tuple[int, int], *, dark: bool 
 
 
 def item_with_evidence(view: "Page") -> None:
-    """An item that the first judge has wrong and another one right, whose episode was shown what the flaw contradicts."""
+    """An item that the first judge has wrong and another one right, after it was shown what the flaw contradicts."""
     view.select_option("select[name=row]", "0")
     view.select_option("select[name=state]", "wrong")
     for _ in range(200):

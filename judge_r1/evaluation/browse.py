@@ -15,20 +15,9 @@ from typing import Any
 from judge_r1.evaluation.outcomes import pair_outcomes
 from judge_r1.evaluation.runner import Results, Trace
 from judge_r1.evaluation.segments import segments
+from judge_r1.evaluation.wording import best_of, gold_told, letter, settled_told, told
 from judge_r1.games import ItemOutcome
-from judge_r1.records import (
-    ChecklistVerdict,
-    Evidence,
-    InvalidVerdict,
-    Item,
-    PairwiseVerdict,
-    RankingVerdict,
-    ReasoningPair,
-    ScoresVerdict,
-    Span,
-    Turn,
-    Verdict,
-)
+from judge_r1.records import Evidence, Item, ReasoningPair, Span, Turn
 
 WIDE = re.compile("[\U00010000-\U0010ffff]")
 """Characters that are two UTF-16 units."""
@@ -75,35 +64,13 @@ def packed(data: Mapping[str, Any]) -> str:
     return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
 
 
-def told(verdict: Verdict, order: Sequence[int]) -> str:
-    """A verdict in words; `order` are the candidates it speaks of, as they were shown."""
-    names = [letter(place) for place in order]
-    if isinstance(verdict, InvalidVerdict):
-        return f"no verdict ({verdict.reason})"
-    if isinstance(verdict, PairwiseVerdict):
-        return "tie" if verdict.winner == "tie" else f"{names['AB'.index(verdict.winner)]} is better"
-    if isinstance(verdict, ScoresVerdict):
-        scored = zip(names, verdict.scores, strict=False)
-        return ", ".join(f"{name} {score:g}" for name, score in scored) if len(names) > 1 else f"{verdict.scores[0]:g}"
-    if isinstance(verdict, RankingVerdict):
-        return " > ".join(names[place] if place < len(names) else str(place) for place in verdict.order)
-    assert isinstance(verdict, ChecklistVerdict)
-    return ", ".join(f"{name} {score:g}" for name, score in verdict.scores.items())
-
-
-def letter(place: int) -> str:
-    """A, B, …, Z and then numbers."""
-    return chr(ord("A") + place) if place < 26 else str(place + 1)
-
-
 def _row(results: Results) -> list[dict[str, Any]]:
     """What a row made of each item, without its games' texts yet."""
     labelled = pair_outcomes(results) if results.suite.pairs else None
     made = []
     for i, outcome in enumerate(results.outcomes()):
-        order = range(max(len(outcome.games[0].order), 2))
         row = {
-            "verdict": _settled(outcome, list(order)),
+            "verdict": settled_told(outcome),
             "state": _state(outcome),
             "credit": outcome.credit,
             "traces": results[outcome.item_id],
@@ -116,14 +83,6 @@ def _row(results: Results) -> list[dict[str, Any]]:
             row |= {"named": labelled[i].predicted, "hit": labelled[i].evidence_hit}
         made.append(row)
     return made
-
-
-def _settled(outcome: ItemOutcome, order: Sequence[int]) -> str:
-    """Of best of n by games of two, what the games come to is its credit and no preference of A or B."""
-    shown = {place for game in outcome.games for place in game.order}
-    if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
-        return "the best one wins" if outcome.credit == 1 else "the best one does not win"
-    return told(outcome.verdict, order)
 
 
 def _state(outcome: ItemOutcome) -> str:
@@ -143,8 +102,8 @@ def _item(
         "ask": texts.add(item.instruction),
         "case": texts.add(case) if case else None,
         "candidates": [texts.add(candidate) for candidate in item.candidates],
-        "gold": _gold(item),
-        "best": _best(item),
+        "gold": gold_told(item),
+        "best": best_of(item),
         "violated": list(pair.violated) if pair else [],
         "flaws": _flaws(pair, case or "", texts) if pair else [],
         "differ": len(said) > 1,
@@ -158,31 +117,6 @@ def _item(
 
 def _in_order(traces: Sequence[Trace]) -> list[Trace]:
     return sorted(traces, key=lambda trace: (trace.member, trace.sample, trace.order))
-
-
-def _gold(item: Item) -> str:
-    if item.gold in ("A", "B"):
-        return f"{item.gold} is better"
-    best = _best(item)
-    return (
-        f"{letter(best)} is best"
-        if best is not None
-        else item.gold
-        if isinstance(item.gold, str)
-        else _plain(item.gold)
-    )
-
-
-def _plain(gold: Any) -> str:
-    return json.dumps(gold, ensure_ascii=False, default=str)
-
-
-def _best(item: Item) -> int | None:
-    """The place of the best candidate, where the gold is one."""
-    if item.gold in ("A", "B") and len(item.candidates) == 2:
-        return "AB".index(item.gold)
-    whole = isinstance(item.gold, int) and not isinstance(item.gold, bool)
-    return item.gold if whole and 0 <= item.gold < len(item.candidates) and len(item.candidates) > 1 else None
 
 
 def _flaws(pair: ReasoningPair, case: str, texts: Texts) -> list[dict[str, Any]]:

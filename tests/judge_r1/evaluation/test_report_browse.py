@@ -16,8 +16,9 @@ from report_toys import (
 )
 
 from judge_r1.benchmarks import Suite
-from judge_r1.evaluation.browse import Texts, browsed, letter, packed, told
+from judge_r1.evaluation.browse import Texts, browsed, packed
 from judge_r1.evaluation.runner import Results, Trace
+from judge_r1.evaluation.wording import letter, told
 from judge_r1.games import settle_best
 from judge_r1.records import (
     ChecklistVerdict,
@@ -59,10 +60,8 @@ def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
                 len(turn.passages) for turn in trace.trajectory.turns
             ]
             assert game["reward"] == trace.trajectory.reward
-            assert row["state"] == {"A": "right"}.get(
-                "A" if found.outcomes()[suite.items.index(item)].credit else "", "invalid" if not game["named"] and
-                trace.trajectory.judgment is None else "wrong",
-            )  # fmt: skip
+            outcome = found.outcomes()[suite.items.index(item)]
+            assert row["state"] == ("right" if outcome.credit else "wrong" if outcome.valid else "invalid")
 
 
 def test_passages_and_flaws_point_into_the_texts() -> None:
@@ -106,11 +105,23 @@ def test_best_of_four_and_single_scores_are_told_in_words() -> None:
     assert [game["order"] for game in item["rows"][0]["games"]] == [["C", "A"], ["C", "B"], ["C", "D"]]
     assert told(ScoresVerdict(scores=(3.5,)), (0,)) == "3.5"
     assert told(ScoresVerdict(scores=(3.5, 1)), (1, 0)) == "B 3.5, A 1"
+    assert told(ScoresVerdict(scores=(1, 2, 3)), (0, 1)) == "A 1, B 2, C 3"
     assert told(RankingVerdict(order=(1, 0, 2)), (0, 1, 2)) == "B > A > C"
+    assert told(RankingVerdict(order=(1, 0)), (2, 0)) == "A > C"
     assert told(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear 1, true 0"
     assert told(PairwiseVerdict(winner="A"), (1, 0)) == "B is better"
     assert told(InvalidVerdict(reason="cut"), (0, 1)) == "no verdict (cut)"
     assert (letter(0), letter(25), letter(26)) == ("A", "Z", "27")
+
+
+def test_a_tie_on_labelled_pairs_is_no_valid_answer_as_in_the_tables() -> None:
+    suite = toy_suite(1)
+    tie = item_results("tie", suite, lambda item, order: PairwiseVerdict(winner="tie"))
+    row = browsed([tie], {})["items"][0]["rows"][0]
+    assert (row["verdict"], row["state"], row["named"]) == ("tie", "invalid", None)
+    plain = plain_suite([("one", "two")])
+    tie = item_results("tie", plain, lambda item, order: PairwiseVerdict(winner="tie"))
+    assert browsed([tie], {})["items"][0]["rows"][0]["state"] == "wrong"
 
 
 def test_members_of_panels_have_their_names() -> None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import Suite
     from judge_r1.evaluation.outcomes import Outcome
-    from judge_r1.evaluation.report import Episode
     from judge_r1.evaluation.runner import Results
     from judge_r1.judges.spec import Row
 
@@ -96,7 +95,7 @@ def score(benchmark: str, path: Path, predictions: list[Path], subset: str | Non
 
     if (out / ROWS).exists():
         raise JudgeError(f"{out} holds rows that judges have played: choose another --out")
-    publish(out, score_predictions(benchmark, path, predictions, subset), {}, [])
+    publish(out, score_predictions(benchmark, path, predictions, subset), {}, [], title=f"Judges on {benchmark}")
 
 
 class Evaluation:
@@ -142,7 +141,6 @@ class Evaluation:
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items
-        from judge_r1.evaluation.report import Episode
         from judge_r1.evaluation.runner import total_usage
         from judge_r1.evaluation.summary import summarise
 
@@ -155,29 +153,18 @@ class Evaluation:
         for row in summary["rows"]:
             if spent := total_usage(trace for traces in self.results[row["name"]].values() for trace in traces):
                 row["usage"] = spent
-        by_id = pairs.by_id() if pairs else {}
-        episodes = [
-            Episode(name, by_id[item_id], trace.trajectory)
-            for name, results in self.results.items()
-            for item_id in list(results)[:EPISODES_SHOWN]
-            for trace in results[item_id]
-            if item_id in by_id and trace.trajectory.turns
-        ]
-        publish(self.out, summary, metrics or {}, episodes)
+        publish(self.out, summary, metrics or {}, list(self.results.values()), title=f"Judges on {self.benchmark}")
         return summary
 
 
-def publish(out: Path, summary: dict[str, Any], metrics: dict[str, Any], episodes: "list[Episode]") -> None:
+def publish(out: Path, summary: dict[str, Any], metrics: dict[str, Any], results: "list[Results]", title: str) -> None:
     """Write summary.json and report.html, print the tables."""
     from judge_r1.evaluation.report import write_report
     from judge_r1.evaluation.table import print_tables
     from judge_r1.jsonl import write_json
 
     write_json(out / "summary.json", summary)
-    write_report(out / "report.html", summary, metrics, episodes)
+    write_report(out / "report.html", summary, metrics, results, title=title)
     console = Console()
     print_tables(summary, console)
     console.print(f"report: {out / 'report.html'}")
-
-
-EPISODES_SHOWN = 28

@@ -55,14 +55,19 @@ def paired_difference_ci(
 
     All three map pair ids, to values in [0, 1] and to the pair's cluster. Raises DifferentPairs.
     """
+    ids = paired_ids(values_a, values_b)
+    return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
+
+
+def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> list[str]:
+    """The ids that both rows were measured on, sorted; raises DifferentPairs where one has an id the other lacks."""
     if values_a.keys() != values_b.keys():
         odd = sorted(values_a.keys() ^ values_b.keys())
         raise DifferentPairs(
             f"the two rows were not measured on the same pairs ({len(odd)} in one only, such as "
             f"{odd[0]}): evaluate both on the same file"
         )
-    ids = sorted(values_a)
-    return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
+    return sorted(values_a)
 
 
 def wilson_ci(successes: float, trials: int) -> tuple[float, float]:
@@ -88,6 +93,20 @@ def binomial_p(successes: int, trials: int) -> float:
         if ratio < 1e-18:
             break
     return min(1.0, 2 * tail * (math.comb(trials, end) / (1 << trials)))
+
+
+def binomial_tail(successes: int, trials: int, rate: float) -> float:
+    """P(X ≤ k) of a binomial X: Σ_{i ≤ k} C(n, i)·rate^i·(1 - rate)^(n - i), each term from its logarithm."""
+    if not 0 <= successes <= trials or not 0 < rate < 1:
+        raise ValueError(f"{successes} of {trials} at a rate of {rate} has no binomial tail")
+    whole, yes, no = math.lgamma(trials + 1), math.log(rate), math.log1p(-rate)
+    return min(
+        1.0,
+        math.fsum(
+            math.exp(whole - math.lgamma(i + 1) - math.lgamma(trials - i + 1) + i * yes + (trials - i) * no)
+            for i in range(successes + 1)
+        ),
+    )
 
 
 def _cluster_sums(

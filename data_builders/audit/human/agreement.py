@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from data_builders.audit.human.answers import Answer
 from data_builders.audit.human.rounds import annotators, first_round, second_round
+from judge_r1.evaluation.agreement import cohens_kappa
 from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.pairs import PairSet
 from judge_r1.records import Preference, ReasoningPair
@@ -102,13 +103,3 @@ def _agreement(choices: list[_Choice]) -> Agreement | None:
         ci95=clustered_mean_ci(right, [c.case_id for c in choices]),
         kappa=cohens_kappa([c.label for c in choices], [c.choice for c in choices]),
     )
-
-
-def cohens_kappa(one: Sequence[str], other: Sequence[str]) -> float | None:
-    """(p_o - p_e) / (1 - p_e): agreement over what two raters with these shares would reach by chance; None where
-    p_e = 1."""
-    if len(one) != len(other) or not one:
-        raise ValueError(f"{len(one)} and {len(other)} ratings have no kappa")
-    observed = sum(a == b for a, b in zip(one, other, strict=True)) / len(one)
-    chance = sum(one.count(name) * other.count(name) for name in {*one, *other}) / len(one) ** 2
-    return None if chance == 1 else (observed - chance) / (1 - chance)

@@ -1,29 +1,11 @@
-"""Alignment and kappa against scikit-learn's, and against the counts they were made from."""
+"""Alignment by annotator and round, against the counts it was made from."""
 
 import pytest
 from audit_toys import choose, toy_set
-from hypothesis import given
-from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
-from data_builders.audit.human.agreement import EVERYONE, agreement, cohens_kappa
+from data_builders.audit.human.agreement import EVERYONE, agreement
 
 DATA = toy_set(9)
-
-
-@given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from("AB")), min_size=1, max_size=40))
-def test_kappa_is_that_of_scikit_learn(ratings: list[tuple[str, str]]) -> None:
-    one, other = [a for a, _ in ratings], [b for _, b in ratings]
-    kappa = cohens_kappa(one, other)
-    if kappa is None:
-        assert len({*one, *other}) == 1
-    else:
-        assert kappa == pytest.approx(cohen_kappa_score(one, other))
-
-
-def test_kappa_of_nothing_is_an_error() -> None:
-    with pytest.raises(ValueError, match="no kappa"):
-        cohens_kappa([], [])
 
 
 def test_first_round_counts_what_is_there_and_the_second_waits() -> None:

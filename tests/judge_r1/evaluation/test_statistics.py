@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binomtest
+from scipy.stats import binom, binomtest
 
 from judge_r1.evaluation.statistics import (
     DifferentPairs,
     binomial_p,
+    binomial_tail,
     clustered_mean_ci,
     paired_difference_ci,
     wilson_ci,
@@ -148,3 +149,15 @@ def test_binomial_p_takes_large_counts_and_refuses_nonsense() -> None:
         binomial_p(3, 2)
     with pytest.raises(ValueError):
         wilson_ci(0, 0)
+
+
+@given(st.integers(0, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(1e-6, 1 - 1e-6))
+def test_the_binomial_tail_is_scipys(count: tuple[int, int], rate: float) -> None:
+    k, n = count
+    assert binomial_tail(k, n, rate) == pytest.approx(binom.cdf(k, n, rate), rel=1e-8, abs=1e-300)
+
+
+def test_a_binomial_tail_of_nonsense_is_an_error() -> None:
+    for k, n, rate in ((3, 2, 0.5), (-1, 2, 0.5), (1, 2, 0.0), (1, 2, 1.0)):
+        with pytest.raises(ValueError, match="no binomial tail"):
+            binomial_tail(k, n, rate)

@@ -125,7 +125,10 @@ class Evaluation:
             summary = summarise(self.outcomes, differences, self.seconds, self.settings)
         else:
             rows = {name: results.outcomes() for name, results in self.results.items()}
-            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, self.settings)
+            baselines = self.suite.baselines(self.suite.items)
+            settings = {**self.settings, **{name: {"baseline": True} for name in baselines}}
+            rows = {**rows, **{name: list(row) for name, row in baselines.items() if name not in rows}}
+            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, settings)
         write_json(self.out / "summary.json", summary)
         by_id = pairs.by_id() if pairs else {}
         episodes = [

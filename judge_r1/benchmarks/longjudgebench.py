@@ -31,9 +31,7 @@ def load(path: Path, subset: str | None) -> Suite:
     known = read_queries(path, scope)
     queries = judgeable(known, scope)
     if not queries:
-        raise BadBenchmark(
-            f"{path} holds too few texts to judge anything of {subset or 'all'!r} ({told(known, scope)})"
-        )
+        raise BadBenchmark(f"{path} lacks the texts or references of {subset or 'all'!r} ({told(known, scope)})")
     by_item = {query.item_id: query for query in queries}
     texts = {
         case_id(query, order): case_text(query, scope, order)
@@ -69,14 +67,12 @@ def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemOutc
     return read_lines(file, queries, scope)
 
 
-def _baselines(
-    queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]
-) -> Mapping[str, Sequence[ItemOutcome]]:
+def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]) -> dict[str, list[ItemOutcome]]:
     """Of a single column; a rule of one says nothing about another."""
     shown = [queries[item.item_id] for item in items]
     if scope.search or len({query.column for query in shown}) != 1:
         return {}
-    return {name: row for name, row in baseline_rows(shown, scope).items() if len(row) == len(shown)}
+    return {name: row for name, row in baseline_rows(shown, scope).items() if len(row) >= len(shown)}
 
 
 def measured(path: Path, subset: str | None, outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:

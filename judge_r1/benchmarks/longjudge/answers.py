@@ -33,8 +33,8 @@ def released_json(text: str) -> dict[str, Any]:
     """As the release reads it: fenced, else the whole text, else the rightmost substring that parses."""
     said = _THINK.sub("", text).strip()
     for whole in (*_FENCE.findall(said), said):
-        if (found := _loads(whole)) is not None:
-            return found
+        if (fitting := _loads(whole)) is not None:
+            return fitting
     for start in reversed([at for at, letter in enumerate(said) if letter == "{"]):
         if (found := _decoded(said, start)) is not None:
             return found[0]

@@ -1,7 +1,6 @@
 """How a query is asked: in which orders, and with which prompt, or as a comparison to be searched."""
 
 import json
-from collections.abc import Sequence
 from functools import lru_cache
 from itertools import permutations
 from pathlib import Path
@@ -95,9 +94,7 @@ def genre_of(root: Path, query: Query) -> tuple[str, str]:
     """The genre of a WP prompt and its criteria. Errors: BadBenchmark."""
     genres, folder = _genres(root), root / "config" / "prompts" / "wp_bench" / "rubric"
     if query.tag is None or query.tag not in genres:
-        raise BadBenchmark(
-            f"wp_bench, id {query.query_id}: {folder}/tag_to_genre.json has no genre of tag {query.tag!r}"
-        )
+        raise BadBenchmark(f"{folder}/tag_to_genre.json has no genre of tag {query.tag!r}, of {query.item_id}")
     genre = genres[query.tag]
     return genre, str(read_yaml(folder / f"genre_{genre}.yaml").get("genre_criteria", "")).strip("\n")
 

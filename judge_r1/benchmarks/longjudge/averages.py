@@ -1,6 +1,6 @@
 """Averages over the columns of the paper's tables."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from judge_r1.benchmarks.longjudge.query import COLUMNS
 
@@ -21,6 +21,6 @@ def averages(accuracies: Mapping[str, float | None]) -> dict[str, float | None]:
     }
 
 
-def _mean(values: list[float | None]) -> float | None:
+def _mean(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return sum(known) / len(known) if known else None

@@ -1,4 +1,4 @@
-"""Rows that need no judge: what constants, places, lengths and people reach (section 4.3 of the specification's checks).
+"""Rows that need no judge: what constants, places, lengths and people reach.
 
 A judge that does not beat them has shown nothing. They are read off the files, each on the queries it can be read on.
 """
@@ -12,14 +12,15 @@ from judge_r1.benchmarks.longjudge.asking import orders_of
 from judge_r1.benchmarks.longjudge.query import Query, item_of, judged
 from judge_r1.benchmarks.longjudge.scope import Scope
 from judge_r1.benchmarks.longjudge.settling import settle
-from judge_r1.evaluation.ranking import pair_accuracy
-from judge_r1.games import Game, ItemOutcome, Settled, item_outcome
+from judge_r1.games import Game, ItemOutcome, item_outcome
 from judge_r1.records import PairwiseVerdict, ScoresVerdict, Verdict
 
 Say = Callable[[Query, Order], Verdict | None]
 """What a rule says of a query in an order; None where the files do not hold what it needs."""
 DR_ORDER = ("openai-deepresearch", "gemini-2.5-pro-deepresearch", "perplexity-Research", "grok-deeper-search")
 END = 300
+ANNOTATOR = "/annotator-"
+"""Between the query and the number of the annotator, where one is scored as a judge."""
 _BOXED = re.compile(r"\\boxed\s*\{")
 
 
@@ -48,7 +49,7 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
     if column == "Verify":
         return {
             "always No": lambda query, order: _yes(False),
-            r"last \boxed is the reference": _boxed,
+            r"last \boxed is the reference\'s": _boxed,
             f"reference in the last {END} characters": _ending,
         }
     if column in ("WP", "MA"):
@@ -73,8 +74,8 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
     return rules
 
 
-def _game(order: Order, verdict: Verdict, sample: int = 0) -> Game:
-    return Game(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0, confidence=None)
+def _game(order: Order, verdict: Verdict) -> Game:
+    return Game(order=order, sample=0, member=0, verdict=verdict, ended="answer", searches=0, confidence=None)
 
 
 def _yes(says: bool) -> Verdict:
@@ -82,7 +83,7 @@ def _yes(says: bool) -> Verdict:
 
 
 def _prefer(place: int | None, order: Order) -> Verdict:
-    return PairwiseVerdict(winner="tie" if place is None else "AB"[order.index(place)])  # type: ignore[arg-type]
+    return PairwiseVerdict(winner="tie" if place is None else "A" if order[0] == place else "B")
 
 
 def _longer(query: Query, order: Order) -> Verdict | None:
@@ -119,11 +120,12 @@ def _best_systems(queries: Sequence[Query]) -> dict[tuple[str, ...], int]:
 
 
 def _boxed(query: Query, order: Order) -> Verdict | None:
-    r"""Yes where what stands in the last \boxed{} is the reference, white space aside."""
+    r"""Yes where the last \boxed{} holds what the reference's does, or the reference where it boxes nothing."""
     text, reference = query.texts[0], query.reference
     if text is None or reference is None:
         return None
-    return _yes(_squeezed(last_boxed(text) or "") == _squeezed(reference))
+    answer = last_boxed(text)
+    return _yes(answer is not None and _plain(answer) == _plain(last_boxed(reference) or reference))
 
 
 def _ending(query: Query, order: Order) -> Verdict | None:
@@ -142,30 +144,23 @@ def last_boxed(text: str) -> str | None:
     return None
 
 
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
+def _plain(answer: str) -> str:
+    """Without case, white space, dollar signs, brackets around all of it, and what TeX needs for looks alone."""
+    bare = re.sub(r"\\(?:text|mathrm|left|right)|\\[,;! ]|[\s${}]", "", answer.replace(r"\dfrac", r"\frac"))
+    return bare.strip("().").casefold()
 
 
 def _annotators(queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
-    """Each annotator's overall scores against the mean of the others'; the credit is the mean over annotators."""
+    """Each annotator's overall scores as a judge's, with the mean of the others' as gold; one outcome for each."""
     outcomes = []
     for query in queries:
-        parts = []
+        item = item_of(query, reference=scope.reference)
         for place, own in enumerate(query.annotators):
             others = [scores for at, scores in enumerate(query.annotators) if at != place]
             gold = [round(sum(column) / len(column), 9) for column in zip(*others, strict=True)]
-            parts.append(pair_accuracy(gold, own))
-        shares = [part.strict for part in parts if part.strict is not None]
-        if shares:
-            item = item_of(query, reference=scope.reference)
-            games = [
-                _game((at,), ScoresVerdict(scores=(score,)), sample)
-                for sample, own in enumerate(query.annotators)
-                for at, score in enumerate(own)
-            ]
-            verdict = settle(item, games).verdict
-            credit = sum(shares) / len(shares)
-            outcomes.append(
-                item_outcome("one annotator, vs the others", item, games, Settled(verdict=verdict, credit=credit))
-            )
+            if len(set(gold)) > 1:
+                named = f"{query.item_id}{ANNOTATOR}{place}"
+                alone = item.model_copy(update={"item_id": named, "gold": {**item.gold, "scores": gold}})
+                games = [_game((at,), ScoresVerdict(scores=(score,))) for at, score in enumerate(own)]
+                outcomes.append(item_outcome("one annotator, vs the others", alone, games, settle(alone, games)))
     return outcomes

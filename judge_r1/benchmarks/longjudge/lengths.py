@@ -1,4 +1,4 @@
-"""Accuracy by length (section 2, extra analyses), each comparison counted as its set counts it.
+"""Accuracy by length, each comparison counted as its set counts it.
 
 The released script leaves the swapped rows of MA unturned, so that a judge that answers both orders alike scores one
 half there whatever it says; here every answer is in terms of the outputs themselves.

@@ -1,4 +1,4 @@
-"""MA: which of two meta-analysis reports holds the paper's insights? Eight annotators, three pairs of systems a paper."""
+"""MA: which of two meta-analysis reports holds the insights better? Eight annotators, three pairs a paper."""
 
 import re
 from pathlib import Path

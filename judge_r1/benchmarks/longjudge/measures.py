@@ -1,4 +1,4 @@
-"""The measures of a set besides its credit (section 2.5, and what section 5 of its errors asks for).
+"""The measures of a set besides its credit: those of the paper (Eqs. 6 to 9, Table 4), and what they leave out.
 
 Keys are columns of a report, values shares or correlations; None where the answers do not determine one.
 """
@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from judge_r1.benchmarks.longjudge.averages import averages
+from judge_r1.benchmarks.longjudge.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudge.lengths import quartiles
 from judge_r1.benchmarks.longjudge.query import Query
 from judge_r1.benchmarks.longjudge.released import released_accuracy
@@ -32,13 +33,13 @@ def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> d
     if len(columns) > 1:
         accuracies = {column: sum(o.credit for o in part) / len(part) for column, part in columns.items()}
         return {**shared, **averages(accuracies)}
-    query = queries[outcomes[0].item_id]
+    query = _query(queries, outcomes[0])
     own = {"Verify": _verify, "WP": _pairs, "MA": _pairs}.get(query.column, _scored)(queries, outcomes)
     return {
         **shared,
         **own,
         "released": released_accuracy(query, outcomes),
-        **quartiles([(queries[o.item_id], o) for o in outcomes]),
+        **quartiles([(_query(queries, o), o) for o in outcomes]),
     }
 
 
@@ -53,7 +54,7 @@ def _scored(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Me
         "tie_rate": counted.tie_rate,
         **_correlations(parts),
     }
-    if queries[outcomes[0].item_id].dataset == "surge":
+    if _query(queries, outcomes[0]).dataset == "surge":
         found["acc_no_gt"] = _pooled(outcomes, (1, 2, 3)).strict
         found["acc_auto_id"] = _pooled(outcomes, (1, 2)).strict
     return found
@@ -118,11 +119,15 @@ def _pairs(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Mea
         "prefers_a": places.direction,
         "acc_consistent": sum(label == o.gold for o, label in agreed) / len(agreed) if agreed else None,
     }
-    if queries[outcomes[0].item_id].column == "MA":
-        margins = [(abs((queries[o.item_id].rating or 2.0) - 2.0), label == o.gold) for o, label in decided]
+    if _query(queries, outcomes[0]).column == "MA":
+        margins = [(abs((_query(queries, o).rating or 2.0) - 2.0), label == o.gold) for o, label in decided]
         total = sum(margin for margin, _ in margins)
         found["acc_weighted"] = sum(margin for margin, right in margins if right) / total if total else None
     return found
+
+
+def _query(queries: Mapping[str, Query], outcome: ItemOutcome) -> Query:
+    return queries[outcome.item_id.partition(ANNOTATOR)[0]]
 
 
 def _answer(label: str | None) -> Answer:

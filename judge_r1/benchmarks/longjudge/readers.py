@@ -41,7 +41,7 @@ def _dr(values: Values, query: Query, scope: Scope, order: Order) -> Verdict:
 
 
 def _dimension(listed: object, criteria: Sequence[Criterion], paper: bool) -> float:
-    """The weighted mean of a dimension's scores (section 2.4). Scores are matched to criteria by their text; where
+    """The weighted mean of a dimension's scores. Scores are matched to criteria by their text; where
     that is not one to one, the mean is plain, as the release has it where the numbers differ. `paper` matches by place.
     """
     if not isinstance(listed, list) or not listed or not all(isinstance(entry, dict) for entry in listed):

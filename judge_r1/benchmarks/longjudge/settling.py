@@ -1,4 +1,4 @@
-"""All games of a query as one verdict, and its credit (section 2.5)."""
+"""All games of a query as one verdict, and its credit."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence

@@ -6,7 +6,6 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from judge_r1.asks import Prompted
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
@@ -16,7 +15,7 @@ from judge_r1.benchmarks.longjudge.judge_lines import read_lines
 from judge_r1.benchmarks.longjudge.measures import measures
 from judge_r1.benchmarks.longjudge.query import Query, item_of
 from judge_r1.benchmarks.longjudge.reading import judgeable, read_queries, told
-from judge_r1.benchmarks.longjudge.scope import Scope, scope_of
+from judge_r1.benchmarks.longjudge.scope import ALL, Scope, scope_of
 from judge_r1.benchmarks.longjudge.settling import settle
 from judge_r1.games import ItemOutcome
 from judge_r1.questions import Question
@@ -26,35 +25,49 @@ from judge_r1.records import Item
 def load(path: Path, subset: str | None) -> Suite:
     """Items are queries: a pair, an answer to verify, or all outputs to one task; their groups are the paper's columns.
 
-    Credit is the paper's accuracy (Eq. 6), so that the mean over items is its macro-average."""
+    Credit is the paper's accuracy (Eq. 6), so that the mean over items is its macro-average. A suite without the texts
+    to judge can still be scored (`predictions`); to ask one of its questions raises BadBenchmark.
+    """
     scope = scope_of(subset)
     known = read_queries(path, scope)
-    queries = judgeable(known, scope)
-    if not queries:
-        raise BadBenchmark(f"{path} lacks the texts or references of {subset or 'all'!r} ({told(known, scope)})")
-    by_item = {query.item_id: query for query in queries}
+    able = judgeable(known, scope)
+    by_item = {query.item_id: query for query in able or known}
     texts = {
         case_id(query, order): case_text(query, scope, order)
-        for query in queries
+        for query in able
         if scope.search
         for order in orders_of(query, scope)
     }
 
     def question(item: Item, order: Order) -> Question | Prompted:
+        if not able:
+            raise BadBenchmark(f"{path} lacks the texts or references of {subset or ALL!r} ({told(known, scope)})")
         query = by_item[item.item_id]
         if scope.search:
             return searched(query, scope, order, texts[case_id(query, order)])
         return prompted(query, scope, path, order)
 
     return Suite(
-        [item_of(query, reference=scope.reference, search=scope.search) for query in queries],
+        [item_of(query, reference=scope.reference, search=scope.search) for query in by_item.values()],
         question=question,
         orders=lambda item: orders_of(by_item[item.item_id], scope),
         settle=settle,
         texts=texts,
-        extra=partial(measures, by_item),
+        extra=partial(_extra, {query.item_id: query for query in known}, by_item),
         baselines=partial(_baselines, by_item, scope),
     )
+
+
+def _extra(
+    known: Mapping[str, Query], able: Mapping[str, Query], outcomes: Sequence[ItemOutcome]
+) -> dict[str, float | None]:
+    """A query is judged on the outputs whose texts are there, and published outputs are scored on all of them."""
+    queries = {**known, **able}
+    for outcome in outcomes:
+        if not isinstance(outcome.gold, str) and (query := able.get(outcome.item_id)):
+            if len(query.systems) != len(outcome.gold["systems"]):
+                queries[outcome.item_id] = known[outcome.item_id]
+    return measures(queries, outcomes)
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemOutcome]:
@@ -73,11 +86,6 @@ def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]
     if scope.search or len({query.column for query in shown}) != 1:
         return {}
     return {name: row for name, row in baseline_rows(shown, scope).items() if len(row) >= len(shown)}
-
-
-def measured(path: Path, subset: str | None, outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
-    """The measures of outcomes that `predictions` gave."""
-    return measures({query.item_id: query for query in read_queries(path, scope_of(subset))}, outcomes)
 
 
 BENCHMARKS.register("longjudgebench")(

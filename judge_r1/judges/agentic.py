@@ -11,7 +11,6 @@ from judge_r1.episode import Episode
 from judge_r1.judges import JUDGES, BadJudge, JudgeKind, Making, Played
 from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.play import PromptTooLong, episode_seed, new_retriever, play_episodes, question_episode
-from judge_r1.questions import Question
 from judge_r1.records import Trajectory
 from judge_r1.tokens import Codec
 
@@ -62,7 +61,7 @@ class AgenticJudge:
             begun = [(ask, episode) for ask, episode in batch if isinstance(episode, Episode)]
             trajectories = play_episodes(
                 [episode for _, episode in begun],
-                [_case_of(ask) for ask, _ in begun],
+                [ask.case_id or "" for ask, _ in begun],
                 self._retriever,
                 self._backend,
                 top_k=self.config.budget.top_k,
@@ -89,11 +88,6 @@ class AgenticJudge:
                 f"{self._context_length} tokens that the model reads: lower the budget, or leave it out"
             )
         return episode
-
-
-def _case_of(ask: Ask) -> str:
-    """The text that the question may search: benchmarks may have one for each order of the candidates."""
-    return (ask.question.case_id if isinstance(ask.question, Question) else None) or ""
 
 
 def too_long(why: str) -> Trajectory:

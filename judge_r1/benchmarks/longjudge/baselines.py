@@ -49,7 +49,7 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
     if column == "Verify":
         return {
             "always No": lambda query, order: _yes(False),
-            r"last \boxed is the reference\'s": _boxed,
+            r"last \boxed as in the reference": _boxed,
             f"reference in the last {END} characters": _ending,
         }
     if column in ("WP", "MA"):

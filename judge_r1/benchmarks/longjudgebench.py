@@ -64,9 +64,9 @@ def _extra(
     """A query is judged on the outputs whose texts are there, and published outputs are scored on all of them."""
     queries = {**known, **able}
     for outcome in outcomes:
-        if not isinstance(outcome.gold, str) and (query := able.get(outcome.item_id)):
-            if len(query.systems) != len(outcome.gold["systems"]):
-                queries[outcome.item_id] = known[outcome.item_id]
+        query = able.get(outcome.item_id)
+        if query and not isinstance(outcome.gold, str) and len(query.systems) != len(outcome.gold["systems"]):
+            queries[outcome.item_id] = known[outcome.item_id]
     return measures(queries, outcomes)
 
 

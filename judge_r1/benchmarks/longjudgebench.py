@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -81,11 +82,12 @@ def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemOutc
 
 
 def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]) -> dict[str, list[ItemOutcome]]:
-    """Of a single column; a rule of one says nothing about another."""
+    """Of a single column, for a rule of one says nothing about another; they search nothing."""
     shown = [queries[item.item_id] for item in items]
-    if scope.search or len({query.column for query in shown}) != 1:
+    if len({query.column for query in shown}) != 1:
         return {}
-    return {name: row for name, row in baseline_rows(shown, scope).items() if len(row) >= len(shown)}
+    rows = baseline_rows(shown, replace(scope, search=False))
+    return {name: row for name, row in rows.items() if len(row) >= len(shown)}
 
 
 BENCHMARKS.register("longjudgebench")(

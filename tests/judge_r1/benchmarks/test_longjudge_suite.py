@@ -10,6 +10,7 @@ import pytest
 from longjudge_toys import AGENTS, TextJudge, toy_checkout
 from rich.console import Console
 
+import judge_r1.training
 from judge_r1.asks import Ask, Prompted
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Suite
 from judge_r1.benchmarks.longjudge.baselines import baseline_rows, last_boxed
@@ -181,6 +182,19 @@ def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, sub
     accuracy = sum(outcome.credit for outcome in outcomes) / len(outcomes)
     assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
     assert suite.extra(outcomes)["invalid"] == 0
+
+
+def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
+    """An untrained model: its answers are invalid, but prompts are short and every search would be in its own case."""
+    suite = load(root, "ma:search")
+    tiny = Path(judge_r1.training.__path__[0]) / "base"
+    options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
+    row = make_row(f"agentic:{options}@{tiny}", Making("", texts=suite.texts))
+    results = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
+    traces = [trace for item in results for trace in results[item]]
+    assert len(traces) == 6
+    assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
+    assert suite.extra(results.outcomes())["too_long"] == 0
 
 
 def test_headings_of_a_text_in_the_case_are_told() -> None:

@@ -6,6 +6,8 @@ import typer
 
 from judge_r1.commands import (
     audit,
+    benchmarks,
+    calibrate,
     data,
     demo,
     evaluate,
@@ -29,7 +31,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (demo, data, audit, rationales, export, train, launch, watch, merge, evaluate, report, inspect):
+building, training = (demo, data, audit, rationales, export), (train, launch, watch, merge)
+for group in (*building, *training, evaluate, benchmarks, calibrate, report, inspect):
     group.register(app)
 
 

@@ -66,15 +66,17 @@ class Suite:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`about` and `path` (what has to lie there) are told by --help; `load(path, subset)` reads it. `verified`: was it
-    built beside the real files; else it follows their public description alone. `predictions(path, file, subset)`
-    scores outputs in the benchmark's own published format, one outcome an item, without a judge."""
+    """`about`, `path` (what has to lie there) and `subsets` are told by `judge-r1 benchmarks`; `load(path, subset)`
+    reads it. `verified`: was it built beside the real files; else it follows their public description alone.
+    `predictions(path, file, subset)` scores outputs in the benchmark's own published format, one outcome an item,
+    without a judge."""
 
     about: str
     path: str
     load: Callable[[Path, str | None], Suite]
     verified: bool = True
     predictions: Callable[[Path, Path, str | None], Sequence[ItemOutcome]] | None = None
+    subsets: str = ""
 
 
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")

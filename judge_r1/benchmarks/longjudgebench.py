@@ -92,9 +92,10 @@ def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]
 
 BENCHMARKS.register("longjudgebench")(
     Benchmark(
-        "long texts against experts: scores, pairs and rankings; SET[:SETTING][:search][:paper], see its page",
+        "long texts against experts: scores, pairs and rankings",
         "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
         load,
         predictions=predictions,
+        subsets="SET[:SETTING][:search][:paper], see its page",
     )
 )

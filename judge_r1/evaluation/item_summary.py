@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.benchmarks import Suite
-from judge_r1.evaluation.statistics import clustered_mean_ci, paired_difference_ci
-from judge_r1.evaluation.summary import BadSummary
+from judge_r1.evaluation.statistics import clustered_mean_ci
+from judge_r1.evaluation.summary import BadSummary, compared, with_holm
 from judge_r1.games import ItemOutcome
 from judge_r1.records import PairwiseVerdict
 from judge_r1.registry import suggest
@@ -25,7 +25,7 @@ def summarise_items(
     return {
         "benchmark": benchmark,
         "rows": [item_row(name, rows, settings[name], suite) for name, rows in outcomes_by_row.items()],
-        "differences": [_difference(a, b, outcomes_by_row) for a, b in differences],
+        "differences": with_holm([_difference(a, b, outcomes_by_row) for a, b in differences]),
         "seconds": dict(seconds),
     }
 
@@ -84,10 +84,8 @@ def _difference(a: str, b: str, rows: Mapping[str, Sequence[ItemOutcome]]) -> di
     for name in (a, b):
         if name not in rows:
             raise BadSummary(f"a difference names row {name!r}, which was not evaluated{suggest(name, rows)}")
-    credits = [{o.item_id: o.credit for o in rows[name]} for name in (a, b)]
-    interval = paired_difference_ci(credits[0], credits[1], {o.item_id: o.cluster_id for o in rows[a]})
-    delta = sum(credits[0].values()) / len(credits[0]) - sum(credits[1].values()) / len(credits[1])
-    return {"a": a, "b": b, "n": len(credits[0]), "delta": delta, "ci95": list(interval)}
+    first, second = ({o.item_id: o.credit for o in rows[name]} for name in (a, b))
+    return {"a": a, "b": b, **compared(first, second, {o.item_id: o.cluster_id for o in rows[a]})}
 
 
 def _winner(outcome: ItemOutcome) -> str | None:

@@ -6,6 +6,7 @@ from typing import Any
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation import metrics
 from judge_r1.evaluation.outcomes import Outcome
+from judge_r1.evaluation.significance import holm, permutation
 from judge_r1.evaluation.statistics import clustered_mean_ci, paired_difference_ci
 from judge_r1.registry import suggest
 
@@ -33,7 +34,7 @@ def summarise(
             raise BadSummary(f"row {name!r} comes without its decoding settings{suggest(name, settings)}")
     return {
         "rows": [_row(name, list(outcomes), settings[name]) for name, outcomes in outcomes_by_row.items()],
-        "differences": [_difference(a, b, outcomes_by_row) for a, b in differences],
+        "differences": with_holm([_difference(a, b, outcomes_by_row) for a, b in differences]),
         "seconds": dict(seconds),
     }
 
@@ -110,14 +111,24 @@ def _difference(a: str, b: str, rows: Mapping[str, Sequence[Outcome]]) -> dict[s
     }
 
 
+def compared(
+    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
+) -> dict[str, Any]:
+    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters. Raises DifferentPairs."""
+    test = permutation(values_a, values_b, clusters)
+    interval = paired_difference_ci(values_a, values_b, clusters)
+    return {"n": len(values_a), "delta": test.difference, "ci95": list(interval), "p": test.p}
+
+
+def with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`p_holm`: p for all differences of a summary taken together."""
+    adjusted = holm({place: difference["p"] for place, difference in enumerate(differences)})
+    return [{**difference, "p_holm": adjusted[place]} for place, difference in enumerate(differences)]
+
+
 def _delta(a: Sequence[Outcome], b: Sequence[Outcome], measure: Measure) -> dict[str, Any]:
     values_a, values_b = ({o.pair_id: measure(o) for o in part} for part in (a, b))
-    interval = paired_difference_ci(values_a, values_b, {o.pair_id: o.case_id for o in a})
-    return {
-        "n": len(values_a),
-        "delta": (sum(values_a.values()) - sum(values_b.values())) / len(values_a),
-        "ci95": list(interval),
-    }
+    return compared(values_a, values_b, {o.pair_id: o.case_id for o in a})
 
 
 def _ci(outcomes: list[Outcome], measure: Measure) -> list[float]:

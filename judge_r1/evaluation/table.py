@@ -194,9 +194,18 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
     def cell(part: Mapping[str, Any] | None) -> str | Estimate:
         return Estimate(part["delta"], part["ci95"][0], part["ci95"][1], signed=True) if part else NONE
 
-    note = "Accuracy on the same pairs; where the 95 % interval, clustered by case, holds 0, no difference shows."
+    note = (
+        "Accuracy on the same pairs; where the 95 % interval, clustered by case, holds 0, no difference shows. p: "
+        "paired permutation by case, adjusted (Holm) for all rows of this table."
+    )
     cells = [
-        (cell(d), cell(d.get("label_f1")), *(cell(d["by_principle"].get(code)) for code in codes)) for d in differences
+        (
+            cell(d),
+            f"{d['p_holm']:.4f}" if "p_holm" in d else NONE,
+            cell(d.get("label_f1")),
+            *(cell(d["by_principle"].get(code)) for code in codes),
+        )
+        for d in differences
     ]
     named = tuple((f"{d['a']} minus {d['b']}", *row) for d, row in zip(differences, cells, strict=True))
-    return [Grid("Differences", note, ("rows", "accuracy", "label F1", *codes), named)]
+    return [Grid("Differences", note, ("rows", "accuracy", "p", "label F1", *codes), named)]

@@ -1,5 +1,6 @@
 """Judges, one way of judging to a file. A judge is asked games and answers each of them once."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,6 +63,19 @@ class JudgeKind:
     about: str
     make: Callable[[Making], Judge]
     needs_backend: bool = True
+
+
+def play_all(judge: Judge, asks: Sequence[Ask]) -> list[Played]:
+    """Every game, in the order of the asks. Errors: BadJudge where the judge leaves one out."""
+
+    async def gather() -> dict[tuple[str, tuple[int, ...], int], Played]:
+        return {played.ask.key: played async for played in judge.play(asks)}
+
+    judge.check(asks)
+    found = asyncio.run(gather())
+    if missing := [ask for ask in asks if ask.key not in found]:
+        raise BadJudge(f"judge {judge.name!r} left item {missing[0].item.item_id} without an answer")
+    return [found[ask.key] for ask in asks]
 
 
 JUDGES: Registry[JudgeKind] = Registry("judge", "judge_r1.judges")

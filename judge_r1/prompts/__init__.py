@@ -98,6 +98,11 @@ def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
     return _prompt("reasoning", system, {"decision": case.decision}, case.context if context == "full" else None)
 
 
+def rating_prompt(request: str, answer: str) -> Prompt:
+    """The prompt that asks for a rating of one answer, from 1 to 10, in a last line `Rating: N`."""
+    return _prompt("rating", _fill("rating_system", {}), {"request": request, "answer": answer}, None)
+
+
 def _prompt(style: str, system: str, fields: dict[str, str], context: str | None, asked: str = "") -> Prompt:
     if context is not None:
         fields = {**fields, "context": context}

@@ -76,11 +76,12 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
 
         actor = checkpoint.folder.absolute() / "actor"
         weights = read_shards(actor)
-        if recipe.lora is None:
-            merge_shards(actor, partial)
-            return weights
         with TemporaryDirectory(dir=partial.parent) as scratch:
             merge_shards(actor, Path(scratch))
+            if recipe.lora is None:
+                prove(Path(scratch), weights)
+                _as_precise(Path(scratch), weights, recipe, partial)
+                return weights
             add_adapters(recipe, Path(scratch) / "lora_adapter", partial)
         rounded = {name: t.bfloat16() if "lora_" in name else t for name, t in weights.items()}  # as verl writes them
         return folded(rounded, recipe.lora)
@@ -92,3 +93,16 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
     add_adapters(recipe, checkpoint.folder, partial)
     base = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype="auto").state_dict()
     return folded(base | tensors, recipe.lora)
+
+
+def _as_precise(merged: Path, weights: dict[str, Any], recipe: Recipe, partial: Path) -> None:
+    """Write what verl's tool has merged, which rounds to bfloat16, with the trained weights as precise as those of the
+    model that the run started from."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    dtype = AutoConfig.from_pretrained(resolve(recipe.model)).dtype or torch.float32
+    model = AutoModelForCausalLM.from_pretrained(merged, dtype=dtype)
+    model.load_state_dict(weights, strict=False)  # its names were proven; tied weights stand once
+    model.save_pretrained(partial)
+    load_tokenizer(str(merged)).save_pretrained(partial)

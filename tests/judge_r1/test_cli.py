@@ -18,6 +18,8 @@ COMMANDS = [
     "export",
     "train",
     "eval",
+    "benchmarks",
+    "calibrate",
     "search",
     "doctor",
     "report",

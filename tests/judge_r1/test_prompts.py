@@ -64,7 +64,7 @@ def test_the_example_in_the_contract_is_accepted_by_the_strict_parser() -> None:
 
 def test_leads_are_of_the_domain_and_an_open_domain_has_one_too() -> None:
     leads = {domain: texts(case=make_case(domain=domain))[0] for domain in [*LEADS, "finance"]}
-    assert len(set(leads.values())) == 4
+    assert len(set(leads.values())) == len(leads)
     assert "finance" in leads["finance"]
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from data_builders.perturb.engine import perturb
 from data_builders.sources.mini import read
+from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.config import load_recipe
+from judge_r1.judges import Making, play_all
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.models import load_model
 from judge_r1.pairs import PairSet
@@ -18,7 +20,8 @@ def test_the_base_is_small_and_gives_no_valid_answer() -> None:
     assert load_model("bundled:tiny").num_parameters() <= 2_000_000
     cases = list(read(None, 8, 77, Counter()))
     pairs = [p for c in cases for p in islice(perturb(c, variants=1, rule_set="mini", abstained=Counter()), 3)]
-    judge = AgenticJudge("bundled:tiny", PairSet.of(cases, pairs), load_recipe(RECIPE).episode)
-    valid = [trajectory.judgment is not None for _, trajectory in judge.judge(pairs)]
+    suite = suite_of(PairSet.of(cases, pairs))
+    judge = AgenticJudge(Making("bundled:tiny", texts=suite.texts), load_recipe(RECIPE).episode)
+    valid = [played.trajectory.judgment is not None for played in play_all(judge, suite.asks())]
     assert len(valid) == 24
     assert sum(valid) <= 1

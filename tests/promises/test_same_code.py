@@ -91,7 +91,11 @@ def by_pair(played: list[tuple[str, Any]]) -> dict[str, list[Any]]:
 def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 tapes of wild ids."""
     from judge_r1.backends import Sampling
+    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.judges import Making, play_all
     from judge_r1.judges.agentic import AgenticJudge
+    from judge_r1.pairs import PairSet
+    from judge_r1.reward import rewarded
 
     size = 60
     recipe = room.recipe.model_copy(
@@ -107,8 +111,10 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
         "judge_r1.backends.transformers.TransformersBackend",
         lambda *_, **__: TapeBackend(Tapes(tapes, room.prompts)),
     )
-    judge = AgenticJudge(recipe.model, room.data, recipe.episode, sampling=Sampling(1.0), batch_size=len(asked))
-    judged = [trajectory for _, trajectory in judge.judge(asked)]
+    data = PairSet(room.data.cases, pairs)
+    making = Making(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
+    played = play_all(AgenticJudge(making, recipe.episode), suite_of(data).asks(samples=size))
+    judged = [rewarded(game.trajectory, pair) for game, pair in zip(played, asked, strict=True)]
 
     rollouts = Rollouts(recipe, room.data, Run(room.folder / "run", recipe), room.codec, room.eos, 0)
     columns = rollouts([pair.pair_id for pair in asked], _Trainer())

@@ -2,9 +2,14 @@
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from judge_r1.asks import Ask
+from judge_r1.benchmarks import Suite
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.judges import Played
+from judge_r1.pairs import PairSet
 from judge_r1.records import Case, Evidence, Flaw, Judgment, Origin, ReasoningPair, Span, Trajectory, Turn, content_hash
 from judge_r1.reward import rewarded
 
@@ -102,8 +107,20 @@ class ScriptedJudge:
             return toy_trajectory(pair, None, shown=shown)
         return toy_trajectory(pair, "A<B" if pair.preferred == "A" else "A>B", (6,), shown=shown)
 
-    def judge(self, pairs: Sequence[ReasoningPair]) -> Iterator[tuple[ReasoningPair, Trajectory]]:
-        for pair in pairs:
-            self.asked.append(pair.pair_id)
+    def check(self, asks: Sequence[Ask]) -> None:
+        pass
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        for ask in asks:
+            self.asked.append(ask.item.item_id)
             time.sleep(self.seconds)
-            yield pair, self.one(pair)
+            trajectory = self.one(PAIRS_BY_ID[ask.item.item_id])
+            yield Played(ask, trajectory, ask.read(trajectory))
+
+
+PAIRS_BY_ID = {pair.pair_id: pair for pair in toy_pairs()}
+
+
+def toy_suite(pairs: Sequence[ReasoningPair]) -> Suite:
+    """The suite of toy pairs, whose cases are all there."""
+    return suite_of(PairSet.of([toy_case(number) for number in range(6)], pairs))

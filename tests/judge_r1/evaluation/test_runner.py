@@ -6,27 +6,31 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from evaluation_toys import ScriptedJudge, toy_pairs, toy_trajectory
+from evaluation_toys import ScriptedJudge, toy_pairs, toy_suite
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from judge_r1.evaluation.outcomes import Outcome
+from judge_r1.asks import Ask
+from judge_r1.evaluation.outcomes import Outcome, pair_outcomes
 from judge_r1.evaluation.runner import EvaluationError, evaluate, read_traces
 from judge_r1.jsonl import BadRecord
+from judge_r1.judges import Played
+from judge_r1.judges.spec import Row
 from judge_r1.records import ReasoningPair, Trajectory
 
 PAIRS = toy_pairs(4)
 SCRIPT = """
 import sys
 from pathlib import Path
-from evaluation_toys import ScriptedJudge, toy_pairs
+from evaluation_toys import ScriptedJudge, toy_pairs, toy_suite
 from judge_r1.evaluation.runner import evaluate
-evaluate(ScriptedJudge(seconds=0.02), toy_pairs(4), row="row", out=Path(sys.argv[1]), resume=False)
+from judge_r1.judges.spec import Row
+evaluate(Row("row", (ScriptedJudge(seconds=0.02),)), toy_suite(toy_pairs(4)), out=Path(sys.argv[1]), resume=False)
 """
 
 
@@ -41,8 +45,8 @@ def run(
 ) -> tuple[list[Outcome], str]:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=terminal, width=100)
-    outcomes = evaluate(judge or ScriptedJudge(), pairs, row=row, out=out, resume=resume, console=console)
-    return outcomes, stream.getvalue()
+    results = evaluate(Row(row, (judge or ScriptedJudge(),)), toy_suite(pairs), out=out, resume=resume, console=console)
+    return pair_outcomes(results), stream.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,7 @@ def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[
     outcomes, traces = unbroken
     assert [o.pair_id for o in outcomes] == [p.pair_id for p in PAIRS]
     lines = [json.loads(line) for line in traces.decode().splitlines()]
-    assert all(list(line) == ["row", "pair_id", "trajectory"] for line in lines)
+    assert all(list(line) == ["row", "item_id", "order", "sample", "member", "verdict", "trajectory"] for line in lines)
     judge = ScriptedJudge()
     assert [Trajectory.model_validate(line["trajectory"]) for line in lines] == [judge.one(p) for p in PAIRS]
 
@@ -109,9 +113,9 @@ def test_rows_share_a_folder_and_a_torn_row_does_not_spoil_the_next(tmp_path: Pa
     run(tmp_path, ScriptedJudge("other", 3), row="two")
     again, _ = run(tmp_path, row="one", resume=True)
     assert again == first
-    found = [(trace.row, trace.pair_id) for trace in read_traces(tmp_path)]
+    found = [(trace.row, trace.item_id) for trace in read_traces(tmp_path)]
     assert len(found) == len(set(found)) == 2 * len(PAIRS)
-    assert [trace.pair_id for trace in read_traces(tmp_path, "two")] == [p.pair_id for p in PAIRS]
+    assert [trace.item_id for trace in read_traces(tmp_path, "two")] == [p.pair_id for p in PAIRS]
 
 
 def test_a_finished_row_is_not_run_again(tmp_path: Path) -> None:
@@ -131,13 +135,13 @@ def test_a_row_is_never_mixed_with_other_settings_judges_or_placements(tmp_path:
         run(tmp_path, other, resume=True)
     with pytest.raises(EvaluationError, match="other judge and settings:"):
         run(tmp_path, ScriptedJudge("another", 3), resume=True)
-    with pytest.raises(EvaluationError, match="other pairs:"):
+    with pytest.raises(EvaluationError, match="other items:"):
         run(tmp_path, resume=True, pairs=PAIRS[1:])
     swapped = PAIRS[0].model_copy(update={
         "reasoning_a": PAIRS[0].reasoning_b, "reasoning_b": PAIRS[0].reasoning_a,
         "preferred": "B" if PAIRS[0].preferred == "A" else "A",
     })  # fmt: skip
-    with pytest.raises(EvaluationError, match="other pairs:"):
+    with pytest.raises(EvaluationError, match="other items:"):
         run(tmp_path, resume=True, pairs=[swapped, *PAIRS[1:]])
 
 
@@ -148,24 +152,27 @@ class Faulty(ScriptedJudge):
         super().__init__()
         self.fault = fault
 
-    def judge(self, pairs: Sequence[ReasoningPair]) -> Iterator[tuple[ReasoningPair, Trajectory]]:
-        for number, (pair, trajectory) in enumerate(super().judge(pairs)):
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        number = -1
+        async for played in super().play(asks):
+            number += 1
             if self.fault == "crash" and number == 9:
                 raise RuntimeError("the endpoint is gone")
             if self.fault == "skip" and number == 9:
                 continue
             if self.fault == "infrastructure" and number == 9:
-                trajectory = toy_trajectory(pair, None, ended="infrastructure_timeout")
-            yield pair, trajectory
+                lost = played.trajectory.model_copy(update={"judgment": None, "ended": "infrastructure_timeout"})
+                played = Played(played.ask, lost, played.ask.read(lost))
+            yield played
             if self.fault == "twice" and number == 9:
-                yield pair, trajectory
+                yield played
 
 
 @pytest.mark.parametrize(
     ("fault", "error", "says"),
     [
         ("crash", RuntimeError, "endpoint"),
-        ("skip", EvaluationError, r"1 of 32 pairs without an answer.*--resume"),
+        ("skip", EvaluationError, r"1 of 32 games are without an answer.*--resume"),
         ("infrastructure", EvaluationError, r"infrastructure_timeout': 1.*--resume"),
         ("twice", EvaluationError, "had answered already"),
     ],
@@ -175,7 +182,7 @@ def test_after_a_fault_what_was_judged_is_kept_and_the_rest_is_redone(
 ) -> None:
     with pytest.raises(error, match=says):
         run(tmp_path, Faulty(fault))
-    kept = {trace.pair_id for trace in read_traces(tmp_path)}
+    kept = {trace.item_id for trace in read_traces(tmp_path)}
     assert 9 <= len(kept) < len(PAIRS)
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
@@ -219,7 +226,7 @@ def test_a_disk_that_fills_up_keeps_what_was_judged(tmp_path: Path, unbroken: tu
 
 def test_repeated_or_no_pairs_are_refused(tmp_path: Path) -> None:
     for pairs in ([], [PAIRS[0], PAIRS[0]]):
-        with pytest.raises(EvaluationError, match="pairs that differ"):
+        with pytest.raises(EvaluationError, match="items that differ"):
             run(tmp_path, pairs=pairs)
 
 

@@ -16,6 +16,7 @@ from judge_r1.models import load_model, load_tokenizer
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run, read_rows
 from judge_r1.tokens import Codec
+from judge_r1.training.verl.shards import read_shards
 from judge_r1.training.verl.train import train_verl
 
 
@@ -99,6 +100,9 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
         assert environment.endswith("</information>")
 
     old, new = weights(guesser), weights(run.model)
+    # the trained weights themselves: verl's own merger would round them to bfloat16
+    trained = read_shards(run.folder / "checkpoints" / "global_step_2" / "actor")
+    assert all(torch.equal(new[name], trained[name]) for name in trained)
     assert old.keys() == new.keys()
     assert max(float((old[name] - new[name]).abs().max()) for name in old) > 1e-4
     assert json.loads((run.folder / "versions.json").read_text())["verl"] == "0.9.1"

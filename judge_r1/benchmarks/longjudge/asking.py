@@ -109,5 +109,7 @@ def _genres(root: Path) -> dict[str, str]:
 
 
 def answerable(query: Query, scope: Scope) -> bool:
-    """Has the query what its setting shows? SurGE's reference is one of the outputs."""
+    """Has the query what its setting shows? WP has no references, and SurGE's is one of the outputs."""
+    if scope.reference and query.column == "WP":
+        return False
     return not scope.reference or scope.paper or query.reference is not None or query.dataset == "surge"

@@ -123,6 +123,13 @@ def test_the_release_and_its_mends(root: Path) -> None:
     assert "</think>" not in first("verify_bench_hard")
 
 
+@pytest.mark.parametrize("subset", ["all:reference", "all:reference:paper"])
+def test_stories_have_no_references(root: Path, subset: str) -> None:
+    suite = load(root, subset)
+    assert {item.group for item in suite.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
+    assert len(suite.asks()) >= 17
+
+
 def test_options_show_more_or_less(root: Path) -> None:
     assert "a | b" in user(load(root, "realdr:tables").asks()[0])
     assert user(load(root, "ma:topic").asks()[0]).startswith("Task\nReview the paper.\n\n# A Report")

@@ -149,9 +149,13 @@ class Evaluation:
             summary = summarise(self.outcomes, differences, self.seconds, self.settings)
         else:
             rows = {name: results.outcomes() for name, results in self.results.items()}
-            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, self.settings)
+            baselines = self.suite.baselines(self.suite.items)
+            settings = {**self.settings, **{name: {"baseline": True} for name in baselines}}
+            rows = {**rows, **{name: list(row) for name, row in baselines.items() if name not in rows}}
+            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, settings)
         for row in summary["rows"]:
-            if spent := total_usage(trace for traces in self.results[row["name"]].values() for trace in traces):
+            traces = self.results[row["name"]].values() if row["name"] in self.results else ()
+            if spent := total_usage(trace for game in traces for trace in game):
                 row["usage"] = spent
         publish(self.out, summary, metrics or {}, list(self.results.values()), title=f"Judges on {self.benchmark}")
         return summary

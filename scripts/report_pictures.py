@@ -51,37 +51,41 @@ def item_with_evidence(view: "Page") -> None:
     raise SystemExit("no item that the first judge has wrong was shown the evidence: give labelled pairs")
 
 
-def draw(folders: list[Path], out: Path) -> None:
+def draw(browser: "Browser", folders: list[Path], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    page = folders[0] / "report.html"
+    with opened(browser, page, (1280, 860)) as view:
+        view.screenshot(path=out / "report-top.png")
+        item_with_evidence(view)
+        view.screenshot(path=out / "report-item.png")
+        view.locator(".read").evaluate("e => e.scrollIntoView()")
+        view.screenshot(path=out / "report-episode.png")
+    with opened(browser, page, (1280, 860), dark=True) as view:
+        item_with_evidence(view)
+        view.locator(".tools").first.evaluate("e => e.scrollIntoView()")
+        view.screenshot(path=out / "report-dark.png")
+    with opened(browser, page, (390, 844)) as view:
+        item_with_evidence(view)
+        view.screenshot(path=out / "report-phone.png")
+    with tempfile.TemporaryDirectory() as place:
+        write_comparison(folders, Path(place) / "board.html")
+        with opened(browser, Path(place) / "board.html", (1280, 860)) as view:
+            view.screenshot(path=out / "report-leaderboard.png")
+
+
+def main() -> None:
     from playwright.sync_api import sync_playwright
 
-    out.mkdir(parents=True, exist_ok=True)
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    page = folders[0] / "report.html"
-    with sync_playwright() as play, tempfile.TemporaryDirectory() as place:
-        board = Path(place) / "board.html"
-        write_comparison(folders, board)
-        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
-        with opened(browser, page, (1280, 860)) as view:
-            view.screenshot(path=out / "report-top.png")
-            item_with_evidence(view)
-            view.screenshot(path=out / "report-item.png")
-            view.locator(".read").evaluate("e => e.scrollIntoView()")
-            view.screenshot(path=out / "report-episode.png")
-        with opened(browser, page, (1280, 860), dark=True) as view:
-            item_with_evidence(view)
-            view.locator(".tools").first.evaluate("e => e.scrollIntoView()")
-            view.screenshot(path=out / "report-dark.png")
-        with opened(browser, page, (390, 844)) as view:
-            item_with_evidence(view)
-            view.screenshot(path=out / "report-phone.png")
-        with opened(browser, board, (1280, 860)) as view:
-            view.screenshot(path=out / "report-leaderboard.png")
-        browser.close()
-
-
-if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("evaluations", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=Path("docs/img"))
     given = parser.parse_args()
-    draw(given.evaluations, given.out)
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        draw(browser, given.evaluations, given.out)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -413,19 +413,16 @@ def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Pat
     print(f"filters {milliseconds} ms, End {turned:.2f} s")
 
 
-def test_the_pictures_of_the_docs_are_drawn_from_an_evaluation(tmp_path: Path) -> None:
-    """Skipped where there is no chromium; the pictures are small enough to commit."""
+def test_the_pictures_of_the_docs_are_drawn_from_an_evaluation(browser: Any, tmp_path: Path) -> None:
     import json
 
     from scripts.report_pictures import draw
 
-    with chromium():
-        pass
     results = evidence_results()[::-1]
     (tmp_path / "eval").mkdir()
     write(tmp_path / "eval" / "report.html", results)
     (tmp_path / "eval" / "summary.json").write_text(json.dumps(summary_of(results)))
-    draw([tmp_path / "eval"], tmp_path / "img")
+    draw(browser, [tmp_path / "eval"], tmp_path / "img")
     pictures = sorted((tmp_path / "img").iterdir())
     assert [picture.stem for picture in pictures] == [
         f"report-{name}" for name in ("dark", "episode", "item", "leaderboard", "phone", "top")

@@ -4,15 +4,19 @@ docs/longjudgebench.md), our traces as the release's own lines of judge outputs,
     python scripts/longjudge.py baselines --path LongJudgeBench
     python scripts/longjudge.py lines --path LongJudgeBench --subset ma --traces runs/eval --row gpt --out ma.jsonl
     python scripts/longjudge.py lengths --path LongJudgeBench --subset ma --predictions ma.jsonl
+    python scripts/longjudge.py prompts --path LongJudgeBench --subset ma:search --model bundled:smollm2-135m
 
 `lengths` counts cl100k tokens, by tiktoken: pip install tiktoken, which fetches that vocabulary at its first use.
 """
 
 import argparse
 import sys
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import median
 
+from judge_r1.asks import Prompted
 from judge_r1.benchmarks import Suite
 from judge_r1.benchmarks.longjudge.asking import mode_of
 from judge_r1.benchmarks.longjudge.baselines import ANNOTATOR, baseline_rows
@@ -22,12 +26,14 @@ from judge_r1.benchmarks.longjudge.measures import measures
 from judge_r1.benchmarks.longjudge.query import COLUMNS, Query
 from judge_r1.benchmarks.longjudge.reading import coverage, judgeable, read_queries
 from judge_r1.benchmarks.longjudge.scope import Scope, scope_of
-from judge_r1.benchmarks.longjudgebench import predictions
+from judge_r1.benchmarks.longjudgebench import load, predictions
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.item_summary import item_row
 from judge_r1.evaluation.runner import read_traces
 from judge_r1.games import ItemOutcome
 from judge_r1.jsonl import write_jsonl
+from judge_r1.models import load_tokenizer
+from judge_r1.prompts import question_prompt
 
 SHOWN = ("acc_half", "spearman", "kendall", "balanced", "inconsistent", "released")
 
@@ -38,13 +44,15 @@ def main() -> None:
     table = commands.add_parser("baselines", help="coverage and trivial baselines as Markdown")
     lines = commands.add_parser("lines", help="traces of one row as the release's lines")
     lengths = commands.add_parser("lengths", help="accuracy of a file of such lines, by length")
-    for command in (table, lines, lengths):
+    prompts = commands.add_parser("prompts", help="tokens of the prompts of a subset")
+    for command in (table, lines, lengths, prompts):
         command.add_argument("--path", type=Path, required=True, help="a checkout of the benchmark")
         command.add_argument("--subset", default=None, help="as of `judge-r1 eval`")
     lines.add_argument("--traces", type=Path, required=True, help="the OUT of an evaluation")
     lines.add_argument("--row", required=True)
     lines.add_argument("--out", type=Path, required=True)
     lengths.add_argument("--predictions", type=Path, required=True)
+    prompts.add_argument("--model", required=True, help="whose tokenizer counts")
     given = parser.parse_args()
     try:
         scope = scope_of(given.subset)
@@ -52,6 +60,8 @@ def main() -> None:
         if given.command == "lines":
             mode = mode_of(queries[0], scope)
             print(write_jsonl(given.out, written(read_traces(given.traces, given.row), queries, scope, mode)), "lines")
+        elif given.command == "prompts":
+            print_prompts(load(given.path, given.subset), given.model)
         elif given.command == "lengths":
             print_bins(queries, predictions(given.path, given.predictions, given.subset), cl100k())
         else:
@@ -92,6 +102,21 @@ def print_bins(queries: Sequence[Query], outcomes: Sequence[ItemOutcome], count:
     print("| tokens | comparisons | accuracy |\n|---|---|---|")
     for name, (accuracy, compared) in fixed_bins([(by_item[o.item_id], o) for o in outcomes], count).items():
         print(f"| {name} | {compared} | {'–' if accuracy is None else f'{accuracy:.4f}'} |")
+
+
+def print_prompts(suite: Suite, model: str) -> None:
+    """Of each column: games, and the median and the longest prompt; with search, the compact one without its case."""
+    tokenizer = load_tokenizer(model)
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for ask in suite.asks():
+        question = ask.question
+        if isinstance(question, Prompted):
+            prompt = question.prompt
+        else:
+            prompt = question_prompt(question, context="none", searches=3, style="compact")
+        lengths[ask.item.group].append(sum(len(tokenizer.encode(message["content"])) for message in prompt.chat()))
+    for column, counts in lengths.items():
+        print(f"{column}: {len(counts)} games, median {median(counts):.0f}, longest {max(counts)} tokens")
 
 
 def cl100k() -> Count:

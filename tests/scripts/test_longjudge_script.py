@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+import judge_r1.training
 from judge_r1.benchmarks.longjudge.reading import read_queries
 from judge_r1.benchmarks.longjudge.scope import scope_of
 from judge_r1.benchmarks.longjudgebench import load, predictions
@@ -60,6 +61,14 @@ def test_traces_become_lines_that_are_binned_by_length(
     assert capsys.readouterr().out == "6 lines\n"
     longjudge.print_bins(read_queries(root, scope_of("ma")), predictions(root, file, "ma"), len)
     assert "| 0-3000 | 4 | 0.5000 |\n| 3000-8000 | 0 | – |" in capsys.readouterr().out
+
+
+def test_prompts_are_counted(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny = Path(judge_r1.training.__path__[0]) / "base"
+    for subset, games in (("ma", 6), ("surge:search", 24)):
+        run(monkeypatch, "prompts", "--path", root, "--subset", subset, "--model", tiny)
+        told = capsys.readouterr().out
+        assert f": {games} games, median " in told
 
 
 def test_a_mistake_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Saved games scored again, from a real evaluation over HTTP."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,9 @@ from judge_server import JudgeServer, said
 from toys import mini_pairs
 
 from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.commands.evaluate import eval_
+from judge_r1.commands.replay import replay
+from judge_r1.errors import JudgeError
 from judge_r1.evaluation.replay import REWARDS, parsed_again, with_rule
 from judge_r1.evaluation.runner import read_traces
 from judge_r1.games import Game, settle_pair
@@ -35,15 +37,6 @@ def sloppy(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     return said(f"<answer>{text}" if drawn % 7 else "<think>hm")
 
 
-def cli(*arguments: object) -> subprocess.CompletedProcess[str]:
-    repo = Path(__file__).parents[3]
-    return subprocess.run(
-        [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)],
-        capture_output=True, text=True, timeout=120,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(repo)},
-    )  # fmt: skip
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, data = tmp_path_factory.mktemp("replay"), mini_pairs(COUNT)
@@ -52,14 +45,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with JudgeServer(sloppy) as server:
         agent = f"agent=agentic:context=none,search=false@{server.url}#toy"
         panel = f"panel=panel:orders=2@direct:context=none@{server.url}#toy|longer"
-        done = cli("eval", "--judge", agent, "--judge", panel, "--path", folder / "data", "--out", folder / "eval")
-    assert done.returncode == 0, done.stderr
+        eval_([agent, panel], folder / "data", folder / "eval")
     return folder
 
 
-def again(home: Path, out: Path, *options: object) -> dict[str, Any]:
-    done = cli("replay", home / "eval", "--path", home / "data", "--out", out, *options)
-    assert done.returncode == 0, done.stderr
+def again(home: Path, out: Path, **options: Any) -> dict[str, Any]:
+    replay(home / "eval", home / "data", out, **options)
     assert (out / "report.html").exists()
     summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
     return summary
@@ -74,14 +65,14 @@ def test_the_same_scoring_gives_the_same_summary(home: Path, tmp_path: Path) -> 
     assert again(home, tmp_path / "same") == original
     agent = rows(original)["agent"]
     assert agent["usage"]["calls"] == agent["n"] == len(mini_pairs(COUNT).pairs)
-    strict = rows(again(home, tmp_path / "strict", "--parser", "strict"))
+    strict = rows(again(home, tmp_path / "strict", parser="strict"))
     assert strict["agent"] == agent, "the agentic judge was read strictly already"
-    assert strict["panel"]["valid_rate"] <= rows(original)["panel"]["valid_rate"]
+    assert strict["panel"]["ended"] != rows(original)["panel"]["ended"], "the direct one was read tolerantly"
 
 
 def test_the_tolerant_parser_takes_more(home: Path, tmp_path: Path) -> None:
     before = rows(json.loads((home / "eval" / "summary.json").read_text()))["agent"]
-    after = rows(again(home, tmp_path / "tolerant", "--parser", "tolerant"))["agent"]
+    after = rows(again(home, tmp_path / "tolerant", parser="tolerant"))["agent"]
     assert after["valid_rate"] > before["valid_rate"]
     assert after["accuracy"] >= before["accuracy"]
     assert after["valid_rate"] == before["valid_tolerant"]
@@ -91,10 +82,10 @@ def test_the_tolerant_parser_takes_more(home: Path, tmp_path: Path) -> None:
 
 def test_another_reward_and_another_rule(home: Path, tmp_path: Path) -> None:
     before = rows(json.loads((home / "eval" / "summary.json").read_text()))
-    other = rows(again(home, tmp_path / "reward", "--reward", "comparison"))
+    other = rows(again(home, tmp_path / "reward", reward="comparison"))
     assert other["agent"]["reward"] == pytest.approx(before["agent"]["accuracy"])
     assert other["agent"]["accuracy"] == before["agent"]["accuracy"]
-    strictest = rows(again(home, tmp_path / "all", "--rule", "all"))
+    strictest = rows(again(home, tmp_path / "all", rule="all"))
     assert strictest["panel"]["accuracy"] <= before["panel"]["accuracy"]
     assert strictest["agent"] == before["agent"] | {"settings": before["agent"]["settings"] | {"rule": "all"}}
 
@@ -102,24 +93,35 @@ def test_another_reward_and_another_rule(home: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--parser", "kind"), "--parser is strict or tolerant, not 'kind'"),
-        (("--rule", "last"), "--rule is own or first or all"),
-        (("--subset", "legal"), "that it was run on"),
+        ({"parser": "kind"}, "--parser is strict or tolerant, not 'kind'"),
+        ({"rule": "last"}, "--rule is own or first or all"),
+        ({"subset": "legal"}, "that it was run on"),
     ],
 )
-def test_a_mistake_is_one_sentence(home: Path, tmp_path: Path, options: tuple[str, ...], says: str) -> None:
-    done = cli("replay", home / "eval", "--path", home / "data", "--out", tmp_path / "x", *options)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert says in done.stderr
+def test_a_mistake_is_one_sentence(home: Path, tmp_path: Path, options: dict[str, str], says: str) -> None:
+    with pytest.raises(JudgeError, match=says):
+        replay(home / "eval", home / "data", tmp_path / "x", **options)
     assert not (tmp_path / "x").exists()
+
+
+def test_the_command_itself(home: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "judge_r1.cli", "replay", home / "eval", "--path", home / "data"]
+    done = subprocess.run([*command, "--out", tmp_path / "x"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    nowhere = subprocess.run(
+        [*command[:4], tmp_path, *command[5:], "--out", tmp_path / "y"], capture_output=True, text=True, timeout=120
+    )
+    assert (nowhere.returncode, nowhere.stderr.count("\n")) == (2, 1)
+    assert "replay takes a folder that `eval` has finished" in nowhere.stderr
 
 
 def test_every_saved_game_is_parsed_again_to_what_it_was(home: Path) -> None:
     for trace in read_traces(home / "eval"):
         if trace.trajectory.turns:
             parse = parse_strict if trace.row == "agent" else parse_tolerant
-            rewarded = trace.trajectory
-            assert parsed_again(rewarded, parse) == rewarded
+            assert parsed_again(trace.trajectory, parse) == trace.trajectory
+            strict, tolerant = (parsed_again(trace.trajectory, p).judgment for p in (parse_strict, parse_tolerant))
+            assert strict is None or strict.comparison == (tolerant and tolerant.comparison)
 
 
 @given(st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0)]), st.sampled_from(["A", "B", "tie", None])), min_size=1))

@@ -14,7 +14,9 @@ ITEM = Item(item_id="i", cluster_id="c", instruction="q", candidates=("x", "y"),
 
 def game(order: tuple[int, ...], winner: str | None, sure: float | None = None, sample: int = 0) -> Game:
     verdict = PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason="no_answer")
-    return Game(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0, confidence=sure)
+    return Game(
+        order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0, confidence=sure
+    )
 
 
 def settled(*games: Game) -> ItemOutcome:
@@ -40,9 +42,7 @@ def test_both_orders_agree_or_do_not() -> None:
 
 
 def test_samples_are_shares_of_games_and_orders_majorities_of_theirs() -> None:
-    games = (
-        [game(AB, "A", 0.8, n) for n in range(2)] + [game(AB, "B", 0.6, 2)] + [game(BA, "B", 1.0, n) for n in range(3)]
-    )
+    games = [game(AB, "A", 0.8, n) for n in range(2)] + [game(AB, "B", 0.6, 2)] + [game(BA, "B", 1.0, n) for n in range(3)]
     outcome = settled(*games)
     assert confidence(outcome, "samples") == pytest.approx(5 / 6)
     assert confidence(outcome, "orders") == 1.0

@@ -40,8 +40,10 @@ def test_both_orders_agree_or_do_not() -> None:
 
 
 def test_samples_are_shares_of_games_and_orders_majorities_of_theirs() -> None:
-    first = [game(AB, "A", 0.8, 0), game(AB, "A", 0.8, 1), game(AB, "B", 0.6, 2)]
-    outcome = settled(*first, *(game(BA, "B", 1.0, n) for n in range(3)))
+    games = (
+        [game(AB, "A", 0.8, n) for n in range(2)] + [game(AB, "B", 0.6, 2)] + [game(BA, "B", 1.0, n) for n in range(3)]
+    )
+    outcome = settled(*games)
     assert confidence(outcome, "samples") == pytest.approx(5 / 6)
     assert confidence(outcome, "orders") == 1.0
     assert confidence(outcome, "token") == pytest.approx((0.8 + 0.8 + 0.4 + 3) / 6)

@@ -45,7 +45,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with JudgeServer(sloppy) as server:
         agent = f"agent=agentic:context=none,search=false@{server.url}#toy"
         panel = f"panel=panel:orders=2@direct:context=none@{server.url}#toy|longer"
-        eval_([agent, panel], folder / "data", folder / "eval")
+        eval_(judge=[agent, panel], path=folder / "data", out=folder / "eval")
     return folder
 
 

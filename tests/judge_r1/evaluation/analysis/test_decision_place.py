@@ -65,7 +65,5 @@ def test_b_better_than_a_may_be_written_with_either_sign() -> None:
 def test_there_is_none_without_a_valid_answer() -> None:
     codec = real_tokenizers.codec("smollm2")
     assert decision_place(told("smollm2", JSON, comparison=None), codec) is None
-    nothing = Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended="prompt_too_long"
-    )
-    assert decision_place(nothing, codec) is None
+    silent = told("smollm2", JSON).model_copy(update={"turns": (), "token_ids": (), "loss_mask": (), "logprobs": ()})
+    assert decision_place(silent, codec) is None

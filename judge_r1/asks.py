@@ -29,6 +29,11 @@ class Ask:
     def key(self) -> tuple[str, tuple[int, ...], int]:
         return self.item.item_id, self.order, self.sample
 
+    @property
+    def case_id(self) -> str | None:
+        """The text that may be searched; a benchmark may have one for each order of the candidates."""
+        return None if isinstance(self.question, Prompted) else self.question.case_id
+
     def read(self, trajectory: Trajectory) -> Verdict:
         """What the trajectory says of the candidates as shown."""
         if isinstance(self.question, Prompted):

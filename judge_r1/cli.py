@@ -5,7 +5,10 @@ import sys
 import typer
 
 from judge_r1.commands import (
+    analyse,
     audit,
+    benchmarks,
+    calibrate,
     data,
     demo,
     evaluate,
@@ -15,6 +18,7 @@ from judge_r1.commands import (
     launch,
     merge,
     rationales,
+    replay,
     report,
     serve,
     train,
@@ -31,22 +35,9 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-for group in (
-    demo,
-    data,
-    audit,
-    rationales,
-    export,
-    train,
-    launch,
-    watch,
-    merge,
-    evaluate,
-    report,
-    serve,
-    keys,
-    inspect,
-):
+building, training = (demo, data, audit, rationales, export), (train, launch, watch, merge)
+judging = (evaluate, benchmarks, replay, calibrate, analyse, report, serve, keys)
+for group in (*building, *training, *judging, inspect):
     group.register(app)
 
 

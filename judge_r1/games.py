@@ -80,6 +80,20 @@ def settle_pair(item: Item, games: Sequence[Game]) -> Settled:
     return Settled(verdict=PairwiseVerdict(winner=winner), credit=float(winner == item.gold))
 
 
+def settle_mean(item: Item, games: Sequence[Game]) -> Settled:
+    """The verdict of `settle_pair`, worth the share of games that give the gold: a pair judged rightly in one of two
+    orders is half right, as in LLMBar's average accuracy."""
+    right = sum(_says(game) == item.gold for game in games) / len(games)
+    return Settled(verdict=settle_pair(item, games).verdict, credit=right)
+
+
+def settle_agreed(item: Item, games: Sequence[Game]) -> Settled:
+    """The verdict of `settle_pair`, right only where every game gives the gold (consistent accuracy): a judge that
+    changes its mind with the order is wrong, also on a pair whose gold is a tie."""
+    right = all(_says(game) == item.gold for game in games)
+    return Settled(verdict=settle_pair(item, games).verdict, credit=float(right))
+
+
 def settle_best(item: Item, games: Sequence[Game]) -> Settled:
     """Best of n, by games of two: right where the best candidate has more votes than its rival in each pairing."""
     if invalid := all_invalid(games):
@@ -93,6 +107,13 @@ def settle_best(item: Item, games: Sequence[Game]) -> Settled:
     return Settled(
         verdict=PairwiseVerdict(winner="A" if beaten == len(pairings) else "B"), credit=float(beaten == len(pairings))
     )
+
+
+def _says(game: Game) -> str | None:
+    """A game of two in terms of the item's candidates: "A", "B" or "tie"; None for an invalid answer."""
+    if not isinstance(game.verdict, PairwiseVerdict):
+        return None
+    return "tie" if game.winner is None else "AB"[game.winner]
 
 
 def all_invalid(games: Sequence[Game]) -> InvalidVerdict | None:

@@ -38,6 +38,11 @@ class Codec:
         ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
         return ids
 
+    def trusted_spans(self, text: str) -> list[tuple[int, int]]:
+        """For each id of `encode_trusted(text)` the characters `[start, end)` of the text that it spells."""
+        encoding = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        return [(start, end) for start, end in encoding["offset_mapping"]]
+
     def encode_inserted(self, text: str) -> list[int]:
         """Ids of text of others: none of them is an added token of the tokenizer."""
         encoding = self._plain.encode(text, add_special_tokens=False)
@@ -66,16 +71,19 @@ class Codec:
 
         The template sees marks where inserted text stands; the text between the marks is trusted, the rest is not.
         """
-        messages = [{"role": m.role, "content": m.marked} for m in prompt.messages]
-        try:
-            rendered = self._render(messages, thinking)
-        except JudgeError:  # a template without a system role: its text goes to the head of the user's message
-            whole = "\n\n".join(message["content"] for message in messages)
-            rendered = self._render([{"role": "user", "content": whole}], thinking)
         ids: list[int] = []
-        for text, inserted in prompt.pieces(rendered):
+        for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
             ids += self.encode_inserted(text) if inserted else self.encode_trusted(text)
         return ids
+
+    def rendered(self, prompt: Prompt, *, thinking: bool = False) -> str:
+        """The prompt in the model's chat template, with its marks."""
+        messages = [{"role": m.role, "content": m.marked} for m in prompt.messages]
+        try:
+            return self._render(messages, thinking)
+        except JudgeError:  # a template without a system role: its text goes to the head of the user's message
+            whole = "\n\n".join(message["content"] for message in messages)
+            return self._render([{"role": "user", "content": whole}], thinking)
 
     def _render(self, messages: list[dict[str, str]], thinking: bool) -> str:
         try:

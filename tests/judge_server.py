@@ -11,9 +11,9 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
-from types import TracebackType
 from typing import Any
 
 from judge_r1.records import content_hash
@@ -74,19 +74,15 @@ class JudgeServer:
                 self.wfile.write(data)
 
             def handle(self) -> None:
-                try:
+                with suppress(OSError):  # the client is gone, or we closed on it
                     super().handle()
-                except OSError:  # the client is gone, or we closed on it
-                    pass
 
             def log_message(self, *_: Any) -> None:
                 pass
 
             def finish(self) -> None:
-                try:
+                with suppress(OSError, ValueError):
                     super().finish()
-                except (OSError, ValueError):
-                    pass
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
@@ -100,9 +96,7 @@ class JudgeServer:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
         self._thread.join(10)

@@ -1,5 +1,5 @@
-"""What vLLM's /v1/completions answers for ids, around a real small model: one token after the other, the whole text anew for
-each. Fields and their meaning are those of vLLM 0.11's OpenAI server.
+"""What vLLM's /v1/completions answers for ids, around a real small model: one token after the other, the whole text
+anew for each. Fields and their meaning are those of vLLM 0.11's OpenAI server.
 
     with serving(model, codec.decode) as server: ...    # asked with token ids, answers with token ids
 """

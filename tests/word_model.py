@@ -1,4 +1,4 @@
-"""A small model whose every token is a word, so that untrained it searches and answers now and then; and its episodes."""
+"""A small model whose every token is a word: untrained, it searches and answers now and then. And its episodes."""
 
 from collections.abc import Sequence
 from functools import cache

@@ -40,7 +40,8 @@ class Suite:
 
     `question(item, order)` is what is asked with the candidates in that order; `orders(item)` are the games that the
     benchmark's own rule plays; `settle` makes one verdict of an item's games. `texts` may be searched, by case id.
-    `extra` adds measures of the benchmark's own to a row. `pairs` holds the labels where principles are known.
+    `extra` adds measures of the benchmark's own to a row; `baselines` are rows that its files give for some of its
+    items, without a judge. `pairs` holds the labels where principles are known.
     """
 
     items: Sequence[Item]
@@ -49,6 +50,7 @@ class Suite:
     settle: Callable[[Item, Sequence[Game]], Settled] = settle_pair
     texts: Mapping[str, str] = field(default_factory=dict)
     extra: Callable[[Sequence[ItemOutcome]], dict[str, Any]] = lambda outcomes: {}
+    baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemOutcome]]] = lambda items: {}
     pairs: PairSet | None = None
 
     def asks(self, *, orders: int | None = None, samples: int = 1) -> list[Ask]:
@@ -64,15 +66,17 @@ class Suite:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`about` and `path` (what has to lie there) are told by --help; `load(path, subset)` reads it. `verified`: was it
-    built beside the real files; else it follows their public description alone. `predictions(path, file, subset)`
-    scores outputs in the benchmark's own published format, one outcome an item, without a judge."""
+    """`about`, `path` (what has to lie there) and `subsets` are told by `judge-r1 benchmarks`; `load(path, subset)`
+    reads it. `verified`: was it built beside the real files; else it follows their public description alone.
+    `predictions(path, file, subset)` scores outputs in the benchmark's own published format, one outcome an item,
+    without a judge."""
 
     about: str
     path: str
     load: Callable[[Path, str | None], Suite]
     verified: bool = True
     predictions: Callable[[Path, Path, str | None], Sequence[ItemOutcome]] | None = None
+    subsets: str = ""
 
 
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")

@@ -42,5 +42,10 @@ def suite_of(data: PairSet) -> Suite:
 
 
 BENCHMARKS.register("lrbench")(
-    Benchmark("pairs that this project builds, by case and principle", "cases.jsonl and pairs.jsonl", load)
+    Benchmark(
+        "pairs that this project builds, by case and principle",
+        "cases.jsonl and pairs.jsonl",
+        load,
+        subsets="a domain",
+    )
 )

@@ -27,12 +27,14 @@ def register(app: typer.Typer) -> None:
 
 
 def eval_(
-    judge: Annotated[
-        list[str], typer.Option(help="[ROW=]NAME[:option=value,...][@MODEL], see below; may be given again.")
-    ],
-    path: Annotated[Path, typer.Option(help="The folder with the benchmark's files.")],
+    path: Annotated[Path, typer.Option(help="The benchmark's files, as `judge-r1 benchmarks` says.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
-    benchmark: Annotated[str, typer.Option(help="See `judge-r1 benchmarks`.")] = "lrbench",
+    judge: Annotated[
+        list[str] | None, typer.Option(help="[ROW=]NAME[:option=value,...][@MODEL], see below; may be given again.")
+    ] = None,
+    benchmark: Annotated[
+        str, typer.Option(help="`judge-r1 benchmarks` lists them, and marks those that are unverified.")
+    ] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Take the episode's settings from it.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first N items only.")] = None,
@@ -41,12 +43,19 @@ def eval_(
     seed: Annotated[int, typer.Option(help="What sampled answers are drawn by.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 32,
     resume: Annotated[bool, typer.Option("--resume", help="Redo only what is missing in OUT.")] = False,
+    predictions: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Score this file of the benchmark's own published outputs, without a judge; may be repeated."
+        ),
+    ] = None,
 ) -> None:
     """Evaluate judges on a benchmark: OUT/summary.json, traces.jsonl and report.html.
 
-    Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name or
-    bundled:NAME; always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the
-    majority of its games.
+    Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name,
+    bundled:NAME, URL#MODEL of a chat endpoint or vllm:URL#MODEL of one that takes token ids (docs/judges.md);
+    always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the majority of its
+    games.
 
     The episode runs as in --recipe, or as in the recipe of the run that MODEL lies in, or else by the defaults of
     recipes (standard prompt, full context, intfloat/e5-base-v2); options such as `context=full` override them.
@@ -58,6 +67,13 @@ def eval_(
     from judge_r1.judges import Making
     from judge_r1.judges.spec import make_row
 
+    if predictions:
+        if judge or limit or item:
+            raise JudgeError("--predictions scores whole files: leave --judge, --limit and --item out")
+        score(benchmark, path, predictions, subset, out)
+        return
+    if not judge:
+        raise JudgeError("nothing to evaluate: give --judge, or --predictions for outputs that were published")
     suite = BENCHMARKS.get(benchmark).load(path, subset)
     if missing := set(item or ()) - {i.item_id for i in suite.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
@@ -70,6 +86,16 @@ def eval_(
     for text in judge:
         evaluation.play(partial(make_row, text, making))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.names)])
+
+
+def score(benchmark: str, path: Path, predictions: list[Path], subset: str | None, out: Path) -> None:
+    """Rows of published outputs, in a folder without judged rows."""
+    from judge_r1.evaluation.predictions import score_predictions
+    from judge_r1.evaluation.runner import ROWS
+
+    if (out / ROWS).exists():
+        raise JudgeError(f"{out} holds rows that judges have played: choose another --out")
+    publish(out, score_predictions(benchmark, path, predictions, subset), {}, [], title=f"Judges on {benchmark}")
 
 
 class Evaluation:
@@ -115,31 +141,34 @@ class Evaluation:
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items
-        from judge_r1.evaluation.report import Episode, write_report
+        from judge_r1.evaluation.runner import total_usage
         from judge_r1.evaluation.summary import summarise
-        from judge_r1.evaluation.table import print_tables
-        from judge_r1.jsonl import write_json
 
         pairs = self.suite.pairs
         if pairs is not None:
             summary = summarise(self.outcomes, differences, self.seconds, self.settings)
         else:
             rows = {name: results.outcomes() for name, results in self.results.items()}
-            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, self.settings)
-        write_json(self.out / "summary.json", summary)
-        by_id = pairs.by_id() if pairs else {}
-        episodes = [
-            Episode(name, by_id[item_id], trace.trajectory)
-            for name, results in self.results.items()
-            for item_id in list(results)[:EPISODES_SHOWN]
-            for trace in results[item_id]
-            if item_id in by_id and trace.trajectory.turns
-        ]
-        write_report(self.out / "report.html", summary, metrics or {}, episodes)
-        console = Console()
-        print_tables(summary, console)
-        console.print(f"report: {self.out / 'report.html'}")
+            baselines = self.suite.baselines(self.suite.items)
+            settings = {**self.settings, **{name: {"baseline": True} for name in baselines}}
+            rows = {**rows, **{name: list(row) for name, row in baselines.items() if name not in rows}}
+            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, settings)
+        for row in summary["rows"]:
+            traces = self.results[row["name"]].values() if row["name"] in self.results else ()
+            if spent := total_usage(trace for game in traces for trace in game):
+                row["usage"] = spent
+        publish(self.out, summary, metrics or {}, list(self.results.values()), title=f"Judges on {self.benchmark}")
         return summary
 
 
-EPISODES_SHOWN = 28
+def publish(out: Path, summary: dict[str, Any], metrics: dict[str, Any], results: "list[Results]", title: str) -> None:
+    """Write summary.json and report.html, print the tables."""
+    from judge_r1.evaluation.report import write_report
+    from judge_r1.evaluation.table import print_tables
+    from judge_r1.jsonl import write_json
+
+    write_json(out / "summary.json", summary)
+    write_report(out / "report.html", summary, metrics, results, title=title)
+    console = Console()
+    print_tables(summary, console)
+    console.print(f"report: {out / 'report.html'}")

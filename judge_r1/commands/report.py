@@ -1,4 +1,4 @@
-"""report: training runs and their evaluations side by side, in one page."""
+"""report: training runs and evaluations side by side, in one page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,17 +14,27 @@ def register(app: typer.Typer) -> None:
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders of such.")],
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
+    markdown: Annotated[Path | None, typer.Option(help="Write the leaderboard as a Markdown table too.")] = None,
 ) -> None:
-    """Compare training runs: learning curves over each other, what differs between the recipes, and, of models that
-    were evaluated, the paper's Table 12 and Figures 5 and 6. One static page.
+    """Compare evaluations and training runs in one static page: the leaderboard of all judges on all benchmarks, with
+    intervals; of training runs the learning curves over each other and what differs between the recipes; of models that
+    were evaluated on LRBench, the paper's Table 12 and Figures 5 and 6.
 
-    Example: `judge-r1 report runs/demo --out runs/demo/runs.html`
+    Example: `judge-r1 report runs/eval/* --out runs/leaderboard.html --markdown LEADERBOARD.md`
     """
     from judge_r1.evaluation.compare import write_comparison
+    from judge_r1.evaluation.leaderboard import markdown as as_markdown
     from judge_r1.evaluation.table import print_grid
+    from judge_r1.evaluation.trained import NothingToReport
+    from judge_r1.jsonl import write_atomic
 
-    table = write_comparison(runs, out)
+    tables = write_comparison(runs, out)
     console = Console()
-    if table:
+    for table in tables:
         print_grid(table, console)
     console.print(f"report: {out}", soft_wrap=True)
+    if markdown:
+        if not tables:
+            raise NothingToReport(f"nothing given holds an evaluation, so there is no leaderboard for {markdown}")
+        write_atomic(markdown, [as_markdown(tables[0])])
+        console.print(f"leaderboard: {markdown}", soft_wrap=True)

@@ -4,16 +4,18 @@ A confidence is the probability, told by the judge, that its answer is right; `c
 """
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from judge_r1.records import Record
 
 Binning = Literal["mass", "width"]
 BINS = 10
 
 
-class Bin(NamedTuple):
+class Bin(Record):
     """The items with a confidence in (low, high], the lowest bin with `low` itself: how many, their mean confidence and
     the share that is right."""
 
@@ -46,8 +48,15 @@ def reliability(
     for number in range(bins):
         inside = at == number
         if inside.any():
-            share, mean = float(right[inside].mean()), float(told[inside].mean())
-            found.append(Bin(float(edges[number]), float(edges[number + 1]), int(inside.sum()), mean, share))
+            found.append(
+                Bin(
+                    low=float(edges[number]),
+                    high=float(edges[number + 1]),
+                    n=int(inside.sum()),
+                    confidence=float(told[inside].mean()),
+                    accuracy=float(right[inside].mean()),
+                )
+            )
     return found
 
 

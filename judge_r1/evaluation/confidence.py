@@ -1,14 +1,14 @@
 """How sure a row was of an item's verdict, by three methods, and a file of it for `judge-r1 calibrate`.
 
-token     mean over the item's games of the probability of the verdict, by each game's decision token: c where the game has
-          it, 1 - c where it has the other candidate (`judge_r1.decision`)
+token     mean over the item's games of the probability of the verdict, by each game's decision token: c where the game
+          has it, 1 - c where it has the other candidate (`judge_r1.decision`)
 orders    agreement of the two orders: the majority in each order is a vote, and the confidence the share of votes for
           the verdict (JudgeBench's two games: 1 where they agree, 1/2 where they do not)
 samples   agreement of samples or members: the share of all games that are for the verdict
 
-A game that is a tie or invalid counts half for either side; of a tie no more can be said than 1/2. All three are None where
-there is no verdict (an invalid item), where an item is no pair, and where the row has nothing to compare: no known
-probabilities, one order, one game an order.
+A game that is a tie or invalid counts half for either side; of a tie no more can be said than 1/2. All three are None
+where there is no verdict (an invalid item), where an item is no pair, and where the row has nothing to compare: no
+known probabilities, one order, one game an order.
 """
 
 from collections import Counter

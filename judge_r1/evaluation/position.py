@@ -53,10 +53,13 @@ class Position:
 
 def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
     """Count the pairs. Each gives the answer to (x, y) and the answer to (y, x), both in the letters of what was shown:
-    a judge that prefers x answers ("A", "B")."""
+    a judge that prefers x answers ("A", "B"). Raises ValueError for anything else than an `Answer`."""
     pairs = consistent = first = second = half_tied = invalid = 0
     for one, other in answers:
         pairs += 1
+        for answer in (one, other):
+            if answer is not None and answer not in SWAPPED:
+                raise ValueError(f"{answer!r} is not A, B or tie: an invalid answer is None")
         if one is None or other is None:
             invalid += 1
         elif other == SWAPPED[one]:

@@ -4,8 +4,9 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from judge_r1.benchmarks import Suite
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.outcomes import reward_as_shown
 from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.jsonl import dump_line, read_jsonl, write_json
+from judge_r1.jsonl import read_jsonl, write_json
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
 from judge_r1.records import Item, NonEmpty, ReasoningPair, Record, Trajectory, Verdict, content_hash
@@ -104,6 +105,14 @@ def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
     return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
 
 
+def total_usage(traces: Iterable[Trace]) -> dict[str, float] | None:
+    """What games have cost at endpoints, all together; None where none was played there."""
+    total: Counter[str] = Counter()
+    for trace in traces:
+        total.update(trace.usage or {})
+    return {name: round(value, 3) for name, value in total.items()} or None
+
+
 async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Console) -> Results:
     items = {item.item_id: item for item in suite.items}
     if len(items) != len(suite.items) or not items:
@@ -122,7 +131,7 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
     wanted = {item_id: count * len(row.members) for item_id, count in expected.items()}
     pairs = suite.pairs.by_id() if suite.pairs else {}
     failures: Counter[str] = Counter()
-    with _progress(console, row.name, len(items)) as tell:
+    with _progress(console, row.name, len(items)) as tell, _appending(out / TRACES) as append:
         right = [
             settled(row.name, suite, items[i], found).credit for i, found in games.items() if len(found) == wanted[i]
         ]
@@ -143,7 +152,7 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
                 games[item.item_id].append(trace)
                 if len(games[item.item_id]) == wanted[item.item_id]:
                     right.append(settled(row.name, suite, item, games[item.item_id]).credit)
-                _append(out / TRACES, trace)
+                append(trace)
                 tell(right)
             if waiting:
                 failures["unanswered"] += len(waiting)
@@ -164,6 +173,11 @@ async def _nothing() -> AsyncIterator[Played]:
 
 def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningPair]) -> Trace:
     ask, trajectory = played.ask, played.trajectory
+    if not all(map(isfinite, trajectory.logprobs)):
+        raise EvaluationError(
+            f"row {row!r}: item {ask.item.item_id} was answered with log-probabilities that are no numbers, which no "
+            "file of traces can hold: that is a mistake in the judge or its server"
+        )
     if played.confidence is not None and trajectory.judgment is not None:
         sure = trajectory.judgment.model_copy(update={"confidence": played.confidence})
         trajectory = trajectory.model_copy(update={"judgment": sure})
@@ -185,7 +199,7 @@ def _begin(
     row: Row, suite: Suite, out: Path, resume: bool, console: Console
 ) -> dict[tuple[int, str, tuple[int, ...], int], Trace]:
     """Check that `out` may take this row and note it there; returns the games it has already."""
-    rows = _read_rows(out / ROWS)
+    rows = read_started(out)
     if _drop_torn_line(out / TRACES):
         console.print(f"{escape(str(out / TRACES))}: its last line was torn by a kill and is dropped")
     done: dict[tuple[int, str, tuple[int, ...], int], Trace] = {}
@@ -203,7 +217,7 @@ def _begin(
     entry = {
         "judge": "|".join(judge.name for judge in row.members),
         "settings": json.loads(json.dumps(row_settings(row))),
-        "items": content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in suite.items)),
+        "items": items_hash(suite.items),
     }
     changed = [key for key in entry if rows.get(row.name, {}).get(key) != entry[key]]
     if done and changed:
@@ -216,6 +230,11 @@ def _begin(
     return done
 
 
+def items_hash(items: Sequence[Item]) -> str:
+    """What `rows.json` knows the items of a row by."""
+    return content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in items))
+
+
 def row_settings(row: Row) -> dict[str, Any]:
     """Everything that the row's answers depend on besides weights: its judge's settings, or those of all members."""
     if len(row.members) == 1 and row.orders is None and row.samples == 1:
@@ -224,7 +243,9 @@ def row_settings(row: Row) -> dict[str, Any]:
     return {"orders": row.orders, "samples": row.samples, "members": members}
 
 
-def _read_rows(path: Path) -> dict[str, dict[str, Any]]:
+def read_started(out: Path) -> dict[str, dict[str, Any]]:
+    """By row: its judges, their settings and the hash of its items, as noted when it was started."""
+    path = out / ROWS
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -247,15 +268,29 @@ def _drop_torn_line(path: Path) -> bool:
     return position < end
 
 
-def _append(path: Path, trace: Trace) -> None:
+@contextmanager
+def _appending(path: Path) -> Iterator[Callable[[Trace], None]]:
+    """What appends a trace to the file and gives it to the system at once: a kill tears no more than the last line."""
+
+    def append(trace: Trace) -> None:
+        try:
+            log.write(trace.model_dump_json(by_alias=True).encode() + b"\n")
+            log.flush()
+        except OSError as error:
+            raise EvaluationError(
+                f"{path} cannot be written ({error.strerror}): what was judged so far is kept; make room "
+                "and run again with --resume"
+            ) from error
+
     try:
-        with path.open("ab") as log:
-            log.write(dump_line(trace).encode())
+        log = path.open("ab")
     except OSError as error:
-        raise EvaluationError(
-            f"{path} cannot be written ({error.strerror}): what was judged so far is kept; make room "
-            "and run again with --resume"
-        ) from error
+        raise EvaluationError(f"{path} cannot be written ({error.strerror}): choose another --out") from error
+    try:
+        yield append
+    finally:
+        with suppress(OSError):  # what could not be written was reported above
+            log.close()
 
 
 @contextmanager

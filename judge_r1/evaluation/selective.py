@@ -1,8 +1,8 @@
 """A judge that answers only where it may: abstain below a confidence, so that few of the answers given are wrong.
 
-Learn-then-Test (Angelopoulos et al., 2021) with fixed-sequence testing. For a threshold λ let R(λ) be the chance that an
-answer is wrong given that its confidence is at least λ, on a new case. One answer of each case is drawn; the cases are
-split. A quarter *designs*: it proposes thresholds from strict to lenient, and where to begin. The others *test*, in
+Learn-then-Test (Angelopoulos et al., 2021) with fixed-sequence testing. For a threshold λ let R(λ) be the chance that
+an answer is wrong given that its confidence is at least λ, on a new case. One answer of each case is drawn; the cases
+are split. A quarter *designs*: it proposes thresholds from strict to lenient, and where to begin. The others *test*, in
 that order, H_λ: R(λ) > α. Of the n test cases answered at λ, k are wrong; given n, k is binomial with rate R(λ), so
 P(Binomial(n, α) ≤ k) is a valid p value for any distribution of confidences. The first p > δ ends it, and the threshold
 before it is the one returned: a wrong one is certified with a chance of at most δ, without a correction for the number
@@ -114,7 +114,7 @@ def select(
 def one_per_cluster(
     confidences: Sequence[float | None], correct: Sequence[bool], clusters: Sequence[str], seed: int
 ) -> list[Drawn]:
-    """One answer of each cluster, each of its answers with the same chance, the clusters in an order drawn by `seed`."""
+    """One answer of each cluster, each of them with the same chance, the clusters in an order drawn by `seed`."""
     if not len(confidences) == len(correct) == len(clusters) or not clusters:
         raise ValueError(f"{len(confidences)} confidences of {len(correct)} answers in {len(clusters)} clusters")
     if odd := [c for c in confidences if c is not None and not 0 <= c <= 1]:
@@ -133,14 +133,14 @@ def one_per_cluster(
 
 def proposed(design: Sequence[Drawn], tests: int, alpha: float) -> list[float]:
     """Thresholds to test, strict to lenient, the last one 0: about forty of the confidences in `design`, from the one
-    at which `tests` cases promise the smallest p value on. The share of errors there is taken as (k + 1)/(n + 2)."""
+    at which `tests` cases promise the smallest p value on. The share of errors there is taken as (k + .5)/(n + 1)."""
     told = sorted({d.confidence for d in design if d.confidence is not None}, reverse=True)
     thresholds = list(dict.fromkeys([*told[:: max(1, len(told) // STEPS)], 0.0]))
 
     def promised(threshold: float) -> float:
         answered, errors = _at(design, threshold)
         hoped = round(answered / len(design) * tests)
-        return binomial_tail(math.ceil((errors + 1) / (answered + 2) * hoped), hoped, alpha)
+        return binomial_tail(round((errors + 0.5) / (answered + 1) * hoped), hoped, alpha)
 
     start = min(range(len(thresholds)), key=lambda i: promised(thresholds[i]))
     return thresholds[start:]
@@ -160,11 +160,12 @@ def _at(drawn: Sequence[Drawn], threshold: float) -> tuple[int, int]:
 def _guarantee(threshold: float | None, alpha: float, delta: float, tested: int) -> str:
     if threshold is None:
         return (
-            f"Nothing could be certified with {tested} test cases: abstain always. Even without a single error it takes "
-            f"{least_answers(alpha, delta)} answered test cases to certify an error rate of {alpha:g} at {delta:g}."
+            f"Nothing could be certified with {tested} test cases: abstain always. Even without a single error it "
+            f"takes {least_answers(alpha, delta)} answered test cases to certify an error rate of {alpha:g} at "
+            f"{delta:g}."
         )
     return (
-        f"On new cases like these, one answer a case, at most {alpha:g} of the answers given at a confidence of at least "
-        f"{threshold:g} are wrong. The chance that the draw of the calibration cases makes this statement false is at "
-        f"most {delta:g}."
+        f"On new cases like these, one answer a case, at most {alpha:g} of the answers given at a confidence of at "
+        f"least {threshold} are wrong. The chance that the draw of the calibration cases makes this statement false "
+        f"is at most {delta:g}."
     )

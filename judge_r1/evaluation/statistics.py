@@ -99,6 +99,8 @@ def binomial_tail(successes: int, trials: int, rate: float) -> float:
     """P(X ≤ k) of a binomial X: Σ_{i ≤ k} C(n, i)·rate^i·(1 - rate)^(n - i), each term from its logarithm."""
     if not 0 <= successes <= trials or not 0 < rate < 1:
         raise ValueError(f"{successes} of {trials} at a rate of {rate} has no binomial tail")
+    if successes == trials:
+        return 1.0
     whole, yes, no = math.lgamma(trials + 1), math.log(rate), math.log1p(-rate)
     return min(
         1.0,

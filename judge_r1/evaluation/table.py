@@ -20,22 +20,35 @@ ITEMS = ("judge", "items", "accuracy", "valid", "ties", "consistent", "prefers f
 
 class Estimate(NamedTuple):
     """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` stands
-    behind it where the rows differ in how many pairs they have."""
+    behind it where the rows differ in how many pairs they have, `valid` where the share of valid answers is told
+    beside it; `best` is the best of its column."""
 
     value: float
     low: float
     high: float
     signed: bool = False
     n: int | None = None
+    valid: float | None = None
+    best: bool = False
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The value, and what stands behind it."""
+        form = "+.2f" if self.signed else ".2f"
+        behind = f"[{self.low:{form}}, {self.high:{form}}]"
+        behind += "" if self.n is None else f" ({self.n})"
+        return f"{self.value:{form}}", behind + ("" if self.valid is None else f", valid {self.valid:.2f}")
 
     def __str__(self) -> str:
-        form = "+.2f" if self.signed else ".2f"
-        text = f"{self.value:{form}} [{self.low:{form}}, {self.high:{form}}]"
-        return text if self.n is None else f"{text} ({self.n})"
+        return " ".join(self.parts)
 
 
 class Best(str):
     """The best cell of its column, shown bold."""
+
+
+def is_best(cell: object) -> bool:
+    return isinstance(cell, Best) or (isinstance(cell, Estimate) and cell.best)
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,7 @@ def print_grid(grid: Grid, console: Console) -> None:
         for number, column in enumerate(grid.columns):
             table.add_column(Text(column), justify="right" if number else "left")
         for row in grid.rows:
-            table.add_row(*(Text(str(cell), style="bold" if isinstance(cell, Best) else "") for cell in row))
+            table.add_row(*(Text(str(cell), style="bold" if is_best(cell) else "") for cell in row))
         console.print(table)
         console.print()
         return

@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from judge_r1.config import Recipe, load_recipe
 from judge_r1.errors import JudgeError
@@ -28,16 +28,42 @@ class TrainingRun:
     method: str
 
 
+LRBENCH = "lrbench"
+"""The benchmark of a summary that names none."""
+
+
+class Judged(NamedTuple):
+    """An evaluation folder: its summary.json and its rows.json (the judge, the settings and the items of each row)."""
+
+    folder: Path
+    summary: Mapping[str, Any]
+    judges: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def benchmark(self) -> str:
+        return str(self.summary.get("benchmark", LRBENCH))
+
+    def items(self, row: str) -> str:
+        """Equal for rows that were measured on the same items."""
+        return str(self.judges.get(row, {}).get("items", self.folder))
+
+    def judge(self, row: str) -> str:
+        """Equal for rows of the same judge."""
+        return str(self.judges.get(row, {}).get("judge", self.folder))
+
+
 @dataclass(frozen=True)
 class Evaluated:
-    """All evaluations put together: rows as in summary.json; the run of each row, by the row's name; how many
-    different sets of pairs there are."""
+    """All evaluations put together: `judged` holds each of them. The other fields are of LRBench's, whose rows know
+    principles: rows as in summary.json; the run of each row, by the row's name; how many different sets of pairs there
+    are."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
     runs: dict[str, TrainingRun] = field(default_factory=dict)
     pair_sets: int = 0
+    judged: list[Judged] = field(default_factory=list)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -130,6 +156,9 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
             continue
         seen.append(summary)
         judges = read_json(folder / "rows.json") if (folder / "rows.json").exists() else {}
+        found.judged.append(Judged(folder, summary, judges))
+        if found.judged[-1].benchmark != LRBENCH:
+            continue
         taken = {row["name"] for row in found.rows}
         names = {
             row["name"]: f"{folder.name}/{row['name']}" if row["name"] in taken else row["name"]
@@ -143,7 +172,7 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
                 found.runs[names[row["name"]]] = run
         found.differences.extend(d | {"a": names[d["a"]], "b": names[d["b"]]} for d in summary["differences"])
         found.seconds.update({names.get(name, name): value for name, value in summary["seconds"].items()})
-    return Evaluated(found.rows, found.differences, found.seconds, found.runs, len(sets))
+    return replace(found, pair_sets=len(sets))
 
 
 def _run_of(judge: str, runs: Sequence[TrainingRun]) -> TrainingRun | None:

@@ -72,7 +72,7 @@ class AgenticJudge:
             begun = [(ask, episode) for ask, episode in batch if isinstance(episode, Episode)]
             play_episodes(
                 [episode for _, episode in begun],
-                [ask.item.case_id or "" for ask, _ in begun],
+                [ask.case_id or "" for ask, _ in begun],
                 self._retriever,
                 self._backend,
                 top_k=self.config.budget.top_k,

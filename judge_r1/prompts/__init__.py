@@ -46,18 +46,27 @@ class Message:
 
 @dataclass(frozen=True)
 class Prompt:
-    """Chat messages and the inserted texts that their marks stand for (neutralised: see `judge_r1.tags`)."""
+    """Chat messages and the inserted texts that their marks stand for (neutralised: see `judge_r1.tags`); `names` says
+    what each of these texts is."""
 
     messages: tuple[Message, ...]
     inserted: tuple[str, ...]
+    names: tuple[str, ...] = ()
 
     def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
         """A rendered chat template as (text, is it inserted), in order."""
-        for at, piece in enumerate(_MARK.split(rendered)):
-            if at % 2:
-                yield self.inserted[int(piece)], True
-            elif piece:
-                yield piece, False
+        return ((text, number is not None) for _, text, number in self.stretches(rendered))
+
+    def stretches(self, rendered: str) -> Iterator[tuple[int, str, int | None]]:
+        """The same as (where it begins in `rendered`, text, number of the inserted text or None)."""
+        at = 0
+        for mark in _MARK.finditer(rendered):
+            if mark.start() > at:
+                yield at, rendered[at : mark.start()], None
+            yield mark.start(), self.inserted[int(mark[1])], int(mark[1])
+            at = mark.end()
+        if at < len(rendered):
+            yield at, rendered[at:], None
 
     def chat(self) -> list[dict[str, str]]:
         """Plain messages for chat backends and exports."""
@@ -80,7 +89,7 @@ def question_prompt(question: Question, *, context: ContextMode, searches: int, 
     lead = LEADS.get(question.domain, f"reasonings from the domain {question.domain!r} about the same case")
     search = _fill(f"{style}_search", {"searches": str(searches)}) if searches else ""
     system = _fill(
-        f"{style}_system", {"lead": lead, "principles": _principles(), "search": search, "domain": question.domain}
+        f"{style}_system", {"lead": lead, "principles": principles(style), "search": search, "domain": question.domain}
     )
     fields = {
         "decision": question.decision,
@@ -94,8 +103,13 @@ def question_prompt(question: Question, *, context: ContextMode, searches: int, 
 def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
     """The prompt that asks for the reasoning of a case itself: its two reasonings are then a preference between two
     answers (structure of the paper's Table 7)."""
-    system = _fill("reasoning_system", {"domain": case.domain, "principles": _principles()})
+    system = _fill("reasoning_system", {"domain": case.domain, "principles": principles("reasoning")})
     return _prompt("reasoning", system, {"decision": case.decision}, case.context if context == "full" else None)
+
+
+def rating_prompt(request: str, answer: str) -> Prompt:
+    """The prompt that asks for a rating of one answer, from 1 to 10, in a last line `Rating: N`."""
+    return _prompt("rating", _fill("rating_system", {}), {"request": request, "answer": answer}, None)
 
 
 def _prompt(style: str, system: str, fields: dict[str, str], context: str | None, asked: str = "") -> Prompt:
@@ -107,10 +121,14 @@ def _prompt(style: str, system: str, fields: dict[str, str], context: str | None
     return Prompt(
         messages=(Message("system", system), Message("user", user)),
         inserted=tuple(neutralise(text) for text in fields.values()),
+        names=tuple(fields),
     )
 
 
-def _principles() -> str:
+def principles(style: str) -> str:
+    """The principles as the prompts of a style say them: with names and definitions unless it has words of its own."""
+    if files(__name__).joinpath(f"{style}_principles.txt").is_file():
+        return _fill(f"{style}_principles", {})
     return "\n".join(f"{p.number}. {p.name}: {p.definition}" for p in PRINCIPLES)
 
 

@@ -33,8 +33,9 @@ Played = list[tuple[ReasoningPair, Trajectory]]
 def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one."""
     from datasets import Dataset
-    from trl import GRPOConfig, GRPOTrainer
+    from trl import GRPOConfig
 
+    from judge_r1.training.capped_kl import CappedKlTrainer
     from judge_r1.training.logging import RunLog
     from judge_r1.training.trainers import common_arguments, resume, save_model
 
@@ -66,7 +67,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         **trl_objective(recipe),
         **common_arguments(recipe, save_steps=recipe.save_every * config.updates_per_step),
     )
-    trainer = GRPOTrainer(
+    trainer = CappedKlTrainer(
         model=model,
         args=args,
         reward_funcs=[rollouts.reward],

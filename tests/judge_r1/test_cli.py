@@ -18,12 +18,15 @@ COMMANDS = [
     "export",
     "train",
     "eval",
+    "benchmarks",
+    "calibrate",
     "search",
     "doctor",
     "report",
     "watch",
     "demo",
 ]
+COMMANDS += ["analyse attention", "analyse global-index"]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
 RECIPES = Path(__file__).parents[2] / "recipes"
 

@@ -13,7 +13,8 @@ from judge_r1.decision import chat_confidence, confidence, episode_confidence, f
 from judge_r1.episode import Budget, Episode
 from judge_r1.parsing import parse_tolerant
 
-ANSWER = '<think>A>B? <b></think><answer>{"comparison": "A>B", "violated_principles": [1], "explanation": "no, A<B"}</answer>'
+JUDGMENT = '{"comparison": "A>B", "violated_principles": [1], "explanation": "no, A<B"}'
+ANSWER = f"<think>A>B? <b></think><answer>{JUDGMENT}</answer>"
 CODEC = BytesCodec(b"<answer>", b'": "', b">B", b"<B", b"A")
 
 
@@ -66,8 +67,7 @@ def test_chat_entries() -> None:
 
 
 def test_a_local_judge_sets_both_ways_against_each_other() -> None:
-    """By the trained demo's base model, which is made to answer: the probability of both decision tokens out of one plain
-    forward pass."""
+    """By the demo's base model, which is made to answer: the probability of both tokens out of one plain pass."""
     import torch
 
     from judge_r1.backends.transformers import TransformersBackend

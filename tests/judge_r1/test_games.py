@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.benchmarks import Suite, both_orders, placed
-from judge_r1.games import Game, settle_best, settle_pair
+from judge_r1.games import Game, settle_agreed, settle_best, settle_mean, settle_pair
 from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict
 
 ITEM = Item(item_id="i", cluster_id="c", instruction="?", candidates=("x", "y"), gold="A")
@@ -40,6 +40,17 @@ def test_a_tie_is_right_where_the_gold_is_a_tie() -> None:
     torn = [game((0, 1), "A"), game((1, 0), "A")]
     assert settle_pair(ITEM, torn).credit == 0
     assert settle_pair(ITEM.model_copy(update={"gold": "tie"}), torn).credit == 1
+
+
+@given(st.tuples(SAID, SAID), st.sampled_from(["A", "B", "tie"]))
+def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None, str | None], gold: str) -> None:
+    item = ITEM.model_copy(update={"gold": gold})
+    games = [game((0, 1), said[0]), game((1, 0), said[1])]
+    turned = {"A": "B", "B": "A", "tie": "tie", None: None}[said[1]]
+    right = [answer == gold for answer in (said[0], turned)]
+    assert settle_mean(item, games).credit == sum(right) / 2
+    assert settle_agreed(item, games).credit == float(all(right))
+    assert settle_mean(item, games).verdict == settle_agreed(item, games).verdict == settle_pair(item, games).verdict
 
 
 @given(st.lists(st.sampled_from(["A", "B", None]), min_size=3, max_size=3))

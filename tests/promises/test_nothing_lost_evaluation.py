@@ -1,5 +1,5 @@
-"""Promise 5, evaluations: killed with -9 while judges are asked over HTTP, and run again, the result equals an unbroken run.
-No game is lost, none doubled, and no call repeated beyond those in flight at a kill."""
+"""Promise 5, evaluations: killed with -9 while judges are asked over HTTP, and run again, the result equals an unbroken
+run. No game is lost, none doubled, and no call repeated beyond those in flight at a kill."""
 
 import json
 import os
@@ -66,9 +66,8 @@ def test_an_evaluation_killed_three_times_under_faults_equals_the_calm_one(tmp_p
         arguments = command(server, tmp_path / "data", out)
         for _ in range(KILLS):
             before, deadline = _lines(traces), time.monotonic() + 100
-            process = subprocess.Popen(
-                arguments, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env=environment()
-            )
+            quiet = {"stderr": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+            process = subprocess.Popen(arguments, env=environment(), **quiet)
             while process.poll() is None and _lines(traces) < before + 20:
                 assert time.monotonic() < deadline
                 time.sleep(0.005)

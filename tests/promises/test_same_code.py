@@ -158,8 +158,9 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     """Two steps, so that in the second the policy is not the reference and the KL term has a gradient. Among the
     groups are one whose outcomes are all alike, one with a lost episode, and one of which one episode is left."""
     import torch
-    import trl
     from safetensors.torch import load_file
+
+    from judge_r1.training import capped_kl
 
     recipe, eos = room.recipe, room.tokenizer.eos_token_id
     count = recipe.grpo.pairs_per_step
@@ -178,7 +179,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     weights: list[dict[str, torch.Tensor]] = []
     gradients: list[dict[str, torch.Tensor]] = []
 
-    class Recording(trl.GRPOTrainer):  # type: ignore[misc]
+    class Recording(capped_kl.CappedKlTrainer):
         def create_optimizer(self, *args: Any) -> Any:
             optimizer = super().create_optimizer(*args)
             optimizer.register_step_pre_hook(
@@ -196,7 +197,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
 
     backend = TapeBackend(Tapes([tape for tapes in steps for tape in tapes], room.prompts))
     monkeypatch.setattr("judge_r1.backends.transformers.TransformersBackend", lambda *_, **__: backend)
-    monkeypatch.setattr(trl, "GRPOTrainer", Recording)
+    monkeypatch.setattr(capped_kl, "CappedKlTrainer", Recording)
     run = Run(room.folder / "run", recipe)
     train_grpo(recipe, room.data, run)
     report = room.verl()
@@ -236,9 +237,11 @@ class _Caught(Exception):
     """Carries the trainer that `train_grpo` was about to start."""
 
 
-def test_both_losses_are_one_far_from_the_policy(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("calm", [True, False])
+def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """Value and gradient with ratios beyond every clip (the lower, the upper, the dual one) and a reference apart, as
-    later updates on one batch have them: verl's `ppo_loss` and TRL's `_compute_loss`, configured by the recipe."""
+    later updates on one batch have them: verl's `ppo_loss` and TRL's `_compute_loss`, configured by the recipe. Not
+    `calm`: with tokens whose KL is over its cap, which have no gradient of it."""
     import torch
     import trl
 
@@ -263,14 +266,16 @@ def test_both_losses_are_one_far_from_the_policy(room: Room, monkeypatch: pytest
     rows, length = room.recipe.grpo.micro_batch_size, 400
     old = -3 + torch.randn(rows, length, generator=random)
     start = old + 1.5 * torch.randn(rows, length, generator=random)  # ratios from 0.01 to 100
-    reference = start + 0.5 * torch.randn(rows, length, generator=random)  # verl cuts a token's KL at 10
+    reference = start + (0.5 if calm else 2.5) * torch.randn(rows, length, generator=random)
     advantages = torch.tensor([1.3, -0.4, 0.0, -2.0])
     mask = (torch.rand(rows, length, generator=random) < 0.7).long()
     mask[2] = 0
     tokens = int(mask.sum())
 
     one = start.clone().requires_grad_()
-    trainer._get_per_token_logps_and_entropies = lambda *_, **__: (one, torch.zeros_like(one), None)
+    monkeypatch.setattr(
+        trl.GRPOTrainer, "_get_per_token_logps_and_entropies", lambda *_, **__: (one, torch.zeros_like(one), None)
+    )
     trainer.current_gradient_accumulation_steps = trainer.args.steps_per_generation
     ids = torch.ones(rows, length, dtype=torch.long)
     inputs = {
@@ -308,7 +313,11 @@ def test_both_losses_are_one_far_from_the_policy(room: Room, monkeypatch: pytest
     verls, _ = ppo_loss(actor, {"log_probs": whole(shifted, offsets * (length + 1))}, data)
     verls.backward()
 
-    assert float(loss) == pytest.approx(float(verls), rel=1e-5)
+    apart = reference - start
+    over = int(((apart.exp() - apart - 1 > 10) & mask.bool()).sum())
+    assert (over == 0) == calm
+    capped = room.recipe.grpo.kl * 10 * over / tokens  # what verl's value has and ours has not
+    assert float(loss) + capped == pytest.approx(float(verls), rel=1e-4)
     assert one.grad is not None
     assert other.grad is not None
     assert torch.allclose(one.grad, other.grad, rtol=1e-4, atol=1e-8)

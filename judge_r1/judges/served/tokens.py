@@ -63,7 +63,7 @@ class TokenJudge:
         episode = self._beginning.begin(ask)
         if isinstance(episode, str):
             return unplayed(ask)
-        usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.item.case_id or ""
+        usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.case_id or ""
         await backend.play(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
         return self._beginning.played(ask, episode, usage.as_dict())
 

@@ -143,7 +143,7 @@ def test_a_search_that_fails_loses_the_game() -> None:
 
 
 def test_a_wrong_key_stops_everything() -> None:
-    with pytest.raises(EndpointError, match="wants a key .* NO_KEY"):
+    with pytest.raises(EndpointError, match=r"wants a key .* NO_KEY"):
         play(sorry(401, "who are you?"))
 
 
@@ -209,11 +209,10 @@ def test_refusals_are_told_apart_by_the_words_of_real_servers() -> None:
     assert declined("unsupported parameter: 'temperature'") is None
 
 
-@given(
-    st.lists(
-        st.sampled_from(["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "])
-    )
-)
+WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "]
+
+
+@given(st.lists(st.sampled_from(WRITTEN)))
 def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -> None:
     codec, text = TextCodec(), "".join(parts)
     assert codec.decode(codec.encode_trusted(text)) == text

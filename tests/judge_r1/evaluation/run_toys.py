@@ -39,7 +39,7 @@ def toy_eval(folder: Path, accuracy: dict[str, tuple[str, float]], pairs: str = 
             "by_principle": {code: (harder if code == "P2" else whole) | {"single": None} for code in CODES},
         })  # fmt: skip
     (folder / "summary.json").write_text(json.dumps({"rows": rows, "differences": [], "seconds": {"all": 1.0}}))
-    judges = {name: {"judge": spec, "settings": {}, "pairs": pairs} for name, (spec, _) in accuracy.items()}
+    judges = {name: {"judge": spec, "settings": {}, "items": pairs} for name, (spec, _) in accuracy.items()}
     (folder / "rows.json").write_text(json.dumps(judges))
     return folder
 

@@ -52,8 +52,9 @@ def test_bins_of_equal_mass_split_no_ties_and_know_no_order(rows: Rows, bins: in
         assert b.confidence == pytest.approx(sum(c for c, _ in inside) / b.n)
     rng.shuffle(rows)  # type: ignore[attr-defined]
     again = reliability(*columns(rows), bins=bins)
-    assert [b[:3] for b in again] == [b[:3] for b in table]
-    assert [x for b in again for x in b] == pytest.approx([x for b in table for x in b])
+    assert [(b.low, b.high, b.n) for b in again] == [(b.low, b.high, b.n) for b in table]
+    assert [b.confidence for b in again] == pytest.approx([b.confidence for b in table])
+    assert [b.accuracy for b in again] == pytest.approx([b.accuracy for b in table])
 
 
 def test_distinct_confidences_fill_bins_of_one_size() -> None:

@@ -32,7 +32,7 @@ def test_the_page_holds_figures_tables_curves_and_what_differs(tmp_path: Path) -
 def test_runs_that_nobody_evaluated_are_compared_by_their_curves(tmp_path: Path) -> None:
     for seed in (0, 1):
         toy_run(tmp_path / f"seed{seed}", 9, seed=seed)
-    assert write_comparison([tmp_path], tmp_path / "page.html") is None
+    assert write_comparison([tmp_path], tmp_path / "page.html") == []
     page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
     assert {a["id"] for a in page.of("section")} == {"differing", "curves"}
     assert len(page.of("polyline", class_="line c1")) == 2  # loss and r of the second run

@@ -34,6 +34,12 @@ def test_no_pairs_have_no_shares() -> None:
     assert (found.consistency, found.inconsistency, found.direction, found.bias) == (None,) * 4
 
 
+def test_another_word_is_an_error_and_not_a_tie() -> None:
+    for answers in (("A", "b"), ("A>B", "B"), ("invalid", None)):
+        with pytest.raises(ValueError, match="is not A, B or tie"):
+            position([answers])  # type: ignore[list-item]
+
+
 @given(st.lists(st.tuples(ANSWERS, ANSWERS), min_size=1, max_size=40))
 def test_the_parts_are_all_pairs_and_the_order_of_the_two_runs_does_not_matter(
     answers: list[tuple[Answer, Answer]],

@@ -1,5 +1,7 @@
 import base64
+import gzip
 import hashlib
+import json
 import re
 import sys
 from html.parser import HTMLParser
@@ -7,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluation_toys import DOMAINS, ScriptedJudge, passage, toy_pairs, toy_trajectory
-from hypothesis import given
-from hypothesis import strategies as st
+from evaluation_toys import DOMAINS, passage
+from report_toys import first_shown, gold_said, item_results, pair_results, plain_suite, summary_of, toy_results, write
 
-from judge_r1.evaluation.outcomes import outcome
-from judge_r1.evaluation.report import Episode, ReportError, marked, write_report
-from judge_r1.evaluation.summary import summarise
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.evaluation.report import ReportError, plots, write_report
+from judge_r1.evaluation.runner import Results
+from judge_r1.pairs import PairSet
 from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.reward import rewarded
 
@@ -50,42 +52,50 @@ class Page(HTMLParser):
         return [a for t, a in self.elements if t == tag and all(a.get(k.rstrip("_")) == v for k, v in wanted.items())]
 
 
-PAIRS = toy_pairs(3)
-JUDGES = {name: ScriptedJudge(name, skill) for name, skill in (("base", 2), ("tuned", 8))}
-EPISODES = [Episode(name, pair, judge.one(pair)) for name, judge in JUDGES.items() for pair in PAIRS]
+RESULTS = toy_results()
 
 
-def summary_of(episodes: list[Episode]) -> dict[str, Any]:
-    names = list(dict.fromkeys(e.row for e in episodes))
-    outcomes = {n: [outcome(n, e.pair, e.trajectory) for e in episodes if e.row == n] for n in names}
-    return summarise(outcomes, list(zip(names[1:], names, strict=False)), {"all": 3.0}, {n: {"t": 0} for n in names})
+def data_of(text: str) -> dict[str, Any]:
+    """What the page's trace browser is given."""
+    (packed,) = re.findall(r'<script type="application/gzip" id="data">(.*?)</script>', text, re.DOTALL)
+    found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed)))
+    return found
 
 
-def write(tmp_path: Path, episodes: list[Episode] = EPISODES, **more: Any) -> str:
-    path = tmp_path / "report.html"
-    write_report(path, summary_of(episodes), more.pop("metrics", {}), episodes, **more)
-    return path.read_text(encoding="utf-8")
+def evil_results() -> list[Results]:
+    """Every text that an evaluation holds is markup."""
+    context = f"{EVIL} was said."
+    case = Case.of(domain="legal", context=context, decision=EVIL, reference=f"{EVIL} good", source="s", license="l")
+    flaw = Flaw(principle=2, operator=EVIL, span=Span(start=3, end=30), context_spans=(Span(start=2, end=25),))
+    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
+    pair = ReasoningPair.of(case, f"{EVIL} bad", variant=1, origin=origin, seed=0)
+    turns = (
+        Turn(text=f"{EVIL}</think><search>{EVIL}</search>", query=EVIL, notice=None,
+             passages=(passage(pair, 0, len(context), context), passage(pair, 0, 9, EVIL)), observation=EVIL),
+        Turn(text=f"<answer>{EVIL}</answer>", query="q", notice=EVIL),
+    )  # fmt: skip
+    blank = Trajectory(prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=None, ended=EVIL)
+    suite = suite_of(PairSet({case.case_id: case}, [pair]))
+    return [pair_results(EVIL, suite, lambda pair: rewarded(blank, pair))]
 
 
-def test_the_page_holds_every_table_and_episode_and_repeats_byte_for_byte(tmp_path: Path) -> None:
-    text = write(tmp_path)
+def test_the_page_holds_every_table_plot_and_episode_and_repeats_byte_for_byte(tmp_path: Path) -> None:
+    text = write(tmp_path / "report.html", RESULTS)
     page = Page(text)
-    assert len(page.of("details", class_="episode")) == len(EPISODES)
     words = " ".join(page.words)
-    for part in (
-        "Overall",
-        "Accuracy by principle",
-        "Differences",
-        "tuned minus base",
-    ):
+    for part in ("Overall", "Accuracy by principle", "Differences", "tuned minus base", "P2 Factual Consistency"):
         assert part in words
-    verdicts = {a["data-verdict"] for a in page.of("details", class_="episode")}
-    assert verdicts >= {"right", "wrong"}
-    assert text == write(tmp_path)
+    data = data_of(text)
+    assert data["rows"] == ["base", "tuned"]
+    assert [item["id"] for item in data["items"]] == [item.item_id for item in RESULTS[0].suite.items]
+    assert all(len(item["rows"]) == 2 and all(row["games"] for row in item["rows"]) for item in data["items"])
+    assert {row["state"] for item in data["items"] for row in item["rows"]} >= {"right", "wrong"}
+    assert {a["href"] for a in page.of("a")} == {f"#{a['id']}" for a in page.of("section")}
+    assert text == write(tmp_path / "again.html", RESULTS)
 
 
 def test_the_page_loads_nothing_and_runs_its_own_script_only(tmp_path: Path) -> None:
-    text = write(tmp_path)
+    text = write(tmp_path / "report.html", RESULTS)
     page = Page(text)
     assert not re.search(r"https?://|//cdn|@import|url\(", text)
     assert not [a for _, a in page.elements if "src" in a or any(key.startswith("on") for key in a)]
@@ -94,56 +104,48 @@ def test_the_page_loads_nothing_and_runs_its_own_script_only(tmp_path: Path) -> 
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     (policy,) = [a["content"] for a in page.of("meta") if "http-equiv" in a]
     assert policy == f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(", script)
+    kinds = sorted(a.get("type") or "" for a in page.of("script"))
+    assert kinds == ["", "application/gzip", "application/json"]
 
 
 def test_no_text_of_cases_judges_or_runs_becomes_markup(tmp_path: Path) -> None:
-    context = f"{EVIL} was said."
-    case = Case.of(domain="legal", context=context, decision="d", reference=f"{EVIL} good", source="s", license="l")
-    flaw = Flaw(principle=2, operator=EVIL, span=Span(start=3, end=30), context_spans=(Span(start=2, end=25),))
-    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
-    pair = ReasoningPair.of(case, f"{EVIL} bad", variant=1, origin=origin, seed=0)
-    turns = (
-        Turn(text=f"{EVIL}</think><search>{EVIL}</search>", query=EVIL, notice=None,
-             passages=(passage(pair, 0, len(context), context),), observation=EVIL),
-        Turn(text=f"<answer>{EVIL}</answer>", query="q", notice=EVIL),
-    )  # fmt: skip
-    blank = Trajectory(prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=None, ended=EVIL)
-    episodes = [Episode(EVIL, pair, rewarded(blank, pair))]
-    summary = summarise({EVIL: [outcome(*episodes[0])]}, [], {EVIL: 1.0}, {EVIL: {EVIL: EVIL}})
+    results = evil_results()
+    summary = summary_of(results) | {"seconds": {EVIL: 1.0}}
+    summary["rows"][0]["settings"] = {EVIL: EVIL}
     metrics = {EVIL: [{"step": 0, EVIL: 1.0, "loss": 2}, {"step": 1, EVIL: 2.0, "loss": 1}]}
     path = tmp_path / "report.html"
-    write_report(path, summary, metrics, episodes, title=EVIL)
+    write_report(path, summary, metrics, results, title=EVIL)
     text = path.read_text(encoding="utf-8")
     page = Page(text)
-    assert len(page.of("script")) == 1
+    assert len(page.of("script")) == 3
     assert not page.of("img")
     assert not page.of("think")
-    assert "alert(1)" not in re.findall(r"<script>(.*?)</script>", text, re.DOTALL)[0]
-    assert "".join(page.words).count("alert(2)") > 10
+    assert "alert(1)" not in "".join(re.findall(r"<script[^>]*>(.*?)</script>", text, re.DOTALL))
+    assert "".join(page.words).count("alert(2)") > 8
+    assert EVIL in data_of(text)["texts"]
 
 
-def test_the_flaw_and_the_evidence_against_it_are_marked(tmp_path: Path) -> None:
-    pair = next(p for p in PAIRS if p.violated == (2,))
-    context = "Witness 0 of file 0 paid 20 crowns."
-    judged = toy_trajectory(pair, pair.gold.comparison, (2,), shown=[passage(pair, 0, len(context), context)])
-    text = write(tmp_path, [Episode("row", pair, judged)])
-    (flaw,) = re.findall(r'<mark class="at-flaw">(.*?)<span class="tag">(.*?)</span></mark>', text)
-    span = pair.origin.flaws[0].span
-    assert flaw == (pair.flawed[span.start : span.end], "P2 toy-2")
-    (hit,) = re.findall(r'<mark class="at-hit">(.*?)<span', text)
-    assert hit == context[:20]
-    assert 'class="passage hit"' in text
+def test_a_benchmark_without_principles_has_the_same_page(tmp_path: Path) -> None:
+    suite = plain_suite([("good", "bad"), ("bad", "good"), ("left", "right")])
+    results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)]
+    page = Page(text := write(tmp_path / "report.html", results))
+    words = " ".join(page.words)
+    assert "toybench" in words
+    assert "Both orders" in words
+    assert not [a for a in page.of("select") if a.get("name") == "principle"]
+    first, gold = data_of(text)["items"][0]["rows"]
+    assert (first["verdict"], first["state"], gold["verdict"], gold["state"]) == (
+        "tie",
+        "wrong",
+        "A is better",
+        "right",
+    )
+    assert [game["verdict"] for game in first["games"]] == ["A is better", "B is better"]
 
 
-def test_episodes_carry_what_the_filter_asks_for(tmp_path: Path) -> None:
-    page = Page(write(tmp_path))
-    for shown, episode in zip(page.of("details", class_="episode"), EPISODES, strict=True):
-        assert shown["data-row"] == episode.row
-        assert shown["data-principles"] == " ".join(map(str, episode.pair.violated))
-        judgment = episode.trajectory.judgment
-        right = judgment is not None and judgment.comparison == episode.pair.gold.comparison
-        assert shown["data-verdict"] == ("invalid" if judgment is None else "right" if right else "wrong")
-    assert {a.get("name") for a in page.of("select")} == {"row", "verdict", "principle"}
+def test_position_is_told_where_both_orders_were_asked(tmp_path: Path) -> None:
+    assert "Both orders" not in " ".join(Page(write(tmp_path / "report.html", RESULTS)).words)
 
 
 def test_curves_are_drawn_by_run_and_broken_values_are_told(tmp_path: Path) -> None:
@@ -151,43 +153,37 @@ def test_curves_are_drawn_by_run_and_broken_values_are_told(tmp_path: Path) -> N
         "warm-up": [{"step": s, "loss": 2.0 - s / 10, "note": "x", "odd": 1} for s in range(5)],
         "grpo": [{"step": s, "loss": float("nan") if s == 2 else 1.0, "r/P2": s / 5, "lr": 0.1} for s in range(5)],
     }
-    text = write(tmp_path, metrics=runs)
-    captions = re.findall(r"<figcaption>(.*?)</figcaption>", text)
+    text = write(tmp_path / "report.html", RESULTS, metrics=runs)
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", text[text.index('id="curves"') :])
     assert captions == ["loss", "odd", "r/P2", "lr"]
     assert text.count("1 value(s) were not finite") == 1
     assert "3 more curves" in text
-    loss = text[text.index("<figcaption>loss") : text.index("</figure>")]
+    loss = text[text.index("<figcaption>loss") : text.index("</figure>", text.index("<figcaption>loss"))]
     assert (loss.count('class="line c0"'), loss.count('class="line c1"')) == (1, 1)
     with pytest.raises(ReportError, match="row 2 of the metrics of run 'r' has no step"):
-        write(tmp_path, metrics={"r": [{"step": 1}, {"loss": 2}]})
+        write(tmp_path / "report.html", RESULTS, metrics={"r": [{"step": 1}, {"loss": 2}]})
 
 
 def test_a_report_without_curves_and_episodes_is_whole(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
-    write_report(path, summary_of(EPISODES), {}, [])
+    write_report(path, summary_of(RESULTS), {})
     page = Page(path.read_text(encoding="utf-8"))
-    assert not page.of("details")
-    assert not page.of("section", id="curves")
+    assert {a["id"] for a in page.of("section")} == {"leaderboard", "results", "settings"}
+    assert len(page.of("script")) == 1
 
 
 def test_without_jinja_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ReportError, match="pip install"):
-        write(tmp_path)
+        write(tmp_path / "report.html", RESULTS)
 
 
-SPANS = st.lists(st.tuples(st.integers(-5, 25), st.integers(1, 20), st.sampled_from("xy")), max_size=4)
-
-
-@given(st.text(max_size=20), SPANS)
-def test_marks_cover_exactly_their_spans_and_lose_no_text(text: str, raw: list[tuple[int, int, str]]) -> None:
-    spans = [(start, start + length, mark) for start, length, mark in raw]
-    pieces = marked(text, spans)
-    assert "".join(piece.text for piece in pieces) == text
-    marks = [set((piece.mark or "").split(", ")) - {""} for piece in pieces for _ in piece.text]
-    assert marks == [{mark for start, end, mark in spans if start <= at < end} for at in range(len(text))]
+def test_more_judges_than_a_plot_can_tell_apart_are_not_plotted() -> None:
+    summary = summary_of(RESULTS)
+    assert [figure.title for figure in plots(summary)] == ["Overall", "Accuracy by domain", "Accuracy by principle"]
+    assert plots(summary | {"rows": summary["rows"] * 5}) == []
 
 
 def test_toy_domains_are_all_shown(tmp_path: Path) -> None:
-    words = " ".join(Page(write(tmp_path)).words)
+    words = " ".join(Page(write(tmp_path / "report.html", RESULTS)).words)
     assert all(domain in words for domain in DOMAINS)

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from judge_r1.asks import Ask
 from judge_r1.evaluation.outcomes import Outcome, pair_outcomes
-from judge_r1.evaluation.runner import EvaluationError, evaluate, read_traces
+from judge_r1.evaluation.runner import EvaluationError, Trace, evaluate, read_traces
 from judge_r1.jsonl import BadRecord
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
@@ -59,7 +59,8 @@ def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[
     outcomes, traces = unbroken
     assert [o.pair_id for o in outcomes] == [p.pair_id for p in PAIRS]
     lines = [json.loads(line) for line in traces.decode().splitlines()]
-    assert all(list(line) == ["row", "item_id", "order", "sample", "member", "verdict", "trajectory"] for line in lines)
+    assert all(Trace.model_validate(line).verdict == Trace.model_validate(line).game.verdict for line in lines)
+    assert {(line["row"], *line["order"], line["sample"], line["member"]) for line in lines} == {("row", 0, 1, 0, 0)}
     judge = ScriptedJudge()
     assert [Trajectory.model_validate(line["trajectory"]) for line in lines] == [judge.one(p) for p in PAIRS]
 

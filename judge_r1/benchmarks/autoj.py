@@ -1,0 +1,48 @@
+"""Auto-J's pairwise test set (Li et al., 2023): human preferences with ties over 58 scenarios, 24 pairs each.
+
+UNVERIFIED: the files are not at hand here; the fields (`scenario`, `label` 0/1/2 = first, second, tie, `prompt`,
+`response 1`, `response 2`) are those of the repository's README. Both orders are played, and a pair is right where both
+games give the label, ties included: the repository's agreement; its consistency is the column `consistent`, which here
+leaves out games that end in a tie.
+"""
+
+from pathlib import Path
+
+from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, with_ties
+from judge_r1.benchmarks.tables import Row, objects, one_file
+from judge_r1.games import settle_agreed
+from judge_r1.records import Item
+
+NAME = "testdata_pairwise.jsonl"
+LABELS = {"0": "A", "1": "B", "2": "tie"}
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """`subset` is a scenario."""
+    file = one_file(path, NAME, f"data/test/{NAME}")
+    items = checked((item_of(row, number) for number, row in enumerate(objects(file))), file)
+    kept = of_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
+    return Suite(list(kept), orders=both_orders, settle=settle_agreed, extra=with_ties)
+
+
+def item_of(row: Row, number: int) -> Item:
+    """The pairs of one query are one cluster."""
+    return Item(
+        item_id=f"{row.name('scenario')}/{number}",
+        cluster_id=cluster_of(row.text("prompt")),
+        instruction=row.text("prompt"),
+        candidates=(row.text("response 1"), row.text("response 2")),
+        gold=row.one_of("label", LABELS),
+    )
+
+
+BENCHMARKS.register("autoj")(
+    Benchmark(
+        "human preferences with ties over 58 scenarios; both orders must agree",
+        f"the repository's folder, or {NAME}",
+        load,
+        verified=False,
+        subsets="a scenario, such as seeking_advice",
+    )
+)

@@ -1,0 +1,84 @@
+"""ContextualJudgeBench (Xu et al., 2025): which answer is better by a given context (2,000 pairs in eight splits)?
+
+UNVERIFIED: the files are not at hand here; the fields `question`, `context`, `positive_response` and
+`negative_response` and the names of the splits are those that the repository's own loader reads. The context is the
+case: judges are shown it or search it, as their episode says. The better answer always comes first in the file, so
+pairs are placed by hash(item_id). Both orders are played, and a pair is right where both games are: the paper's
+consistent accuracy. `given` is the accuracy of the first order alone.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite, both_orders, placed
+from judge_r1.benchmarks.pairwise import checked, cluster_of
+from judge_r1.benchmarks.tables import HUB, Row, rows
+from judge_r1.games import ItemOutcome, settle_agreed
+from judge_r1.prompts import GENERAL
+from judge_r1.questions import Question
+from judge_r1.records import Item
+from judge_r1.registry import suggest
+
+SPLITS = (
+    *("refusal_answerable", "refusal_unanswerable", "faithfulness_qa", "faithfulness_summ"),
+    *("completeness_qa", "completeness_summ", "conciseness_qa", "conciseness_summ"),
+)
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """`subset` is a split."""
+    if subset is not None and subset not in SPLITS:
+        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, SPLITS)}")
+    texts: dict[str, str] = {}
+    items: list[Item] = []
+    numbers: Counter[str] = Counter()
+    for row in rows(path, (subset,) if subset else SPLITS):
+        item = item_of(row, numbers[row.split])
+        numbers[row.split] += 1
+        texts[item.cluster_id] = row.text("context")
+        items.append(item)
+
+    def question(item: Item, order: Order) -> Question:
+        first, second = (item.candidates[place] for place in order)
+        return Question(GENERAL, item.instruction, first, second, item.case_id, texts[item.cluster_id])
+
+    return Suite(
+        checked(items, path), question=question, orders=both_orders, settle=settle_agreed, texts=texts, extra=_given
+    )
+
+
+def item_of(row: Row, number: int) -> Item:
+    """Grouped by split; the pairs of one context are one cluster, which is also the case to search."""
+    if not row.text("context").strip():
+        raise row.bad("context", "must not be empty")
+    item_id = f"{row.split}/{number}"
+    candidates, gold = placed(item_id, row.text("positive_response"), row.text("negative_response"))
+    case = cluster_of(row.text("context"))
+    return Item(
+        item_id=item_id,
+        cluster_id=case,
+        group=row.split,
+        case_id=case,
+        instruction=row.text("question"),
+        candidates=candidates,
+        gold=gold,
+    )
+
+
+def _given(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+    games = [(game, o.gold) for o in outcomes for game in o.games if game.order == (0, 1)]
+    right = sum(game.winner is not None and "AB"[game.winner] == gold for game, gold in games)
+    return {"given": right / len(games) if games else None}
+
+
+BENCHMARKS.register("contextualjudgebench")(
+    Benchmark(
+        "answers and summaries judged by a context, which agentic judges search; both orders must agree",
+        f"a folder with a table for each split, or {HUB}Salesforce/ContextualJudgeBench",
+        load,
+        verified=False,
+        subsets=", ".join(SPLITS),
+    )
+)

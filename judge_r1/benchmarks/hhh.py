@@ -1,0 +1,60 @@
+"""HHH alignment (Askell et al., 2021) as prometheus-eval ships it: which answer is more helpful, honest or harmless?
+
+Each row holds two prompts for absolute grading that differ in the response alone; the request and the two responses are
+taken out of them, the rest (task and rubric) is left out. The better response always comes first in the file, so pairs
+are placed by hash(item_id). One game.
+"""
+
+from pathlib import Path
+
+from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite, placed
+from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
+from judge_r1.benchmarks.tables import Row, objects, one_file
+from judge_r1.records import Item
+
+NAME = "hhh_alignment_eval.json"
+MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", "\n\n###Score Rubrics:\n")
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """`subset` is a source: helpful, honest, harmless or other."""
+    file = one_file(path, NAME, f"eval/benchmark/data/{NAME}")
+    items = checked((item_of(row, number) for number, row in enumerate(objects(file))), file)
+    return Suite(list(of_subset(items, subset, group_of)))
+
+
+def item_of(row: Row, number: int) -> Item:
+    """Grouped by source; the pairs of one request are one cluster."""
+    asked, better = _parts(row, "chosen_instruction")
+    again, worse = _parts(row, "rejected_instruction")
+    if asked != again:
+        raise row.bad("rejected_instruction", "asks for something else than chosen_instruction")
+    item_id = f"{row.name('source')}/{number}"
+    candidates, gold = placed(item_id, better, worse)
+    return Item(
+        item_id=item_id,
+        cluster_id=cluster_of(asked),
+        group=row.name("source"),
+        instruction=asked,
+        candidates=candidates,
+        gold=gold,
+    )
+
+
+def _parts(row: Row, column: str) -> tuple[str, str]:
+    """The request and the response of a grading prompt."""
+    text = row.text(column)
+    if any(text.count(mark) != 1 for mark in MARKS):
+        raise row.bad(column, f"must hold each of the headings {', '.join(mark.strip() for mark in MARKS)} once")
+    asked, _, rest = text.partition(MARKS[0])[2].partition(MARKS[1])
+    return asked, rest.partition(MARKS[2])[0]
+
+
+BENCHMARKS.register("hhh")(
+    Benchmark(
+        "helpful, honest and harmless answers; one game, placed by hash",
+        f"prometheus-eval's folder, or {NAME}",
+        load,
+        subsets="helpful, honest, harmless, other",
+    )
+)

@@ -1,0 +1,82 @@
+"""What the pairwise benchmarks share: items that are checked as one, and games that someone else's judge has played."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from judge_r1.benchmarks import BadBenchmark, Order, Suite
+from judge_r1.games import Game, ItemOutcome, item_outcome
+from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict, content_hash
+from judge_r1.registry import suggest
+
+GOLD: Mapping[str, str] = {"1": "A", "2": "B"}
+"""Labels that number the better candidate."""
+Preferred = int | Literal["tie"] | None
+"""The candidate's place, a tie, or nothing that could be read."""
+
+
+def cluster_of(text: str) -> str:
+    """The cluster of items that share a question or a document."""
+    return content_hash("cluster", text)
+
+
+def checked(items: Iterable[Item], path: Path) -> list[Item]:
+    """The items, which are some and differ. Errors: BadBenchmark."""
+    found: dict[str, Item] = {}
+    for item in items:
+        if item.item_id in found:
+            raise BadBenchmark(f"{path} holds item {item.item_id} twice: remove one of the two")
+        found[item.item_id] = item
+    if not found:
+        raise BadBenchmark(f"{path} holds no items")
+    return list(found.values())
+
+
+def of_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item], Sequence[str]]) -> Iterable[Item]:
+    """Those whose `parts` hold `subset`; all without one. Errors: BadBenchmark, where nothing is called that."""
+    known: dict[str, None] = {}
+    kept = []
+    for item in items:
+        names = parts(item)
+        known.update(dict.fromkeys(names))
+        if subset is None or subset in names:
+            kept.append(item)
+    if subset is not None and not kept:
+        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
+    return kept
+
+
+def group_of(item: Item) -> Sequence[str]:
+    return (item.group,)
+
+
+def non_ties(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+    """`non-tie`: accuracy on the items that people did not call a tie; None without any."""
+    credits = [o.credit for o in outcomes if o.gold != "tie"]
+    return {"non-tie": sum(credits) / len(credits) if credits else None}
+
+
+def with_ties(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+    """`non-tie`, and `macro F1`: the mean over A, B and tie of F1 = 2·hits/(said + gold), over the three that are gold
+    or said somewhere; an invalid answer says none of them."""
+    said = [(o.verdict.winner if isinstance(o.verdict, PairwiseVerdict) else None, o.gold) for o in outcomes]
+    scores = []
+    for label in ("A", "B", "tie"):
+        hits = sum(verdict == gold == label for verdict, gold in said)
+        total = sum((verdict == label) + (gold == label) for verdict, gold in said)
+        if total:
+            scores.append(2 * hits / total)
+    return {**non_ties(outcomes), "macro F1": sum(scores) / len(scores) if scores else None}
+
+
+def published(order: Order, preferred: Preferred, unread: str = "unread") -> Game:
+    """A game of a judge that is not ours, from its published output; `unread` says why there is no answer in it."""
+    if preferred is None:
+        return Game(order=order, sample=0, member=0, verdict=InvalidVerdict(reason=unread), ended=unread, searches=0)
+    winner: Literal["A", "B", "tie"] = "tie" if preferred == "tie" else "A" if order[0] == preferred else "B"
+    return Game(order=order, sample=0, member=0, verdict=PairwiseVerdict(winner=winner), ended="answer", searches=0)
+
+
+def outcome_of(suite: Suite, item: Item, games: Sequence[Game], judge: str = "published") -> ItemOutcome:
+    """The outcome of one item by the benchmark's own rule."""
+    return item_outcome(judge, item, games, suite.settle(item, games))

@@ -1,0 +1,91 @@
+"""PandaLM's test set (Wang et al., 2023): pairs of answers of small models, with three people's preferences.
+
+The gold is the majority of the three, ties included. One game, in the order of the file, as the shipped results have
+it. Accuracy counts ties; `macro F1` and the accuracy without human ties stand beside it. Some answers are `true` in the
+original file, where a table editor turned the word into a boolean: they read "True".
+
+The ratio that PandaLM's README gives (93.75 % of GPT-3.5's F1) does not follow from the shipped files by any rule found
+here; accuracy and macro F1 of the shipped results do.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite
+from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, outcome_of, published, with_ties
+from judge_r1.benchmarks.tables import Row, objects, one_file
+from judge_r1.games import Game, ItemOutcome
+from judge_r1.records import Item
+
+VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
+SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """`subset` is the application that an instruction was written for (`motivation_app`)."""
+    file = one_file(path, "testset-v1.json", "data/testset-v1.json")
+    pairs = [(item_of(row), row.name("motivation_app")) for row in objects(file)]
+    written_for = {item.item_id: application for item, application in pairs}
+    items = checked((item for item, _ in pairs), file)
+    return Suite(list(of_subset(items, subset, lambda item: (written_for[item.item_id],))), extra=with_ties)
+
+
+def item_of(row: Row) -> Item:
+    """The pairs of one instruction and input are one cluster."""
+    asked = "\n\n".join(part for part in (row.text("instruction"), row.text("input")) if part.strip())
+    return Item(
+        item_id=row.name("idx"),
+        cluster_id=cluster_of(asked),
+        instruction=asked,
+        candidates=(_answer(row, "response1"), _answer(row, "response2")),
+        gold=_majority(row),
+    )
+
+
+def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]:
+    """The repository's `*-testset-v1.json` results: a column that ends in `_result` holds 1, 2, 0 or Tie, and anything
+    else where the judge's answer could not be read (`garbage`), which is invalid."""
+    suite, whole = load(path, subset), {item.item_id for item in load(path, None).items}
+    games: dict[str, Game] = {}
+    for row in objects(file):
+        name = row.name("idx")
+        if name not in whole or name in games:
+            raise row.bad("idx", f"{name} {'stands in the file twice' if name in games else f'is no item of {path}'}")
+        games[name] = published((0, 1), _said(row))
+    missing = [item.item_id for item in suite.items if item.item_id not in games]
+    if missing:
+        raise BadBenchmark(f"{file} has no result for {len(missing)} item(s), such as idx {missing[0]}")
+    return [outcome_of(suite, item, [games[item.item_id]]) for item in suite.items]
+
+
+def _majority(row: Row) -> str:
+    votes = Counter(row.one_of(f"annotator{number}", VOTES) for number in (1, 2, 3))
+    winner, count = votes.most_common(1)[0]
+    if count < 2:
+        raise row.bad("annotator3", "makes three different votes: the item has no majority")
+    return winner
+
+
+def _answer(row: Row, column: str) -> str:
+    value = row.value(column)
+    return str(value) if isinstance(value, bool) else row.text(column)
+
+
+def _said(row: Row) -> Preferred:
+    columns: Iterator[str] = (column for column in row.values if column.endswith("_result"))
+    column = next(columns, "")
+    if not column:
+        raise row.bad("..._result", "is missing: these are not results of a judge on PandaLM's test set")
+    return SAID.get(row.name(column))
+
+
+BENCHMARKS.register("pandalm")(
+    Benchmark(
+        "human preferences with ties (majority of three); one game",
+        "the repository's folder, its data folder, or testset-v1.json",
+        load,
+        predictions=predictions,
+        subsets="an application, such as Grammarly",
+    )
+)

@@ -1,0 +1,166 @@
+"""What an index over many cases would show a judge: the share of its passages that come from other cases.
+
+A measured baseline, never a retriever: judges search the index of their own case (`retrieval.retriever`), where this
+share is 0 by construction, and an import contract keeps them from this module (promise 1).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from random import Random
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
+from judge_r1.evaluation.chart import line_chart
+from judge_r1.evaluation.paper import Figure
+from judge_r1.evaluation.statistics import clustered_mean_ci
+from judge_r1.evaluation.table import Estimate, Grid
+from retrieval.case_index import BM25Index, DenseIndex, Hit
+from retrieval.embedders import Embedder, load_embedder
+from retrieval.passages import split_passages
+
+NOTE = (
+    "Queries that the judge really wrote, asked of one index over so many cases. From other cases: of the top k "
+    "passages [95 % interval, clustered by case]; all: every one of them is from another case. Cases stand in a "
+    "seeded order cut into whole blocks, so that each query is asked once a size. With one index for each case both "
+    "are 0 by construction."
+)
+
+
+class Asked(NamedTuple):
+    """A query that an episode on this case ran."""
+
+    case_id: str
+    query: str
+
+
+class Corpus:
+    """The passages of cases, with their vectors where the method has any, so that indexes over parts are made fast."""
+
+    def __init__(self, texts: Mapping[str, str], method: str | Embedder, passage_words: int) -> None:
+        self.embedder = None if method == "bm25" else load_embedder(method) if isinstance(method, str) else method
+        self.passages = {case_id: split_passages(text, passage_words) for case_id, text in texts.items()}
+        if self.embedder is not None:
+            self._vectors = {
+                case_id: self.embedder.encode_passages([p.text for p in found])
+                for case_id, found in self.passages.items()
+                if found
+            }
+
+    def search(self, case_ids: Sequence[str], queries: Sequence[str], k: int) -> list[list[str]]:
+        """For each query the cases of its k best passages in one index over all these cases."""
+        owners = [case_id for case_id in case_ids for _ in self.passages[case_id]]
+        pooled = [passage for case_id in case_ids for passage in self.passages[case_id]]
+        numbered = [replace(passage, index=number) for number, passage in enumerate(pooled)]
+        if self.embedder is None:
+            found: Sequence[Sequence[Hit]] = BM25Index(numbered).search(queries, k)
+        else:
+            vectors = np.concatenate([self._vectors[case_id] for case_id in case_ids if case_id in self._vectors])
+            found = DenseIndex(numbered, vectors, self.embedder).search(queries, k)
+        return [[owners[hit.passage.index] for hit in hits] for hits in found]
+
+
+def asked(judged: Judged) -> list[Asked]:
+    """Every search that a row ran, each case's queries once."""
+    found: dict[Asked, None] = {}
+    for item in judged.suite.items:
+        for trace in judged.results[item.item_id]:
+            for turn in trace.trajectory.turns:
+                if item.case_id and turn.query and turn.notice is None:
+                    found[Asked(item.case_id, turn.query)] = None
+    return list(found)
+
+
+def out_of_case(
+    corpus: Corpus, queries: Sequence[Asked], *, k: int, sizes: Sequence[int] | None = None, seed: int = 0
+) -> list[dict[str, Any]]:
+    """For each number of cases: the share of the top k that comes from other cases, and the share of queries whose
+    whole top k does. Queries in what is left over behind the last whole block are not asked, and counted as `left_out`.
+
+    Errors: AnalysisError without queries, or for a query of a case that the corpus does not hold.
+    """
+    if not queries:
+        raise AnalysisError("no row ran a search: there are no queries to ask")
+    cases = sorted(corpus.passages)
+    if unknown := {query.case_id for query in queries} - corpus.passages.keys():
+        raise AnalysisError(f"a query belongs to case {min(unknown)}, which the cases given do not hold")
+    Random(seed).shuffle(cases)
+    place = {case_id: number for number, case_id in enumerate(cases)}
+    # cases with queries are cut into blocks first, so that as few queries as can be are left out
+    with_queries = {query.case_id for query in queries}
+    order = [c for c in cases if c in with_queries] + [c for c in cases if c not in with_queries]
+    rows = []
+    for size in sizes or doubling(len(order)):
+        shares, clusters, wholly = [], [], 0
+        for block in (order[at : at + size] for at in range(0, len(order) - size + 1, size)):
+            inside = [query for query in queries if query.case_id in set(block)]
+            if not inside:
+                continue
+            indexed = sorted(block, key=place.__getitem__)  # equal passages are found in this order: it favours nobody
+            for query, owners in zip(inside, corpus.search(indexed, [q.query for q in inside], k), strict=True):
+                others = [owner != query.case_id for owner in owners]
+                shares.append(fmean(others))
+                clusters.append(query.case_id)
+                wholly += all(others)
+        if shares:
+            rows.append(
+                {
+                    "cases": size,
+                    "queries": len(shares),
+                    "left_out": len(queries) - len(shares),
+                    "from_others": fmean(shares),
+                    "ci95": list(clustered_mean_ci(shares, clusters)),
+                    "all_from_others": wholly / len(shares),
+                }
+            )
+    return rows
+
+
+def doubling(count: int) -> list[int]:
+    """1, 2, 5, 10, 20, 50 and so on below `count`, and `count`."""
+    sizes = [digit * 10**power for power in range(len(str(count))) for digit in (1, 2, 5)]
+    return [*(size for size in sizes if size < count), count]
+
+
+def shown_of_own_case(judged: Judged) -> tuple[int, int]:
+    """Of the passages that a row's episodes did show: how many stand in their own case word for word, and how many
+    there are. The per-case index gives equal numbers."""
+    own = shown = 0
+    for item in judged.suite.items:
+        text = judged.suite.texts.get(item.case_id or "", "")
+        for trace in judged.results[item.item_id]:
+            for passage in (p for turn in trace.trajectory.turns for p in turn.passages):
+                shown += 1
+                own += passage.case_id == item.case_id and text[passage.start : passage.end] == passage.text
+    return own, shown
+
+
+def global_grid(name: str, method: str, k: int, rows: Sequence[Mapping[str, Any]], own: int, shown: int) -> Grid:
+    cells = tuple(
+        (
+            f"{row['cases']:,}",
+            f"{row['queries']:,}",
+            str(row["left_out"]),
+            Estimate(row["from_others"], *row["ci95"]),
+            f"{row['all_from_others']:.2f}",
+        )
+        for row in rows
+    )
+    title = (
+        f"{name}: a global index ({method}, top {k}); as played, {own:,} of {shown:,} passages were of their own case"
+    )
+    return Grid(title, NOTE, ("cases", "queries", "left out", "from other cases", "all"), cells)
+
+
+def global_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Share of foreign passages over the logarithm of the number of cases."""
+    lines = {
+        "global index": [(math.log10(row["cases"]), row["from_others"]) for row in rows],
+        "one index a case": [(math.log10(row["cases"]), 0.0) for row in rows],
+    }
+    colours = {name: number for number, name in enumerate(lines)}
+    title = f"{name}: share of passages from other cases, by log10 of the number of cases"
+    return Figure(name, line_chart(title, lines, colours, dots=True), colours, f"{title}.")

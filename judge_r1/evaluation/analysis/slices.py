@@ -1,0 +1,122 @@
+"""A row's accuracy over parts of its items: by similarity of the candidates, by length, by evidence (appendix H)."""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from judge_r1.evaluation.analysis.inputs import Judged
+from judge_r1.evaluation.analysis.similarity import similarity
+from judge_r1.evaluation.outcomes import pair_outcomes
+from judge_r1.evaluation.statistics import clustered_mean_ci
+from judge_r1.evaluation.table import NONE, Estimate, Grid
+from judge_r1.questions import Question
+from judge_r1.records import Item
+
+NOTE = (
+    "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by "
+    "quartile. Length: words of the case and both candidates, by quartile. Evidence, of pairs whose flaw contradicts "
+    "a place of the case: hit, a passage with that place was shown; miss, searched and not shown; no search. Noise: "
+    "of the passages shown, the share without such a place, by half. Slices are not randomised: what differs between "
+    "them may differ for other reasons."
+)
+
+
+def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, list[str]]:
+    """Item ids by quartile of their value, named by the range of the values in it; equal values stay together, so there
+    may be fewer parts, and of unequal size."""
+    if not values:
+        return {}
+    cuts = np.quantile(list(values.values()), [n / parts for n in range(1, parts)])
+    groups: dict[int, list[str]] = {}
+    for item_id, value in values.items():
+        groups.setdefault(int(np.searchsorted(cuts, value, side="left")), []).append(item_id)
+    named = {}
+    for _, ids in sorted(groups.items()):
+        low, high = min(values[i] for i in ids), max(values[i] for i in ids)
+        named[f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"] = ids
+    return named
+
+
+def similarities(items: Sequence[Item]) -> dict[str, float]:
+    """Of the two candidates of each pair."""
+    return {item.item_id: similarity(*item.candidates) for item in items if len(item.candidates) == 2}
+
+
+def lengths(judged: Judged) -> dict[str, float]:
+    """Words of the case (where there is one), the request and the candidates."""
+    found = {}
+    for item in judged.suite.items:
+        question = judged.suite.question(item, judged.results[item.item_id][0].order)
+        context = question.context if isinstance(question, Question) else ""
+        found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.candidates)))
+    return found
+
+
+def by_evidence(judged: Judged) -> dict[str, list[str]]:
+    """Items by what their searches showed of the place that a flaw contradicts; of labelled pairs only."""
+    groups: dict[str, list[str]] = {"hit": [], "miss": [], "no search": []}
+    if judged.suite.pairs is None:
+        return groups
+    for outcome in pair_outcomes(judged.results):
+        if outcome.evidence_hit is not None:
+            key = "hit" if outcome.evidence_hit else "miss" if outcome.searches else "no search"
+            groups[key].append(outcome.pair_id)
+    return groups
+
+
+def noise(judged: Judged) -> dict[str, float]:
+    """Of the passages that an item's games showed, the share that holds no place which a flaw contradicts; items
+    without such a place or without a passage are absent."""
+    found = {}
+    for pair in judged.suite.pairs.pairs if judged.suite.pairs else ():
+        wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
+        games = judged.results[pair.pair_id] if pair.pair_id in judged.clusters else []
+        shown = [passage for trace in games for turn in trace.trajectory.turns for passage in turn.passages]
+        if wanted and shown:
+            hits = sum(any(p.start < span.end and span.start < p.end for span in wanted) for p in shown)
+            found[pair.pair_id] = 1 - hits / len(shown)
+    return found
+
+
+def slices(judged: Judged) -> dict[str, dict[str, Any]]:
+    """{kind of slice: {slice: {n, accuracy, ci95}}}; slices without items are absent."""
+    kinds: dict[str, Callable[[], Mapping[str, list[str]]]] = {
+        "similarity": lambda: parts_by_quartile(similarities(judged.suite.items)),
+        "length": lambda: parts_by_quartile(lengths(judged)),
+        "evidence": lambda: by_evidence(judged),
+        "noise": lambda: parts_by_quartile(noise(judged), 2),
+    }
+    credits, clusters = judged.credits, judged.clusters
+    return {
+        kind: {
+            name: _accuracy([credits[i] for i in ids], [clusters[i] for i in ids])
+            for name, ids in make().items()
+            if ids
+        }
+        for kind, make in kinds.items()
+    }
+
+
+def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Grid]:
+    """One table a kind of slice, one row a judge: judges are comparable where the slices are of the items alone."""
+    grids = []
+    for kind in dict.fromkeys(kind for row in rows.values() for kind in row):
+        names = list(dict.fromkeys(name for row in rows.values() for name in row.get(kind, {})))
+        if not names:
+            continue
+        cells = tuple((name, *(_cell(row.get(kind, {}).get(part)) for part in names)) for name, row in rows.items())
+        grids.append(Grid(f"Accuracy by {kind}", NOTE, ("judge", *names), cells))
+    return grids
+
+
+def _cell(part: Mapping[str, Any] | None) -> str | Estimate:
+    if part is None:
+        return NONE
+    low, high = part["ci95"]
+    return Estimate(part["accuracy"], low, high, n=part["n"])
+
+
+def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
+    return {"n": len(values), "accuracy": fmean(values), "ci95": list(clustered_mean_ci(values, clusters))}

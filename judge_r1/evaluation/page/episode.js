@@ -1,0 +1,202 @@
+// One item: verdicts, candidates side by side, the case, and an episode turn by turn.
+// Every text comes into the page as text: through textContent or as a text node, never as markup.
+const SIGNS = { right: "✓", wrong: "✗", invalid: "∅", part: "◐" };
+
+function make(tag, settings = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [key, value] of Object.entries(settings)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key === "class") node.className = value;
+    else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+    else node.setAttribute(key, value === true ? "" : value);
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
+  return node;
+}
+
+const letter = (place) => (place < 26 ? String.fromCharCode(65 + place) : String(place + 1));
+const plural = (count, word) => `${count} ${word}${count === 1 ? "" : word.endsWith("ch") ? "es" : "s"}`;
+const codes = (numbers) => numbers.map((number) => `P${number}`).join(", ");
+
+// `text` as nodes, cut at spans {start, end, kind, tag}; a stretch under several carries all their kinds and tags.
+function pieces(text, spans, from = 0) {
+  const inside = spans.filter((span) => span.end > from && span.start < from + text.length);
+  const cuts = new Set([0, text.length]);
+  for (const { start, end } of inside) for (const at of [start, end]) cuts.add(Math.min(Math.max(at - from, 0), text.length));
+  const places = [...cuts].sort((one, other) => one - other);
+  return places.slice(1).map((end, i) => {
+    const start = places[i];
+    const over = inside.filter((span) => span.start <= from + start && span.end >= from + end);
+    if (!over.length) return document.createTextNode(text.slice(start, end));
+    const tags = [...new Set(over.filter((span) => span.tag && span.end === from + end).map((span) => span.tag))];
+    const mark = make("mark", { class: [...new Set(over.map((span) => span.kind))].join(" "), "data-start": from + start }, text.slice(start, end));
+    if (tags.length) mark.append(make("span", { class: "tag" }, tags.join(", ")));
+    return mark;
+  });
+}
+
+function labels(item, place) {
+  const flawed = item.flaws.some((flaw) => flaw.candidate === place);
+  if (item.flaws.length) return flawed ? `${letter(place)}: the flawed reasoning` : `${letter(place)}: the reference reasoning`;
+  return item.best === place ? `${letter(place)}: better by the gold` : letter(place);
+}
+
+function flawSpans(item, place) {
+  return item.flaws.filter((flaw) => flaw.candidate === place).map(({ span, principle, operator }) => ({
+    start: span[0], end: span[1], kind: "flaw", tag: `P${principle} ${operator}`,
+  }));
+}
+
+function candidatesView(item, texts, state, redraw) {
+  const all = item.candidates.map((number) => texts[number]);
+  if (all.length === 1)
+    return [make("h4", {}, "Candidate"), make("div", { class: "single text", tabindex: 0, role: "region", "aria-label": "Candidate" }, all[0])];
+  const chosen = state.compared?.every((place) => place < all.length) ? state.compared : [0, 1];
+  const pick = (side) => make("select", {
+    "aria-label": side ? "Right candidate" : "Left candidate",
+    onchange: (event) => { const next = [...chosen]; next[side] = Number(event.target.value); redraw({ compared: next }); },
+  }, all.map((_, place) => make("option", { value: place, selected: place === chosen[side] }, letter(place))));
+  const only = make("label", { class: "check" }, make("input", { type: "checkbox", checked: state.only, id: "only", onchange: (event) => redraw({ only: event.target.checked }) }), "Only what differs");
+  const spans = chosen.map((place) => flawSpans(item, place));
+  const rows = [], from = [0, 0];
+  let same = 0;
+  const fold = () => { if (same) rows.push(make("div", { class: "fold" }, `${plural(same, "line")} alike`)); same = 0; };
+  for (const row of aligned(all[chosen[0]], all[chosen[1]])) {
+    const differs = row[0] !== row[1];
+    if (state.only && !differs) same++;
+    else {
+      fold();
+      const marks = changes(row);
+      rows.push(make("div", { class: differs ? "row changed" : "row" }, [0, 1].map((side) => make("div", { class: "text" },
+        pieces(row[side], [...spans[side], ...(differs && row[0] && row[1] ? marks[side] : differs && row[side] ? [[0, row[side].length]] : [])
+          .map((mark) => (Array.isArray(mark) ? { start: mark[0] + from[side], end: mark[1] + from[side], kind: "diff" } : mark))], from[side])))));
+    }
+    from[0] += row[0].length;
+    from[1] += row[1].length;
+  }
+  fold();
+  return [
+    make("div", { class: "tools" }, make("h4", {}, "Candidates"), all.length > 2 ? [pick(0), pick(1)] : [], only),
+    make("div", { class: "pair", tabindex: 0, role: "region", "aria-label": "Candidates side by side" },
+      make("div", { class: "heads" }, chosen.map((place) => make("div", {}, labels(item, place)))), rows),
+  ];
+}
+
+function verdictsView(item, data, state, redraw) {
+  const gold = make("div", { class: "judge gold" }, make("span", { "aria-hidden": "true" }, "●"), make("span", { class: "who" }, "Gold"),
+    make("span", {}, item.gold), make("span", { class: "more" }, item.violated.length ? `${codes(item.violated)} violated` : ""));
+  const rows = item.rows.map((row, at) => {
+    const games = row.games, searches = games.reduce((sum, game) => sum + game.searches, 0);
+    const chips = row.named === null ? [] : [
+      ...row.named.map((number) => make("span", { class: item.violated.includes(number) ? "chip found" : "chip" }, item.violated.includes(number) ? `P${number} ✓` : `P${number} not violated`)),
+      ...item.violated.filter((number) => !row.named.includes(number)).map((number) => make("span", { class: "chip missed" }, `P${number} missed`)),
+    ];
+    const more = [plural(searches, "search"), games.length > 1 ? plural(games.length, "game") : "", row.state === "part" ? `credit ${row.credit.toFixed(2)}` : "",
+      row.hit === null ? "" : row.hit ? "evidence shown" : "evidence not shown"].filter(Boolean).join(" · ");
+    return make("button", {
+      type: "button", class: "judge", role: "radio", "aria-checked": String(at === state.row), tabindex: at === state.row ? 0 : -1,
+      onclick: () => redraw({ row: at, game: 0 }),
+    }, make("span", { class: row.state, title: row.state }, SIGNS[row.state]), make("span", { class: "who" }, data.rows[at]),
+    make("span", { class: row.state }, row.verdict, row.state === "invalid" ? "" : ` (${row.state === "part" ? "in part right" : row.state})`),
+    make("span", { class: "more" }, more, chips.length ? make("span", { class: "chips" }, chips) : null));
+  });
+  return [make("h4", {}, "Verdicts"), gold, make("div", { class: "verdicts", role: "radiogroup", "aria-label": "Whose episode is shown" }, rows)];
+}
+
+function gameName(game, members) {
+  const judge = members[game.member] ?? `judge ${game.member + 1}`;
+  return [members.length > 1 ? judge : "", `${game.order.join(", ")} shown`, game.sample ? `sample ${game.sample + 1}` : ""].filter(Boolean).join(" · ");
+}
+
+function passageSpans(game) {
+  let search = 0;
+  return game.turns.flatMap((turn) => {
+    if (turn.searched) search++;
+    const tag = search ? String(search) : "";
+    return turn.passages.filter((passage) => passage.at).map(({ at }) => ({ start: at[0], end: at[1], kind: "shown", tag }));
+  });
+}
+
+function turnsView(item, game, texts, wanted, jump) {
+  if (!game.turns.length) return [make("p", { class: "soft" }, "This judge wrote no text.")];
+  let search = 0;
+  return game.turns.map((turn, number) => {
+    if (turn.searched) search++;
+    const passages = turn.passages.map((passage) => {
+      const text = passage.at ? texts[item.case].slice(...passage.at) : passage.text;
+      const spans = passage.at ? wanted : [];
+      const hit = passage.at && wanted.some((span) => span.start < passage.at[1] && span.end > passage.at[0]);
+      const about = passage.at ? `characters ${passage.at[0]}–${passage.at[1]}, score ${passage.score.toPrecision(3)}` : `not of this case's text, score ${passage.score.toPrecision(3)}`;
+      return make(passage.at ? "button" : "div", { class: hit ? "passage hit" : "passage", type: passage.at ? "button" : null, onclick: passage.at ? () => jump(passage.at[0]) : null },
+        make("span", { class: "text" }, pieces(text, spans.map((span) => ({ ...span, tag: "" })), passage.at ? passage.at[0] : 0)),
+        make("span", { class: "kind" }, about));
+    });
+    return make("section", { class: "turn", "aria-label": `Turn ${number + 1}` },
+      make("span", { class: "kind" }, `Turn ${number + 1} of ${game.turns.length}`),
+      turn.parts.map(([kind, text, closed]) => make("div", { class: `block ${kind}` },
+        make("span", { class: "kind" }, kind + (kind === "search" && turn.searched ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
+      passages.length ? [make("span", { class: "kind" }, "shown from the case"), passages] : turn.searched ? make("p", { class: "soft" }, "Nothing was found.") : null,
+      turn.dropped ? make("p", { class: "soft" }, `${turn.dropped} more did not fit into the observation.`) : null,
+      turn.notice ? make("p", { class: "notice" }, `Notice: ${turn.notice}`) : null);
+  });
+}
+
+function factsView(item, game) {
+  const facts = [["verdict", game.verdict], ["ended by", game.ended], ["searches", game.searches]];
+  if (game.named) facts.push(["names", codes(game.named) || "no principle"]);
+  if (game.confidence !== null) facts.push(["confidence", game.confidence.toFixed(3)]);
+  for (const [name, value] of Object.entries(game.reward ?? {})) if (name !== "searches") facts.push([name, String(Math.round(value * 1000) / 1000)]);
+  return make("dl", { class: "facts", "aria-label": "Verdict and reward" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
+}
+
+function caseView(item, game, texts, wanted) {
+  const spans = [...passageSpans(game), ...wanted];
+  const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case" }, pieces(texts[item.case], spans));
+  const keys = [];
+  if (spans.length > wanted.length) keys.push(make("li", {}, make("mark", { class: "shown" }, "shown"), " to the judge, by number of the search"));
+  if (wanted.length) keys.push(make("li", {}, make("mark", { class: "wanted" }, "wanted"), " contradicted by the flaw"));
+  const marks = () => [...box.querySelectorAll("mark")];
+  const goto = (mark) => {
+    for (const other of box.querySelectorAll(".here")) other.classList.remove("here");
+    if (!mark) return;
+    mark.classList.add("here");
+    box.scrollTop = mark.offsetTop - box.clientHeight / 3;
+  };
+  const step = (by) => {
+    const all = marks(), at = all.findIndex((mark) => mark.classList.contains("here"));
+    goto(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]);
+  };
+  const jump = (start) => goto(marks().find((mark) => Number(mark.dataset.start) >= start));
+  const side = make("div", { class: "case-side" },
+    make("div", { class: "tools" }, make("h4", {}, "The case"), spans.length ? [
+      make("button", { type: "button", title: "Previous mark (p)", "aria-label": "Previous mark", onclick: () => step(-1) }, "↑"),
+      make("button", { type: "button", title: "Next mark (n)", "aria-label": "Next mark", onclick: () => step(1) }, "↓")] : []),
+    box, keys.length ? make("ul", { class: "legend small" }, keys) : null);
+  return { side, step, jump, ready: () => { const first = marks()[0]; if (first) box.scrollTop = first.offsetTop - box.clientHeight / 3; } };
+}
+
+// The whole item into `place`; returns what the keyboard needs. `redraw(change)` draws it again in another state.
+function showItem(place, item, data, state, principles, redraw, tools) {
+  const row = item.rows[state.row], game = row.games[Math.min(state.game, row.games.length - 1)];
+  const wanted = item.flaws.flatMap((flaw) => flaw.wanted.map(([start, end]) => ({ start, end, kind: "wanted", tag: `P${flaw.principle}` })));
+  const known = item.case !== null ? caseView(item, game, data.texts, wanted) : null;
+  const ask = data.texts[item.ask];
+  const games = row.games.length > 1 ? make("div", { class: "games", role: "radiogroup", "aria-label": "Game" }, row.games.map((one, at) => make("button", {
+    type: "button", role: "radio", "aria-checked": String(one === game), onclick: () => redraw({ game: at }),
+  }, `${gameName(one, data.members[state.row])}: ${one.verdict}`))) : null;
+  const episode = make("div", {},
+    make("div", { class: "tools" }, make("h4", {}, `Episode of ${data.rows[state.row]}`)), games, factsView(item, game),
+    game.explanation ? make("p", { class: "text" }, game.explanation) : null,
+    turnsView(item, game, data.texts, wanted, known?.jump));
+  place.replaceChildren(
+    make("div", { class: "bar-top" }, make("h3", {}, item.id), tools),
+    make("div", { class: "chips" }, make("span", { class: "chip" }, item.group),
+      item.cluster !== item.id ? make("span", { class: "chip" }, `${item.case !== null ? "case" : "cluster"} ${item.cluster}`) : null,
+      item.violated.map((number) => make("span", { class: "chip" }, `P${number} ${principles[number]}`)),
+      item.differ ? make("span", { class: "chip" }, "judges disagree") : null),
+    ask ? make("div", { class: "ask text", tabindex: 0, role: "region", "aria-label": "Request" }, make("span", { class: "kind" }, item.case !== null ? "decision" : "request"), ask) : "",
+    ...verdictsView(item, data, state, redraw), ...candidatesView(item, data.texts, state, redraw),
+    make("div", { class: known ? "read" : "read alone" }, known ? [known.side] : [], episode));
+  known?.ready();
+  return { step: known?.step ?? (() => {}), games: row.games.length };
+}

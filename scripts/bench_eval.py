@@ -1,0 +1,175 @@
+"""How fast an evaluation is: the harness around a judge that needs no time, and local batches against `generate`.
+
+    python scripts/bench_eval.py harness --items 5000 --repeat 5
+    python scripts/bench_eval.py batches --model bundled:tiny --items 64 --repeat 3
+
+`harness` plays labelled pairs with traces written, each with a search and an answer in it, and says items a second.
+`batches` plays the same items with the transformers backend and with `model.generate`, one item after the other, at
+temperature 0 without searches, and says how much faster the batches are; both must write the same ids.
+"""
+
+import argparse
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from judge_r1.asks import Ask
+from judge_r1.benchmarks import Suite
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.episode import Episode, Sample
+from judge_r1.evaluation.runner import evaluate
+from judge_r1.judges import Played
+from judge_r1.judges.spec import Row
+from judge_r1.pairs import PairSet, load_pairs
+from judge_r1.play import question_episode
+from judge_r1.questions import Question
+from judge_r1.records import Evidence, Judgment, Trajectory, Turn
+from judge_r1.tags import STOP_STRINGS
+
+
+@dataclass(frozen=True)
+class Instant:
+    """A judge that needs no time: it has searched once and says A, in a trajectory of 60 tokens."""
+
+    name: str = "instant"
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        pass
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        for ask in asks:
+            trajectory = _written(ask.item.case_id or "")
+            yield Played(ask, trajectory, ask.read(trajectory), 0.75)
+
+
+def _written(case_id: str) -> Trajectory:
+    passage = Evidence(case_id=case_id, start=0, end=9, text="a passage", score=1.0)
+    answer = '<answer>{"comparison": "A>B", "violated_principles": [2]}</answer>'
+    return Trajectory(
+        prompt_ids=tuple(range(300)),
+        token_ids=tuple(range(60)),
+        loss_mask=(1,) * 60,
+        logprobs=(-0.25,) * 60,
+        turns=(Turn(text="<search>q</search>", query="q", passages=(passage,), observation="x"), Turn(text=answer)),
+        judgment=Judgment(comparison="A>B", violated_principles=(2,), evidence=(passage,)),
+        ended="answer",
+    )
+
+
+def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
+    """Items a second with every trace on disk: by the clock, and by the processor's time that this process has had."""
+    suite, rates, alone = suite_of(data), [], []
+    for _ in range(repeat):
+        with tempfile.TemporaryDirectory() as folder:
+            started, busy = time.perf_counter(), time.process_time()
+            results = evaluate(
+                Row("row", (Instant(),)), suite, out=Path(folder), resume=False, console=Console(quiet=True)
+            )
+            seconds, busy = time.perf_counter() - started, time.process_time() - busy
+            assert len((Path(folder) / "traces.jsonl").read_bytes().splitlines()) == len(results) == len(suite.items)
+        rates.append(len(suite.items) / seconds)
+        alone.append(len(suite.items) / busy)
+    return rates, alone
+
+
+def batches(suite: Suite, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
+    """Seconds for the same episodes: in batches by the transformers backend, and one by one through `generate`."""
+    import torch
+
+    from judge_r1.backends.transformers import TransformersBackend
+    from judge_r1.config import EpisodeConfig
+    from judge_r1.models import eos_ids, load_model, load_tokenizer
+    from judge_r1.tokens import Codec
+
+    torch.set_num_threads(1)
+    model, tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)
+    codec, ends = Codec(tokenizer), eos_ids(model_name, tokenizer)
+    config = EpisodeConfig.model_validate(
+        {"context": "none", "search": False, "prompt": "compact", "budget": {"response_tokens": response_tokens}}
+    )
+
+    def episodes() -> list[Episode]:
+        asked = [ask.question for ask in suite.asks()]
+        return [question_episode(q, config, codec, ends, where="") for q in asked if isinstance(q, Question)]
+
+    def in_batches() -> list[tuple[int, ...]]:
+        played = episodes()
+        TransformersBackend(model, pad_id=tokenizer.pad_token_id, batch_size=64).play(played, lambda _: [], 0.0)
+        return [episode.trajectory().token_ids for episode in played]
+
+    def one_by_one() -> list[tuple[int, ...]]:
+        played = episodes()
+        for episode in played:
+            while isinstance(state := episode.state, Sample):
+                read = torch.tensor([[*episode.prompt_ids, *episode.token_ids]])
+                with torch.no_grad():
+                    ids = model.generate(
+                        read,
+                        attention_mask=torch.ones_like(read),
+                        do_sample=False,
+                        max_new_tokens=state.max_tokens,
+                        eos_token_id=sorted(ends),
+                        stop_strings=list(STOP_STRINGS),
+                        tokenizer=tokenizer,
+                        pad_token_id=tokenizer.pad_token_id,
+                    )[0, read.shape[1] :].tolist()
+                episode.feed(ids, [0.0] * len(ids))
+        return [episode.trajectory().token_ids for episode in played]
+
+    seconds: dict[str, list[float]] = {"batches": [], "one by one": []}
+    ways: dict[str, Callable[[], list[tuple[int, ...]]]] = {"batches": in_batches, "one by one": one_by_one}
+    for _ in range(repeat):
+        written = {}
+        for name, way in ways.items():
+            started = time.perf_counter()
+            written[name] = way()
+            seconds[name].append(time.perf_counter() - started)
+        differing = sum(a != b for a, b in zip(*written.values(), strict=True))
+        assert not differing, f"{differing} of {len(suite.items)} items were written otherwise"
+    return seconds
+
+
+def mini(items: int) -> PairSet:
+    """So many labelled pairs of generated cases."""
+    from data_builders.build import build
+
+    with tempfile.TemporaryDirectory() as folder:
+        build("mini", Path(folder), variants=1, seed=0, limit=items)
+        data = load_pairs(Path(folder))
+    return PairSet(data.cases, data.pairs[:items])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["harness", "batches"])
+    parser.add_argument("--items", type=int, default=5000)
+    parser.add_argument("--model", default="bundled:tiny")
+    parser.add_argument("--response-tokens", type=int, default=96)
+    parser.add_argument("--repeat", type=int, default=5)
+    options = parser.parse_args()
+    data = mini(options.items)
+    told: dict[str, Any] = {"items": len(data.pairs), "cases": len(data.cases)}
+    if options.what == "harness":
+        rates, alone = harness(data, options.repeat)
+        told |= {"items_per_second": spread(rates), "items_per_cpu_second": spread(alone)}
+    else:
+        seconds = batches(suite_of(data), options.model, options.response_tokens, options.repeat)
+        told |= {"model": options.model} | {name: spread(values) for name, values in seconds.items()}
+        told["ratio"] = spread([b / a for a, b in zip(seconds["batches"], seconds["one by one"], strict=True)])
+    print(json.dumps(told, indent=2))
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    return {"median": round(statistics.median(values), 2), "low": round(min(values), 2), "high": round(max(values), 2)}
+
+
+if __name__ == "__main__":
+    main()

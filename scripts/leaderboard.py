@@ -1,0 +1,67 @@
+"""One leaderboard over many benchmarks: the demo's judge, a small pretrained model, and what needs no model.
+
+    judge-r1 demo && OMP_NUM_THREADS=2 python scripts/leaderboard.py --data DATA --demo runs/demo --out runs/leaderboard
+
+The table of docs/leaderboard.md comes from here. Of each benchmark `--items` are judged, the same for all, chosen
+by the hash of their ids. DATA holds the benchmarks' own folders. What is there is not done again.
+"""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from judge_r1.backends import Sampling
+from judge_r1.benchmarks import BENCHMARKS, Suite
+from judge_r1.commands.evaluate import Evaluation
+from judge_r1.judges import Making
+from judge_r1.judges.spec import make_row
+from judge_r1.records import content_hash
+
+SMALL = "direct:context=full,prompt_tokens=7000,budget.response_tokens=120@bundled:smollm2-135m"
+BASELINES = ("always-a", "longer", "overlap", "random")
+BATCH = 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--out", type=Path, default=Path("runs/leaderboard"))
+    parser.add_argument("--items", type=int, default=40)
+    given = parser.parse_args()
+    judges = {
+        "tiny judge": f"agentic@{given.demo / 'grpo' / 'model'}",
+        "SmolLM2-135M": SMALL,
+        **{name: name for name in BASELINES},
+    }
+    for name, (benchmark, path, subset) in benchmarks(given.data, given.demo).items():
+        suite = chosen(BENCHMARKS.get(benchmark).load(path, subset), given.items)
+        evaluation = Evaluation(suite, given.out / name, resume=True, benchmark=name)
+        for row, spec in judges.items():
+            making = Making("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
+            evaluation.play(partial(make_row, f"{row}={spec}", making))
+        evaluation.finish([(row, "random") for row in judges if row != "random"])
+
+
+def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]]:
+    """Name of the folder, benchmark, path, subset."""
+    return {
+        "mini": ("lrbench", demo / "data" / "test", None),
+        "llmbar": ("llmbar", data / "llmbar", None),
+        "judgebench": ("judgebench", data / "judgebench", None),
+        "pandalm": ("pandalm", data / "pandalm", None),
+        "hhh": ("hhh", data / "prometheus_eval", None),
+        "mtbench-llmbar": ("llmbar", data / "llmbar", "MT-Bench"),
+        "longjudge-ma": ("longjudgebench", data / "longjudgebench", "ma"),
+    }
+
+
+def chosen(suite: Suite, count: int) -> Suite:
+    """So many of the items, by the hash of their ids, in the order of the suite."""
+    kept = {item.item_id for item in sorted(suite.items, key=lambda item: content_hash(item.item_id))[:count]}
+    return replace(suite, items=[item for item in suite.items if item.item_id in kept])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,102 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmark_toys import accuracy, decided, play, write
+
+from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
+from judge_r1.judges import Making, play_all
+from judge_r1.judges.spec import make_row
+from judge_r1.questions import Question
+from judge_r1.records import PairwiseVerdict, evidence_of
+
+
+def pair(context: str, **more: Any) -> dict[str, Any]:
+    return {
+        "question_id": "from somewhere",
+        "question": "Who signed?",
+        "context": context,
+        "positive_response": "Anna signed",
+        "negative_response": "Nobody did so",
+        **more,
+    }
+
+
+def whole(folder: Path) -> Path:
+    for split in SPLITS:
+        pairs = [pair(f"In May Anna signed it. {split}"), pair("Ben left. He wrote no letter.")]
+        write(folder / "data" / f"{split}-00000-of-00001.parquet", pairs)
+    return folder
+
+
+def test_the_context_is_the_case_to_search(tmp_path: Path) -> None:
+    suite = load(whole(tmp_path), None)
+    assert len(suite.items) == 16
+    assert {item.group for item in suite.items} == set(SPLITS)
+    assert len(suite.texts) == 9
+    question = suite.question(suite.items[0], (1, 0))
+    assert isinstance(question, Question)
+    assert question.context == suite.texts[question.case_id or ""]
+    assert question.reasoning_a == suite.items[0].candidates[1]
+    assert {item.candidates["AB".index(item.gold)] for item in suite.items} == {"Anna signed"}
+    assert {item.gold for item in suite.items} == {"A", "B"}
+
+
+def test_an_agentic_judge_finds_passages_of_the_context(tmp_path: Path) -> None:
+    from retrieval.retriever import Retriever
+
+    suite = load(whole(tmp_path), "faithfulness_qa")
+    retriever = Retriever(suite.texts, method="bm25", passage_words=20)
+    first, second = (item.case_id or "" for item in suite.items)
+    assert retriever.search([(first, "who signed"), (second, "letter")], 1)[0][0].passage.text.startswith("In May Anna")
+    assert "letter" in retriever.search([(second, "signed letter")], 1)[0][0].passage.text
+
+
+TINY = "budget.response_tokens=200,budget.max_searches=1,budget.top_k=1@bundled:tiny"
+
+
+def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> None:
+    """The tiny model that ships with the package, greedy: it searches, and is shown its own pair's context alone."""
+    suite = load(whole(tmp_path), "faithfulness_qa")
+    text = f"agentic:context=none,retriever=bm25,prompt=compact,{TINY}"
+    (judge,) = make_row(text, Making("", texts=suite.texts)).members
+    played = play_all(judge, suite.asks()[:1])
+    assert sum(game.trajectory.searches for game in played) > 0
+    for game in played:
+        shown = evidence_of(game.trajectory.turns)
+        assert all(passage.text in suite.texts[game.ask.item.case_id or ""] for passage in shown)
+        assert len(shown) == game.trajectory.searches
+
+
+def test_a_pair_is_right_where_both_orders_are(tmp_path: Path) -> None:
+    suite = load(whole(tmp_path), "conciseness_qa")
+    right = decided(suite, lambda item, order: PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))]))
+    assert (accuracy(right), suite.extra(right)) == (1.0, {"given": 1.0})
+    first = play("always-a", suite)
+    assert accuracy(first) == 0
+    assert suite.extra(first) == {"given": sum(item.gold == "A" for item in suite.items) / 2}
+    assert suite.extra([]) == {"given": None}
+
+
+def test_a_split_alone_has_the_same_items(tmp_path: Path) -> None:
+    every = {item.item_id: item for item in load(whole(tmp_path), None).items}
+    for split in SPLITS:
+        assert all(every[item.item_id] == item for item in load(tmp_path, split).items)
+    alone = tmp_path / "data" / "refusal_answerable-00000-of-00001.parquet"
+    assert {item.group for item in load(alone, None).items} == {"refusal_answerable"}
+    with pytest.raises(BadBenchmark, match="no subset 'refusal'"):
+        load(tmp_path, "refusal")
+
+
+def test_the_hub_gives_what_its_files_give(tmp_path: Path) -> None:
+    """The folder as it lies on the hub, read by `datasets`."""
+    suite, local = load(Path(f"hub:{whole(tmp_path)}"), None), load(tmp_path, None)
+    assert list(suite.items) == list(local.items)
+    assert suite.texts == local.texts
+    assert {item.group for item in load(Path(f"hub:{tmp_path}"), "completeness_qa").items} == {"completeness_qa"}
+
+
+def test_a_pair_without_a_context_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"line 1: 'context' must not be empty"):
+        load(write(tmp_path / "faithfulness_qa.jsonl", [pair(" ")]), None)

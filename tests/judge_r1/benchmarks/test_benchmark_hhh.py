@@ -1,0 +1,60 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmark_toys import play, write
+
+from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.hhh import load
+
+
+def graded(asked: str, response: str) -> str:
+    return (
+        f"###Task Description:\nGrade it.\n\n###The instruction to evaluate:\n{asked}\n\n"
+        f"###Response to evaluate:\n{response}\n\n###Score Rubrics:\n[Is it good?]\nScore 1: no\n\n###Feedback: "
+    )
+
+
+def pair(number: int, source: str = "honest", **more: Any) -> dict[str, Any]:
+    return {
+        "source": source,
+        "chosen_instruction": graded(f"Is it {number}?\n\nSay.", "It is.\n\nTruly"),
+        "rejected_instruction": graded(f"Is it {number}?\n\nSay.", "No"),
+        **more,
+    }
+
+
+def test_requests_and_responses_are_taken_out_of_the_prompts(tmp_path: Path) -> None:
+    write(tmp_path / "eval/benchmark/data/hhh_alignment_eval.json", [pair(n) for n in range(40)] + [pair(0, "other")])
+    suite = load(tmp_path, None)
+    assert suite.items[3].instruction == "Is it 3?\n\nSay."
+    assert {frozenset(item.candidates) for item in suite.items} == {frozenset({"It is.\n\nTruly", "No"})}
+    assert {item.gold for item in suite.items} == {"A", "B"}
+    assert suite.items[0].cluster_id == suite.items[40].cluster_id != suite.items[1].cluster_id
+    assert all(outcome.credit == 1 for outcome in play("longer", suite))
+    (other,) = load(tmp_path, "other").items
+    assert other == suite.items[40]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"rejected_instruction": graded("Is it 2?", "No")}, "'rejected_instruction' asks for something else"),
+        ({"chosen_instruction": "Is it?"}, "'chosen_instruction' must hold each of the headings"),
+        ({"chosen_instruction": graded("a", "b") + graded("c", "d")}, "must hold each of the headings .* once"),
+    ],
+)
+def test_prompts_of_another_form_are_named(more: dict[str, str], message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=rf"row 2: {message}" if message[0] == "'" else message):
+        load(write(tmp_path / "hhh_alignment_eval.json", [pair(0), pair(1, **more)]), None)
+
+
+@pytest.mark.real_data
+def test_the_pairs_that_are_here(real_data: Path) -> None:
+    items = load(real_data / "prometheus_eval", None).items
+    sizes = {
+        source: sum(item.group == source for item in items) for source in ("helpful", "honest", "harmless", "other")
+    }
+    assert sizes == {"helpful": 59, "honest": 61, "harmless": 58, "other": 43}
+    assert not any("###" in text for item in items for text in (item.instruction, *item.candidates))
+    assert sum(item.gold == "A" for item in items) == 98

@@ -1,0 +1,171 @@
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmark_toys import accuracy, percent, play, write
+
+from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.judgebench import load, predictions
+
+CATEGORIES = ("Knowledge", "Reasoning", "Math", "Coding")
+OUTPUTS = "dataset=judgebench,response_model={},judge_name={},judge_model={}"
+GPT, CLAUDE = "gpt-4o-2024-05-13", "claude-3-5-sonnet-20240620"
+
+
+def pair(number: int, label: str = "A>B", **more: Any) -> dict[str, Any]:
+    return {
+        "pair_id": f"p{number}",
+        "original_id": number,
+        "source": "mmlu-pro-law",
+        "question": f"question {number}",
+        "response_model": "gpt",
+        "response_A": "one two three",
+        "response_B": "one",
+        "label": label,
+        **more,
+    }
+
+
+def judged(number: int, *decisions: str | None, label: str = "A>B", judge: str = "arena_hard") -> dict[str, Any]:
+    judgments = [{"judgment": {}, "decision": decision} for decision in decisions]
+    return pair(number, label, judge_name=judge, judgments=judgments)
+
+
+def test_pairs_are_grouped_by_category_and_clustered_by_question(tmp_path: Path) -> None:
+    write(tmp_path / "reasoning_subset_pair_ids.json", [{"not": "data"}])
+    write(tmp_path / "data" / "gpt.jsonl", [pair(1), pair(2, "B>A", source="livebench-math", original_id=None)])
+    write(tmp_path / "data" / "claude.jsonl", [pair(3, question="question 1", response_model="claude")])
+    suite = load(tmp_path, None)
+    assert [(item.item_id, item.group, item.gold) for item in suite.items] == [
+        ("p3", "Knowledge", "A"), ("p1", "Knowledge", "A"), ("p2", "Math", "B"),
+    ]  # fmt: skip
+    clusters = [item.cluster_id for item in suite.items]
+    assert clusters[0] == clusters[1] != clusters[2]
+    assert [ask.order for ask in suite.asks()][:2] == [(0, 1), (1, 0)]
+    assert [item.item_id for item in load(tmp_path, "Math").items] == ["p2"]
+    assert [item.item_id for item in load(tmp_path, "claude").items] == ["p3"]
+    assert accuracy(play("longer", suite)) == 2 / 3
+    assert accuracy(play("always-a", suite)) == 0
+    with pytest.raises(BadBenchmark, match="no subset 'math'; did you mean 'Math'"):
+        load(tmp_path, "math")
+
+
+def test_published_decisions_are_counted_by_the_two_game_rule(tmp_path: Path) -> None:
+    """The second decision is in terms of the swapped order."""
+    said = {
+        1: (("A>B", "B>A"), 1.0),
+        2: (("A>B", "A>B"), 0.0),
+        3: (("A>B", "A=B"), 1.0),
+        4: (("A=B", None), 0.0),
+        5: ((None, "B>A"), 1.0),
+        6: ((None, None), 0.0),
+        7: (("A>B",), 1.0),
+    }
+    data = write(tmp_path / "data.jsonl", [pair(number) for number in said])
+    out = write(tmp_path / "out.jsonl", [judged(number, *decisions) for number, (decisions, _) in said.items()])
+    outcomes = predictions(data, out, None)
+    assert [o.credit for o in outcomes] == [credit for _, credit in said.values()]
+    assert [o.valid for o in outcomes] == [True] * 5 + [False, True]
+
+
+def test_reward_models_play_a_single_game(tmp_path: Path) -> None:
+    data = write(tmp_path / "data.jsonl", [pair(1)])
+    out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "A>B", judge="reward_model")])
+    (outcome,) = predictions(data, out, None)
+    assert (outcome.credit, len(outcome.games)) == (1.0, 1)
+
+
+def test_pairs_that_the_data_lack_are_scored_and_withheld_ones_are_clusters_of_their_own(tmp_path: Path) -> None:
+    data = write(tmp_path / "data.jsonl", [pair(1)])
+    withheld = [judged(number, "A>B", "B>A") | {"question": "[HELD OUT]"} for number in (2, 3)]
+    out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "B>A"), *withheld])
+    outcomes = predictions(data, out, None)
+    assert len({o.cluster_id for o in outcomes}) == 3
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (judged(1, "A>B", "B>A", label="B>A"), "'label' of pair p1 is another one than in"),
+        (judged(1, "A>>B", "B>A"), "decision 'A>>B' is none of"),
+        (judged(1), "'judgments' must be a list of one or two judgments"),
+        (judged(1, "A>B") | {"judgments": [{}]}, "'judgments' must hold objects with a decision"),
+        (judged(1, "A>B") | {"source": "new-source"}, "'source' must begin with one of mmlu-pro"),
+    ],
+)
+def test_outputs_that_are_not_whole_are_named_with_their_line(
+    row: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    data = write(tmp_path / "data.jsonl", [pair(1)])
+    with pytest.raises(BadBenchmark, match=message) as error:
+        predictions(data, write(tmp_path / "out.jsonl", [row]), None)
+    assert "out.jsonl, line 1" in str(error.value)
+
+
+def test_a_pair_that_stands_twice_is_named(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match="holds item p1 twice"):
+        load(write(tmp_path / "data.jsonl", [pair(1), pair(1)]), None)
+
+
+@pytest.mark.real_data
+def test_the_pairs_that_are_here(real_data: Path) -> None:
+    suite = load(real_data / "judgebench", None)
+    assert len(suite.items) == 160 + 129
+    assert (len(load(real_data / "judgebench", GPT).items), len(load(real_data / "judgebench", CLAUDE).items)) == (
+        160,
+        129,
+    )
+    ids = json.loads((real_data / "judgebench" / "reasoning_subset_pair_ids.json").read_text())
+    assert {item.item_id for item in load(real_data / "judgebench", "Reasoning").items} == {*ids[GPT], *ids[CLAUDE]}
+    assert len({item.cluster_id for item in suite.items}) == 272
+
+
+PUBLISHED = {
+    OUTPUTS.format(GPT, "reward_model", "Skywork_Skywork-Reward-Gemma-2-27B.jsonl"): (
+        *((59.74, 66.33, 83.93, 50.00), 64.29, 350),
+    ),
+    OUTPUTS.format(GPT, "arena_hard", "o1-mini-2024-09-12.jsonl"): ((65.71, 69.77, 83.33, 94.12), 73.12, 160),
+    OUTPUTS.format(CLAUDE, "arena_hard", "claude-3-haiku-20240307.jsonl.gz"): ((39.73, 34.78, 23.53, 6.25), 32.56, 129),
+}
+"""File -> accuracy by category and overall, pairs."""
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_outputs_give_the_published_numbers(name: str, real_data: Path) -> None:
+    """Skywork's five are those of the benchmark's paper (Table 3); the others are of the pairs that are here."""
+    by_category, overall, pairs = PUBLISHED[name]
+    folder = real_data / "judgebench"
+    outcomes = predictions(folder, folder / "outputs" / name, None)
+    assert len(outcomes) == pairs
+    assert [percent(outcomes, category) for category in CATEGORIES] == pytest.approx(by_category, abs=0.006)
+    assert percent(outcomes) == pytest.approx(overall, abs=0.006)
+
+
+@pytest.mark.real_data
+def test_one_game_of_a_reward_model_says_what_two_say(real_data: Path, tmp_path: Path) -> None:
+    folder = real_data / "judgebench"
+    name = next(name for name in PUBLISHED if "Skywork" in name)
+    rows = [json.loads(line) for line in (folder / "outputs" / name).open()]
+    twice = write(tmp_path / "twice.jsonl", [row | {"judge_name": "two games"} for row in rows])
+    single = predictions(folder, folder / "outputs" / name, None)
+    double = predictions(folder, twice, None)
+    assert [o.credit for o in single] == [o.credit for o in double]
+    assert {len(o.games) for o in double} == {2}
+
+
+@pytest.mark.real_data
+def test_the_outputs_are_counted_as_their_lines_say(real_data: Path) -> None:
+    """A second count, by hand, of the file whose decisions are the most mixed."""
+    folder = real_data / "judgebench"
+    name = next(name for name in PUBLISHED if "haiku" in name)
+    right = []
+    with gzip.open(folder / "outputs" / name, "rt") as lines:
+        for row in map(json.loads, lines):
+            first, second = (judgment["decision"] for judgment in row["judgments"])
+            turned = {"A>B": "B>A", "B>A": "A>B"}.get(second, second)
+            worth = {row["label"]: 1, "A=B": 0, None: 0}
+            right.append(worth.get(first, -1) + worth.get(turned, -1) > 0)
+    assert [o.credit for o in predictions(folder, folder / "outputs" / name, None)] == list(map(float, right))

@@ -1,0 +1,148 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmark_toys import accuracy, play, write
+
+from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.llmbar import LLMBAR, SETS, load, predictions
+from judge_r1.games import ItemOutcome
+
+FILE = "LLMBar/Natural/dataset.json"
+
+
+def pair(number: int, label: int | str = 1) -> dict[str, Any]:
+    return {"input": f"input {number}", "output_1": "one two", "output_2": "one", "label": label}
+
+
+def result(number: int, given: str | None, swapped: str | None, **more: Any) -> dict[str, Any]:
+    games = {"swap = False": {"winner": given}, "swap = True": {"winner": swapped}}
+    return {**pair(number), "results": [["an earlier step", "stop"], games], **more}
+
+
+def bar(folder: Path, base: str = "") -> Path:
+    """All eight sets, two pairs each, of one instruction in each set."""
+    for name, place in SETS.items():
+        pairs = [pair(0, "2" if name == "MT-Bench" else 2) | {"input": name}, pair(1) | {"input": name}]
+        write(folder / base / place / "dataset.json", pairs)
+    return folder
+
+
+@pytest.mark.parametrize("base", ["", "Dataset"])
+def test_the_sets_and_their_names(base: str, tmp_path: Path) -> None:
+    bar(tmp_path, base)
+    sizes = {subset: len(load(tmp_path, subset).items) for subset in (None, "Natural", "Adversarial", "Processed")}
+    assert sizes == {None: 10, "Natural": 2, "Adversarial": 8, "Processed": 6}
+    items = load(tmp_path, "MT-Bench").items
+    assert [(item.item_id, item.group, item.gold) for item in items] == [
+        ("MT-Bench/0", "MT-Bench", "B"), ("MT-Bench/1", "MT-Bench", "A"),
+    ]  # fmt: skip
+    assert len({item.cluster_id for item in items}) == 1
+    with pytest.raises(BadBenchmark, match="no subset 'natural'; did you mean 'Natural'"):
+        load(tmp_path, "natural")
+
+
+def test_one_file_needs_its_name(tmp_path: Path) -> None:
+    file = write(tmp_path / "dataset.json", [pair(0)])
+    assert [item.item_id for item in load(file, "GPTOut").items] == ["GPTOut/0"]
+    with pytest.raises(BadBenchmark, match="is one set of several: name it"):
+        load(file, None)
+
+
+def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
+    suite = load(bar(tmp_path), None)
+    first = play("always-a", suite)
+    assert accuracy(first) == 0.5
+    assert suite.extra(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
+    assert suite.extra(play("longer", suite)) == {"given": 0.5, "swapped": 0.5, "both": 0.5, "equal": 1.0}
+    once = [o.model_copy(update={"games": o.games[:1]}) for o in first]
+    assert suite.extra(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
+
+
+def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path: Path) -> None:
+    said = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("1", None), (None, None)]
+    write(tmp_path / FILE, [pair(number) for number in range(len(said))])
+    out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(said)])
+    outcomes = predictions(tmp_path, out, None)
+    assert [o.credit for o in outcomes] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
+    assert load(tmp_path, "Natural").extra(outcomes) == {
+        "given": 3 / 6, "swapped": 2 / 6, "both": 1 / 6, "equal": 3 / 6,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (result(9, "1", "1"), "holds no pair with these texts"),
+        (result(0, "1", "1", label=2), "'label' of item Natural/0 is another one than in"),
+        (result(0, "1", "3"), "'results' has the winner '3'"),
+        (result(0, "1", "1", results=[]), "'results' must end in an object with a winner for 'swap = False'"),
+        (result(0, "1", "1", label=3), "'label' must be one of 1, 2, not '3'"),
+    ],
+)
+def test_results_that_are_not_the_benchmarks_are_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
+    write(tmp_path / FILE, [pair(0)])
+    with pytest.raises(BadBenchmark, match=message) as error:
+        predictions(tmp_path, write(tmp_path / "result.json", [row]), None)
+    assert "result.json, row 1" in str(error.value)
+
+
+def test_a_result_that_stands_twice_is_named(tmp_path: Path) -> None:
+    write(tmp_path / FILE, [pair(0)])
+    with pytest.raises(BadBenchmark, match=r"result\.json holds item Natural/0 twice"):
+        predictions(tmp_path, write(tmp_path / "result.json", [result(0, "1", "1")] * 2), None)
+
+
+@pytest.mark.real_data
+def test_all_pairs_are_here(real_data: Path) -> None:
+    folder = real_data / "llmbar"
+    sizes = {name: len(load(folder, name).items) for name in SETS}
+    assert sizes == dict(zip(SETS, (100, 134, 92, 47, 46, 200, 66, 200), strict=True))
+    assert len(load(folder, None).items) == sum(sizes[name] for name in LLMBAR) == 419
+    assert len({item.cluster_id for item in load(folder, "MT-Bench").items}) == 75
+
+
+EVALUATORS = {
+    "LLMBar/Natural/evaluators/GPT-4/Vanilla": (95, 96, 93, 95),
+    "LLMBar/Adversarial/Manual/evaluators/GPT-4/Rating_NoRules": (37, 36, 31, 35),
+    "LLMBar/Adversarial/Manual/evaluators/ChatGPT/Vanilla": (18, 14, 5, 24),
+    "LLMBar/Adversarial/Manual/evaluators/ChatGPT/CoT": (18, 15, 5, 23),
+}
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize("place", EVALUATORS)
+def test_published_results_give_the_shipped_statistics(place: str, real_data: Path) -> None:
+    folder = real_data / "llmbar" / "Dataset"
+    outcomes = predictions(folder, folder / place / "result.json", None)
+    shipped = json.loads((folder / place / "statistics.json").read_text())
+    names = {"given": "correct_False", "swapped": "correct_True", "both": "correct_both", "equal": "equal"}
+    extra = load(folder, "Natural").extra(outcomes)
+    counts = [round(extra[name] * len(outcomes)) for name in names]
+    assert counts == list(EVALUATORS[place])
+    for name, count in zip(names, counts, strict=True):
+        share = count / len(outcomes)
+        assert shipped[names[name]] == f"{count} / {len(outcomes)} = {share * 100}%"
+        assert extra[name] == pytest.approx(share)
+    assert shipped["correct_average"] == f"{accuracy(outcomes) * 100}%"
+    assert {name: shipped[name] for name in shipped if "kappa" in name} == pytest.approx(kappas(outcomes))
+
+
+def kappas(outcomes: list[ItemOutcome]) -> dict[str, float]:
+    """The kappas of the shipped statistics: they compare the labels 1 and 2 with winners in which a 2 (or none) is
+    written as 0, so the two against the labels are no agreement of judge and label."""
+    from sklearn.metrics import cohen_kappa_score
+
+    gold = [{"A": 1, "B": 2}[o.gold] for o in outcomes]
+    given, swapped = (
+        [int(next(game.winner for game in o.games if game.order == order) == 0) for o in outcomes]
+        for order in ((0, 1), (1, 0))
+    )
+    one, other = cohen_kappa_score(given, gold), cohen_kappa_score(swapped, gold)
+    return {
+        "kappa_False": one,
+        "kappa_True": other,
+        "kappa_average": (one + other) / 2,
+        "kappa_agreement": cohen_kappa_score(given, swapped),
+    }

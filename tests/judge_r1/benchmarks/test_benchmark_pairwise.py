@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+from benchmark_toys import decided
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Suite
+from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset, published, with_ties
+from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict, Verdict
+
+REPO = Path(__file__).resolve().parents[3]
+WORDS = ("A", "B", "tie")
+
+
+def item(number: int, gold: str = "A", group: str = "g") -> Item:
+    return Item(item_id=str(number), cluster_id="c", group=group, instruction="?", candidates=("x", "y"), gold=gold)
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_a_published_game_prefers_the_candidate_it_names(order: tuple[int, ...]) -> None:
+    for place in (0, 1):
+        assert published(order, place).winner == place
+    assert published(order, "tie").verdict == PairwiseVerdict(winner="tie")
+    assert published(order, None, "no_decision").verdict == InvalidVerdict(reason="no_decision")
+
+
+def test_items_must_differ_and_be_some() -> None:
+    assert checked([item(1), item(2)], Path("f")) == [item(1), item(2)]
+    with pytest.raises(BadBenchmark, match="f holds item 1 twice"):
+        checked([item(1), item(1, "B")], Path("f"))
+    with pytest.raises(BadBenchmark, match="f holds no items"):
+        checked([], Path("f"))
+
+
+def test_a_subset_is_found_by_its_name() -> None:
+    items = [item(1, group="law"), item(2, group="art")]
+    assert list(of_subset(items, None, group_of)) == items
+    assert list(of_subset(items, "art", group_of)) == items[1:]
+    with pytest.raises(BadBenchmark, match="no subset 'arts'; did you mean 'art'"):
+        of_subset(items, "arts", group_of)
+
+
+@given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*WORDS, None])), min_size=1, max_size=12))
+def test_macro_f1_is_that_of_sklearn(said: list[tuple[str, str | None]]) -> None:
+    from sklearn.metrics import f1_score
+
+    def verdict(asked: Item, order: tuple[int, ...]) -> Verdict:
+        answer = said[int(asked.item_id)][1]
+        return PairwiseVerdict(winner=answer) if answer else InvalidVerdict(reason="unread")  # type: ignore[arg-type]
+
+    outcomes = decided(Suite([item(number, gold) for number, (gold, _) in enumerate(said)]), verdict)
+    gold, answers = [g for g, _ in said], [answer or "none" for _, answer in said]
+    there = sorted({*gold, *answers} - {"none"})
+    assert with_ties(outcomes)["macro F1"] == pytest.approx(
+        f1_score(gold, answers, labels=there, average="macro", zero_division=0)
+    )
+    decisive = [answer == g for g, answer in said if g != "tie"]
+    assert non_ties(outcomes)["non-tie"] == (sum(decisive) / len(decisive) if decisive else None)
+
+
+def test_no_outcomes_have_no_measures() -> None:
+    assert with_ties([]) == {"non-tie": None, "macro F1": None}
+
+
+def test_every_benchmark_is_in_the_docs() -> None:
+    pages = [page.read_text() for page in (REPO / "docs").glob("*.md")]
+    for name in BENCHMARKS.names():
+        assert any(f"`{name}`" in page for page in pages), name

@@ -1,0 +1,74 @@
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmark_toys import accuracy, play, write
+
+from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.rewardbench import CHAT_HARD, SECTIONS, load, sections
+
+SMALL = {"alpacaeval-easy": 3, "donotanswer": 2, "math-prm": 2, "hep-go": 4, "hep-rust": 4}
+
+
+def file(path: Path, counts: Mapping[str, int], **more: Any) -> Path:
+    rows = []
+    for subset, count in counts.items():
+        for _ in range(count):
+            rows.append(
+                {
+                    "prompt": f"{subset} {len(rows)}",
+                    "chosen": "the better answer",
+                    "chosen_model": "x",
+                    "rejected": "worse" if subset != "math-prm" else "much longer but worse",
+                    "rejected_model": "y",
+                    "subset": subset,
+                    "id": len(rows),
+                    **more,
+                }
+            )
+    return write(path, rows)
+
+
+def test_pairs_are_placed_by_hash_and_grouped_by_subset(tmp_path: Path) -> None:
+    file(tmp_path / "data" / "filtered-00000-of-00001.parquet", CHAT_HARD | SMALL)
+    file(tmp_path / "data" / "raw-00000-of-00001.parquet", {"donotanswer": 50})
+    suite = load(tmp_path, None)
+    assert len(suite.items) == 456 + 15
+    assert 0.4 < sum(item.gold == "A" for item in suite.items) / len(suite.items) < 0.6
+    assert {item.candidates["AB".index(item.gold)] for item in suite.items} == {"the better answer"}
+    assert len(load(tmp_path, "Chat Hard").items) == 456
+    assert len(load(tmp_path, "Reasoning").items) == 10
+    assert len(load(tmp_path, "mt-bench-hard").items) == 37
+    assert [ask.order for ask in suite.asks()[:3]] == [(0, 1)] * 3
+
+
+def test_a_section_weighs_math_like_all_of_code(tmp_path: Path) -> None:
+    suite = load(file(tmp_path / "filtered.jsonl", CHAT_HARD | SMALL), None)
+    outcomes = play("longer", suite)
+    assert accuracy(outcomes, "math-prm") == 0
+    assert suite.extra(outcomes) == {"Chat": 1.0, "Chat Hard": 1.0, "Safety": 1.0, "Reasoning": 0.5, "score": 0.875}
+    chat = [o for o in outcomes if o.group == "alpacaeval-easy"]
+    assert sections(chat) == {"Chat": 1.0, "Chat Hard": None, "Safety": None, "Reasoning": None, "score": None}
+    math = [o for o in outcomes if o.group == "math-prm"]
+    assert sections(math)["Reasoning"] == 0
+
+
+def test_chat_hard_has_the_composition_of_the_paper(tmp_path: Path) -> None:
+    assert sum(CHAT_HARD.values()) == 456
+    assert tuple(CHAT_HARD) == SECTIONS["Chat Hard"]
+    short = file(tmp_path / "filtered.jsonl", CHAT_HARD | {"llmbar-natural": 99})
+    with pytest.raises(BadBenchmark, match="holds 99 pairs of llmbar-natural, which has 100"):
+        load(short, None)
+    assert len(load(short, "mt-bench-hard").items) == 37
+    without = file(tmp_path / "some.jsonl", {"mt-bench-hard": 37})
+    assert len(load(without, None).items) == 37
+    with pytest.raises(BadBenchmark, match="holds 0 pairs of llmbar-natural"):
+        load(without, "Chat Hard")
+
+
+def test_rows_of_another_form_are_named(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"line 1: 'subset' 'new' is none of RewardBench's"):
+        load(file(tmp_path / "filtered.jsonl", {"new": 1}), None)
+    with pytest.raises(BadBenchmark, match=r"line 1: 'chosen' must hold text, not list"):
+        load(file(tmp_path / "filtered.jsonl", {"hep-go": 1}, chosen=["x"]), None)

@@ -1,0 +1,102 @@
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmark_toys import accuracy, decided, play, write
+
+from judge_r1.asks import Prompted
+from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.rewardbench2 import SUBSETS, TIES, load
+from judge_r1.judges import BadJudge
+from judge_r1.records import Item, PairwiseVerdict, ScoresVerdict, Verdict
+
+BEST = SUBSETS[:-1]
+
+
+def row(name: str, subset: str, chosen: Sequence[str], rejected: Sequence[str], **more: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "prompt": f"prompt of {name}",
+        "chosen": list(chosen),
+        "rejected": list(rejected),
+        "num_correct": len(chosen),
+        "num_incorrect": len(rejected),
+        "total_completions": len(chosen) + len(rejected),
+        "models": ["m"] * (len(chosen) + len(rejected)),
+        "subset": subset,
+        "additional_metadata": {"category": "x"},
+        **more,
+    }
+
+
+def whole(folder: Path) -> Path:
+    rows = [row(f"{n}", subset, ["the best of four"], ["a", "b b", "c c c"]) for subset in BEST for n in range(8)]
+    for n in range(2):
+        rows.append(row(f"ref:{n}", TIES, ["red"], ["dog", "cat"], prompt=f"name the colour {n}"))
+        rows.append(row(f"tied:{n}", TIES, ["red", "blue"], ["dog", "cat"], prompt=f"name a colour {n}"))
+    write(folder / "data" / "test-00000-of-00001.parquet", rows)
+    return folder
+
+
+def test_the_best_of_four_plays_each_rival_once(tmp_path: Path) -> None:
+    suite = load(whole(tmp_path), "Math")
+    assert {item.candidates[item.gold] for item in suite.items} == {"the best of four"}
+    assert len({item.gold for item in suite.items}) > 1
+    for item in suite.items:
+        orders = [ask.order for ask in suite.asks() if ask.item == item]
+        assert sorted(map(sorted, orders)) == sorted(sorted((item.gold, r)) for r in range(4) if r != item.gold)
+    first = [ask.order[0] == ask.item.gold for ask in suite.asks()]
+    assert 0 < sum(first) < len(first)
+    assert accuracy(play("longer", suite)) == 1
+    assert accuracy(play("always-a", suite)) < 0.6
+    assert len(suite.asks(orders=2)) == 2 * len(suite.asks())
+
+
+def test_ties_are_rated_one_by_one(tmp_path: Path) -> None:
+    suite = load(whole(tmp_path), TIES)
+    assert [item.cluster_id for item in suite.items] == ["Ties/0", "Ties/0", "Ties/1", "Ties/1"]
+    asks = [ask for ask in suite.asks() if ask.item.item_id == "Ties/tied:0"]
+    assert [ask.order for ask in asks] == [(0,), (1,), (2,), (3,)]
+    assert isinstance(asks[2].question, Prompted)
+    shown = asks[2].question.prompt.chat()[1]["content"]
+    assert "name a colour 0" in shown
+    assert "dog" in shown
+    assert "blue" not in shown
+    with pytest.raises(BadJudge, match="asks for something else"):
+        play("longer", suite)
+
+
+def test_the_score_is_the_mean_over_six_subsets(tmp_path: Path) -> None:
+    suite = load(whole(tmp_path), None)
+
+    def verdict(item: Item, order: tuple[int, ...]) -> Verdict:
+        if item.group == TIES:
+            return ScoresVerdict(scores=(9.0 if order[0] < item.gold else 2.0,))
+        right = item.group != "Focus"
+        return PairwiseVerdict(winner="A" if (order[0] == item.gold) == right else "B")
+
+    outcomes = decided(suite, verdict)
+    assert accuracy(outcomes, TIES) == 1
+    assert suite.extra(outcomes) == {"ties": pytest.approx(1.01), "score": pytest.approx((4 + 1.01) / 6)}
+    assert suite.extra([o for o in outcomes if o.group != "Focus"])["score"] is None
+    assert suite.extra([o for o in outcomes if o.group != TIES]) == {"ties": None, "score": None}
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (row("1", "Math", ["x"], ["y"]), "'chosen' must hold one answer and 'rejected' three, not 1 and 1"),
+        (row("1", "Math", ["x"], ["y"] * 3, num_correct=2), "must hold as many answers as num_correct"),
+        (row("1", "Style", ["x"], ["y"] * 3), "'subset' must be one of Factuality"),
+        (row("7", TIES, ["x"], ["y"]), "'id' of Ties must read ref:N"),
+        (row("tied:7", TIES, ["x"], ["y"]), "'id' of Ties must read ref:N"),
+        (row("ref:7", TIES, ["x"], []), "'id' of Ties must read ref:N"),
+    ],
+)
+def test_rows_of_another_form_are_named(bad: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=message) as error:
+        load(write(tmp_path / "test.jsonl", [bad]), None)
+    assert "line 1" in str(error.value)
+    with pytest.raises(BadBenchmark, match="no subset 'Tie'; did you mean 'Ties'"):
+        load(tmp_path / "test.jsonl", "Tie")

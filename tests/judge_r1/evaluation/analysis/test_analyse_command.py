@@ -1,0 +1,101 @@
+"""Every analysis as a user calls it, on a toy evaluation and a toy study."""
+
+import json
+from pathlib import Path
+
+import pytest
+from analysis_toys import answer, played, right, wrong
+from run_toys import scaling_study
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.errors import JudgeError
+from judge_r1.records import Evidence, Turn
+
+KINDS = ("attention", "reasoning", "class-bias", "errors", "global-index", "ablations", "scaling", "radar")
+
+
+def run(*arguments: str | Path) -> str:
+    result = CliRunner().invoke(app, ["analyse", *map(str, arguments)], catch_exceptions=False, env={"COLUMNS": "200"})
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_help_with_an_example(kind: str) -> None:
+    assert f"judge-r1 analyse {kind}" in run(kind, "--help")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def searches(pair, ask):  # type: ignore[no-untyped-def]
+        text = ask.question.context
+        shown = Evidence(case_id=pair.case_id, start=0, end=35, text=text[:35], score=1)
+        found = answer(right(pair, ask), "P2: witness 0 of file")
+        return found.model_copy(
+            update={
+                "turns": (
+                    Turn(text="<search>witness paid</search>", query="witness paid", passages=(shown,)),
+                    *found.turns,
+                )
+            }
+        )
+
+    folder = tmp_path_factory.mktemp("analyse")
+    settings = {"prompt": "standard", "retriever": "bm25", "budget": {"top_k": 2, "passage_words": 8}}
+    played(folder, {"bad": lambda p, a: answer(wrong(p, a)), "good": searches}, settings=settings)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("reasoning", "GRPO-8B (paper)"),
+        ("class-bias", "Acc.@A"),
+        ("errors", "bad → good"),
+        ("global-index", "from other"),
+    ],
+)
+def test_an_evaluation_gives_a_table_and_its_numbers(home: Path, tmp_path: Path, kind: str, said: str) -> None:
+    output = run(kind, home / "eval", "--path", home / "pairs", "--out", tmp_path)
+    assert said in output
+    assert said in (tmp_path / f"{kind}.md").read_text()
+    assert json.loads((tmp_path / f"{kind}.json").read_text())
+
+
+def test_a_global_index_can_be_filled_with_more_cases(home: Path, tmp_path: Path) -> None:
+    run(
+        "global-index",
+        home / "eval",
+        "--path",
+        home / "pairs",
+        "--cases",
+        home / "pairs" / "cases.jsonl",
+        "--out",
+        tmp_path,
+    )
+    found = json.loads((tmp_path / "global-index.json").read_text())["good"]
+    assert [row["cases"] for row in found["sizes"]] == [1, 2, 5, 6]
+    assert found["sizes"][0]["from_others"] == 0
+    assert found["own"] == found["shown"] == 48
+
+
+@pytest.mark.parametrize("kind", ["ablations", "scaling", "radar"])
+def test_a_study_gives_tables_and_pictures(tmp_path: Path, kind: str) -> None:
+    scaling_study(tmp_path / "study")
+    run(kind, tmp_path / "study", "--out", tmp_path / "out")
+    assert list((tmp_path / "out").glob(f"{kind}-*.svg"))
+
+
+def test_rows_without_a_local_model_have_no_attention(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(JudgeError):  # `agentic@toy` names a model that is not there
+        run("attention", home / "eval", "--path", home / "pairs", "--out", tmp_path)
+    played(tmp_path, {"rule": lambda p, a: answer("A>B")}, judge="always-a")
+    with pytest.raises(JudgeError, match="none of these rows was played by a local model"):
+        run("attention", tmp_path / "eval", "--path", tmp_path / "pairs", "--out", tmp_path)
+
+
+def test_a_radar_of_a_row_that_is_not_there(tmp_path: Path) -> None:
+    scaling_study(tmp_path)
+    with pytest.raises(JudgeError, match="no row is called 'bas'; did you mean 'base'"):
+        run("radar", tmp_path, "--row", "bas", "--out", tmp_path / "out")

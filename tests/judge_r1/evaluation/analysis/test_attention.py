@@ -1,0 +1,155 @@
+"""Attention by section of real episodes, against a derivation of its own: one forward pass over everything."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import real_tokenizers
+from analysis_toys import played, right
+from toys import mini_pairs
+
+from judge_r1.asks import Ask
+from judge_r1.config import EpisodeConfig
+from judge_r1.evaluation.analysis.attention import (
+    PAPER,
+    Look,
+    attention_row,
+    by_section,
+    gold_place,
+    looks,
+)
+from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
+from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged, Member
+from judge_r1.evaluation.analysis.sections import SECTIONS, A
+from judge_r1.models import load_model
+from judge_r1.play import question_episode
+from judge_r1.questions import Question
+from judge_r1.records import Evidence, ReasoningPair, Trajectory
+from judge_r1.reward import rewarded
+
+CONFIG = EpisodeConfig(context="full", prompt="compact", retriever="bm25", prompt_tokens=800)
+
+
+@cache
+def tiny() -> Any:
+    return load_model("bundled:tiny", attention="eager")
+
+
+def episode(pair: ReasoningPair, ask: Ask) -> Trajectory:
+    """A real episode whose ids are told: it searches once and answers right; one in three gives no answer."""
+    codec = real_tokenizers.codec("tiny")
+    assert isinstance(ask.question, Question)
+    machine = question_episode(ask.question, CONFIG, codec, (), where="toy")
+    first = codec.encode_written("<think>check</think><search>paid</search>")
+    machine.feed(first, [0.0] * len(first))
+    context = ask.question.context
+    machine.observe([Evidence(case_id=pair.case_id, start=0, end=9, text=context[:9], score=1.0)])
+    said = f'<answer>{{"comparison": "{right(pair, ask)}", "violated_principles": [1]}}</answer>'
+    if int(pair.pair_id[:4], 16) % 3 == 0:
+        said = "<answer>none</answer>"
+    ids = codec.encode_written(said)
+    machine.feed(ids, [0.0] * len(ids))
+    return rewarded(machine.trajectory(), pair)
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    says = {"row": episode}
+    home = tmp_path_factory.mktemp("attention")
+    return played(home, says, pairs=mini_pairs(12), orders=2, settings=CONFIG.model_dump(mode="json"))[0]
+
+
+def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) -> None:
+    import torch
+
+    codec, model = real_tokenizers.codec("tiny"), tiny()
+    found, without, layers = looks(judged, 0, model, codec)
+    assert layers == 4
+    assert without + len(found) == 24
+    assert 0 < without < 24
+    by_id = {(*trace.order, item): trace.trajectory for item in judged.results for trace in judged.results[item]}
+    for look, order in zip(found[:4], [(0, 1), (1, 0)] * 2, strict=True):
+        trajectory = by_id[(*order, look.item_id)]
+        written = [codec.decode([token]) for token in trajectory.token_ids]
+        sign = max(at for at, text in enumerate(written) if text.strip() in "<>" and text.strip())
+        everything = [*trajectory.prompt_ids, *trajectory.token_ids]
+        with torch.no_grad():
+            out = model(input_ids=torch.tensor([everything]), output_attentions=True)
+        rows = torch.stack(out.attentions[-4:])[:, 0].mean((0, 1))[len(trajectory.prompt_ids) + sign - 1]
+        a_ids = codec.encode_inserted(judged.suite.pairs.by_id()[look.item_id].reasoning_a)  # type: ignore[union-attr]
+        at = next(n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids)
+        section = A if order == (0, 1) else "reasoning B"
+        assert look.attention[section] == pytest.approx(float(rows[at : at + len(a_ids)].sum()), abs=1e-5)
+        assert sum(look.attention.values()) == pytest.approx(1)
+        assert sum(look.tokens.values()) == pytest.approx(1)
+        read = len(trajectory.prompt_ids) + sign
+        assert look.tokens[section] == pytest.approx(len(a_ids) / read)
+        assert look.attention["first token"] == pytest.approx(float(rows[0]), abs=1e-5)
+        shown = [n for n, mask in enumerate(trajectory.loss_mask) if not mask]
+        places = [len(trajectory.prompt_ids) + n for n in shown]
+        assert look.attention["passages"] == pytest.approx(float(rows[places].sum()), abs=1e-5)
+        assert set(look.attention) <= set(SECTIONS)
+        assert look.right
+
+
+def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) -> None:
+    found, without, layers = looks(judged, 0, tiny(), real_tokenizers.codec("tiny"))
+    row = {"without": without, "layers": layers, **attention_row(found)}
+    sections = row["sections"]
+    assert sum(part["attention"] for part in sections.values()) == pytest.approx(1)
+    assert sum(part["tokens"] for part in sections.values()) == pytest.approx(1)
+    assert sum(part["of_five"] for part in sections.values() if part["of_five"] is not None) == pytest.approx(1)
+    assert sections["principles"]["paper"] == 0.9011
+    assert all(part["ci95"][0] <= part["attention"] <= part["ci95"][1] for part in sections.values())
+    assert row["wrong"] == 0
+    assert sections["principles"]["right_minus_wrong"] is None
+    grid = attention_grid("row", row)
+    assert [cells[0] for cells in grid.rows] == [name for name in SECTIONS if name in sections]
+    assert f"{without} games without a decision" in grid.title
+    assert attention_figure("row", row).svg.count("<rect") == 2 * len(sections)
+
+
+def test_another_prompt_than_the_traces_is_refused(judged: Judged) -> None:
+    [member] = judged.members
+    without = Member(member.judge, {**member.settings, "context": "none"})
+    other = Judged(judged.name, [without], judged.suite, judged.results)
+    with pytest.raises(AnalysisError, match="is not the one in its trace"):
+        looks(other, 0, tiny(), real_tokenizers.codec("tiny"))
+
+
+def test_planted_shares_give_planted_differences() -> None:
+    def look(cluster: str, first: bool, right: bool, on_a: float) -> Look:
+        return Look("i", cluster, first, right, {A: on_a, "written": 1 - on_a}, {A: 0.25, "written": 0.75})
+
+    found = [look("x", True, True, 0.6), look("y", True, False, 0.4), look("z", False, True, 0.2)]
+    part = attention_row(found)["sections"][A]
+    assert part["attention"] == pytest.approx(0.4)
+    assert part["relative"] == pytest.approx(1.6)
+    assert part["of_five"] == pytest.approx(1)
+    assert part["first_minus_second"]["value"] == pytest.approx(0.3)
+    assert part["right_minus_wrong"]["value"] == pytest.approx(0.0)
+    assert part["right_minus_wrong"]["ci95"] is None  # two decisions and one have no interval
+    many = [look(f"{n}", n % 2 == 0, True, 0.5 + n / 100) for n in range(10)]
+    low, high = attention_row(many)["sections"][A]["first_minus_second"]["ci95"]
+    assert low <= -0.01 <= high
+    assert "context" not in attention_row(found)["sections"]
+
+
+def test_no_decision_is_said_so() -> None:
+    with pytest.raises(AnalysisError, match="no decision was found"):
+        attention_row([])
+
+
+def test_weights_are_summed_by_section() -> None:
+    assert by_section(np.array([0.5, 0.25, 0.25]), ["x", "y", "x"]) == {"x": 0.75, "y": 0.25}
+    with pytest.raises(ValueError, match="zip"):
+        by_section([1.0], [])
+
+
+def test_the_papers_shares_are_whole() -> None:
+    assert sum(PAPER.values()) == pytest.approx(1)
+
+
+def test_gold_is_a_letter_or_a_place() -> None:
+    assert [gold_place(gold) for gold in ("A", "B", "tie", 3, True, None, {})] == [0, 1, None, 3, None, None, None]

@@ -1,0 +1,75 @@
+from pathlib import Path
+
+import pytest
+from analysis_toys import answer, played, right
+from evaluation_toys import toy_pairs
+
+from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row, shown_games
+from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
+
+GOLD_A = sum(pair.preferred == "A" for pair in toy_pairs(6))
+PAIRS = len(toy_pairs(6))
+
+
+def test_a_judge_that_always_says_a(tmp_path: Path) -> None:
+    [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
+    found = bias_row(row)
+    assert (found["games"], found["decided"]) == (PAIRS, PAIRS)
+    assert found["gold_a"] == GOLD_A / PAIRS
+    assert [found[key]["value"] for key in ("prefers_a", "accuracy_a", "accuracy_b", "gap")] == [1, 1, 0, 1]
+    assert found["gap"]["ci95"][0] < 1  # six cases prove no certainty
+    assert found["wrong_of_a"]["value"] == 0
+
+
+def test_a_judge_that_misses_every_second_a_and_gives_up_on_a_b(tmp_path: Path) -> None:
+    pairs = toy_pairs(6)
+    of_a = [pair.pair_id for pair in pairs if pair.preferred == "A"]
+    invalid = next(pair.pair_id for pair in pairs if pair.preferred == "B")
+
+    def says(pair, ask):  # type: ignore[no-untyped-def]
+        if pair.pair_id == invalid:
+            return answer(None)
+        return answer("A<B" if pair.pair_id in of_a[::2] else right(pair, ask))
+
+    found = bias_row(played(tmp_path, {"b": says})[0])
+    missed = len(of_a[::2])
+    assert found["decided"] == PAIRS - 1
+    assert found["accuracy_a"]["value"] == pytest.approx(1 - missed / GOLD_A)
+    assert found["accuracy_b"]["value"] == pytest.approx(1 - 1 / (PAIRS - GOLD_A))
+    assert found["prefers_a"]["value"] == pytest.approx((GOLD_A - missed) / (PAIRS - 1))
+    assert found["gap"]["value"] == pytest.approx(found["accuracy_a"]["value"] - found["accuracy_b"]["value"])
+    assert found["wrong_of_a"] == {"value": 1.0, "ci95": pytest.approx(found["wrong_of_a"]["ci95"]), "n": missed}
+
+
+def test_games_count_by_what_was_shown(tmp_path: Path) -> None:
+    """In both orders every better candidate stands first once: gold is balanced, and always-A is half right."""
+    [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")}, orders=2)
+    found = bias_row(row)
+    assert found["games"] == 2 * PAIRS
+    assert found["gold_a"] == 0.5
+    assert found["gap"]["value"] == 1
+    assert {game.preferred for game in shown_games(row)} == {"A"}
+
+
+def test_a_judge_that_is_always_right_has_no_lean(tmp_path: Path) -> None:
+    found = bias_row(played(tmp_path, {"r": lambda p, a: answer(right(p, a))})[0])
+    assert found["gap"]["value"] == 0
+    assert found["gap"]["ci95"][0] < 0 < found["gap"]["ci95"][1]
+    assert found["wrong_of_a"] is None
+
+
+def test_the_table_has_the_papers_rows_below(tmp_path: Path) -> None:
+    grid = bias_grid({"a": bias_row(played(tmp_path, {"a": lambda p, a: answer("A>B")})[0])})
+    assert [row[0] for row in grid.rows] == ["a", "Qwen3-8B (paper)", "GRPO-8B (paper)"]
+    assert [str(cell) for cell in grid.rows[2][3:7]] == ["0.54", "0.61", "0.54", "+0.07"]
+    assert str(grid.rows[0][6]).startswith("+1.00 [+0.")
+
+
+def test_items_without_a_better_candidate_have_no_class(tmp_path: Path) -> None:
+    [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
+    from dataclasses import replace
+
+    tied = [item.model_copy(update={"gold": "tie"}) for item in row.suite.items]
+    odd = Judged(row.name, row.members, replace(row.suite, items=tied), row.results)
+    with pytest.raises(AnalysisError, match="no game of two candidates of which one is better"):
+        bias_row(odd)

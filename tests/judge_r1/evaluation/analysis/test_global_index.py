@@ -1,0 +1,124 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from analysis_toys import answer, played
+from toy_embedder import ToyEmbedder
+
+from judge_r1.evaluation.analysis.global_index import (
+    Asked,
+    Corpus,
+    asked,
+    doubling,
+    global_figure,
+    global_grid,
+    out_of_case,
+    shown_of_own_case,
+)
+from judge_r1.evaluation.analysis.inputs import AnalysisError
+from judge_r1.records import Evidence, Turn
+from retrieval.errors import EmptyQuery
+from retrieval.retriever import Retriever
+
+TEXTS = {f"case {n}": f"The fee was {20 + n}. The court sat. Word{n} was said." for n in range(8)}
+
+
+@pytest.mark.parametrize("method", ["bm25", "toy"])
+def test_one_case_alone_is_the_index_of_that_case(method: str) -> None:
+    """The same passages in the same order as the retriever that judges have."""
+    used = ToyEmbedder(64) if method == "toy" else method
+    corpus, retriever = Corpus(TEXTS, used, 4), Retriever(TEXTS, method=used, passage_words=4)
+    for case_id in TEXTS:
+        [owners] = corpus.search([case_id], ["when the court sat"], 3)
+        [hits] = retriever.search([(case_id, "when the court sat")], 3)
+        assert owners == [case_id] * len(hits)
+    assert out_of_case(corpus, [Asked("case 3", "court")], k=3, sizes=[1])[0]["from_others"] == 0
+
+
+@pytest.mark.parametrize("method", ["bm25", "toy"])
+def test_a_word_that_one_case_alone_holds_finds_it_in_any_index(method: str) -> None:
+    corpus = Corpus(TEXTS, ToyEmbedder(256) if method == "toy" else method, 4)
+    queries = [Asked(f"case {n}", f"word{n} was said") for n in range(8)]
+    [row] = out_of_case(corpus, queries, k=1, sizes=[8])
+    assert (row["from_others"], row["queries"], row["left_out"]) == (0, 8, 0)
+
+
+def test_a_query_that_all_cases_answer_alike_gets_the_first_of_them() -> None:
+    """`the court sat` is a passage of each case: in an index of n cases the first one of the order takes the tie, so
+    that all others see a foreign passage: (n - 1) / n."""
+    corpus = Corpus(TEXTS, "bm25", 4)
+    queries = [Asked(case_id, "court sat") for case_id in TEXTS]
+    rows = out_of_case(corpus, queries, k=1, sizes=[1, 2, 4, 8])
+    assert [row["from_others"] for row in rows] == [0, 0.5, 0.75, 0.875]
+    assert [row["all_from_others"] for row in rows] == [0, 0.5, 0.75, 0.875]
+
+
+def test_ties_favour_no_case_because_it_has_queries() -> None:
+    """Seven cases without a query say the same: over seeds the one with the query is first in one of eight orders."""
+    corpus = Corpus(TEXTS, "bm25", 4)
+    found = [out_of_case(corpus, [Asked("case 3", "court sat")], k=1, sizes=[8], seed=seed)[0] for seed in range(48)]
+    assert 36 <= sum(row["from_others"] for row in found) < 48
+
+
+def test_of_the_top_k_the_share_is_counted() -> None:
+    corpus = Corpus({"one": "The court sat.", "two": "The court sat."}, "bm25", 4)
+    [row] = out_of_case(corpus, [Asked("one", "court"), Asked("two", "court")], k=2, sizes=[2])
+    assert (row["from_others"], row["all_from_others"]) == (0.5, 0)
+
+
+def test_queries_behind_the_last_whole_block_are_counted() -> None:
+    rows = out_of_case(Corpus(TEXTS, "bm25", 4), [Asked(c, "court sat") for c in TEXTS], k=1, sizes=[3])
+    assert (rows[0]["queries"], rows[0]["left_out"]) == (6, 2)
+
+
+def test_the_same_seed_gives_the_same_rows_and_sizes_go_up_to_all() -> None:
+    corpus, queries = Corpus(TEXTS, "bm25", 4), [Asked(c, "court sat fee") for c in TEXTS]
+    assert out_of_case(corpus, queries, k=2) == out_of_case(corpus, queries, k=2)
+    assert [row["cases"] for row in out_of_case(corpus, queries, k=2)] == [1, 2, 5, 8]
+    assert doubling(1) == [1]
+    assert doubling(120) == [1, 2, 5, 10, 20, 50, 100, 120]
+
+
+def test_mistakes_are_named() -> None:
+    corpus = Corpus(TEXTS, "bm25", 4)
+    with pytest.raises(AnalysisError, match="there are no queries to ask"):
+        out_of_case(corpus, [], k=1)
+    with pytest.raises(AnalysisError, match="case elsewhere, which the cases given do not hold"):
+        out_of_case(corpus, [Asked("elsewhere", "x")], k=1)
+    with pytest.raises(EmptyQuery):
+        out_of_case(corpus, [Asked("case 1", " ")], k=1)
+
+
+def test_the_queries_are_those_that_episodes_ran(tmp_path: Path) -> None:
+    def says(pair, ask):  # type: ignore[no-untyped-def]
+        text = ask.question.context
+        own = Evidence(case_id=pair.case_id, start=0, end=9, text=text[:9], score=1)
+        found = answer("A>B")
+        turns = (
+            Turn(text="<search>fee</search>", query="fee", passages=(own,)),
+            Turn(text="<search>more</search>", query="more", notice="no searches left"),
+        )
+        return found.model_copy(update={"turns": (*turns, *found.turns)})
+
+    [row] = played(tmp_path, {"row": says})
+    cases = {item.case_id for item in row.suite.items}
+    assert set(asked(row)) == {Asked(case_id or "", "fee") for case_id in cases}
+    assert len(asked(row)) == len(cases)
+    assert shown_of_own_case(row) == (48, 48)
+
+
+def test_table_and_picture() -> None:
+    rows = out_of_case(Corpus(TEXTS, "bm25", 4), [Asked(c, "court sat") for c in TEXTS], k=1)
+    grid = global_grid("row", "bm25", 1, rows, 3, 3)
+    assert [cells[0] for cells in grid.rows] == ["1", "2", "5", "8"]
+    assert "global index from 0 to 0.875; one index a case from 0 to 0" in global_figure("row", rows).svg
+
+
+def test_no_judge_brings_the_analysis_along() -> None:
+    code = (
+        "import sys, judge_r1.play, judge_r1.evaluation.runner\n"
+        "from judge_r1.judges import JUDGES; JUDGES.names()\n"
+        "sys.exit(any(name.startswith('judge_r1.evaluation.analysis') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

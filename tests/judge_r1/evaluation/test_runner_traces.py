@@ -1,0 +1,65 @@
+"""What the runner puts beside a game's trajectory: how sure it was and what it has cost."""
+
+import math
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from toys import mini_pairs
+
+from judge_r1.asks import Ask
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.evaluation.runner import EvaluationError, evaluate, read_traces, total_usage
+from judge_r1.judges import Played
+from judge_r1.judges.spec import Row
+from judge_r1.records import Judgment, Trajectory, Turn
+
+SUITE = suite_of(mini_pairs(6))
+
+
+class Sure:
+    """Says A, as sure as it is told to be."""
+
+    name = "sure"
+    settings: dict[str, Any] = {}  # noqa: RUF012
+
+    def __init__(self, sure: float | None, logprob: float = -0.5) -> None:
+        self.sure, self.logprob = sure, logprob
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        pass
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        for ask in asks:
+            trajectory = Trajectory(
+                prompt_ids=(1,), token_ids=(2,), loss_mask=(1,), logprobs=(self.logprob,), turns=(Turn(text="A"),),
+                judgment=Judgment(comparison="A>B", violated_principles=()), ended="answer",
+            )  # fmt: skip
+            yield Played(ask, trajectory, ask.read(trajectory), self.sure, {"calls": 2, "seconds": 0.25})
+
+
+def played(judge: Sure, out: Path) -> Any:
+    return evaluate(Row("row", (judge,)), SUITE, out=out, resume=False, console=Console(quiet=True))
+
+
+def test_confidence_and_usage_stand_in_the_traces(tmp_path: Path) -> None:
+    results = played(Sure(0.75), tmp_path)
+    traces = list(read_traces(tmp_path))
+    assert [trace.item_id for trace in traces] == list(results)
+    assert {trace.game.confidence for trace in traces} == {0.75}
+    assert {game.confidence for outcome in results.outcomes() for game in outcome.games} == {0.75}
+    assert total_usage(traces) == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
+    assert total_usage([]) is None
+
+
+def test_a_judge_that_does_not_know_leaves_it_out(tmp_path: Path) -> None:
+    played(Sure(None), tmp_path)
+    assert {trace.game.confidence for trace in read_traces(tmp_path)} == {None}
+
+
+@pytest.mark.parametrize("logprob", [-math.inf, math.nan])
+def test_what_a_file_cannot_hold_is_refused_and_not_changed(logprob: float, tmp_path: Path) -> None:
+    with pytest.raises(EvaluationError, match="log-probabilities that are no numbers"):
+        played(Sure(0.5, logprob), tmp_path)

@@ -150,7 +150,7 @@ def test_the_judges_words_pass_for_no_verdict_of_a_chat_call(brain: JudgeServer)
 @pytest.fixture(scope="module")
 def engine_judge() -> tuple[EngineJudge, CaseShelf]:
     shelf = CaseShelf()
-    options = f"context=full,{OPTIONS},budget.response_tokens=24,budget.observation_tokens=200"
+    options = "context=full,search=false,prompt=compact,retriever=bm25,budget.response_tokens=2"
     judge = served_judge(f"agentic:{options}@bundled:tiny", Making("", texts=shelf, batch_size=4))
     assert isinstance(judge, EngineJudge)
     return judge, shelf

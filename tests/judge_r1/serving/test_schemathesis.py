@@ -16,7 +16,6 @@ from judge_r1.serving.limits import Limits
 FILE = Path(tempfile.mkdtemp()) / "keys.json"
 KEY = add_key(FILE, "fuzz", 10**6)
 SERVED = service("longer", limits=Limits(body=20_000, case=2_000, batch=8, candidates=4), keys=KeyFile(FILE))
-SERVED.ready = True  # no lifespan is run here
 schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(SERVED))
 
 

@@ -122,6 +122,28 @@ class Problem(Body):
     error: str
 
 
+class Refusal(Problem):
+    """The same of a whole answer. Of a prompt that is too long also its tokens, and how many it may have."""
+
+    tokens: int | None = None
+    limit: int | None = None
+
+
+class OpenAIError(Body):
+    message: str
+    type: str
+    param: None
+    code: int
+    tokens: int | None = None
+    limit: int | None = None
+
+
+class OpenAIProblem(Body):
+    """The same, as OpenAI's clients read it."""
+
+    error: OpenAIError
+
+
 class BatchResponse(Body):
     """One entry a request, in order."""
 

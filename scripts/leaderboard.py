@@ -3,7 +3,8 @@
     judge-r1 demo && OMP_NUM_THREADS=2 python scripts/leaderboard.py --data DATA --demo runs/demo --out runs/leaderboard
 
 The table of docs/leaderboard.md comes from here. Of each benchmark `--items` are judged, the same for all, chosen
-by the hash of their ids. DATA holds the benchmarks' own folders. What is there is not done again.
+by the hash of their ids; a judge none of whose prompts fit is left out. DATA holds the benchmarks' own folders. What is
+there is not done again.
 """
 
 import argparse
@@ -14,7 +15,7 @@ from pathlib import Path
 from judge_r1.backends import Sampling
 from judge_r1.benchmarks import BENCHMARKS, Suite
 from judge_r1.commands.evaluate import Evaluation
-from judge_r1.judges import Making
+from judge_r1.judges import BadJudge, Making
 from judge_r1.judges.spec import make_row
 from judge_r1.records import content_hash
 
@@ -40,8 +41,11 @@ def main() -> None:
         evaluation = Evaluation(suite, given.out / name, resume=True, benchmark=name)
         for row, spec in judges.items():
             making = Making("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
-            evaluation.play(partial(make_row, f"{row}={spec}", making))
-        evaluation.finish([(row, "random") for row in judges if row != "random"])
+            try:
+                evaluation.play(partial(make_row, f"{row}={spec}", making))
+            except BadJudge as error:
+                print(f"{name}: {row} is left out: {error}")
+        evaluation.finish([(row, "random") for row in evaluation.names if row != "random"])
 
 
 def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]]:

@@ -1,5 +1,6 @@
 """calibrate: what a judge's confidences are worth, and where it should be silent."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from judge_r1.errors import JudgeError
 
 if TYPE_CHECKING:
-    from judge_r1.evaluation.calibrated import Calibration
+    from judge_r1.evaluation.calibrated import Calibration, Told
 
 
 def register(app: typer.Typer) -> None:
@@ -17,8 +18,13 @@ def register(app: typer.Typer) -> None:
 
 
 def calibrate(
-    answers: Annotated[Path, typer.Argument(help='JSON Lines of {"confidence": …, "correct": …, "cluster": …}.')],
+    answers: Annotated[
+        Path,
+        typer.Argument(help='An evaluation, or JSON Lines of {"confidence": …, "correct": …, "cluster": …}.'),
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    row: Annotated[str | None, typer.Option(help="Of an evaluation: which judge; the only one by default.")] = None,
+    by: Annotated[str, typer.Option(help="Of an evaluation: token, orders or samples.")] = "token",
     alpha: Annotated[
         float | None, typer.Option(help="Abstain, so that at most this share of answers is wrong.")
     ] = None,
@@ -30,9 +36,10 @@ def calibrate(
 
     A line is an answer: its confidence in [0, 1] (null: none, or invalid), whether it was right, and its cluster, the
     case. Before and after are told as ECE and Brier score, by cross-fitting over clusters. With --alpha also the
-    confidence from which on the judge may answer.
+    confidence from which on the judge may answer. An evaluation has confidences by the token that decided, or where
+    it played both orders or several samples, by their agreement.
 
-    Example: `judge-r1 calibrate runs/eval/confidences.jsonl --alpha 0.1 --delta 0.1 --out runs/calibration`
+    Example: `judge-r1 calibrate runs/demo/eval --row warm-up --alpha 0.1 --delta 0.1 --out runs/calibration`
     """
     from judge_r1.evaluation.calibrated import calibrate as fit
     from judge_r1.evaluation.calibrated import read_told
@@ -42,7 +49,8 @@ def calibrate(
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:
             raise JudgeError(f"{option} must lie between 0 and 1, not be {value:g}")
-    found = fit(read_told(answers), None if alpha is None else (alpha, delta), seed)
+    given = _of_evaluation(answers, row, by) if answers.is_dir() else read_told(answers)
+    found = fit(given, None if alpha is None else (alpha, delta), seed)
     tables = {
         "before": found.before.table,
         "temperature": found.with_temperature.table,
@@ -51,6 +59,25 @@ def calibrate(
     write_json(out / "calibration.json", found.model_dump(mode="json", by_alias=True))
     write_atomic(out / "reliability.svg", [reliability_diagram(tables)])
     _print(found, Console())
+
+
+def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[Told]":
+    """Errors: JudgeError for a row that is not there, or no way to tell a confidence."""
+    from judge_r1.evaluation.confidence import METHODS, told
+    from judge_r1.evaluation.runner import read_outcomes
+
+    rows = read_outcomes(folder)
+    if row is None and len(rows) > 1:
+        raise JudgeError(f"{folder} holds {len(rows)} judges: name one by --row ({', '.join(rows)})")
+    name = row if row is not None else next(iter(rows))
+    if name not in rows:
+        raise JudgeError(f"{folder} holds no judge {name!r}; there is: {', '.join(rows)}")
+    if by not in METHODS:
+        raise JudgeError(f"--by is {', '.join(METHODS)}, not {by!r}")
+    found = told(rows[name], by)
+    if all(answer.confidence is None for answer in found):
+        raise JudgeError(f"{folder}: judge {name!r} has no confidence by {by}: try another of {', '.join(METHODS)}")
+    return found
 
 
 def _print(found: "Calibration", console: Console) -> None:

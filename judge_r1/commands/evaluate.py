@@ -50,7 +50,7 @@ def eval_(
         ),
     ] = None,
 ) -> None:
-    """Evaluate judges on a benchmark: OUT/summary.json, traces.jsonl and report.html.
+    """Evaluate judges on a benchmark: OUT/summary.json, outcomes.jsonl, traces.jsonl and report.html.
 
     Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name,
     bundled:NAME, URL#MODEL of a chat endpoint or vllm:URL#MODEL of one that takes token ids (docs/judges.md);
@@ -139,9 +139,9 @@ class Evaluation:
         self.seconds[row.name] = round(time.monotonic() - started, 1)
 
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Write summary.json and report.html, print the tables."""
+        """Write summary.json, outcomes.jsonl and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items
-        from judge_r1.evaluation.runner import total_usage
+        from judge_r1.evaluation.runner import total_usage, write_outcomes
         from judge_r1.evaluation.summary import summarise
 
         pairs = self.suite.pairs
@@ -157,6 +157,7 @@ class Evaluation:
             traces = self.results[row["name"]].values() if row["name"] in self.results else ()
             if spent := total_usage(trace for game in traces for trace in game):
                 row["usage"] = spent
+        write_outcomes(self.out, self.results.values())
         publish(self.out, summary, metrics or {}, list(self.results.values()), title=f"Judges on {self.benchmark}")
         return summary
 

@@ -1,4 +1,4 @@
-"""How sure a row was of an item's verdict, by three methods, and a file of it for `judge-r1 calibrate`.
+"""How sure a row was of an item's verdict, by three methods; `judge-r1 calibrate` asks.
 
 token     mean over the item's games of the probability of the verdict, by each game's decision token: c where the game
           has it, 1 - c where it has the other candidate (`judge_r1.decision`)
@@ -11,13 +11,11 @@ where there is no verdict (an invalid item), where an item is no pair, and where
 known probabilities, one order, one game an order.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Literal
 
+from judge_r1.evaluation.calibrated import Told
 from judge_r1.games import Game, ItemOutcome
-from judge_r1.jsonl import write_jsonl
 from judge_r1.records import PairwiseVerdict
 
 Method = Literal["token", "orders", "samples"]
@@ -42,25 +40,11 @@ def confidence(outcome: ItemOutcome, method: Method) -> float | None:
     return _mean([vote for votes in orders.values() for vote in votes])
 
 
-def rows(outcomes: Iterable[ItemOutcome], method: Method) -> tuple[list[dict[str, object]], Counter[str]]:
-    """`{"confidence", "correct", "cluster"}` of every item that has a confidence, and how many have none, by reason."""
-    found: list[dict[str, object]] = []
-    without: Counter[str] = Counter()
-    for outcome in outcomes:
-        if not outcome.valid:
-            without["invalid"] += 1
-        elif (sure := confidence(outcome, method)) is None:
-            without[f"no {method} confidence"] += 1
-        else:
-            found.append({"confidence": sure, "correct": outcome.credit == 1, "cluster": outcome.cluster_id})
-    return found, without
-
-
-def write_confidences(path: Path, outcomes: Iterable[ItemOutcome], method: Method) -> Counter[str]:
-    """The rows as JSON Lines; returns how many items are left out of them, by reason."""
-    found, without = rows(outcomes, method)
-    write_jsonl(path, found)
-    return without
+def told(outcomes: Iterable[ItemOutcome], method: Method) -> list[Told]:
+    """Every item as `judge-r1 calibrate` reads it; an item without a confidence, invalid or not, has None."""
+    return [
+        Told(schema=1, confidence=confidence(o, method), correct=o.credit == 1, cluster=o.cluster_id) for o in outcomes
+    ]
 
 
 def _probability(game: Game, side: int | None) -> float | None:

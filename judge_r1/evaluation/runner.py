@@ -18,12 +18,12 @@ from judge_r1.benchmarks import Suite
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.outcomes import reward_as_shown
 from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.jsonl import read_jsonl, write_json
+from judge_r1.jsonl import read_jsonl, write_json, write_jsonl
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
 from judge_r1.records import Item, NonEmpty, ReasoningPair, Record, Trajectory, Verdict, content_hash
 
-TRACES = "traces.jsonl"
+TRACES, OUTCOMES = "traces.jsonl", "outcomes.jsonl"
 ROWS = "rows.json"
 """Beside the traces: for each row its judges, their settings and a hash of its items, so that no run mixes two."""
 
@@ -98,6 +98,21 @@ def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Consol
     the same judges with the same settings on the same items. Raises EvaluationError.
     """
     return asyncio.run(_evaluate(row, suite, out, resume, console or Console(stderr=True)))
+
+
+def write_outcomes(out: Path, results: Iterable[Results]) -> None:
+    """What every row made of every item: `out/outcomes.jsonl`."""
+    write_jsonl(out / OUTCOMES, (outcome for row in results for outcome in row.outcomes()))
+
+
+def read_outcomes(out: Path) -> dict[str, list[ItemOutcome]]:
+    """The outcomes of `out/outcomes.jsonl`, by row. Errors: EvaluationError where there is none."""
+    if not (out / OUTCOMES).exists():
+        raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder that `judge-r1 eval` has finished")
+    rows: dict[str, list[ItemOutcome]] = {}
+    for outcome in read_jsonl(out / OUTCOMES, ItemOutcome):
+        rows.setdefault(outcome.judge, []).append(outcome)
+    return rows
 
 
 def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:

@@ -1,11 +1,8 @@
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.evaluation.confidence import METHODS, confidence, rows, write_confidences
+from judge_r1.evaluation.confidence import METHODS, confidence, told
 from judge_r1.games import Game, ItemOutcome, item_outcome, settle_pair
 from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict
 
@@ -56,17 +53,14 @@ def test_what_has_no_verdict_or_is_no_pair_has_no_confidence() -> None:
     for method in METHODS:
         assert confidence(invalid, method) is None
         assert confidence(best, method) is None
-    found, without = rows([invalid, best, settled(game(AB, "A", 0.9))], "token")
-    assert len(found) == 1
-    assert without == {"invalid": 1, "no token confidence": 1}
 
 
-def test_the_file_that_calibrate_reads(tmp_path: Path) -> None:
+def test_every_item_is_told_to_calibrate() -> None:
     outcomes = [settled(game(AB, "A", 0.9)), settled(game(AB, "B", 0.6)), settled(game(AB, None))]
-    assert write_confidences(tmp_path / "rows.jsonl", outcomes, "token") == {"invalid": 1}
-    assert [json.loads(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()] == [
-        {"confidence": 0.9, "correct": True, "cluster": "c"},
-        {"confidence": 0.6, "correct": False, "cluster": "c"},
+    assert [(row.confidence, row.correct, row.cluster) for row in told(outcomes, "token")] == [
+        (0.9, True, "c"),
+        (0.6, False, "c"),
+        (None, False, "c"),
     ]
 
 

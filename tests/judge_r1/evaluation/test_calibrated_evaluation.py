@@ -1,0 +1,34 @@
+"""From an evaluation to its calibration, by the commands."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from evaluation_toys import toy_case, toy_pairs
+
+from data_builders.build import write_pairs
+from judge_r1.evaluation.calibrated import Calibration
+from judge_r1.pairs import PairSet
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_an_evaluation_is_calibrated_by_the_agreement_of_its_games(tmp_path: Path) -> None:
+    """The coin, asked six times: its agreement with itself says little, and that is what is found."""
+    items = tmp_path / "pairs"
+    write_pairs(PairSet.of([toy_case(n) for n in range(6)], toy_pairs(6)), items)
+    judges = ("--judge", "coin=panel:samples=6@random", "--judge", "longer")
+    played = run("eval", "--path", items, "--out", tmp_path / "eval", *judges)
+    assert played.returncode == 0, played.stderr
+    refused = run("calibrate", tmp_path / "eval", "--by", "samples", "--out", tmp_path / "out")
+    assert "holds 2 judges: name one by --row (coin, longer)" in refused.stderr
+    done = run("calibrate", tmp_path / "eval", "--row", "coin", "--by", "samples", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    found = Calibration.model_validate_json((tmp_path / "out" / "calibration.json").read_text())
+    assert (found.n, found.clusters) == (48, 6)
+    assert 0.2 < found.accuracy < 0.8
+    silent = run("calibrate", tmp_path / "eval", "--row", "longer", "--out", tmp_path / "out")
+    assert silent.returncode == 2

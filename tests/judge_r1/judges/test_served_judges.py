@@ -166,7 +166,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
         ("agentic:timeouts=9@http://host/v1#m", "unknown key timeouts"),
         ("direct:search=true@http://host/v1#m", "answers once"),
         ("direct:prompt=standard@bundled:tiny", "answers once"),
-        ("agentic@vllm:http://host/v1#nobody/has-this", "name it by agentic:tokenizer=NAME@vllm:http://host/v1#nobody"),
+        ("agentic@vllm:http://host/v1#nobody/has/this", "name it by agentic:tokenizer=NAME@vllm:http://host/v1#nobody"),
         ("direct@https://api.openai.com/v1#m", "needs a key: put it into the environment variable OPENAI_API_KEY"),
     ],
 )

@@ -19,7 +19,7 @@ from judge_r1.judges import BadJudge, Making
 from judge_r1.judges.spec import make_row
 from judge_r1.records import content_hash
 
-SMALL = "direct:context=full,prompt_tokens=7000,budget.response_tokens=120@bundled:smollm2-135m"
+SMALL = "likelihood:context=full,prompt_tokens=4000,budget.response_tokens=20@bundled:smollm2-135m"
 BASELINES = ("always-a", "longer", "overlap", "random")
 BATCH = 4
 

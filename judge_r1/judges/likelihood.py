@@ -1,0 +1,87 @@
+"""The likelihood judge: what a model that has not learned the answer's form would say, by the two tokens that decide.
+
+The prompt is the direct judge's; the answer is begun for the model up to where A>B and A<B part ways, and the likelier
+of the two ids is its verdict. One forward pass a game, always a valid comparison, no principles, no search.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from math import exp
+from typing import Any
+
+from judge_r1.asks import Ask
+from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making, Played
+from judge_r1.judges.beginning import Beginning, settings_of, unplayed
+from judge_r1.judges.direct import direct_config
+from judge_r1.judges.places import is_local
+from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
+from judge_r1.records import Comparison, Judgment, Trajectory
+from judge_r1.tokens import Codec
+
+ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
+
+
+class LikelihoodJudge:
+    """`making.backend` is a local model. `confidence` is p(chosen) / (p(A>B) + p(A<B)) at the id that decides."""
+
+    def __init__(self, making: Making) -> None:
+        model = making.backend
+        if not is_local(model):
+            raise BadJudge(f"likelihood@{model}: the model must be local, its logits are read here")
+        config = direct_config(making)
+        tokenizer = load_tokenizer(model)
+        codec = Codec(tokenizer)
+        self._model = load_model(model).eval()
+        self.name, self.settings = f"likelihood@{model}", settings_of(making, config)
+        self._beginning = Beginning(
+            self.name, config, codec, eos_ids(model, tokenizer), context_length(model), making.sampling.seed, False
+        )
+        first, second = (codec.encode_trusted(answer) for answer in ANSWERS)
+        shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
+        if shared is None:
+            raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")
+        self._begun, self._ids = first[:shared], (first[shared], second[shared])
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
+        self._beginning.lengths(asks)
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        for ask in asks:
+            episode = self._beginning.begin(ask)
+            if isinstance(episode, str):
+                yield unplayed(ask)
+                continue
+            margin = self._margin([*episode.prompt_ids, *self._begun])
+            trajectory = _said("A>B" if margin >= 0 else "A<B")
+            yield Played(ask, trajectory, ask.read(trajectory), 1 / (1 + exp(-abs(margin))))
+
+    def _margin(self, ids: Sequence[int]) -> float:
+        """log p(A>B) - log p(A<B), as the next id."""
+        import torch
+
+        with torch.no_grad():
+            logits: Any = self._model(torch.tensor([ids], device=self._model.device), logits_to_keep=1).logits[0, -1]
+        return float(logits[self._ids[0]].double() - logits[self._ids[1]].double())
+
+
+def _said(comparison: Comparison) -> Trajectory:
+    """Nothing was sampled."""
+    return Trajectory(
+        prompt_ids=(),
+        token_ids=(),
+        loss_mask=(),
+        logprobs=(),
+        turns=(),
+        judgment=Judgment(comparison=comparison, violated_principles=()),
+        ended="answer",
+        text_only=True,
+    )
+
+
+def _make(making: Making) -> Judge:
+    return LikelihoodJudge(making)
+
+
+JUDGES.register("likelihood")(
+    JudgeKind("the likelier of A>B and A<B where the answer would say it; a folder, a hub name or bundled:NAME", _make)
+)

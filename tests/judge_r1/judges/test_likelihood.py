@@ -1,0 +1,62 @@
+"""The likelihood judge: the sign of two logits, against the log-probabilities of the two answers themselves."""
+
+from dataclasses import replace
+
+import pytest
+
+from judge_r1.benchmarks import Suite, both_orders
+from judge_r1.judges import BadJudge, Making, play_all
+from judge_r1.judges.likelihood import ANSWERS
+from judge_r1.judges.spec import make_judge
+from judge_r1.models import load_model, load_tokenizer
+from judge_r1.play import question_episode
+from judge_r1.questions import Question
+from judge_r1.records import Item
+from judge_r1.tokens import Codec
+
+ITEMS = [
+    Item(
+        item_id=str(n),
+        cluster_id=str(n),
+        instruction=f"Which number is larger, {n} or {n + 1}?",
+        candidates=(f"It is {n}.", f"It is {n + 1}."),
+        gold="B",
+    )
+    for n in range(4)
+]
+SUITE = Suite(ITEMS, orders=both_orders)
+SPEC = "likelihood:prompt_tokens=800,budget.response_tokens=40@bundled:tiny"
+
+
+def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
+    import torch
+
+    judge = make_judge(SPEC, Making(""))
+    model, codec = load_model("bundled:tiny").eval(), Codec(load_tokenizer("bundled:tiny"))
+    for played in play_all(judge, SUITE.asks()):
+        question = played.ask.question
+        assert isinstance(question, Question)
+        prompt = question_episode(question, judge._beginning.config, codec, (), where="").prompt_ids
+        said = [codec.encode_trusted(answer) for answer in ANSWERS]
+        scores = []
+        for ids in said:
+            with torch.no_grad():
+                logits = model(torch.tensor([[*prompt, *ids]])).logits[0].log_softmax(-1)
+            at = next(n for n, (a, b) in enumerate(zip(*said, strict=False)) if a != b)
+            scores.append(float(logits[len(prompt) + at - 1, ids[at]]))
+        assert played.trajectory.judgment is not None
+        assert played.trajectory.judgment.comparison == ("A>B" if scores[0] >= scores[1] else "A<B")
+        both = torch.tensor(scores).softmax(0).max().item()
+        assert played.confidence == pytest.approx(both, abs=1e-4)
+
+
+def test_what_does_not_fit_is_an_invalid_answer_by_name() -> None:
+    judge = make_judge(SPEC, Making(""))
+    long = replace(SUITE, items=[*ITEMS, ITEMS[0].model_copy(update={"item_id": "x", "instruction": "word " * 900})])
+    ended = [played.trajectory.ended for played in play_all(judge, long.asks())]
+    assert ended == ["answer"] * 8 + ["prompt_too_long"] * 2
+
+
+def test_an_endpoint_shows_no_logits() -> None:
+    with pytest.raises(BadJudge, match="the model must be local"):
+        make_judge("likelihood@https://host/v1#model", Making(""))

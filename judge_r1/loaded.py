@@ -55,7 +55,8 @@ class Judged:
         said = "a tie" if self.winner == "tie" else f"{self.winner} is better"
         named = f"; the other violates {', '.join(self.principles)}" if self.principles else ""
         sure = f" (confidence {self.confidence:.2f})" if self.confidence is not None else ""
-        return f"{said}{sure}{named}; {self.trajectory.searches} searches"
+        searches = self.trajectory.searches
+        return f"{said}{sure}{named}; {searches} search{'' if searches == 1 else 'es'}"
 
     def _repr_html_(self) -> str:
         """For notebooks: the verdict, and the evidence that was read."""

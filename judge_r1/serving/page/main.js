@@ -48,7 +48,7 @@ function choose(at) {
   chosen = at;
   drawResult();
   place("cards").querySelectorAll(".see")[at]?.focus();
-  say(`The episode with ${orderOf(record.games[at])} shown is below.`);
+  say(`The episode with ${orderOf(record.games[at])} is below.`);
 }
 
 function seen(game, name, event) {

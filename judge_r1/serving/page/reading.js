@@ -42,7 +42,7 @@ function turnNode(turn, number, search, spans, jump) {
     const span = spans.find((one) => one.passage === passage);
     return make(span ? "button" : "div", { class: "passage", type: span ? "button" : null, onclick: span ? () => jump(span.start) : null },
       make("span", { class: "text" }, passage.text),
-      make("span", { class: "kind" }, span ? `score ${passage.score.toPrecision(3)}; shows it in the case` : "not in the text of this case"));
+      make("span", { class: "kind" }, span ? `score ${passage.score.toPrecision(3)} · show it in the case` : "not in the text of this case"));
   });
   return make("section", { class: "turn", "aria-label": `Turn ${number}` },
     blocks(turn.text).map(([kind, text, closed]) => make("div", { class: `block ${kind}` },

@@ -15,7 +15,7 @@ const isPassage = shaped({ start: isNumber, end: isNumber, text: isText, score: 
 const isTurn = shaped({ text: isText, query: orNull(isText), passages: listOf(isPassage), notice: orNull(isText) });
 const isVerdict = shaped({
   id: isText, judge: isText, winner: orNull(oneOf("A", "B", "tie")), violated_principles: listOf(shaped({ number: isNumber, name: isText })),
-  explanation: orNull(isText), confidence: orNull(isNumber), searches: isNumber, ended: isText, seconds: isNumber,
+  explanation: orNull(isText), confidence: orNull((value) => isNumber(value) && value >= 0 && value <= 1), searches: isNumber, ended: isText, seconds: isNumber,
 });
 const isGame = shaped({ swapped: oneOf(true, false), turns: listOf(isTurn), verdict: isVerdict });
 const isRequest = shaped(Object.fromEntries(FIELDS.map((name) => [name, isText])));

@@ -4,13 +4,14 @@ const other = { A: "B", B: "A", tie: "tie" };
 const better = (game) => (game.verdict.winner && game.swapped ? other[game.verdict.winner] : game.verdict.winner);
 const said = (winner) => (winner === null ? "no valid answer" : winner === "tie" ? "a tie" : `${winner} is better`);
 const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
-const percent = (part) => `${Math.round(100 * Math.min(Math.max(part, 0), 1))} %`;
-const orderOf = (game) => (game.swapped ? "B, A" : "A, B");
+// What is not certain is not told as certain.
+const percent = (part) => (part > 0.99 && part < 1 ? "over 99 %" : `${Math.round(100 * part)} %`);
+const orderOf = (game) => (game.swapped ? "B shown first" : "A shown first");
 
 function confidenceView(confidence) {
   if (confidence === null) return make("p", { class: "soft" }, "It gives no confidence.");
   const fill = make("span", { class: "fill" });
-  fill.style.width = percent(confidence);
+  fill.style.width = `${100 * Math.min(Math.max(confidence, 0), 1)}%`;
   return make("div", { class: "sure", title: "The probability of its verdict, by the token that decided" },
     make("span", { class: "gauge", "aria-hidden": "true" }, fill), make("span", {}, `${percent(confidence)} confident`));
 }
@@ -27,9 +28,9 @@ function violatedView(game, principles) {
 
 // `chosen`: its episode is the one that is shown; `choose` is null where there is only one.
 function cardView(game, principles, chosen, choose) {
-  const order = make("span", { class: "order" }, `${orderOf(game)} shown`);
+  const order = make("span", { class: "order" }, orderOf(game));
   const see = choose ? make("button", { type: "button", class: "see", "aria-pressed": String(chosen), onclick: choose }, chosen ? "Its episode is below" : "Show its episode") : null;
-  const card = (...inside) => make("article", { class: chosen && choose ? "card chosen" : "card", "aria-label": `Order ${orderOf(game)}` }, make("div", { class: "line" }, order, see), inside);
+  const card = (...inside) => make("article", { class: chosen && choose ? "card chosen" : "card", "aria-label": orderOf(game) }, make("div", { class: "line" }, order, see), inside);
   if (!game.verdict) return card(make("p", { class: "said" }, make("span", { class: "pulse", "aria-hidden": "true" }), game.now), make("p", { class: "soft elapsed" }));
   const { verdict } = game, winner = better(game);
   return card(
@@ -51,8 +52,8 @@ function agreement(games) {
     return { agree: false, text: `The two orders disagree: ${why}.` };
   }
   const sets = games.map((game) => codes(game.verdict.violated_principles.map(({ number }) => number)));
-  const names = sets[0] === sets[1] ? "and on the principles" : "but name different principles";
-  return { agree: true, text: `Both orders agree: ${said(one)}, ${names}.` };
+  const names = sets[0] === sets[1] ? "and name the same principles" : "but name different principles";
+  return { agree: true, text: `Both orders agree ${one === "tie" ? "on a tie" : `that ${said(one)}`}, ${names}.` };
 }
 
 // Line by line beside each other; where both have the line, the words that differ are marked.

@@ -1,7 +1,7 @@
 """Pictures of the served judge's page for the docs: `python scripts/serve_pictures.py SPEC TEST_DATA --out docs/img`.
 
-A pair of TEST_DATA (a built data folder, such as runs/demo/data/test) is judged by SPEC in both orders, and shown in the
-light, in the dark and on a phone; and an example as it is chosen. Needs playwright and an installed chromium.
+A pair of TEST_DATA (a built data folder, such as runs/demo/data/test) is judged by SPEC in both orders and shown in the
+light, in the dark and on a phone; so is an example as it is chosen. Needs playwright and an installed chromium.
 """
 
 import argparse

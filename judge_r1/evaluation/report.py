@@ -22,6 +22,7 @@ from judge_r1.principles import PRINCIPLES
 PLOTTED = 8
 """Judges that one plot can tell apart; more are in the tables alone."""
 
+SCRIPTS = ("nodes.js", "diff.js", "episode.js", "browse.js")
 NAMES = {p.code: p.name for p in PRINCIPLES}
 
 
@@ -70,7 +71,7 @@ def write_report(
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
     environment.tests["best"] = is_best
-    script = "\n" + "\n".join(_file(name) for name in ("diff.js", "episode.js", "browse.js")) if results else "\n"
+    script = "\n" + "\n".join(_file(name) for name in SCRIPTS) if results else "\n"
     settings = {row["name"]: row["settings"] for row in summary["rows"]}
     first, more = curves(metrics)
     page = environment.from_string(_file("report.html")).render(

@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 from judge_r1 import __version__
-from judge_r1.serving import cases, chat, health, judging, score
+from judge_r1.serving import cases, chat, front, health, judging, score
 from judge_r1.serving.gate import Gate, Limited
 from judge_r1.serving.limits import Bodies
 from judge_r1.serving.metrics import Counted
@@ -31,7 +31,7 @@ def create_app(service: Service) -> FastAPI:
     app.state.service = service
     add_problems(app)
     app.add_exception_handler(Limited, _limited)
-    for rooms in (judging, score, cases, chat, health):
+    for rooms in (judging, score, cases, chat, health, front):
         app.include_router(rooms.router(service))
     app.add_middleware(Bodies, limits=service.limits)
     app.add_middleware(Gate, keys=service.keys)

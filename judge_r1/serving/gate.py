@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from judge_r1.serving.keys import BadKeys, Key, KeyFile
 from judge_r1.serving.problems import problem
 
-OPEN = {"/healthz", "/readyz", "/docs", "/openapi.json"}
+OPEN = {"/", "/healthz", "/readyz", "/docs", "/openapi.json"}
 """Addresses that ask for no key: they show nothing of anybody's."""
 
 

@@ -1,39 +1,5 @@
 // One item: verdicts, candidates side by side, the case, and an episode turn by turn.
-// Every text comes into the page as text: through textContent or as a text node, never as markup.
 const SIGNS = { right: "✓", wrong: "✗", invalid: "∅", part: "◐" };
-
-function make(tag, settings = {}, ...children) {
-  const node = document.createElement(tag);
-  for (const [key, value] of Object.entries(settings)) {
-    if (value === undefined || value === null || value === false) continue;
-    if (key === "class") node.className = value;
-    else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
-    else node.setAttribute(key, value === true ? "" : value);
-  }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
-  return node;
-}
-
-const letter = (place) => (place < 26 ? String.fromCharCode(65 + place) : String(place + 1));
-const plural = (count, word) => `${count} ${word}${count === 1 ? "" : word.endsWith("ch") ? "es" : "s"}`;
-const codes = (numbers) => numbers.map((number) => `P${number}`).join(", ");
-
-// `text` as nodes, cut at spans {start, end, kind, tag}; a stretch under several carries all their kinds and tags.
-function pieces(text, spans, from = 0) {
-  const inside = spans.filter((span) => span.end > from && span.start < from + text.length);
-  const cuts = new Set([0, text.length]);
-  for (const { start, end } of inside) for (const at of [start, end]) cuts.add(Math.min(Math.max(at - from, 0), text.length));
-  const places = [...cuts].sort((one, other) => one - other);
-  return places.slice(1).map((end, i) => {
-    const start = places[i];
-    const over = inside.filter((span) => span.start <= from + start && span.end >= from + end);
-    if (!over.length) return document.createTextNode(text.slice(start, end));
-    const tags = [...new Set(over.filter((span) => span.tag && span.end === from + end).map((span) => span.tag))];
-    const mark = make("mark", { class: [...new Set(over.map((span) => span.kind))].join(" "), "data-start": from + start }, text.slice(start, end));
-    if (tags.length) mark.append(make("span", { class: "tag" }, tags.join(", ")));
-    return mark;
-  });
-}
 
 function labels(item, place) {
   const flawed = item.flaws.some((flaw) => flaw.candidate === place);

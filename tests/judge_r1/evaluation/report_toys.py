@@ -1,14 +1,10 @@
 """Results of rows on toy suites, without a judge: what a report is written from."""
 
-import os
 import random
-import shutil
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
 from evaluation_toys import ScriptedJudge, toy_case, toy_pairs
 
 from judge_r1.benchmarks import Suite, both_orders
@@ -156,22 +152,6 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
         )  # fmt: skip
 
     return [pair_results(f"judge {n}", suite, play) for n in range(rows)]
-
-
-@contextmanager
-def chromium() -> Iterator[Any]:
-    """An installed chromium; the test is skipped where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with playwright.sync_playwright() as play:
-        if path is None and not Path(play.chromium.executable_path).exists():
-            pytest.skip("no chromium is installed")
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        opened = play.chromium.launch(executable_path=path, args=options)
-        try:
-            yield opened
-        finally:
-            opened.close()
 
 
 def open_page(browser: Any, path: Path, width: int = 1280, height: int = 860, **options: Any) -> tuple[Any, list[str]]:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsing import CONTRAST, chromium, until
 from evaluation_toys import passage, toy_trajectory
 from report_toys import (
-    chromium,
     first_shown,
     gold_said,
     item_results,
@@ -29,27 +29,6 @@ from judge_r1.evaluation.runner import Results
 from judge_r1.games import settle_best
 from judge_r1.records import Item, PairwiseVerdict, ReasoningPair, Trajectory
 
-CONTRAST = """
-() => {
-  const light = (text) => {
-    const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3)
-      .map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (e) => {
-    const colour = getComputedStyle(e).backgroundColor;
-    return /rgba\\(.*, 0\\)|transparent|color\\(/.test(colour) ? ground(e.parentElement) : colour;
-  };
-  const seen = "h1, h2, h3, h4, p, label, a, button, th, td, dt, dd, mark, .text, .kind, .chip, .soft, .ci, .tag";
-  return [...document.querySelectorAll(seen + ", .marks span, .entry div")]
-    .filter((e) => e.textContent.trim() && e.checkVisibility())
-    .map((e) => {
-      const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
-      return [e.tagName + "." + e.className, Math.round(100 * (a + 0.05) / (b + 0.05)) / 100];
-    })
-    .filter(([, ratio]) => ratio < 4.5);
-}
-"""
 FILTER = """
 (text) => {
   const form = document.getElementById("filter"), before = performance.now();
@@ -68,14 +47,6 @@ def browser() -> Iterator[Any]:
 
 def shown_ids(page: Any) -> list[str]:
     return page.locator(".entry .id").all_inner_texts()
-
-
-def until(page: Any, condition: str, seconds: float = 10) -> None:
-    """Asked again and again from here: the page's own policy lets nobody wait inside it."""
-    end = time.monotonic() + seconds
-    while not page.evaluate(condition):
-        assert time.monotonic() < end, condition
-        time.sleep(0.05)
 
 
 def evidence_results() -> list[Results]:

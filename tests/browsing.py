@@ -1,0 +1,57 @@
+"""Pages in a real browser: an installed chromium, what is waited for, and whether every text can be read."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CONTRAST = """
+() => {
+  const light = (text) => {
+    const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3)
+      .map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    const colour = getComputedStyle(e).backgroundColor;
+    return /rgba\\(.*, 0\\)|transparent|color\\(/.test(colour) ? ground(e.parentElement) : colour;
+  };
+  const seen = "h1, h2, h3, h4, p, label, a, button, th, td, dt, dd, mark, .text, .kind, .chip, .soft, .ci, .tag";
+  return [...document.querySelectorAll(seen + ", .marks span, .entry div")]
+    .filter((e) => e.textContent.trim() && e.checkVisibility())
+    .map((e) => {
+      const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+      return [e.tagName + "." + e.className, Math.round(100 * (a + 0.05) / (b + 0.05)) / 100];
+    })
+    .filter(([, ratio]) => ratio < 4.5);
+}
+"""
+
+
+@contextmanager
+def chromium() -> Iterator[Any]:
+    """An installed chromium; the test is skipped where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with playwright.sync_playwright() as play:
+        if path is None and not Path(play.chromium.executable_path).exists():
+            pytest.skip("no chromium is installed")
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        opened = play.chromium.launch(executable_path=path, args=options)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def until(page: Any, condition: str, seconds: float = 10) -> None:
+    """Asked again and again from here: the page's own policy lets nobody wait inside it."""
+    end = time.monotonic() + seconds
+    while not page.evaluate(condition):
+        assert time.monotonic() < end, condition
+        time.sleep(0.05)

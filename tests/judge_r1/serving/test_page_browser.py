@@ -1,0 +1,557 @@
+"""The page in a real browser against a real server: judged live, swapped, saved, opened again, cancelled, refused."""
+
+import json
+import time
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import CONTRAST, chromium, until
+from live_server import Held, LiveServer, service, wait_for
+from page_toys import (
+    BAD,
+    CASE,
+    GOOD,
+    WORDS,
+    Paced,
+    first_is_better,
+    press_judge,
+    searching_server,
+    visited,
+    whole_text,
+    write_pair,
+)
+
+from judge_r1.asks import Ask
+from judge_r1.judges import Making, Played
+from judge_r1.judges.spec import make_judge
+from judge_r1.principles import by_number
+from judge_r1.serving.keys import KeyFile, add_key
+from judge_r1.serving.limits import Limits
+from judge_r1.serving.service import served_judge
+from judge_r1.shelf import CaseShelf
+
+EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"
+SWAP = "Swap the order and judge again"
+GOOD_SPAN, BAD_SPAN = "ana paid 34.", "ben paid nothing."
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+@contextmanager
+def small_server(browser: Any, judge: Held, **desk: Any) -> Iterator[tuple[LiveServer, Any]]:
+    """A server of small limits, and its page."""
+    served = service(judge, limits=Limits(case=1000), **desk)
+    with LiveServer(served) as server, visited(browser, server.url) as (page, _):
+        yield server, page
+
+
+def marked(page: Any) -> list[str]:
+    """What is marked in the case, without its numbers."""
+    return list(page.locator("#case mark").evaluate_all("all => all.map((e) => e.firstChild.data)"))
+
+
+class Sure:
+    """Says what `longer` says, as sure as told."""
+
+    name, settings = "sure", {}
+
+    def __init__(self, confidence: float) -> None:
+        self._judge, self._confidence = make_judge("longer", Making("")), confidence
+
+    def check(self, asks: Sequence[Ask]) -> None: ...
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        async for played in self._judge.play(asks):
+            yield played._replace(confidence=self._confidence)
+
+
+def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
+    steps = Paced()
+    with searching_server(wait=steps) as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, WORDS)
+        page.locator("[name=reasoning_b]").press("Control+Enter")
+        page.get_by_text("Thinking").first.wait_for()
+        assert page.get_by_role("button", name="Judging…").is_disabled()
+        assert page.locator("mark.shown").count() == 0
+        steps.go()
+        page.locator("#case mark.shown").wait_for()
+        assert page.locator("#case mark").evaluate("e => e.firstChild.data") == GOOD_SPAN
+        assert page.locator(".card .said").inner_text() == "Reading and thinking"
+        assert "ana paid" in page.inner_text("#status")
+        assert page.locator(".think .text").all_inner_texts() == ["who paid, and <b>how much</b>?"]
+        assert page.locator(".search .text").all_inner_texts() == ["ana paid"]
+        steps.go()
+        page.locator("#case mark >> nth=1").wait_for()
+        assert page.locator(".card h4").count() == 0
+        steps.free()
+        page.get_by_role("button", name=SWAP).wait_for()
+        assert whole_text(page, "#case") == CASE
+        assert marked(page) == [
+            GOOD_SPAN,
+            BAD_SPAN,
+        ]
+        assert page.locator("#case .tag").all_inner_texts() == ["1", "2"]
+        assert page.locator(".card .said").inner_text() == "A is better"
+        card = page.inner_text(".card")
+        assert "B violates" in card
+        assert "99 was never paid" in card
+        assert f"{by_number(2).name}\n{by_number(2).definition}" in card
+        assert "2 searches" in card
+        assert page.inner_text("#status") == "A is better."
+        assert page.locator("mark.diff").all_inner_texts() == ["34", "99"]
+        page.locator("button.passage").nth(1).click()
+        assert page.locator("#case .here").evaluate("e => e.firstChild.data") == BAD_SPAN
+        page.get_by_role("button", name="Next evidence").click()
+        assert page.locator("#case .here").evaluate("e => e.firstChild.data") == GOOD_SPAN
+        assert not complaints
+
+
+def test_the_order_is_swapped_and_both_verdicts_compared(browser: Any) -> None:
+    with searching_server() as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, WORDS)
+        press_judge(page)
+        page.get_by_role("button", name=SWAP).click()
+        page.locator("#agreement").wait_for()
+        assert page.locator(".order").all_inner_texts() == ["A shown first", "B shown first"]
+        assert page.locator(".said").all_inner_texts() == ["A is better"] * 2
+        assert page.inner_text("#agreement") == "Both orders agree that A is better, and name the same principles."
+        assert page.inner_text("#status").endswith(page.inner_text("#agreement"))
+        assert '"A<B"' in page.inner_text("#episode")
+        assert "what it calls A is your B" in page.inner_text("#episode")
+        page.get_by_role("button", name="Show its episode").click()
+        assert '"A>B"' in page.inner_text("#episode")
+        assert page.evaluate("document.activeElement.textContent") == "Its episode is below"
+        assert page.locator("[name=reasoning_a]").input_value() == GOOD
+        assert not page.get_by_role("button", name=SWAP).is_visible()
+        assert not complaints
+
+
+def test_orders_that_disagree_say_so(browser: Any) -> None:
+    with searching_server(first_is_better) as server, visited(browser, server.url) as (page, _):
+        write_pair(page, WORDS)
+        press_judge(page)
+        page.get_by_role("button", name=SWAP).click()
+        page.locator("#agreement").wait_for()
+        assert page.locator(".said").all_inner_texts() == ["A is better", "B is better"]
+        assert page.inner_text("#agreement") == "The two orders disagree: each time it took the one shown first."
+        press_judge(page)
+        page.get_by_role("button", name=SWAP).wait_for()
+        assert page.locator(".card").count() == 1  # a new pair of games
+
+
+def test_a_trace_is_saved_and_read_again_without_the_server(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "mine.json"
+    with searching_server() as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, WORDS)
+        press_judge(page)
+        page.get_by_role("button", name=SWAP).click()
+        page.locator("#agreement").wait_for()
+        shown = [page.inner_text(place) for place in ("#cards", "#agreement", "#episode", "#sides")]
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save the trace").click()
+        download.value.save_as(path)
+        assert download.value.suggested_filename.startswith("trace-")
+        assert not complaints
+        saved = json.loads(path.read_text())
+        assert saved["request"] == WORDS | {"domain": "general"}
+        assert [game["swapped"] for game in saved["games"]] == [False, True]
+        with visited(browser, server.url) as (again, more):
+            asked: list[str] = []
+            again.on("request", lambda request: asked.append(request.url))
+            again.locator("#file").set_input_files(path)
+            again.locator("#agreement").wait_for()
+            again.locator(".see").nth(1).click()
+            assert [again.inner_text(place) for place in ("#cards", "#agreement", "#episode", "#sides")] == shown
+            assert "Opened from mine.json" in again.inner_text("#origin")
+            assert again.locator("[name=context]").input_value() == CASE
+            again.reload()
+            asked.clear()
+            again.evaluate(
+                """(text) => {
+                  const held = new DataTransfer();
+                  held.items.add(new File([text], "dropped.json"));
+                  const told = (type) => new DragEvent(type, { dataTransfer: held, bubbles: true, cancelable: true });
+                  for (const type of ["dragover", "drop"]) document.body.dispatchEvent(told(type));
+                }""",
+                path.read_text(),
+            )
+            again.locator("#agreement").wait_for()
+            assert "dropped.json" in again.inner_text("#origin")
+            assert not asked
+            assert not more
+
+
+BROKEN = {
+    "words": "no json",
+    "other": '{"format": "something else"}',
+    "version": '{"format": "judge_r1 trace", "version": 9}',
+    "request": '{"format": "judge_r1 trace", "version": 1, "request": {"context": 3}, "games": []}',
+    "null": "null",
+}
+
+
+def broken_traces(good: dict[str, Any]) -> dict[str, str]:
+    """A good trace with one thing wrong, each."""
+    texts = dict(BROKEN)
+    for name, change in {
+        "no games": {"games": []},
+        "same order": {"games": [good["games"][0]] * 2},
+        "no verdict": {"games": [good["games"][0] | {"verdict": None}]},
+        "sure": {"games": [good["games"][0] | {"verdict": good["games"][0]["verdict"] | {"confidence": 7}}]},
+        "passages": {
+            "games": [good["games"][0] | {"turns": [{"text": "x", "query": None, "passages": [1], "notice": None}]}]
+        },
+    }.items():
+        texts[name] = json.dumps(good | change)
+    return texts
+
+
+def trace_of(**verdict: Any) -> dict[str, Any]:
+    said = {
+        "id": "0" * 32, "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "explanation": None,
+        "violated_principles": [{"number": 2, "name": "x"}], "confidence": 0.5, "evidence": [], "searches": 1,
+        "ended": "answer", "seconds": 0.1,
+    }  # fmt: skip
+    game = {"swapped": False, "turns": [], "verdict": said | verdict}
+    return {"format": "judge_r1 trace", "version": 1, "made": "2026-11-22T10:00:00Z",
+            "request": WORDS | {"domain": "general"}, "games": [game]}  # fmt: skip
+
+
+def test_files_that_are_no_traces_are_refused_in_a_sentence(browser: Any, tmp_path: Path) -> None:
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+        for name, text in broken_traces(trace_of()).items():
+            (tmp_path / name).write_text(text)
+            page.locator("#file").set_input_files(tmp_path / name)
+            until(page, f"document.getElementById('problem').textContent.startsWith('{name} cannot be opened: ')")
+            assert page.inner_text("#problem").count(".") == 1
+            assert page.locator("#result").is_hidden()
+        (tmp_path / "good").write_text(json.dumps(trace_of()))
+        page.locator("#file").set_input_files(tmp_path / "good")
+        page.locator(".card").wait_for()
+        assert page.locator("#problem").is_hidden()
+        assert not complaints
+
+
+def test_places_are_told_in_characters_and_false_ones_are_not_marked(browser: Any, tmp_path: Path) -> None:
+    places = ((2, 14, GOOD_SPAN), (3, 15, GOOD_SPAN), (40, 4000, "beyond"))
+    passages = [{"start": start, "end": end, "text": text, "score": 1.0} for start, end, text in places]
+    trace = trace_of()
+    turns = [{"text": "<think>open <search>q</search>", "query": "q", "passages": passages, "notice": "no more"}]
+    trace["games"][0]["turns"] = [*turns, {"text": "bare <answer>{}", "query": None, "passages": [], "notice": None}]
+    (tmp_path / "t.json").write_text(json.dumps(trace))
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+        page.locator("#file").set_input_files(tmp_path / "t.json")
+        page.locator(".card").wait_for()
+        assert marked(page) == [GOOD_SPAN]
+        assert page.locator("button.passage").count() == 1
+        assert page.locator("div.passage").count() == 2
+        kinds = page.locator(".block .kind").all_inner_texts()
+        assert kinds == ["thinks (never closed)", "writes", "answers (never closed)"]
+        assert page.locator(".notice").inner_text() == "Notice: no more"
+        assert not complaints
+
+
+@pytest.mark.parametrize("way", ["button", "escape"])
+def test_a_game_is_cancelled_and_given_up(browser: Any, way: str) -> None:
+    held = Held()
+    with LiveServer(service(held)) as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, WORDS)
+        press_judge(page)
+        wait_for(lambda: held.now == 1)
+        if way == "button":
+            page.get_by_role("button", name="Cancel").click()
+        else:
+            page.keyboard.press("Escape")
+        wait_for(lambda: held.left == 1 and held.now == 0)
+        until(page, "document.getElementById('status').textContent === 'Cancelled. The judge has stopped.'")
+        assert page.locator("#result").is_hidden()
+        assert page.locator("#problem").is_hidden()
+        assert page.locator("[name=context]").input_value() == CASE
+        held.go.set()
+        press_judge(page)
+        page.locator(".card .said").get_by_text("tie").wait_for()
+        held.go.clear()
+        page.get_by_role("button", name=SWAP).click()
+        wait_for(lambda: held.now == 1)
+        page.get_by_role("button", name="Cancel").click()
+        wait_for(lambda: held.now == 0)
+        until(page, "document.querySelectorAll('.card').length === 1")
+        assert page.inner_text(".card .said") == "A tie"
+        assert not complaints
+
+
+def test_a_key_is_asked_for_and_kept_in_memory_alone(browser: Any, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    secret = add_key(keys, "ana", per_minute=2)
+    with (
+        LiveServer(service("longer", keys=KeyFile(keys))) as server,
+        visited(browser, server.url) as (page, complaints),
+    ):
+        assert page.inner_text("#who") == ""
+        write_pair(page, WORDS | {"reasoning_a": GOOD + " long"})
+        press_judge(page)
+        field = page.get_by_label("API key")
+        field.wait_for()
+        assert page.evaluate("document.activeElement.name") == "key"
+        assert page.inner_text("#problem") == "This server asks for an API key."
+        field.fill("wrong")
+        field.press("Enter")
+        page.get_by_text("This API key is not known here").wait_for()
+        field.fill(secret)
+        field.press("Enter")
+        page.get_by_role("button", name=SWAP).wait_for()
+        assert page.locator("#problem").is_hidden()
+        assert not field.is_visible()
+        page.get_by_role("button", name=SWAP).click()
+        page.locator("#agreement").wait_for()
+        stored = "[localStorage.length, sessionStorage.length, document.cookie, location.href]"
+        assert page.evaluate(stored) == [0, 0, "", f"{server.url}/"]
+        assert secret not in page.content()
+        press_judge(page)  # the third in this minute
+        page.get_by_role("button", name="Judge in").wait_for()
+        told = page.inner_text("#problem")
+        assert told.startswith("The key has 2 judgments a minute: try again in ")
+        assert told.endswith(" s.")
+        assert page.get_by_role("button", name="Judge in").is_disabled()
+        assert all("401" in text or "429" in text for text in complaints)  # the browser's own lines
+
+
+def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
+    held = Held()
+    with small_server(browser, held, running=1, waiting=0) as (server, page):
+        press_judge(page)
+        assert page.inner_text("#problem") == "Reasoning A is empty: write or paste one."
+        assert page.evaluate("document.activeElement.name") == "reasoning_a"
+        write_pair(page, WORDS)
+        page.locator("[name=domain]").fill("über; drop")
+        press_judge(page)
+        assert page.inner_text("#problem").startswith("The domain is a plain word or two")
+        page.locator("[name=domain]").fill("")
+        page.locator("[name=context]").fill("x" * 1001)
+        assert page.inner_text("#count-context") == "1 word, 1.00 kB of 1.00 kB"
+        press_judge(page)
+        assert (
+            page.inner_text("#problem") == "The case has 1.00 kB, over the 1.00 kB that this server takes: shorten it."
+        )
+        page.locator("[name=context]").fill("one two\nthree")
+        assert page.inner_text("#count-context") == "3 words, 13 B of 1.00 kB"
+        with visited(browser, server.url) as (busy, _):
+            write_pair(busy, WORDS)
+            press_judge(busy)
+            wait_for(lambda: held.now == 1)
+            press_judge(page)
+            page.get_by_role("button", name="Judge in").wait_for()
+            assert page.inner_text("#problem") == "The queue is full: try again in 1 s."
+            held.go.set()
+            page.get_by_role("button", name="Judge", exact=True).wait_for()
+            until(page, "!document.getElementById('judge').disabled")
+        press_judge(page)
+        page.locator("#swap").wait_for()
+        assert page.locator("#problem").is_hidden()
+    with small_server(browser, Held(), seconds=0.3) as (_, page):
+        write_pair(page, WORDS)
+        press_judge(page)
+        until(page, "!document.getElementById('problem').hidden")
+        assert page.inner_text("#problem") == "No judgment within 0.3 s."
+        assert page.locator("#result").is_hidden()
+
+
+def test_a_server_that_is_gone_is_told(browser: Any) -> None:
+    with LiveServer(service("longer")) as server:
+        opened = visited(browser, server.url)
+        page, _ = opened.__enter__()
+        write_pair(page, WORDS)
+    press_judge(page)
+    until(page, "!document.getElementById('problem').hidden")
+    assert page.inner_text("#problem") == "The server cannot be reached: is it still running?"
+    opened.__exit__(None, None, None)
+
+
+def test_how_sure_the_judge_is(browser: Any) -> None:
+    for confidence, told in ((0.873, "87 % confident"), (0.9996, "over 99 % confident"), (1.0, "100 % confident")):
+        with LiveServer(service(Sure(confidence))) as server, visited(browser, server.url) as (page, _):
+            write_pair(page, WORDS | {"reasoning_a": GOOD + " and more", "context": ""})
+            press_judge(page)
+            page.locator("#swap").wait_for()
+            assert page.inner_text(".sure") == told
+            assert page.get_by_text("This judge wrote no text.").is_visible()
+            assert page.locator("#case").count() == 0
+            gauge = page.locator(".fill").bounding_box()["width"] / page.locator(".gauge").bounding_box()["width"]
+            assert gauge == pytest.approx(confidence, abs=0.01)
+
+
+def test_a_model_of_this_process_is_watched(browser: Any, model_folder: Path) -> None:
+    """Random weights in the served engine: no valid answer, and the page says why."""
+    options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=12"
+    shelf = CaseShelf()
+    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=shelf, batch_size=2))
+    with LiveServer(service(judge, shelf=shelf)) as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, WORDS)
+        press_judge(page)
+        page.locator("#swap").wait_for()
+        assert page.inner_text(".card .said") == "No valid answer"
+        assert "The game ended by: " in page.inner_text(".card")
+        assert page.locator(".turn").count() == 1
+        assert not complaints
+        page.locator("#swap").click()
+        page.locator("#agreement").wait_for()
+        assert "no valid answer" in page.inner_text("#agreement")
+
+
+def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
+    evil = dict.fromkeys(("context", "decision"), EVIL) | {"reasoning_a": EVIL + "1", "reasoning_b": EVIL}
+    trace = trace_of(explanation=EVIL, judge=EVIL, ended=EVIL, violated_principles=[{"number": 66, "name": EVIL}])
+    trace["request"] = evil | {"domain": EVIL}
+    passage = {"start": 0, "end": len(EVIL), "text": EVIL, "score": 1.0}
+    trace["games"][0]["turns"] = [
+        {"text": f"<think>{EVIL}</think>", "query": EVIL, "passages": [passage], "notice": EVIL}
+    ]
+    path = tmp_path / "<img src=x>.json"
+    path.write_text(json.dumps(trace))
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, evil)
+        press_judge(page)
+        page.locator("#swap").wait_for()
+        assert whole_text(page, "#case") == EVIL
+        assert page.locator(".pair .row").count() >= 1
+        page.locator("#file").set_input_files(path)
+        page.locator("#origin").wait_for()
+        for place in (".card", "#episode"):
+            assert EVIL in page.inner_text(place)
+        assert path.name in page.inner_text("#origin")
+        assert page.locator("img").count() == 0
+        assert page.locator("script").count() == 2
+        assert not complaints
+
+
+def test_the_policy_lets_nothing_else_run(browser: Any) -> None:
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+        refused = page.evaluate(
+            """() => { try { document.body.innerHTML = "<p>x"; } catch (error) { return error.name; } }"""
+        )
+        assert refused == "TypeError"
+        sent = page.evaluate("() => fetch('https://example.invalid/').then(() => 'sent', (error) => error.name)")
+        assert sent == "TypeError"
+        assert any("Content Security Policy" in text for text in complaints)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.reload()
+        assert asked == [f"{server.url}/"]  # one document, nothing else
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (820, 700), (1440, 900)])
+def test_it_fits_the_screen_and_can_be_read(browser: Any, width: int, height: int, scheme: str) -> None:
+    with (
+        searching_server() as server,
+        visited(browser, server.url, width, height, color_scheme=scheme) as (page, complaints),
+    ):
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        write_pair(page, WORDS | {"reasoning_b": BAD + "\n" + "w" * 200})
+        press_judge(page)
+        page.get_by_role("button", name=SWAP).click()
+        page.locator("#agreement").wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(CONTRAST) == []
+        assert not complaints
+
+
+def test_everything_has_a_name_and_a_place_in_the_order_of_keys(browser: Any) -> None:
+    unnamed = """() => [...document.querySelectorAll("input, select, textarea, button")]
+      .filter((e) => !(e.labels?.length || e.textContent.trim() || e.getAttribute("aria-label")))
+      .map((e) => e.outerHTML)"""
+    with searching_server() as server, visited(browser, server.url) as (page, complaints):
+        assert page.evaluate(unnamed) == []
+        order = []
+        for _ in range(8):
+            page.keyboard.press("Tab")
+            order.append(page.evaluate("document.activeElement.name || document.activeElement.id"))
+            assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+        assert order == ["example", "domain", "open", "context", "decision", "reasoning_a", "reasoning_b", "judge"]
+        page.locator("[name=example]").focus()
+        page.keyboard.press("ArrowDown")
+        assert page.locator("[name=reasoning_a]").input_value()
+        write_pair(page, WORDS)
+        assert page.locator("[name=example]").input_value() == ""
+        page.locator("#judge").focus()
+        page.keyboard.press("Enter")
+        page.locator("#swap").wait_for()
+        assert page.evaluate(unnamed) == []
+        live = page.locator("[role=status]")
+        assert live.get_attribute("aria-live") == "polite"
+        assert live.inner_text() == "A is better."
+        assert not complaints
+
+
+def test_an_example_is_chosen_and_its_truth_told(browser: Any) -> None:
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+        options = page.locator("[name=example] option").all_inner_texts()
+        assert len(options) == 5
+        page.select_option("[name=example]", index=2)
+        assert page.locator("[name=domain]").input_value() == "legal"
+        assert page.inner_text("#count-context").endswith("of 2.10 MB")
+        press_judge(page)
+        page.locator("#swap").wait_for()
+        assert (
+            page.inner_text("#truth") == "This example was written so that A is better: the other one violates P1, P3."
+        )
+        page.locator("[name=context]").press("End")
+        page.keyboard.type("!")
+        press_judge(page)
+        until(page, "document.getElementById('truth').hidden")
+        assert not complaints
+
+
+def test_a_large_case_is_shown_at_once(browser: Any, tmp_path: Path) -> None:
+    """1.5 MB with marks: judged, drawn and left again within seconds; the bound leaves room for a busy machine."""
+    context = CASE + " the town was quiet." * 75_000
+    with searching_server() as server, visited(browser, server.url) as (page, complaints):
+        write_pair(page, WORDS | {"context": context})
+        started = time.monotonic()
+        press_judge(page)
+        page.locator("#swap").wait_for()
+        assert time.monotonic() - started < 20
+        assert page.locator("#case mark").count() >= 1
+        assert not complaints
+
+
+def test_the_pictures_of_the_docs_are_drawn(browser: Any, tmp_path: Path) -> None:
+    from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
+    from scripts.serve_pictures import draw
+
+    case = Case.of(domain="legal", context=CASE, decision="ben owes", reference=GOOD, source="toy", license="x")
+    flaw = Flaw(principle=2, operator="other_number", span=Span(start=12, end=14))
+    origin = Origin(teacher="rules", seed=0, flaws=(flaw,))
+    pair = ReasoningPair.of(case, BAD, variant=1, origin=origin, seed=0)
+    with searching_server() as server:
+        draw(browser, server.url, [(case, pair)], tmp_path)
+    pictures = sorted(tmp_path.iterdir())
+    assert [picture.stem for picture in pictures] == [
+        f"serve-{name}" for name in ("dark", "episode", "pair", "phone", "verdict")
+    ]
+    assert all(10_000 < picture.stat().st_size < 300_000 for picture in pictures)
+
+
+def test_two_tabs_see_each_their_own_pair(browser: Any) -> None:
+    steps = Paced()
+    with (
+        searching_server(wait=steps) as server,
+        visited(browser, server.url) as (one, _),
+        visited(browser, server.url) as (two, _),
+    ):
+        write_pair(one, WORDS)
+        write_pair(two, WORDS | {"reasoning_a": BAD, "reasoning_b": GOOD})
+        press_judge(one)
+        press_judge(two)
+        wait_for(lambda: server.service.desk.now_running == 2)
+        steps.free()
+        one.locator("#swap").wait_for()
+        two.locator("#swap").wait_for()
+        assert [one.inner_text(".said"), two.inner_text(".said")] == ["A is better", "B is better"]

@@ -57,7 +57,7 @@ def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]
         "pandalm": ("pandalm", data / "pandalm", None),
         "hhh": ("hhh", data / "prometheus_eval", None),
         "mtbench-llmbar": ("llmbar", data / "llmbar", "MT-Bench"),
-        "longjudge-ma": ("longjudgebench", data / "longjudgebench", "ma"),
+        "longjudge-ma": ("longjudgebench", data / "longjudgebench", "ma:search"),
     }
 
 

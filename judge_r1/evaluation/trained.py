@@ -45,7 +45,9 @@ class Judged(NamedTuple):
 
     def items(self, row: str) -> str:
         """Equal for rows that were measured on the same items."""
-        return str(self.judges.get(row, {}).get("items", self.folder))
+        played = {entry["items"] for entry in self.judges.values()}
+        beside = played.pop() if len(played) == 1 else str(self.folder)  # a row that was not played: a file's own
+        return str(self.judges.get(row, {}).get("items", beside))
 
     def judge(self, row: str) -> str:
         """Equal for rows of the same judge."""

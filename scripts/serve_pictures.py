@@ -97,6 +97,7 @@ def draw(browser: "Browser", url: str, pairs: Sequence[tuple[Case, ReasoningPair
         view.locator(".see").first.click()
         view.locator("#result").evaluate("e => e.scrollIntoView()")
         view.screenshot(path=out / "serve-verdict.png")
+        view.locator(".see").nth(1).click()
         view.locator("#read").evaluate("e => e.scrollIntoView()")
         view.screenshot(path=out / "serve-episode.png")
     with opened(browser, url, (1280, 940), dark=True) as view:

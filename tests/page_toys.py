@@ -74,9 +74,14 @@ def visited(
     page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
     page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
+
+    def told(dialog: Any) -> None:
+        complaints.append(dialog.message)
+        dialog.dismiss()
+
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    page.on("dialog", told)
     page.goto(url)
     yield page, complaints
     page.close()

@@ -3,7 +3,7 @@ const TEXTS = ["context", "decision", "reasoning_a", "reasoning_b"];
 const DOMAIN = /^[a-z][a-z0-9_ -]*$/;
 const bytesOf = (text) => new Blob([text]).size;
 const size = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 999_500 ? `${(bytes / 1000).toPrecision(3)} kB` : `${(bytes / 1e6).toPrecision(3)} MB`);
-const counted_words = (text) => text.match(/\S+/g)?.length ?? 0;
+const wordCount = (text) => text.match(/\S+/g)?.length ?? 0;
 
 function pairForm(form, { limits, examples }) {
   const at = (name) => form.elements[name];
@@ -23,7 +23,7 @@ function pairForm(form, { limits, examples }) {
 
   function count(name) {
     const text = at(name).value, bytes = bytesOf(text), line = document.getElementById(`count-${name}`);
-    line.textContent = text ? `${plural(counted_words(text), "word")}, ${size(bytes)}${name === "context" ? ` of ${size(limits.case)}` : ""}` : "";
+    line.textContent = text ? `${plural(wordCount(text), "word")}, ${size(bytes)}${name === "context" ? ` of ${size(limits.case)}` : ""}` : "";
     line.classList.toggle("over", name === "context" && bytes > limits.case);
   }
 

@@ -136,7 +136,7 @@ function askKey(game) {
 }
 
 function judge() {
-  if (running) return;
+  if (running || place("judge").disabled) return;
   const request = form.read(), fault = form.wrong(request);
   if (fault) {
     complain(fault[1]);

@@ -15,6 +15,9 @@ function blocks(text) {
   return found;
 }
 
+// A search past the budget is answered with a notice alone and has no number.
+const searched = (turn) => turn.query !== null && turn.notice === null;
+
 // The server counts characters, a browser UTF-16 units: where the characters at `places` stand in `text`.
 function unitsAt(text, places) {
   const wanted = [...new Set(places)].sort((one, other) => one - other), found = new Map();
@@ -31,7 +34,7 @@ function shownSpans(turns, context) {
   const passages = turns.flatMap((turn) => turn.passages), at = unitsAt(context, passages.flatMap(({ start, end }) => [start, end]));
   let search = 0;
   return turns.flatMap((turn) => {
-    if (turn.query !== null) search++;
+    if (searched(turn)) search++;
     return turn.passages.map((passage) => ({ passage, start: at.get(passage.start), end: at.get(passage.end), kind: "shown", tag: String(search) }))
       .filter(({ start, end, passage }) => start >= 0 && end > start && context.slice(start, end) === passage.text);
   });
@@ -46,8 +49,8 @@ function turnNode(turn, number, search, spans, jump) {
   });
   return make("section", { class: "turn", "aria-label": `Turn ${number}` },
     blocks(turn.text).map(([kind, text, closed]) => make("div", { class: `block ${kind}` },
-      make("span", { class: "kind" }, NAMES[kind] + (kind === "search" && turn.query !== null ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
-    passages.length ? [make("span", { class: "kind" }, "shown from the case"), passages] : turn.query !== null && !turn.notice ? make("p", { class: "soft" }, "Nothing was found.") : null,
+      make("span", { class: "kind" }, NAMES[kind] + (kind === "search" && searched(turn) ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
+    passages.length ? [make("span", { class: "kind" }, "shown from the case"), passages] : searched(turn) ? make("p", { class: "soft" }, "Nothing was found.") : null,
     turn.notice ? make("p", { class: "notice" }, `Notice: ${turn.notice}`) : null);
 }
 const NAMES = { think: "thinks", search: "search", answer: "answers", text: "writes" };
@@ -55,7 +58,7 @@ const NAMES = { think: "thinks", search: "search", answer: "answers", text: "wri
 // The turns of a game, and while it is played what the judge is doing now.
 function episodeView(game, spans, jump) {
   let search = 0;
-  const turns = game.turns.map((turn, at) => turnNode(turn, at + 1, turn.query !== null ? ++search : search, spans, jump));
+  const turns = game.turns.map((turn, at) => turnNode(turn, at + 1, searched(turn) ? ++search : search, spans, jump));
   if (game.swapped) turns.unshift(make("p", { class: "notice" }, "In this game the judge saw your B first: what it calls A is your B."));
   if (!game.verdict) turns.push(make("p", { class: "now" }, make("span", { class: "pulse", "aria-hidden": "true" }), game.now));
   else if (!game.turns.length) turns.push(make("p", { class: "soft" }, "This judge wrote no text."));

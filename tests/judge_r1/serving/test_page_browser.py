@@ -36,6 +36,7 @@ from judge_r1.shelf import CaseShelf
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"
 SWAP = "Swap the order and judge again"
 GOOD_SPAN, BAD_SPAN = "ana paid 34.", "ben paid nothing."
+FIRST = f"\N{GRINNING FACE} {GOOD_SPAN}"  # a sentence of the case, as it is shown
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
         assert page.locator("mark.shown").count() == 0
         steps.go()
         page.locator("#case mark.shown").wait_for()
-        assert page.locator("#case mark").evaluate("e => e.firstChild.data") == GOOD_SPAN
+        assert page.locator("#case mark").evaluate("e => e.firstChild.data") == FIRST
         assert page.locator(".card .said").inner_text() == "Reading and thinking"
         assert "ana paid" in page.inner_text("#status")
         assert page.locator(".think .text").all_inner_texts() == ["who paid, and <b>how much</b>?"]
@@ -94,7 +95,7 @@ def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
         page.get_by_role("button", name=SWAP).wait_for()
         assert whole_text(page, "#case") == CASE
         assert marked(page) == [
-            GOOD_SPAN,
+            FIRST,
             BAD_SPAN,
         ]
         assert page.locator("#case .tag").all_inner_texts() == ["1", "2"]
@@ -109,7 +110,7 @@ def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
         page.locator("button.passage").nth(1).click()
         assert page.locator("#case .here").evaluate("e => e.firstChild.data") == BAD_SPAN
         page.get_by_role("button", name="Next evidence").click()
-        assert page.locator("#case .here").evaluate("e => e.firstChild.data") == GOOD_SPAN
+        assert page.locator("#case .here").evaluate("e => e.firstChild.data") == FIRST
         assert not complaints
 
 
@@ -349,6 +350,8 @@ def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
             press_judge(page)
             page.get_by_role("button", name="Judge in").wait_for()
             assert page.inner_text("#problem") == "The queue is full: try again in 1 s."
+            page.locator("[name=decision]").press("Control+Enter")  # not before the time is over
+            assert held.began == 1
             held.go.set()
             page.get_by_role("button", name="Judge", exact=True).wait_for()
             until(page, "!document.getElementById('judge').disabled")

@@ -1,4 +1,4 @@
-"""What the order of presentation does to a pairwise judge: of games as they come, and of pairs judged in both orders."""
+"""What the order of presentation does to a pairwise judge, by games as they come and by pairs judged in both orders."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -173,7 +173,7 @@ def test_there_is_no_global_search() -> None:
 def test_texts_of_a_benchmark_reach_the_games_that_show_them_alone(
     subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """LongJudgeBench's outputs stand in a case for each query and order; asked for the words of all, it gives its own."""
+    """LongJudgeBench's outputs stand in a case for each query and order; asked for all words, it gives its own."""
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "judge_r1" / "benchmarks"))
     from longjudge_toys import toy_checkout
 

@@ -40,6 +40,15 @@ judging = (evaluate, benchmarks, replay, calibrate, analyse, report, serve, keys
 for group in (*building, *training, *judging, inspect):
     group.register(app)
 
+EXTRAS = {
+    "anyio": "endpoints",
+    "httpx": "endpoints",
+    "tenacity": "endpoints",
+    "torch": "train",
+    "transformers": "train",
+}
+"""The smallest extra that brings a package; for others `all` is named."""
+
 
 def main() -> None:
     """Run a command; a mistake of the user's is one sentence on standard error and exit status 2 (75 where another
@@ -55,7 +64,8 @@ def main() -> None:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        print(f"error: {error.name} is not installed: pip install 'judge-r1[all]'", file=sys.stderr)
+        extra = EXTRAS.get(error.name or "", "all")
+        print(f"error: {error.name} is not installed: pip install 'judge-r1[{extra}]'", file=sys.stderr)
         sys.exit(2)
 
 

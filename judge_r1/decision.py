@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from math import exp
 from typing import Any
 
-from judge_r1.episode import Episode, Finished
+from judge_r1.records import Trajectory
 
 _KEYED = re.compile(r'"comparison"\s*:\s*"\s*[AB]\s*([<>])\s*[AB]\s*"', re.IGNORECASE)
 _BARE = re.compile(r"\b[AB]\s*([<>])\s*[AB]\b", re.IGNORECASE)
 _TURNED = str.maketrans("<>", "><")
 
 
-def place_of_decision(text: str) -> int | None:
+def place_of_sign(text: str) -> int | None:
     """Where the `<` or `>` of the comparison stands: that of the last JSON key `comparison`, or in a text without it
     the first comparison, as the parsers have it. None where there is none."""
     keyed = list(_KEYED.finditer(text))
@@ -45,24 +45,42 @@ def confidence(chosen: float, rival: float | None) -> float:
     return 1 / (1 + exp(min(rival - chosen, 700.0))) if rival is not None else min(1.0, exp(chosen))
 
 
-def episode_confidence(episode: Episode, decode: Callable[[Sequence[int]], str]) -> float | None:
-    """Of an episode that ended with a judgment; None for any other, or where no token of it shows the comparison."""
-    if not isinstance(episode.state, Finished) or episode.state.judgment is None:
+def decision_place(trajectory: Trajectory, decode: Callable[[Sequence[int]], str]) -> int | None:
+    """The place among `token_ids` of the id that decides: the one with which the sign of the answer comes to be. None
+    where the episode ended without a judgment, or where the sign does not stand beyond doubt: what was thought before
+    the answer may compare, too, and a sign that says otherwise than the judgment is not the one."""
+    if trajectory.judgment is None or not trajectory.turns or not trajectory.token_ids:
         return None
-    mask = episode.loss_mask
-    start = len(mask) - next((n for n, sampled in enumerate(reversed(mask)) if not sampled), len(mask))
-    ids = episode.token_ids[start:]
-    if (place := place_of_decision(decode(ids))) is None:
+    begin = len(trajectory.loss_mask)
+    while begin and trajectory.loss_mask[begin - 1]:
+        begin -= 1
+    ids, text = trajectory.token_ids[begin:], trajectory.turns[-1].text
+    answer = max(text.rfind("</think>"), text.rfind("<answer>"), 0)
+    found = place_of_sign(text[answer:])
+    if found is None or decode(ids)[: len(text)] != text:
         return None
-    at = start + bisect_left(range(len(ids)), place + 1, key=lambda n: len(decode(ids[: n + 1])))
-    return confidence(episode.logprobs[at], episode.rivals.get(at))
+    sign = answer + found
+    a_is_better = (text[:sign].rstrip()[-1:].upper() == "A") == (text[sign] == ">")
+    if a_is_better != (trajectory.judgment.comparison == "A>B"):
+        return None
+    count = bisect_left(range(len(ids) + 1), True, key=lambda n: len(decode(ids[:n]).rstrip("\ufffd")) > sign)
+    return begin + count - 1
+
+
+def token_confidence(
+    trajectory: Trajectory, rivals: Mapping[int, float], decode: Callable[[Sequence[int]], str]
+) -> float | None:
+    """Of an episode over tokens; `rivals` are the log-probabilities of deciding the other way, by place. None where
+    nobody can say which token decided."""
+    place = decision_place(trajectory, decode)
+    return None if place is None else confidence(trajectory.logprobs[place], rivals.get(place))
 
 
 def chat_confidence(entries: Sequence[Mapping[str, Any]] | None) -> float | None:
     """From what a chat endpoint returns as `logprobs.content`: each token with its log-probability and perhaps the
     likeliest ones in its place."""
     entries = entries or ()
-    if (place := place_of_decision("".join(entry["token"] for entry in entries))) is None:
+    if (place := place_of_sign("".join(entry["token"] for entry in entries))) is None:
         return None
     read = 0
     for entry in entries:

@@ -244,6 +244,8 @@ class Turn(Record):
 
 INFRASTRUCTURE = "infrastructure_"
 """How `ended` begins where something outside the policy ended the episode."""
+PROMPT_TOO_LONG = "prompt_too_long"
+"""How an episode ended that could not begin: its prompt, with room for an answer, is more than may be read."""
 
 
 class Trajectory(Record):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.benchmarks import Suite
+from judge_r1.evaluation.position import consistency, first_preferred
 from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.evaluation.summary import BadSummary, compared, with_holm
 from judge_r1.games import ItemOutcome
@@ -47,24 +48,6 @@ def item_row(name: str, outcomes: Sequence[ItemOutcome], settings: dict[str, Any
         "by_principle": {},
         "extra": suite.extra(outcomes),
     }
-
-
-def first_preferred(outcomes: Sequence[ItemOutcome]) -> float | None:
-    """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
-    decided = [game for o in outcomes for game in o.games if game.winner is not None]
-    return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
-
-
-def consistency(outcomes: Sequence[ItemOutcome]) -> float | None:
-    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any."""
-    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}
-    both = [
-        (winner, games[item, member, sample, order[::-1]])
-        for (item, member, sample, order), winner in games.items()
-        if len(order) == 2 and order[0] < order[1] and (item, member, sample, order[::-1]) in games
-    ]
-    decided = [(one, other) for one, other in both if one is not None and other is not None]
-    return sum(one == other for one, other in decided) / len(decided) if decided else None
 
 
 def _slice(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:

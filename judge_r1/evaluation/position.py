@@ -1,8 +1,10 @@
-"""What the order of presentation does to a pairwise judge: each pair judged in both orders."""
+"""What the order of presentation does to a pairwise judge, by games as they come and by pairs judged in both orders."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
+
+from judge_r1.games import ItemOutcome
 
 Answer = Literal["A", "B", "tie"] | None
 """The letter as the judge wrote it, about what was shown to it; None is an invalid answer."""
@@ -70,3 +72,21 @@ def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
         else:
             half_tied += 1
     return Position(pairs, consistent, first, second, half_tied, invalid)
+
+
+def first_preferred(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
+    decided = [game for o in outcomes for game in o.games if game.winner is not None]
+    return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
+
+
+def consistency(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any."""
+    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}
+    both = [
+        (winner, games[item, member, sample, order[::-1]])
+        for (item, member, sample, order), winner in games.items()
+        if len(order) == 2 and order[0] < order[1] and (item, member, sample, order[::-1]) in games
+    ]
+    decided = [(one, other) for one, other in both if one is not None and other is not None]
+    return sum(one == other for one, other in decided) / len(decided) if decided else None

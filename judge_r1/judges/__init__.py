@@ -61,7 +61,7 @@ class Making:
 
 @dataclass(frozen=True)
 class JudgeKind:
-    """How a judge is made. `parser` is the one that its headline counts by."""
+    """How a judge is made, and whether its SPEC must name a model."""
 
     about: str
     make: Callable[[Making], Judge]

@@ -13,13 +13,11 @@ from judge_r1.config import EpisodeConfig, load_recipe, with_options
 from judge_r1.decision import flips
 from judge_r1.episode import Episode
 from judge_r1.judges import JUDGES, Judge, JudgeKind, Making, Played
-from judge_r1.judges.beginning import TOO_LONG, Beginning, settings_of, unplayed
+from judge_r1.judges.beginning import Beginning, settings_of, unplayed
 from judge_r1.judges.places import judge_at
 from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.play import new_retriever, play_episodes
 from judge_r1.tokens import Codec
-
-__all__ = ["TOO_LONG", "AgenticJudge", "episode_config"]
 
 
 class AgenticJudge:

@@ -6,16 +6,13 @@ from typing import Any
 
 from judge_r1.asks import Ask, Prompted
 from judge_r1.config import EpisodeConfig
-from judge_r1.decision import episode_confidence
+from judge_r1.decision import token_confidence
 from judge_r1.episode import Episode
 from judge_r1.judges import BadJudge, Making, Played
 from judge_r1.one_turn import OneTurn
 from judge_r1.play import PromptTooLong, episode_seed, question_episode
-from judge_r1.records import Trajectory
+from judge_r1.records import PROMPT_TOO_LONG, Trajectory
 from judge_r1.tokens import Codec
-
-TOO_LONG = "prompt_too_long"
-"""How an episode ends that could not begin: its prompt, with room for an answer, is more than may be read."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,8 @@ class Beginning:
 
     def played(self, ask: Ask, episode: Episode, usage: dict[str, float] | None = None) -> Played:
         trajectory = episode.trajectory()
-        return Played(ask, trajectory, ask.read(trajectory), episode_confidence(episode, self.codec.decode), usage)
+        sure = token_confidence(trajectory, episode.rivals, self.codec.decode)
+        return Played(ask, trajectory, ask.read(trajectory), sure, usage)
 
 
 def refuse_prompted(name: str, ask: Ask, prompted: bool) -> None:
@@ -97,7 +95,14 @@ def refuse_prompted(name: str, ask: Ask, prompted: bool) -> None:
 def unplayed(ask: Ask) -> Played:
     """An ask whose prompt does not fit: nothing was cut, nothing was asked."""
     trajectory = Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended=TOO_LONG, text_only=True
+        prompt_ids=(),
+        token_ids=(),
+        loss_mask=(),
+        logprobs=(),
+        turns=(),
+        judgment=None,
+        ended=PROMPT_TOO_LONG,
+        text_only=True,
     )
     return Played(ask, trajectory, ask.read(trajectory))
 

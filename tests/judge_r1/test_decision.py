@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from toys import BytesCodec, mini_pairs
 
 from judge_r1.config import load_recipe
-from judge_r1.decision import chat_confidence, confidence, episode_confidence, flips, place_of_decision
+from judge_r1.decision import chat_confidence, confidence, flips, place_of_sign, token_confidence
 from judge_r1.episode import Budget, Episode
 from judge_r1.parsing import parse_tolerant
 
@@ -19,10 +19,10 @@ CODEC = BytesCodec(b"<answer>", b'": "', b">B", b"<B", b"A")
 
 
 def test_the_place_is_that_of_the_comparison() -> None:
-    assert ANSWER[: place_of_decision(ANSWER)].endswith('"comparison": "A')
-    assert place_of_decision("I take B < A here; A>B not") == 9
-    assert place_of_decision("nothing") is None
-    assert place_of_decision('{"comparison": "A\\u003eB"}') is None
+    assert ANSWER[: place_of_sign(ANSWER)].endswith('"comparison": "A')
+    assert place_of_sign("I take B < A here; A>B not") == 9
+    assert place_of_sign("nothing") is None
+    assert place_of_sign('{"comparison": "A\\u003eB"}') is None
 
 
 def played(ids: list[int], **fields: object) -> Episode:
@@ -31,21 +31,32 @@ def played(ids: list[int], **fields: object) -> Episode:
     return episode
 
 
+def sure(episode: Episode) -> float | None:
+    return token_confidence(episode.trajectory(), episode.rivals, CODEC.decode)
+
+
 def test_an_episode_knows_the_token_that_decided() -> None:
     ids = CODEC.encode_trusted(ANSWER)
     episode = played(ids)
     at = len(ids) - 1 - ids[::-1].index(CODEC.id_of(b">B"))
-    assert episode_confidence(episode, CODEC.decode) == pytest.approx(exp(-0.001 * at))
+    assert sure(episode) == pytest.approx(exp(-0.001 * at))
     episode.rivals[at] = -1.0
     p, q = exp(-0.001 * at), exp(-1.0)
-    assert episode_confidence(episode, CODEC.decode) == pytest.approx(p / (p + q))
+    assert sure(episode) == pytest.approx(p / (p + q))
 
 
 def test_bare_answers_and_what_is_no_judgment() -> None:
     bare = [*CODEC.encode_trusted('ok {"comparison": "B > A", "violated_principles": []}'), 0]
     episode = played(bare, eos_ids=(0,), parse_bare=parse_tolerant)
-    assert episode_confidence(episode, CODEC.decode) == pytest.approx(exp(-0.001 * bare.index(ord(">"))))
-    assert episode_confidence(played(CODEC.encode_trusted("<answer>A>B</answer>")), CODEC.decode) is None
+    assert sure(episode) == pytest.approx(exp(-0.001 * bare.index(ord(">"))))
+    assert sure(played(CODEC.encode_trusted("<answer>A>B</answer>"))) is None
+
+
+def test_a_comparison_in_the_thought_is_not_the_decision() -> None:
+    ids = [*CODEC.encode_trusted(f"<think>{JUDGMENT.replace('A>B', 'A<B')}? no</think>{JUDGMENT} or A<B"), 0]
+    episode = played(ids, eos_ids=(0,), parse_bare=parse_tolerant)
+    at = len(ids) - 1 - ids[::-1].index(CODEC.id_of(b">B"))
+    assert sure(episode) == pytest.approx(exp(-0.001 * at))
 
 
 @given(st.floats(-30, 0), st.floats(-30, 0))
@@ -106,5 +117,7 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
         logits = model(before).logits[0, -1].float()
     chosen = episode.token_ids[decides]
     pair = torch.softmax(logits[[chosen, flipped[chosen]]], -1)
-    assert episode_confidence(episode, codec.decode) == pytest.approx(float(pair[0]), abs=1e-3)
+    assert token_confidence(episode.trajectory(), episode.rivals, codec.decode) == pytest.approx(
+        float(pair[0]), abs=1e-3
+    )
     assert float(pair[0]) >= 0.5

@@ -3,8 +3,10 @@
 Every case's text is made of words that no other case has, so a passage tells where it comes from.
 """
 
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from toy_embedder import ToyEmbedder
 
+from judge_r1.benchmarks import BENCHMARKS
+from judge_r1.config import EpisodeConfig
+from judge_r1.episode import Budget
+from judge_r1.play import case_search, new_retriever
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder
 from retrieval.errors import BadVectors, RetrievalError, UnknownCase
@@ -161,3 +167,40 @@ def test_there_is_no_global_search() -> None:
     for missing in (None, "*", ("a", "b")):
         with pytest.raises(RetrievalError):
             retriever.search([(missing, "fact")], 3)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("subset", ["surge:content:search", "wp_bench:search", "ma:search", "verify_bench_hard:search"])
+def test_texts_of_a_benchmark_reach_the_games_that_show_them_alone(
+    subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LongJudgeBench's outputs stand in a case for each query and order; asked for all words, it gives its own."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "judge_r1" / "benchmarks"))
+    from longjudge_toys import toy_checkout
+
+    suite = BENCHMARKS.get("longjudgebench").load(toy_checkout(tmp_path), subset)
+    asks, others = suite.asks(), " ".join(suite.texts.values())
+    retriever = new_retriever(suite.texts, EpisodeConfig(retriever="bm25"))
+    assert len({ask.case_id for ask in asks}) == len(asks) > 1
+    for ask in asks:
+        assert ask.case_id is not None
+        assert ask.case_id.startswith(f"{ask.item.item_id}/")
+        found = case_search(retriever, ask.case_id, others, 99)
+        assert found
+        text = suite.texts[ask.case_id]
+        assert all((e.case_id, e.text) == (ask.case_id, text[e.start : e.end]) for e in found)
+
+
+def test_a_context_reaches_the_pairs_that_are_about_it_alone(tmp_path: Path) -> None:
+    texts = texts_of(["a", "b", "c"])
+    lines = [
+        {"question": "q", "context": text, "positive_response": "p", "negative_response": "n"}
+        for text in texts.values()
+    ]
+    (tmp_path / "conciseness_qa.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    suite = BENCHMARKS.get("contextualjudgebench").load(tmp_path, "conciseness_qa")
+    retriever = new_retriever(suite.texts, EpisodeConfig(retriever="bm25", budget=Budget(passage_words=4)))
+    for ask in suite.asks():
+        own = int(ask.item.item_id.rpartition("/")[2])
+        found = case_search(retriever, ask.case_id or "", " ".join(texts.values()), 99)
+        words = {word[3] for e in found for word in e.text.split() if word.startswith("own")}
+        assert words == {str(own)}

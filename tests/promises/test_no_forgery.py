@@ -11,12 +11,15 @@ from toys import BytesCodec, evidence, make_case, make_pair, mini_pairs
 
 from judge_r1.backends import Sampling
 from judge_r1.backends.scripted import ScriptedBackend
+from judge_r1.benchmarks.ratings import rating_question, read_rating
 from judge_r1.config import EpisodeConfig
 from judge_r1.episode import Budget, Episode, Search
+from judge_r1.one_turn import OneTurn
 from judge_r1.pairs import PairSet
 from judge_r1.play import Player, new_episode
-from judge_r1.prompts import judge_prompt
-from judge_r1.records import Case, ReasoningPair
+from judge_r1.prompts import Prompt, judge_prompt, question_prompt
+from judge_r1.questions import Question
+from judge_r1.records import Case, ReasoningPair, ScoresVerdict
 from judge_r1.tags import NAMES, TAG, neutralise, restore
 from judge_r1.tokens import Codec, Unencodable
 
@@ -242,3 +245,39 @@ def test_restore_is_the_inverse_where_nothing_was_neutralised_before(text: str) 
 @pytest.mark.parametrize("text", ["p < 0.05 > q", "<b>bold</b>", "a<answers>b", "<thinking>", "x </ think>", "‹›"])
 def test_what_is_no_tag_of_ours_stays(text: str) -> None:
     assert neutralise(text) == text
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_what_a_direct_judge_is_asked_holds_the_control_tokens_of_its_template_and_no_other(
+    name: str, hostile: str
+) -> None:
+    """The prompt of Table 11, and a benchmark's own, whose answer is one turn of plain text."""
+    codec = real_tokenizers.codec(name)
+
+    def prompts(text: str) -> list[Prompt]:
+        question = Question("general", f"ask {text}", f"one {text}", f"two {text}", "c", f"case {text}")
+        return [
+            question_prompt(question, context="full", searches=0, style="direct"),
+            rating_question(f"ask {text}", f"one {text}").prompt,
+        ]
+
+    for calm, prompt in zip(prompts("x"), prompts(hostile), strict=True):
+        ids = codec.prompt_ids(prompt)
+        expected = [token for token in codec.prompt_ids(calm) if token in codec.added]
+        assert [token for token in ids if token in codec.added] == expected != []
+        assert codec.decode(ids).count(neutralise(hostile)) >= len(prompt.inserted)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_tags_in_an_answer_of_plain_text_are_text(hostile: str) -> None:
+    """A judge that repeats what it was shown ends where it stops, and is read by its last line as any other."""
+    codec = real_tokenizers.codec("tiny")
+    said = f"{hostile}\nRating: 7"
+    ids = codec.encode_inserted(said)
+    eos = codec.tokenizer.eos_token_id
+    episode = OneTurn((), Budget(max_searches=0, response_tokens=len(ids) + 1), codec, eos_ids=(eos,))
+    episode.feed([*ids, eos], [0.0] * (len(ids) + 1))
+    trajectory = episode.trajectory()
+    assert (trajectory.ended, trajectory.judgment, trajectory.searches) == ("answer", None, 0)
+    assert read_rating(trajectory.turns[-1].text) == ScoresVerdict(scores=(7.0,))

@@ -16,10 +16,9 @@ from judge_r1.evaluation.agreement import balanced_accuracy, matthews
 from judge_r1.evaluation.position import SWAPPED, Answer, position
 from judge_r1.evaluation.ranking import kendall, pair_accuracy, pooled, spearman
 from judge_r1.games import ItemOutcome
-from judge_r1.records import InvalidVerdict
+from judge_r1.records import PROMPT_TOO_LONG, InvalidVerdict
 
 Measures = dict[str, float | None]
-TOO_LONG = "prompt_too_long"
 
 
 def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
@@ -29,7 +28,7 @@ def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> d
     }
     games = [game for outcome in outcomes for game in outcome.games]
     invalid = [game.verdict.reason for game in games if isinstance(game.verdict, InvalidVerdict)]
-    shared: Measures = {"invalid": len(invalid) / len(games), "too_long": invalid.count(TOO_LONG) / len(games)}
+    shared: Measures = {"invalid": len(invalid) / len(games), "too_long": invalid.count(PROMPT_TOO_LONG) / len(games)}
     if len(columns) > 1:
         accuracies = {column: sum(o.credit for o in part) / len(part) for column, part in columns.items()}
         return {**shared, **averages(accuracies)}

@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from judge_r1.config import EpisodeConfig
-from judge_r1.evaluation.analysis.decision import decision_place
+from judge_r1.decision import decision_place
 from judge_r1.evaluation.analysis.gaps import gap_ci
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
 from judge_r1.evaluation.analysis.looking import last_attention
@@ -59,7 +59,7 @@ def looks(judged: Judged, member: int, model: Any, codec: Codec) -> tuple[list[L
     without = layers = 0
     for item in judged.suite.items:
         for trace in (trace for trace in judged.results[item.item_id] if trace.member == member):
-            place = decision_place(trace.trajectory, codec)
+            place = decision_place(trace.trajectory, codec.decode)
             question = judged.suite.question(item, trace.order)
             if place is None or not isinstance(question, Question):
                 without += 1

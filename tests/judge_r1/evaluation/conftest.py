@@ -1,0 +1,1 @@
+"""Puts this folder on the path, so that the rooms below it find its toys."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judge_r1.evaluation.item_summary import consistency, first_preferred
+from judge_r1.evaluation.position import consistency, first_preferred
 from judge_r1.evaluation.runner import Results
 from judge_r1.evaluation.table import Grid, share
 

@@ -1,7 +1,9 @@
+"""The token with which a judge decides, against a scan of every prefix, by real tokenizers."""
+
 import pytest
 import real_tokenizers
 
-from judge_r1.evaluation.analysis.decision import decision_place
+from judge_r1.decision import decision_place
 from judge_r1.records import Judgment, Trajectory, Turn
 
 JSON = '{"comparison": "A<B", "violated_principles": [2]}'
@@ -40,7 +42,7 @@ def test_the_place_is_where_the_sign_comes_to_be(name: str, texts: tuple[str, ..
     """Against a scan of every prefix: before the place the answer has no sign, with it there is one."""
     codec = real_tokenizers.codec(name)
     trajectory = told(name, *texts)
-    place = decision_place(trajectory, codec)
+    place = decision_place(trajectory, codec.decode)
     assert place is not None
     begin = len(trajectory.token_ids) - len(codec.encode_written(texts[-1]))
     before, after = (codec.decode(trajectory.token_ids[begin:end]) for end in (place, place + 1))
@@ -51,19 +53,19 @@ def test_the_place_is_where_the_sign_comes_to_be(name: str, texts: tuple[str, ..
 
 def test_an_answer_that_says_otherwise_than_the_judgment_has_no_certain_place() -> None:
     codec = real_tokenizers.codec("smollm2")
-    assert decision_place(told("smollm2", f"<answer>{JSON}</answer>", comparison="A>B"), codec) is None
+    assert decision_place(told("smollm2", f"<answer>{JSON}</answer>", comparison="A>B"), codec.decode) is None
 
 
 def test_b_better_than_a_may_be_written_with_either_sign() -> None:
     codec = real_tokenizers.codec("smollm2")
     trajectory = told("smollm2", JSON.replace("A<B", "B > A"))
-    place = decision_place(trajectory, codec)
+    place = decision_place(trajectory, codec.decode)
     assert place is not None
     assert codec.decode([trajectory.token_ids[place]]).strip() == ">"
 
 
 def test_there_is_none_without_a_valid_answer() -> None:
     codec = real_tokenizers.codec("smollm2")
-    assert decision_place(told("smollm2", JSON, comparison=None), codec) is None
+    assert decision_place(told("smollm2", JSON, comparison=None), codec.decode) is None
     silent = told("smollm2", JSON).model_copy(update={"turns": (), "token_ids": (), "loss_mask": (), "logprobs": ()})
-    assert decision_place(silent, codec) is None
+    assert decision_place(silent, codec.decode) is None

@@ -33,9 +33,8 @@ class Held:
     """Plays like `rule`, but no game ends before `go` is set; counts those that began, that were given up, and that are
     under way."""
 
-    settings: dict[str, Any] = {}
-
     def __init__(self, rule: str = "longer") -> None:
+        self.settings: dict[str, Any] = {}
         self._judge, self.name, self.go = make_judge(rule, Making("")), f"held-{rule}", threading.Event()
         self.began = self.left = self.now = 0
 

@@ -21,7 +21,7 @@ and get the verdict with the evidence that was read. Every problem is `{"error":
 def create_app(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.ready = True
+        service.ready, service.desk.closing = True, False
         yield
         service.ready = False
         await service.desk.drain(service.drain_seconds)

@@ -9,9 +9,9 @@ from judge_r1.serving.service import Service
 
 
 def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["cases"], responses=documented(401))
+    routes = APIRouter(tags=["cases"], responses=documented())
 
-    @routes.put("/v1/cases", responses=documented(413, 503))
+    @routes.put("/v1/cases", responses=documented(400))
     async def put_case(body: CaseRequest, request: Request) -> CaseResponse:
         """Keep a case to judge it many times; its index is kept, too. The least used give way."""
         owner = owner_of(request)

@@ -14,15 +14,16 @@ from judge_r1.judges import Played
 from judge_r1.loaded import judged
 from judge_r1.serving.events import Emit, EventStream, event
 from judge_r1.serving.gate import charge, owner_of
-from judge_r1.serving.judging import PROBLEMS, told
+from judge_r1.serving.judging import told
 from judge_r1.serving.leaving import while_there
 from judge_r1.serving.plain import EXAMPLES, Form, PlainPair, Unreadable, answer_in, read_plain, text_of
 from judge_r1.serving.problems import documented
-from judge_r1.serving.schemas import ChatMessage, ChatRequest, JudgeRequest
+from judge_r1.serving.schemas import ChatMessage, ChatRequest, JudgeRequest, OpenAIProblem
 from judge_r1.serving.service import Service
 
 ALIAS = "judge-r1"
 """What the judge is called beside its own name."""
+PROBLEMS = documented(400, 404, 429, 502, 504, model=OpenAIProblem)
 _PIECE = 40
 """Characters in a chunk of a streamed answer."""
 
@@ -31,20 +32,20 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["OpenAI"])
     created = int(time.time())
 
-    @routes.get("/v1/models")
+    @routes.get("/v1/models", responses=documented(model=OpenAIProblem))
     async def models() -> dict[str, Any]:
         """The judge, by its own name and as `judge-r1`."""
         entry = {"object": "model", "created": created, "owned_by": "judge_r1"}
         return {"object": "list", "data": [{"id": name, **entry} for name in (service.judge.name, ALIAS)]}
 
-    @routes.get("/v1/models/{name:path}")
+    @routes.get("/v1/models/{name:path}", responses=documented(404, model=OpenAIProblem))
     async def model(name: str) -> dict[str, Any]:
         """The judge, if it is called that."""
         if name not in (service.judge.name, ALIAS):
             raise _unknown(name)
         return {"id": name, "object": "model", "created": created, "owned_by": "judge_r1"}
 
-    @routes.post("/v1/chat/completions", response_model=None, responses=documented(400) | PROBLEMS)
+    @routes.post("/v1/chat/completions", response_model=None, responses=PROBLEMS)
     async def chat(body: ChatRequest, request: Request) -> Response:
         """Judge a pair: the one of the `judge` object, or that of a plain pairwise prompt, without a case."""
         if body.model not in (service.judge.name, ALIAS):

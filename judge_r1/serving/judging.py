@@ -19,7 +19,7 @@ from judge_r1.serving.schemas import (
 )
 from judge_r1.serving.service import Service
 
-PROBLEMS = documented(401, 404, 413, 422, 429, 502, 503, 504)
+PROBLEMS = documented(400, 404, 429, 502, 504)
 STREAM = """`event: search` {query} and `event: turn` {text, query, passages, notice} as they happen, then
 `event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment every ten seconds of silence. Leave, and
 the game is given up."""

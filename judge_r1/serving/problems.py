@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from judge_r1.backends.endpoints import EndpointError
@@ -21,6 +22,7 @@ _MEANS = {
     400: "a request that cannot be understood; the message has an example",
     401: "a key is needed",
     404: "there is no such case or model",
+    408: "the body did not come in time",
     413: "the body, the case or the batch is larger than may be",
     422: "a field is wrong, or the prompt is longer than the judge reads",
     429: "the queue is full, or the key has asked for more than it may: come again after Retry-After seconds",
@@ -62,9 +64,13 @@ NO_JUDGMENT: tuple[type[Exception], ...] = (*STATUS, HTTPException)
 """What may come instead of a judgment."""
 
 
-def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """These problems, for the OpenAPI document."""
-    return {status: {"model": Problem, "description": _MEANS[status]} for status in statuses}
+ANYWHERE = (401, 408, 413, 422, 503)
+"""What may become of any request that has a key and a body."""
+
+
+def documented(*statuses: int, model: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
+    """These problems and those that may happen anywhere, for the OpenAPI document."""
+    return {status: {"model": model, "description": _MEANS[status]} for status in sorted({*ANYWHERE, *statuses})}
 
 
 def problem(

@@ -117,9 +117,27 @@ class JudgeResponse(Body):
 
 
 class Problem(Body):
-    """Why a request has no judgment: one sentence."""
+    """Why a request has no judgment: one sentence. Of a prompt that is too long also its tokens, and how many it may
+    have."""
 
     error: str
+    tokens: int | None = None
+    limit: int | None = None
+
+
+class OpenAIError(Body):
+    message: str
+    type: str
+    param: None
+    code: int
+    tokens: int | None = None
+    limit: int | None = None
+
+
+class OpenAIProblem(Body):
+    """The same, as OpenAI's clients read it."""
+
+    error: OpenAIError
 
 
 class BatchResponse(Body):

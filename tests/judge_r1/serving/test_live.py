@@ -100,6 +100,7 @@ def test_who_leaves_a_stream_frees_the_row_of_the_engine(engine_judge: EngineJud
             client.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=httpx.Timeout(20, read=0.2))
         wait_for(lambda: served.desk.now_running == 0)
         wait_for(lambda: not batch.busy)
+        assert b'judge_r1_games_total{outcome="client_left"} 1.0' in served.metrics.text()
         done = httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=60).json()
         assert not done["valid"]
 

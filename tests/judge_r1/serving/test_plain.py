@@ -17,7 +17,8 @@ WORDS = st.text(st.sampled_from("ab \n{}<>|[]'\"AB\\"), max_size=20).map(lambda 
 
 def mt_bench(question: str, a: str, b: str) -> str:
     return (
-        f"[User Question]\n{question}\n\n[The Start of Assistant A's Answer]\n{a}\n[The End of Assistant A's Answer]\n\n"
+        f"[User Question]\n{question}\n\n"
+        f"[The Start of Assistant A's Answer]\n{a}\n[The End of Assistant A's Answer]\n\n"
         f"[The Start of Assistant B's Answer]\n{b}\n[The End of Assistant B's Answer]"
     )
 
@@ -74,7 +75,8 @@ def test_what_cannot_be_read_safely_is_refused(text: str, says: str) -> None:
     ("form", "winner", "ends"),
     [
         ("brackets", "A", "[[A]]"), ("brackets", "B", "[[B]]"), ("brackets", "tie", "[[C]]"), ("arena", "A", "[[A>B]]"),
-        ("arena", "B", "[[B>A]]"), ("arena", "tie", "[[A=B]]"), ("letter", "B", "B"), ("brackets", None, "(turn_budget)"),
+        ("arena", "B", "[[B>A]]"), ("arena", "tie", "[[A=B]]"), ("letter", "B", "B"),
+        ("brackets", None, "(turn_budget)"),
     ],
 )  # fmt: skip
 def test_the_verdict_comes_in_the_form_asked_and_once(form: str, winner: str | None, ends: str) -> None:

@@ -1,0 +1,103 @@
+"""SIGTERM to a real process: what was taken is answered, nothing new is, and it ends in order."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from live_server import PAIR, wait_for
+
+from judge_r1.serving.keys import add_key
+
+TESTS = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def answers(url: str) -> bool:
+    try:
+        return httpx.get(url, timeout=5).status_code == 200
+    except httpx.TransportError:
+        return False
+
+
+@contextmanager
+def process(*command: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    path = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    with log.open("wb") as out:
+        running = subprocess.Popen(
+            [sys.executable, *command], stdout=out, stderr=out, env={**os.environ, "PYTHONPATH": path}
+        )
+        try:
+            yield running
+        finally:
+            running.kill()
+            running.wait(20)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_is_under_way_and_waits_is_answered(number: signal.Signals, tmp_path: Path) -> None:
+    port, log = free_port(), tmp_path / "log"
+    key = add_key(tmp_path / "keys.json", "ana")
+    url, headers = f"http://127.0.0.1:{port}", {"Authorization": f"Bearer {key}"}
+    with process(str(TESTS / "serve_held.py"), str(port), str(tmp_path / "keys.json"), log=log) as server:
+        wait_for(lambda: answers(f"{url}/readyz"), 60)
+        with ThreadPoolExecutor(6) as pool:
+            games = [
+                pool.submit(httpx.post, f"{url}/v1/judge", json=PAIR, headers=headers, timeout=30) for _ in range(6)
+            ]
+
+            def taken() -> bool:
+                lines = httpx.get(f"{url}/metrics", headers=headers, timeout=5).text.splitlines()
+                return {"judge_r1_games_running 2.0", "judge_r1_games_waiting 4.0"} <= set(lines)
+
+            wait_for(taken)
+            server.send_signal(number)
+            time.sleep(0.3)
+            with suppress(httpx.ConnectError):  # refused: nobody listens any more
+                assert httpx.post(f"{url}/v1/judge", json=PAIR, headers=headers, timeout=5).status_code == 503
+            assert [game.result(30).status_code for game in games] == [200] * 6
+        assert server.wait(30) == 0
+    told = log.read_text()
+    assert "POST /v1/judge" in told  # requests are logged
+    assert key not in told
+    assert "Traceback" not in told
+
+
+def test_the_command_serves_and_stops(tmp_path: Path) -> None:
+    port, log = free_port(), tmp_path / "log"
+    url = f"http://127.0.0.1:{port}"
+    with process("-m", "judge_r1.cli", "serve", "--judge", "longer", "--port", str(port), log=log) as server:
+        wait_for(lambda: answers(f"{url}/readyz"), 60)
+        assert httpx.post(f"{url}/v1/judge", json=PAIR, timeout=20).json()["winner"] == "A"
+        server.terminate()
+        assert server.wait(30) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--host", "0.0.0.0"], "without --keys anybody may ask"),
+        (["--keys", "/nowhere/keys.json"], "there is no file /nowhere/keys.json"),
+        (["--case-mib", "300"], "--case-mib 300 is more than --cases-mib 256"),
+        (["--traces", "/dev/null/x"], "--traces /dev/null/x"),
+    ],
+)
+def test_a_server_that_cannot_be_is_refused_in_one_sentence(options: list[str], says: str, tmp_path: Path) -> None:
+    with process("-m", "judge_r1.cli", "serve", "--judge", "longer", *options, log=tmp_path / "log") as server:
+        assert server.wait(60) == 2
+    [line] = (tmp_path / "log").read_text().splitlines()
+    assert says in line

@@ -1,0 +1,26 @@
+"""Requests drawn from the OpenAPI document, good and bad: none of them breaks the server."""
+
+import tempfile
+from pathlib import Path
+
+import schemathesis
+from hypothesis import HealthCheck, settings
+from live_server import service
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from judge_r1.serving.app import create_app
+from judge_r1.serving.keys import KeyFile, add_key
+from judge_r1.serving.limits import Limits
+
+FILE = Path(tempfile.mkdtemp()) / "keys.json"
+KEY = add_key(FILE, "fuzz", 10**6)
+SERVED = service("longer", limits=Limits(body=20_000, case=2_000, batch=8, candidates=4), keys=KeyFile(FILE))
+schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(SERVED))
+
+
+@schema.parametrize()
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_request_breaks_the_server(case: schemathesis.Case) -> None:
+    response = case.call(headers={"Authorization": f"Bearer {KEY}"})
+    case.validate_response(response, checks=(not_a_server_error, status_code_conformance, response_schema_conformance))

@@ -24,9 +24,9 @@ def check(one: Round, requests: int) -> None:
 @pytest.mark.timeout(180)
 def test_no_answer_is_lost_or_crossed() -> None:
     """The queue holds 4 + 8 of 40 clients, so that many are sent away and come again."""
-    before, [first, second] = rounds(40, 150, 2, running=4, waiting=8)
-    check(first, 150)
-    check(second, 150)
+    before, [first, second] = rounds(40, 100, 2, running=4, waiting=8)
+    check(first, 100)
+    check(second, 100)
     assert first.load.statuses[429] > 0
     assert second.rss - before < 120 * MIB
 

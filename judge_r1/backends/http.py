@@ -137,7 +137,7 @@ class Client:
             return EndpointError(f"{self._host} has no such address or model ({said}): check the SPEC")
         if status not in _AGAIN and status < 500:
             return Refused(f"{self._host} refuses an ask (status {status}: {said})", said)
-        wait_s = _retry_after(response.headers)
+        wait_s = retry_after(response.headers)
         if wait_s is not None and wait_s > self._limits.total_s:
             return EndpointError(f"{self._host} wants to be left alone for {wait_s:.0f} s (status {status}): try later")
         return _Transient(f"status {status}: {said}", wait_s)
@@ -165,7 +165,7 @@ def _message(response: httpx.Response) -> str:
         return response.text or "no reason given"
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds that a `Retry-After` header asks for, be it a number or a date; None without one that can be read."""
     value = headers.get("retry-after", "").strip()
     try:

@@ -13,11 +13,11 @@ from judge_r1.backends import Sampling
 from judge_r1.backends.listening import Listener
 from judge_r1.judges import Judge, Making, Played
 from judge_r1.judges.agentic import episode_config
-from judge_r1.judges.beginning import TOO_LONG
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.places import is_local
 from judge_r1.judges.spec import make_judge, parts
 from judge_r1.loaded import ask_of, judged
+from judge_r1.records import PROMPT_TOO_LONG
 from judge_r1.serving.desk import Desk
 from judge_r1.serving.keys import KeyFile
 from judge_r1.serving.limits import Limits
@@ -59,7 +59,7 @@ class Service:
         ask = make()
         with self.metrics.game() as ended, self.shelf.holding(ask.item.case_id):
             played = await self.desk.play(ask, owner=owner, listener=listener)
-            if played.trajectory.ended == TOO_LONG:
+            if played.trajectory.ended == PROMPT_TOO_LONG:
                 self._refuse(ask)
             ended(played)
         if self.traces is not None:

@@ -1,0 +1,140 @@
+"""The client and a server that misbehaves: a real socket that says what it is told to say."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from live_server import PAIR
+
+from judge_r1.client import Client, NoAnswer, ServerError
+from judge_r1.client.answers import Transient
+
+GOOD = {
+    "id": "1", "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "violated_principles": [],
+    "explanation": None, "confidence": None, "evidence": [], "searches": 0, "ended": "answer", "seconds": 0.1,
+}  # fmt: skip
+Say = Callable[[BaseHTTPRequestHandler], None]
+
+
+@contextmanager
+def saying(*answers: Say) -> Iterator[tuple[str, list[float]]]:
+    """A server that gives these answers in order, the last one for ever; and when it was asked."""
+    asked: list[float] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.rfile.read(int(self.headers["content-length"]))
+            asked.append(time.monotonic())
+            answers[min(len(asked), len(answers)) - 1](self)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def status(code: int, body: object = None, **headers: str) -> Say:
+    def say(handler: BaseHTTPRequestHandler) -> None:
+        content = body if isinstance(body, bytes) else json.dumps(body or {"error": f"it is {code}"}).encode()
+        handler.send_response(code)
+        for name, value in headers.items():
+            handler.send_header(name.replace("_", "-"), value)
+        handler.send_header("content-length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return say
+
+
+def hang_up(handler: BaseHTTPRequestHandler) -> None:
+    handler.close_connection = True
+    handler.connection.close()
+
+
+def drip(handler: BaseHTTPRequestHandler) -> None:
+    """A byte every 0.1 s, so that no single wait is long."""
+    handler.send_response(200)
+    handler.send_header("content-length", "1000")
+    handler.end_headers()
+    try:
+        for _ in range(100):
+            handler.wfile.write(b" ")
+            time.sleep(0.1)
+    except OSError:
+        pass
+
+
+@pytest.mark.parametrize("fault", [status(429), status(503), status(500), status(502), status(408), hang_up])
+def test_what_may_pass_is_asked_again(fault: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge_r1.client.answers.BACKOFF_S", 0.01)
+    with saying(fault, fault, status(200, GOOD)) as (url, asked), Client(url) as judge:
+        assert judge.judge(**PAIR).winner == "A"
+    assert len(asked) == 3
+
+
+def test_retry_after_is_obeyed() -> None:
+    with saying(status(429, Retry_After="1"), status(200, GOOD)) as (url, asked), Client(url) as judge:
+        judge.judge(**PAIR)
+    assert asked[1] - asked[0] >= 1
+
+
+def test_retry_after_beyond_the_deadline_ends_it_at_once() -> None:
+    with saying(status(429, Retry_After="60")) as (url, asked), Client(url, seconds=5) as judge:
+        started = time.monotonic()
+        with pytest.raises(NoAnswer, match=r"deadline of 5 s .*it is 429"):
+            judge.judge(**PAIR)
+    assert time.monotonic() - started < 4
+    assert len(asked) == 1
+
+
+def test_a_dripping_answer_meets_the_deadline() -> None:
+    with saying(drip) as (url, _), Client(url, seconds=0.5) as judge:
+        started = time.monotonic()
+        with pytest.raises(NoAnswer, match=r"within 0.5 s"):
+            judge.judge(**PAIR)
+    assert time.monotonic() - started < 4
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (status(302, Location="http://127.0.0.1/"), "redirects"),
+        (status(200, b"<html>"), "answers with no JudgeResponse"),
+        (status(200, {k: v for k, v in GOOD.items() if k != "winner"}), r"winner.*judge-r1 of this version"),
+        (status(418, b"a\n teapot"), "status 418.*a teapot"),
+    ],
+)
+def test_what_does_not_pass_is_told_at_once(answer: Say, says: str) -> None:
+    with saying(answer) as (url, asked), Client(url) as judge, pytest.raises(ServerError, match=says):
+        judge.judge(**PAIR)
+    assert len(asked) == 1
+
+
+def test_nobody_there() -> None:
+    with saying(status(200)) as (url, _):
+        pass
+    with Client(url, attempts=1) as judge, pytest.raises(NoAnswer, match="ConnectError"):
+        judge.judge(**PAIR)
+    with Client(url) as judge, pytest.raises(NoAnswer, match="ConnectError"):
+        list(judge.stream(**PAIR))
+
+
+@pytest.mark.parametrize("events", ["", "event: turn\ndata: {}\n\n", "event: dance\ndata: {}\n\n", "data: 1\n\n"])
+def test_a_stream_that_is_none(events: str) -> None:
+    with saying(status(200, events.encode())) as (url, _), Client(url) as judge, pytest.raises(ServerError):
+        list(judge.stream(**PAIR))
+
+
+def test_waits_grow_and_are_bounded() -> None:
+    assert all(0 <= Transient("x").wait(attempt) <= min(30, 0.5 * 2**attempt) for attempt in range(1, 20))
+    assert 7 <= Transient("x", 7.0).wait(1) <= 7.5

@@ -1,0 +1,174 @@
+"""The client against a live server: typed answers, several at a time, events, keys, and what it says of mistakes."""
+
+import asyncio
+import threading
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from live_server import PAIR, Held, LiveServer, Says, service, wait_for
+
+from judge_r1.client import AsyncClient, BadRequest, Client, NoAnswer, SearchBegan, ServerError, ServerRefuses
+from judge_r1.judges import Making
+from judge_r1.judges.spec import make_judge
+from judge_r1.serving.keys import KeyFile, add_key
+from judge_r1.serving.schemas import JudgeResponse, Problem, TurnSeen
+from judge_r1.shelf import CaseShelf
+
+TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_judging_with_await(backend: str) -> None:
+    if backend == "trio":
+        pytest.importorskip("trio", reason="trio is not installed; asyncio is tested")
+
+    async def talk(url: str) -> None:
+        async with AsyncClient(url) as judge:
+            found = await judge.judge(**PAIR, trace=True)
+            assert isinstance(found, JudgeResponse)
+            assert (found.winner, found.judge, found.turns) == ("A", "longer", [])
+            case = await judge.put_case("Ana paid 34.")
+            assert (await judge.judge(**TURNED, case_id=case.case_id)).winner == "B"
+            assert (await judge.score("p", ["a b c", "a"])).scores == [1.0, 0.0]
+            [verdict] = [event async for event in judge.stream(**PAIR)]
+            assert isinstance(verdict, JudgeResponse)
+
+    with LiveServer(service("longer")) as server:
+        anyio.run(talk, f"{server.url}/v1/", backend=backend)
+
+
+def test_judging_without_await() -> None:
+    with LiveServer(service("longer")) as server, Client(server.url) as judge:
+        assert judge.judge(**PAIR, context="Ana paid.").winner == "A"
+        assert judge.score("p", ["long answer", "short"], reference="a b c").games == 4
+        assert judge.judge(**PAIR, case_id=judge.put_case("é").case_id).valid
+
+
+def test_many_are_answered_in_order_a_few_at_a_time() -> None:
+    held = Held()
+    with LiveServer(service(held, running=64)) as server, Client(server.url, concurrency=5) as judge:
+        found: list[Any] = []
+        pairs: list[dict[str, Any]] = [PAIR, TURNED, PAIR | {"case_id": "nowhere"}] * 10
+        asking = threading.Thread(target=lambda: found.extend(judge.many(pairs)))
+        asking.start()
+        wait_for(lambda: held.now >= 4)
+        assert held.now <= 5
+        held.go.set()
+        asking.join(30)
+    assert [getattr(answer, "winner", None) for answer in found] == ["A", "B", None] * 10
+    assert all(isinstance(answer, Problem) and "no case nowhere" in answer.error for answer in found[2::3])
+
+
+def test_a_loop_that_runs_already_is_no_obstacle() -> None:
+    """As in a notebook."""
+
+    async def cell(url: str) -> str | None:
+        with Client(url) as judge:
+            return judge.judge(**PAIR).winner
+
+    with LiveServer(service("longer")) as server:
+        assert asyncio.run(cell(server.url)) == "A"
+
+
+def test_an_episode_is_watched() -> None:
+    from judge_brain import searching
+    from judge_server import JudgeServer
+
+    shelf, options = CaseShelf(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
+    with JudgeServer(searching) as brain:
+        judge = make_judge(f"agentic:{options}@{brain.url}#toy", Making("", texts=shelf))
+        with LiveServer(service(judge, shelf=shelf)) as server, Client(server.url) as client:
+            events = list(client.stream(**PAIR, context="ana paid 34. ben paid nothing.", trace=True))
+    *before, verdict = events
+    assert isinstance(verdict, JudgeResponse)
+    assert [event for event in before if isinstance(event, TurnSeen)] == verdict.turns
+    [search] = [event for event in before if isinstance(event, SearchBegan)]
+    assert verdict.turns
+    assert search.query == verdict.turns[0].query
+
+
+def test_who_stops_watching_gives_the_game_up() -> None:
+    held = Held()
+    with LiveServer(service(held)) as server:
+
+        async def leave() -> None:
+            async with AsyncClient(server.url) as client:
+                with anyio.move_on_after(0.3):
+                    async for _ in client.stream(**PAIR):
+                        pass
+
+        anyio.run(leave)
+        wait_for(lambda: held.left == 1 and held.now == 0)
+
+
+def test_a_late_error_of_a_stream_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge_r1.serving import events
+
+    monkeypatch.setattr(events.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
+    with LiveServer(service(Held(), seconds=0.3)) as server, Client(server.url) as judge:
+        events_seen = judge.stream(**PAIR)
+        with pytest.raises(NoAnswer, match=r"no judgment within 0.3 s"):
+            next(events_seen)
+
+
+def test_a_key_is_sent_from_the_argument_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = tmp_path / "keys.json"
+    secret = add_key(keys, "ana")
+    monkeypatch.delenv("JUDGE_R1_KEY", raising=False)
+    with LiveServer(service("longer", keys=KeyFile(keys))) as server:
+        with Client(server.url, key=secret) as judge:
+            assert judge.judge(**PAIR).winner == "A"
+        with Client(server.url) as judge, pytest.raises(ServerError, match="JUDGE_R1_KEY"):
+            judge.judge(**PAIR)
+        with Client(server.url, key="jr1-wrong") as judge, pytest.raises(ServerError) as error:
+            judge.many([PAIR] * 3)
+        assert "jr1-wrong" not in str(error.value)
+        monkeypatch.setenv("JUDGE_R1_KEY", secret)
+        with Client(server.url) as judge:
+            assert judge.judge(**PAIR).winner == "A"
+            assert secret not in repr(vars(judge)) + repr(vars(judge._client))
+
+
+def test_mistakes_are_told_in_a_sentence() -> None:
+    with LiveServer(service("longer")) as server, Client(server.url) as judge:
+        with pytest.raises(BadRequest, match=r"no JudgeRequest.*reasoning_b"):
+            judge.judge(reasoning_a="x")
+        with pytest.raises(BadRequest, match=r"pair 1: no JudgeRequest.*colour"):
+            judge.many([PAIR, PAIR | {"colour": "red"}])
+        with pytest.raises(ServerRefuses, match="there is no case nowhere") as refused:
+            judge.judge(**PAIR, case_id="nowhere")
+        assert (refused.value.status, refused.value.said[:5]) == (404, "there")
+        with pytest.raises(ServerRefuses, match="no case nowhere"):
+            list(judge.stream(**PAIR, case_id="nowhere"))
+    for address in ("localhost:8000", "ftp://host", "http://user:word@host"):
+        with pytest.raises(ServerError, match="URL"):
+            Client(address)
+
+
+def test_a_server_that_spent_its_deadline_is_not_asked_again() -> None:
+    held = Held()
+    with LiveServer(service(held, seconds=0.2)) as server, Client(server.url) as judge:
+        ask = partial(judge.judge, **PAIR)
+        with pytest.raises(NoAnswer, match="no judgment within"):
+            ask()
+    assert held.began == 1
+
+
+def test_a_lost_game_is_asked_again() -> None:
+    lost = Says("infrastructure_no_answer")
+    with LiveServer(service(lost)) as server, Client(server.url, attempts=2) as judge:
+        ask = partial(judge.judge, **PAIR)
+        with pytest.raises(NoAnswer, match=r"asked 2 times in vain.*status 502"):
+            ask()
+
+
+def test_a_deadline_ends_what_takes_too_long() -> None:
+    held = Held()
+    with LiveServer(service(held)) as server, Client(server.url, seconds=0.4) as judge:
+        for call in (lambda: judge.judge(**PAIR), lambda: list(judge.stream(**PAIR))):
+            with pytest.raises(NoAnswer, match=r"within 0.4 s"):
+                call()
+        wait_for(lambda: held.left == 2 and held.now == 0)

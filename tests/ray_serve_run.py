@@ -1,0 +1,55 @@
+"""Two replicas on a Ray of this process alone; prints its port when they are ready, and stops with its stdin."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+GAME_S = 0.4
+
+
+def app() -> Any:
+    """Its judge is named by the process, and says `longer` after a while."""
+    from live_server import service
+
+    from judge_r1.asks import Ask
+    from judge_r1.judges import Making, Played
+    from judge_r1.judges.spec import make_judge
+    from judge_r1.serving.app import create_app
+
+    class Slow:
+        name, settings = f"slow-{os.getpid()}", {}
+
+        def check(self, asks: Sequence[Ask]) -> None: ...
+
+        async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+            await asyncio.sleep(GAME_S)
+            async for played in make_judge("longer", Making("")).play(asks):
+                yield played
+
+    return create_app(service(Slow(), running=8, waiting=64))
+
+
+def main(port: int, folder: Path) -> None:
+    import ray
+    from ray import serve
+
+    from judge_r1.serving.ray_serve import deploy
+
+    paths = os.pathsep.join(str(path) for path in (Path(__file__).parent, Path(__file__).parents[1]))
+    ray.init(
+        address="local", num_cpus=4, include_dashboard=False, _temp_dir=str(folder), object_store_memory=10**8,
+        log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": {"PYTHONPATH": paths}},
+    )  # fmt: skip
+    serve.start(http_options={"host": "127.0.0.1", "port": port})
+    serve.run(deploy(app, 72, replicas=2), name="judge", route_prefix="/")
+    print("ready", flush=True)
+    sys.stdin.read()
+    serve.shutdown()
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

@@ -64,6 +64,7 @@ def eval_(
     """
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import BENCHMARKS
+    from judge_r1.evaluation.runner import read_started
     from judge_r1.judges import Making
     from judge_r1.judges.spec import make_row, plan
 
@@ -86,6 +87,13 @@ def eval_(
     for text in judge:
         evaluation.play(partial(make_row, text, making))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.names)])
+    if others := [name for name in read_started(out) if name not in evaluation.names]:
+        Console(stderr=True).print(
+            f"note: {out} also holds {', '.join(others)}, which this summary leaves out: give their --judge too, with "
+            "--resume, to have all rows in one",
+            soft_wrap=True,
+            markup=False,
+        )
 
 
 def score(benchmark: str, path: Path, predictions: list[Path], subset: str | None, out: Path) -> None:

@@ -10,6 +10,11 @@ from judge_r1.records import Item
 
 def load(path: Path, subset: str | None) -> Suite:
     """`subset` is a domain."""
+    if not (path / "pairs.jsonl").exists():
+        raise BadBenchmark(
+            f"{path} holds no pairs.jsonl: give --path a folder that `judge-r1 build` or `split` wrote, or name "
+            "another benchmark by --benchmark"
+        )
     data = load_pairs(path)
     domains = sorted({pair.domain for pair in data.pairs})
     if subset and subset not in domains:

@@ -19,8 +19,8 @@ Eval = Annotated[Path, typer.Argument(help="A folder that `judge-r1 eval` wrote.
 Runs = Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders of such.")]
 Items = Annotated[Path, typer.Option("--path", help="The folder with the benchmark's files that it was made with.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
-Bench = Annotated[str, typer.Option(help="See `judge-r1 benchmarks`.")]
-Subset = Annotated[str | None, typer.Option(help="The part of the benchmark that it was made with.")]
+Bench = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
+Subset = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
 Rows = Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be given again.")]
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
@@ -40,7 +40,7 @@ def attention(
     folder: Eval,
     path: Items,
     out: Out,
-    benchmark: Bench = "lrbench",
+    benchmark: Bench = None,
     subset: Subset = None,
     row: Rows = None,
     model: Annotated[
@@ -79,7 +79,7 @@ def attention(
 
 @group.command()
 def reasoning(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = "lrbench", subset: Subset = None, row: Rows = None
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
 ) -> None:
     """Does the reasoning before a valid answer name principles, the right ones, and quote the case (Table 15)?
 
@@ -94,7 +94,7 @@ def reasoning(
 
 @group.command("class-bias")
 def class_bias(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = "lrbench", subset: Subset = None, row: Rows = None
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
 ) -> None:
     """Preference for the first candidate, accuracy where it is better and where it is worse, and their gap (Table 16).
 
@@ -108,7 +108,7 @@ def class_bias(
 
 @group.command()
 def errors(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = "lrbench", subset: Subset = None, row: Rows = None
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
 ) -> None:
     """Where judges fail: flips from each row to the next, accuracy by similarity of the candidates, length, evidence.
 
@@ -129,7 +129,7 @@ def global_index(
     folder: Eval,
     path: Items,
     out: Out,
-    benchmark: Bench = "lrbench",
+    benchmark: Bench = None,
     subset: Subset = None,
     row: Rows = None,
     cases: Annotated[
@@ -219,10 +219,21 @@ def radar(runs: Runs, out: Out, row: Rows = None) -> None:
     _write(out, "radar", found, [radar_grid(found)], [figure])
 
 
-def _read(folder: Path, path: Path, benchmark: str, subset: str | None, rows: list[str] | None) -> "list[Judged]":
+def _read(
+    folder: Path, path: Path, benchmark: str | None, subset: str | None, rows: list[str] | None
+) -> "list[Judged]":
     from judge_r1.evaluation.analysis.inputs import read_evaluation
+    from judge_r1.evaluation.trained import LRBENCH, read_json
 
-    return read_evaluation(folder, path, benchmark=benchmark, subset=subset, rows=rows or ())
+    summary = folder / "summary.json"
+    named = read_json(summary) if summary.exists() else {}
+    return read_evaluation(
+        folder,
+        path,
+        benchmark=benchmark or named.get("benchmark", LRBENCH),
+        subset=subset or named.get("subset"),
+        rows=rows or (),
+    )
 
 
 def _write(out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = ()) -> None:

@@ -76,7 +76,9 @@ def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[Told]":
         raise JudgeError(f"--by is {', '.join(METHODS)}, not {by!r}")
     found = told(rows[name], by)
     if all(answer.confidence is None for answer in found):
-        raise JudgeError(f"{folder}: judge {name!r} has no confidence by {by}: try another of {', '.join(METHODS)}")
+        raise JudgeError(
+            f"{folder}: judge {name!r} has no confidence by {by}: try {' or '.join(m for m in METHODS if m != by)}"
+        )
     return found
 
 

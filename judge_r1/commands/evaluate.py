@@ -64,8 +64,9 @@ def eval_(
     """
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import BENCHMARKS
+    from judge_r1.evaluation.runner import read_started
     from judge_r1.judges import Making
-    from judge_r1.judges.spec import make_row
+    from judge_r1.judges.spec import make_row, plan
 
     if predictions:
         if judge or limit or item:
@@ -79,13 +80,20 @@ def eval_(
         raise JudgeError(f"{path} holds no item {min(missing)}")
     suite = replace(suite, items=[i for i in suite.items if not item or i.item_id in item][:limit])
     making = Making("", texts=suite.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe)
-    names = [text.split("=", 1)[0] if "=" in text.split(":")[0] else text for text in judge]
+    names = [plan(text).name for text in judge]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same row name: name each of them, as in --judge NAME=agentic@MODEL")
-    evaluation = Evaluation(suite, out, resume=resume, benchmark=benchmark)
+    evaluation = Evaluation(suite, out, resume=resume, benchmark=benchmark, subset=subset)
     for text in judge:
         evaluation.play(partial(make_row, text, making))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.names)])
+    if others := [name for name in read_started(out) if name not in evaluation.names]:
+        Console(stderr=True).print(
+            f"note: {out} also holds {', '.join(others)}, which this summary leaves out: give their --judge too, with "
+            "--resume, to have all rows in one",
+            soft_wrap=True,
+            markup=False,
+        )
 
 
 def score(benchmark: str, path: Path, predictions: list[Path], subset: str | None, out: Path) -> None:
@@ -101,8 +109,11 @@ def score(benchmark: str, path: Path, predictions: list[Path], subset: str | Non
 class Evaluation:
     """Rows evaluated one after the other on the same items, then summarised together."""
 
-    def __init__(self, suite: "Suite", out: Path, *, resume: bool, benchmark: str = "lrbench") -> None:
-        self.suite, self.out, self.resume, self.benchmark = suite, out, resume, benchmark
+    def __init__(
+        self, suite: "Suite", out: Path, *, resume: bool, benchmark: str = "lrbench", subset: str | None = None
+    ) -> None:
+        self.suite, self.out, self.resume = suite, out, resume
+        self.benchmark, self.subset = benchmark, subset
         self.results: dict[str, Results] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         self.seconds: dict[str, float] = {}
@@ -140,19 +151,19 @@ class Evaluation:
 
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json, outcomes.jsonl and report.html, print the tables."""
-        from judge_r1.evaluation.item_summary import summarise_items
+        from judge_r1.evaluation.item_summary import summarise_items, with_baselines
         from judge_r1.evaluation.runner import total_usage, write_outcomes
         from judge_r1.evaluation.summary import summarise
 
         pairs = self.suite.pairs
         if pairs is not None:
             summary = summarise(self.outcomes, differences, self.seconds, self.settings)
+            summary = {"benchmark": self.benchmark, **summary}
         else:
             rows = {name: results.outcomes() for name, results in self.results.items()}
-            baselines = self.suite.baselines(self.suite.items)
-            settings = {**self.settings, **{name: {"baseline": True} for name in baselines}}
-            rows = {**rows, **{name: list(row) for name, row in baselines.items() if name not in rows}}
-            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, settings)
+            every, settings = with_baselines(self.suite, rows, self.settings)
+            summary = summarise_items(self.benchmark, self.suite, every, differences, self.seconds, settings)
+        summary["subset"] = self.subset
         for row in summary["rows"]:
             traces = self.results[row["name"]].values() if row["name"] in self.results else ()
             if spent := total_usage(trace for game in traces for trace in game):

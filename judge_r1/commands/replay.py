@@ -18,8 +18,8 @@ def replay(
     evaluation: Annotated[Path, typer.Argument(help="The folder that `eval` wrote.")],
     path: Annotated[Path, typer.Option(help="The folder with the benchmark's files, for the labels.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write; a new one.")],
-    benchmark: Annotated[str, typer.Option(help="See `judge-r1 benchmarks`.")] = "lrbench",
-    subset: Annotated[str | None, typer.Option(help="A part of the benchmark, as in `eval`.")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="By default the one that summary.json names.")] = None,
+    subset: Annotated[str | None, typer.Option(help="By default the one that summary.json names.")] = None,
     parser: Annotated[str | None, typer.Option(help="strict or tolerant; as it was by default.")] = None,
     rule: Annotated[
         str, typer.Option(help="own: the benchmark's; first: each item's first game; all: every game must be right.")
@@ -42,6 +42,8 @@ def replay(
     if (out / "summary.json").exists():
         raise JudgeError(f"{out} holds a summary already: choose another --out")
     before, rows = _read(evaluation / "summary.json"), _read(evaluation / ROWS)
+    benchmark = benchmark or before.get("benchmark", "lrbench")
+    subset = subset or before.get("subset")
     traces = list(read_traces(evaluation))
     judged = {trace.item_id for trace in traces}
     suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), rule)  # type: ignore[arg-type]
@@ -51,9 +53,11 @@ def replay(
             "--benchmark, --path and --subset that it was run on"
         )
     suite = replace(suite, items=[item for item in suite.items if item.item_id in judged])
-    again = Evaluation(suite, out, resume=False, benchmark=benchmark)
+    again = Evaluation(suite, out, resume=False, benchmark=benchmark, subset=subset)
     for row in before["rows"]:
         name = row["name"]
+        if row["settings"].get("baseline"):
+            continue  # out of the benchmark's files: made anew
         if name not in rows:
             raise JudgeError(f"{evaluation / ROWS} says nothing of row {name!r}: the folder is not whole")
         own = [trace for trace in traces if trace.row == name]

@@ -31,6 +31,14 @@ def summarise_items(
     }
 
 
+def with_baselines(
+    suite: Suite, rows: Mapping[str, Sequence[ItemOutcome]], settings: Mapping[str, dict[str, Any]]
+) -> tuple[dict[str, Sequence[ItemOutcome]], dict[str, dict[str, Any]]]:
+    """The rows, and behind them those that the benchmark's files give without a judge; a row of the same name stays."""
+    own = {name: outcomes for name, outcomes in suite.baselines(suite.items).items() if name not in rows}
+    return {**rows, **own}, {**settings, **{name: {"baseline": True} for name in own}}
+
+
 def item_row(name: str, outcomes: Sequence[ItemOutcome], settings: dict[str, Any], suite: Suite) -> dict[str, Any]:
     if not outcomes:
         raise BadSummary(f"row {name!r} has no outcomes: evaluate at least one item")

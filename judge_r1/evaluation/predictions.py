@@ -8,7 +8,7 @@ from typing import Any
 
 from judge_r1.benchmarks import BENCHMARKS
 from judge_r1.errors import JudgeError
-from judge_r1.evaluation.item_summary import summarise_items
+from judge_r1.evaluation.item_summary import summarise_items, with_baselines
 from judge_r1.games import ItemOutcome
 
 
@@ -18,7 +18,8 @@ class NoPredictions(JudgeError):
 
 def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset: str | None) -> dict[str, Any]:
     """The summary (`judge_r1.evaluation.item_summary`) of output files in the benchmark's own format, a row each, named
-    after its file. Rows of the same items that follow each other are compared. Errors: NoPredictions, BadBenchmark.
+    after its file. Rows of the same items that follow each other are compared, and the benchmark's own
+    baselines stand behind them. Errors: NoPredictions, BadBenchmark.
     """
     entry = BENCHMARKS.get(benchmark)
     if entry.predictions is None:
@@ -34,7 +35,8 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
         seconds[name] = round(time.monotonic() - started, 1)
     settings = {name: {"predictions": file.name} for name, file in zip(rows, files, strict=True)}
     alike = [(b, a) for a, b in pairwise(rows) if {o.item_id for o in rows[a]} == {o.item_id for o in rows[b]}]
-    return summarise_items(benchmark, suite, rows, alike, seconds, settings)
+    every, decoded = with_baselines(suite, rows, settings)
+    return summarise_items(benchmark, suite, every, alike, seconds, decoded) | {"subset": subset}
 
 
 def row_names(files: Sequence[Path]) -> list[str]:

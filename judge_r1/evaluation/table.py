@@ -64,7 +64,7 @@ class Grid:
 def grids(summary: Mapping[str, Any]) -> list[Grid]:
     """All tables of a summary (`summarise`): overall, by domain, by principle, single violations alone, differences."""
     rows = summary["rows"]
-    if "benchmark" in summary:
+    if any("extra" in row for row in rows):
         return [_items(summary["benchmark"], rows), _by_domain(rows), *_differences(summary["differences"])]
     built = [_overall(rows), _by_domain(rows), *_by_principle(rows)]
     return [*built, *_differences(summary["differences"])]
@@ -202,6 +202,7 @@ def _sliced(
 def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
     if not differences:
         return []
+    labelled = any(d.get("label_f1") for d in differences)
     codes = [p.code for p in PRINCIPLES if any(p.code in d.get("by_principle", {}) for d in differences)]
 
     def cell(part: Mapping[str, Any] | None) -> str | Estimate:
@@ -215,10 +216,11 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
         (
             cell(d),
             f"{d['p_holm']:.4f}" if "p_holm" in d else NONE,
-            cell(d.get("label_f1")),
+            *([cell(d.get("label_f1"))] if labelled else []),
             *(cell(d["by_principle"].get(code)) for code in codes),
         )
         for d in differences
     ]
+    columns = ("rows", "accuracy", "p", *(["label F1"] if labelled else []), *codes)
     named = tuple((f"{d['a']} minus {d['b']}", *row) for d, row in zip(differences, cells, strict=True))
-    return [Grid("Differences", note, ("rows", "accuracy", "p", "label F1", *codes), named)]
+    return [Grid("Differences", note, columns, named)]

@@ -68,6 +68,15 @@ class JudgeKind:
     needs_backend: bool = True
 
 
+def not_a_pair(name: str, ask: Ask) -> str:
+    """Why a judge of pairs cannot answer a benchmark's own prompt, and what to do."""
+    return (
+        f"{name} compares two candidates, but item {ask.item.item_id} (of {ask.item.group}) is a prompt of the "
+        "benchmark's own: choose a part that holds pairs by --subset (`judge-r1 benchmarks` lists them; of "
+        "LongJudgeBench SET:search), or a direct@MODEL judge, which answers prompts"
+    )
+
+
 def play_all(judge: Judge, asks: Sequence[Ask]) -> list[Played]:
     """Every game, in the order of the asks. Errors: BadJudge where the judge leaves one out."""
 

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from judge_r1.asks import Ask, Prompted
-from judge_r1.judges import JUDGES, BadJudge, JudgeKind, Making, Played
+from judge_r1.judges import JUDGES, BadJudge, JudgeKind, Making, Played, not_a_pair
 from judge_r1.questions import Question
 from judge_r1.records import PairwiseVerdict, Trajectory, content_hash
 
@@ -39,7 +39,7 @@ _SAID = Trajectory(
 
 def _pair_of(name: str, ask: Ask) -> Question:
     if isinstance(ask.question, Prompted):
-        raise BadJudge(f"{name} compares two candidates; item {ask.item.item_id} asks for something else")
+        raise BadJudge(not_a_pair(name, ask))
     return ask.question
 
 

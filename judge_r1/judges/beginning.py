@@ -8,7 +8,7 @@ from judge_r1.asks import Ask, Prompted
 from judge_r1.config import EpisodeConfig
 from judge_r1.decision import token_confidence
 from judge_r1.episode import Episode
-from judge_r1.judges import BadJudge, Making, Played
+from judge_r1.judges import BadJudge, Making, Played, not_a_pair
 from judge_r1.one_turn import OneTurn
 from judge_r1.play import PromptTooLong, episode_seed, question_episode
 from judge_r1.records import PROMPT_TOO_LONG, Trajectory
@@ -89,7 +89,7 @@ class Beginning:
 def refuse_prompted(name: str, ask: Ask, prompted: bool) -> None:
     """Errors: BadJudge for a benchmark's own prompt, where only pairs are judged."""
     if isinstance(ask.question, Prompted) and not prompted:
-        raise BadJudge(f"{name} compares two candidates; item {ask.item.item_id} asks for something else")
+        raise BadJudge(not_a_pair(name, ask))
 
 
 def unplayed(ask: Ask) -> Played:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judge_r1.judges import JUDGES, BadJudge, Judge, Making
+from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making
 
 _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
 
@@ -22,11 +22,22 @@ class Row:
     samples: int = 1
 
 
-def make_row(text: str, making: Making) -> Row:
-    """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
+@dataclass(frozen=True)
+class Planned:
+    """What a SPEC says, before any judge is made: the SPECs of the members, and how often they are asked."""
+
+    name: str
+    members: Sequence[str]
+    orders: int | None = None
+    samples: int = 1
+
+
+def plan(text: str) -> Planned:
+    """A SPEC read and checked without loading a model. Errors: BadJudge, UnknownName."""
     name, kind, options, backend = parts(text)
     if kind != "panel":
-        return Row(name or text, (make_judge(text, making),))
+        _entry(text)
+        return Planned(name or text, [text])
     given = dict(option.partition("=")[::2] for option in options)
     if unknown := given.keys() - {"orders", "samples"}:
         raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders and samples")
@@ -35,8 +46,19 @@ def make_row(text: str, making: Making) -> Row:
         raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
     if not backend:
         raise BadJudge(f"judge {text!r} has no members: write panel@SPEC, or panel@SPEC|SPEC for several")
-    members = tuple(make_judge(member, making) for member in backend.split("|"))
-    return Row(name or text, members, orders, samples or 1)
+    members = backend.split("|")
+    for member in members:
+        if parts(member)[1] == "panel":
+            raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
+        _entry(member)
+    return Planned(name or text, members, orders, samples or 1)
+
+
+def make_row(text: str, making: Making) -> Row:
+    """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
+    planned = plan(text)
+    members = tuple(make_judge(member, making) for member in planned.members)
+    return Row(planned.name, members, planned.orders, planned.samples)
 
 
 def make_judge(text: str, making: Making) -> Judge:
@@ -44,18 +66,26 @@ def make_judge(text: str, making: Making) -> Judge:
     _, kind, options, backend = parts(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
+    return _entry(text).make(replace(making, backend=backend, options=options))
+
+
+def _entry(text: str) -> JudgeKind:
+    _, kind, options, backend = parts(text)
     entry = JUDGES.get(kind)
     if entry.needs_backend and not backend:
         raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")
     if not entry.needs_backend and (backend or options):
         raise BadJudge(f"judge {text!r}: {kind} takes no model and no options")
-    return entry.make(replace(making, backend=backend, options=options))
+    return entry
 
 
 def parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
-    """Row name, judge, options and backend of a SPEC. Errors: BadJudge."""
+    """Row name, kind, options and backend of a SPEC. Errors: BadJudge."""
     if not (match := _SPEC.fullmatch(text)):
-        raise BadJudge(f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL]")
+        raise BadJudge(
+            f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL], ROW with letters, digits, spaces and "
+            "_ . + - alone"
+        )
     options = [option for option in (match["options"] or "").split(",") if option]
     return match["row"], match["name"], options, match["backend"] or ""
 

@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from longjudge_toys import toy_checkout
 
+from judge_r1.benchmarks import BadBenchmark
 from judge_r1.benchmarks.longjudgebench import load
-from judge_r1.commands.evaluate import Evaluation
+from judge_r1.commands.evaluate import Evaluation, eval_
+from judge_r1.commands.replay import replay
 from judge_r1.evaluation.predictions import score_predictions
 from judge_r1.judges import Making
 from judge_r1.judges.spec import make_row
+from judge_r1.registry import UnknownName
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +62,41 @@ def test_published_outputs_need_no_texts(root: Path, tmp_path: Path) -> None:
     assert (row["name"], row["n"], row["accuracy"]) == ("judge", 4, 1 / 8)
     assert row["extra"]["invalid"] == 7 / 8
     assert row["extra"]["released"] == 1
+
+
+def test_published_outputs_stand_before_what_needs_no_judge(root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("")
+    summary = score_predictions("longjudgebench", root, [file], "wp_bench")
+    assert [row["name"] for row in summary["rows"]] == [
+        "judge",
+        *load(root, "wp_bench").baselines(load(root, "wp_bench").items),
+    ]
+    assert len(summary["rows"]) > 1
+
+
+def test_a_replay_knows_benchmark_subset_and_baselines(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
+    original = json.loads((tmp_path / "eval" / "summary.json").read_text())
+    assert (original["benchmark"], original["subset"]) == ("longjudgebench", "ma:search")
+    capsys.readouterr()
+    eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
+    assert "also holds random, which this summary leaves out" in capsys.readouterr().err
+    (tmp_path / "eval" / "summary.json").write_text(json.dumps(original))
+    replay(tmp_path / "eval", root, tmp_path / "again")
+    assert json.loads((tmp_path / "again" / "summary.json").read_text()) == original
+
+
+def test_a_misspelt_judge_stops_before_the_first_one_plays(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'random'"):
+        eval_(
+            judge=["longer", "randm"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search"
+        )
+    assert not (tmp_path / "eval").exists()
+
+
+def test_a_folder_without_pairs_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"holds no pairs\.jsonl: give --path"):
+        eval_(judge=["longer"], path=tmp_path, out=tmp_path / "eval")

@@ -2,7 +2,7 @@ import pytest
 
 from judge_r1.benchmarks import Suite
 from judge_r1.judges import BadJudge, Making, play_all
-from judge_r1.judges.spec import make_row
+from judge_r1.judges.spec import make_row, plan
 from judge_r1.records import Item, PairwiseVerdict
 from judge_r1.registry import UnknownName
 
@@ -54,6 +54,8 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
     ("text", "says"),
     [
         ("Agentic!", "must read"),
+        ("a/b=longer", "ROW with letters"),
+        ("panel@longer|panel@random", "cannot be a member"),
         ("agentic", "names no model"),
         ("always-a@model", "takes no model"),
         ("panel:orders=3@longer", "orders is 1 or 2"),
@@ -70,3 +72,11 @@ def test_a_spec_that_means_nothing_is_refused(text: str, says: str) -> None:
 def test_an_unknown_judge_is_named_with_the_nearest_one() -> None:
     with pytest.raises(UnknownName, match="did you mean 'longer'"):
         make_row("lnger", Making(""))
+
+
+def test_a_spec_is_read_before_any_model_is_loaded() -> None:
+    assert plan("agentic:context=none@nowhere/a=b").name == "agentic:context=none@nowhere/a=b"
+    assert plan("x=panel:orders=2@agentic:context=none@nowhere|longer").name == "x"
+    with pytest.raises(UnknownName, match="did you mean 'longer'"):
+        plan("panel@longer|longr")
+    assert plan("x=direct:logprobs=true@https://host/v1#a=b").name == "x"

@@ -101,7 +101,7 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
     with JudgeServer(answer) as server:
         played = {p.ask.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.asks())}
         agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
-        with pytest.raises(BadJudge, match="asks for something else"):
+        with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
             agentic.check(suite.asks())
         assert server.bodies[0]["max_tokens"] == 1000
     verdicts = {word: p.verdict for word, p in played.items()}

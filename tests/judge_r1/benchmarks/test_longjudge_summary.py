@@ -98,5 +98,5 @@ def test_a_misspelt_judge_stops_before_the_first_one_plays(root: Path, tmp_path:
 
 
 def test_a_folder_without_pairs_says_what_to_give(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match="holds no pairs.jsonl: give --path"):
+    with pytest.raises(BadBenchmark, match=r"holds no pairs\.jsonl: give --path"):
         eval_(judge=["longer"], path=tmp_path, out=tmp_path / "eval")

@@ -20,7 +20,7 @@ def app() -> Any:
     from judge_r1.serving.app import create_app
 
     class Slow:
-        name, settings = f"slow-{os.getpid()}", {}  # noqa: RUF012
+        name, settings = f"slow-{os.getpid()}", {}
 
         def check(self, asks: Sequence[Ask]) -> None: ...
 
@@ -36,6 +36,8 @@ def main(port: int, folder: Path) -> None:
     import ray
     from ray import serve
 
+    import ray_serve_run  # by its name the replicas find it, too
+
     from judge_r1.serving.ray_serve import deploy
 
     paths = os.pathsep.join(str(path) for path in (Path(__file__).parent, Path(__file__).parents[1]))
@@ -44,7 +46,7 @@ def main(port: int, folder: Path) -> None:
         log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": {"PYTHONPATH": paths}},
     )  # fmt: skip
     serve.start(http_options={"host": "127.0.0.1", "port": port})
-    serve.run(deploy(app, 72, replicas=2), name="judge", route_prefix="/")
+    serve.run(deploy(ray_serve_run.app, 72, replicas=2), name="judge", route_prefix="/")
     print("ready", flush=True)
     sys.stdin.read()
     serve.shutdown()

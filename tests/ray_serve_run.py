@@ -34,9 +34,8 @@ def app() -> Any:
 
 def main(port: int, folder: Path) -> None:
     import ray
-    from ray import serve
-
     import ray_serve_run  # by its name the replicas find it, too
+    from ray import serve
 
     from judge_r1.serving.ray_serve import deploy
 

@@ -34,6 +34,7 @@ def app() -> Any:
 
 def main(port: int, folder: Path) -> None:
     import ray
+    import ray_serve_run  # by its name the replicas find it, too
     from ray import serve
 
     from judge_r1.serving.ray_serve import deploy
@@ -44,7 +45,7 @@ def main(port: int, folder: Path) -> None:
         log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": {"PYTHONPATH": paths}},
     )  # fmt: skip
     serve.start(http_options={"host": "127.0.0.1", "port": port})
-    serve.run(deploy(app, 72, replicas=2), name="judge", route_prefix="/")
+    serve.run(deploy(ray_serve_run.app, 72, replicas=2), name="judge", route_prefix="/")
     print("ready", flush=True)
     sys.stdin.read()
     serve.shutdown()

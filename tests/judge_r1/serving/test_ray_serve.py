@@ -96,15 +96,18 @@ def test_requests_are_spread_and_a_killed_replica_is_replaced(address: str) -> N
     async def fifty() -> list[httpx.Response]:
         async with httpx.AsyncClient(timeout=60) as client:
             asked = [asyncio.create_task(client.post(f"{address}/v1/judge", json=PAIR)) for _ in range(50)]
-            await asyncio.sleep(0.6)
-            os.kill(victim, signal.SIGKILL)
+            until = asyncio.get_running_loop().time() + 30
+            while not any(task.done() and task.result().json()["judge"] == f"slow-{victim}" for task in asked):
+                assert asyncio.get_running_loop().time() < until
+                await asyncio.sleep(0.01)
+            os.kill(victim, signal.SIGKILL)  # its first game is over, and the next ones have begun
             return await asyncio.gather(*asked)
 
     answers = asyncio.run(fifty())
     statuses = Counter(answer.status_code for answer in answers)
-    print(statuses, {answer.text for answer in answers if answer.status_code != 200})
+    print(statuses, {answer.text[:200] for answer in answers if answer.status_code != 200})
     assert set(statuses) <= {200, 500, 503}
-    assert statuses[200] >= 20
+    assert statuses[200] >= 16
     assert all(answer.json()["winner"] == "A" for answer in answers if answer.status_code == 200)
     assert all(answer.text for answer in answers)
 

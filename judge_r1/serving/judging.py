@@ -23,6 +23,8 @@ PROBLEMS = documented(400, 404, 429, 502, 504)
 STREAM = """`event: search` {query} and `event: turn` {text, query, passages, notice} as they happen, then
 `event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment every ten seconds of silence. Leave, and
 the game is given up."""
+EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
+"""One event, as OpenAPI has them."""
 _log = logging.getLogger(__name__)
 
 
@@ -56,7 +58,7 @@ def router(service: Service) -> APIRouter:
     @routes.post(
         "/v1/judge/stream",
         response_class=Response,
-        responses={200: {"description": STREAM, "content": {"text/event-stream": {"schema": {"type": "string"}}}}},
+        responses={200: {"description": STREAM, "content": {"text/event-stream": {"schema": EVENT}}}},
     )
     async def judge_stream(body: JudgeRequest, request: Request) -> EventStream:
         """Compare two candidates and see the episode turn by turn."""

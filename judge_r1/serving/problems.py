@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from judge_r1.backends.endpoints import EndpointError
 from judge_r1.errors import JudgeError
 from judge_r1.serving.desk import Busy, Closing, Lost, TooLate
-from judge_r1.serving.schemas import Problem
+from judge_r1.serving.schemas import Refusal
 from judge_r1.shelf import ShelfFull
 
 OPENAI = ("/v1/chat/", "/v1/models")
@@ -68,7 +68,7 @@ ANYWHERE = (401, 408, 413, 422, 503)
 """What may become of any request that has a key and a body."""
 
 
-def documented(*statuses: int, model: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
+def documented(*statuses: int, model: type[BaseModel] = Refusal) -> dict[int | str, dict[str, Any]]:
     """These problems and those that may happen anywhere, for the OpenAPI document."""
     return {status: {"model": model, "description": _MEANS[status]} for status in sorted({*ANYWHERE, *statuses})}
 

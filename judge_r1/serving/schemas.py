@@ -117,10 +117,14 @@ class JudgeResponse(Body):
 
 
 class Problem(Body):
-    """Why a request has no judgment: one sentence. Of a prompt that is too long also its tokens, and how many it may
-    have."""
+    """Why a request has no judgment: one sentence."""
 
     error: str
+
+
+class Refusal(Problem):
+    """The same of a whole answer. Of a prompt that is too long also its tokens, and how many it may have."""
+
     tokens: int | None = None
     limit: int | None = None
 

@@ -128,3 +128,17 @@ def test_threads_share_a_retriever(method: str) -> None:
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda request: retriever.search([request], 2)[0], requests))
     assert answers == [alone(cases[case_id], method).search([query], 2)[0] for case_id, query in requests]
+
+
+def test_an_index_goes_with_its_text() -> None:
+    """What left the mapping is forgotten with the next index that is built; until then nothing is built again."""
+    texts = {"a": "kara paid .", "b": "olga signed ."}
+    retriever = Retriever(texts, method="bm25")
+    retriever.search([("a", "kara"), ("b", "olga")], 1)
+    del texts["a"]
+    texts["c"] = "the deed ."
+    [[hit]] = retriever.search([("c", "deed")], 1)
+    assert hit.passage.text == "the deed ."
+    with pytest.raises(UnknownCase):
+        retriever.search([("a", "kara")], 1)
+    assert list(retriever._indexes) == ["b", "c"]

@@ -20,7 +20,7 @@ schema = schemathesis.openapi.from_asgi("/openapi.json", create_app(SERVED))
 
 
 @schema.parametrize()
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_request_breaks_the_server(case: schemathesis.Case) -> None:
     response = case.call(headers={"Authorization": f"Bearer {KEY}"})
     case.validate_response(response, checks=(not_a_server_error, status_code_conformance, response_schema_conformance))

@@ -21,8 +21,9 @@ CONTRAST = """
     const colour = getComputedStyle(e).backgroundColor;
     return /rgba\\(.*, 0\\)|transparent|color\\(/.test(colour) ? ground(e.parentElement) : colour;
   };
-  const seen = "h1, h2, h3, h4, p, label, a, button, th, td, dt, dd, mark, .text, .kind, .chip, .soft, .ci, .tag";
-  return [...document.querySelectorAll(seen + ", .marks span, .entry div")]
+  const seen = "h1, h2, h3, h4, p, label, legend, a, button, summary, textarea, th, td, dt, dd, mark";
+  const named = ", .text, .kind, .chip, .soft, .ci, .tag, .marks span, .entry div";
+  return [...document.querySelectorAll(seen + named)]
     .filter((e) => e.textContent.trim() && e.checkVisibility())
     .map((e) => {
       const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);

@@ -1,7 +1,5 @@
 """The page in a real browser: two rounds by keyboard with a kill between them, on a desktop and on a phone."""
 
-import os
-import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +7,7 @@ from typing import Any
 
 import pytest
 from audit_toys import toy_set
+from browsing import CONTRAST, chromium
 from served import served
 
 from data_builders.audit.human.agreement import agreement
@@ -16,38 +15,11 @@ from data_builders.audit.human.answers import read_answers
 from data_builders.build import write_pairs
 from judge_r1.pairs import PairSet
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CONTRAST = """
-() => {
-  const light = (text) => {
-    const [r, g, b] = text.match(/[\\d.]+/g).slice(0, 3)
-      .map((v) => v / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = (e) => {
-    const colour = getComputedStyle(e).backgroundColor;
-    return /rgba\\(.*, 0\\)|transparent/.test(colour) ? ground(e.parentElement) : colour;
-  };
-  return [...document.querySelectorAll("h1, h2, h3, p, label, legend, a, button, summary, .text, mark, textarea")]
-    .map((e) => {
-      const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
-      return [e.tagName + "." + e.className, (a + 0.05) / (b + 0.05)];
-    })
-    .filter(([, ratio]) => ratio < 4.5);
-}
-"""
-
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with playwright.sync_playwright() as play:
-        if path is None and not Path(play.chromium.executable_path).exists():
-            pytest.skip("no chromium is installed")
-        options = ["--no-sandbox"] if os.geteuid() == 0 else []
-        opened = play.chromium.launch(executable_path=path, args=options)
+    with chromium() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from judge_r1.backends.endpoints import EndpointError, NoAnswer, Refused
 from judge_r1.backends.http import retry_after
 from judge_r1.jsonl import explain
-from judge_r1.serving.schemas import JudgeResponse, Problem, TurnSeen
+from judge_r1.serving.schemas import JudgeResponse, Problem, Refusal, TurnSeen
 
 AGAIN = (408, 429, 500, 502, 503)
 """What may pass. Not 504: the server has spent its whole deadline on it already."""
@@ -24,7 +24,7 @@ Answer = TypeVar("Answer", bound=BaseModel)
 class ServerRefuses(Refused):
     """A request that the server will not take, however often it is sent; `status` is HTTP's, `said` are its words."""
 
-    def __init__(self, host: str, status: int, problem: Problem) -> None:
+    def __init__(self, host: str, status: int, problem: Refusal) -> None:
         super().__init__(f"{host} refuses the request (status {status}): {problem.error}", problem.error)
         self.status, self.tokens, self.limit = status, problem.tokens, problem.limit
 
@@ -103,10 +103,10 @@ class _Query(BaseModel):
     query: str
 
 
-def _problem(response: httpx.Response) -> Problem:
+def _problem(response: httpx.Response) -> Refusal:
     """The server's own sentence, or the beginning of whatever came from what stands before it."""
     try:
-        return Problem.model_validate_json(response.content)
+        return Refusal.model_validate_json(response.content)
     except ValidationError:
         said: Any = " ".join(response.text.split())[:300]
-        return Problem(error=said or "no reason given")
+        return Refusal(error=said or "no reason given")

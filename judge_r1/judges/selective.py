@@ -1,0 +1,75 @@
+"""The selective judge: another judge that is silent below the confidence which `judge-r1 calibrate` has certified.
+
+`selective:calibration=FILE@SPEC`, FILE being the calibration.json of SPEC made with --alpha. A game below the
+threshold, or without a confidence, is an invalid answer by the name `abstained`: the valid rate is the coverage.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from judge_r1.asks import Ask
+from judge_r1.evaluation.calibrated import Calibration
+from judge_r1.evaluation.selective import Selective
+from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making, Played
+from judge_r1.judges.spec import make_judge
+from judge_r1.records import InvalidVerdict
+
+ABSTAINED = "abstained"
+
+
+class SelectiveJudge:
+    """`judge` under a threshold; what it promises is `selective.guarantee`."""
+
+    def __init__(self, judge: Judge, selective: Selective) -> None:
+        self._judge, self._selective = judge, selective
+        self.name = f"selective@{judge.name}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        rule = {"alpha": self._selective.alpha, "delta": self._selective.delta, "threshold": self._selective.threshold}
+        return {**self._judge.settings, "selective": rule}
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        self._judge.check(asks)
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        async with aclosing(self._judge.play(asks)) as games:  # type: ignore[type-var]
+            async for played in games:
+                given = played.trajectory.lost or self._selective.answers(played.confidence)
+                yield played if given else _silent(played)
+
+
+def _silent(played: Played) -> Played:
+    """What was written stays; it decides nothing."""
+    trajectory = played.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
+    return played._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
+
+
+def _make(making: Making) -> Judge:
+    given = dict(option.partition("=")[::2] for option in making.options)
+    if set(given) != {"calibration"}:
+        raise BadJudge("a selective judge has one option: selective:calibration=FILE@SPEC")
+    path = Path(given["calibration"])
+    try:
+        found = Calibration.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise BadJudge(
+            f"{path} cannot be read ({error.strerror}): give the calibration.json of judge-r1 calibrate"
+        ) from None
+    except ValidationError as error:
+        raise BadJudge(
+            f"{path} is no calibration.json of judge-r1 calibrate ({error.error_count()} field(s) differ)"
+        ) from None
+    if found.selective is None:
+        raise BadJudge(f"{path} certifies no threshold: make it with judge-r1 calibrate … --alpha A --delta D")
+    return SelectiveJudge(make_judge(making.backend, replace(making, backend="", options=())), found.selective)
+
+
+JUDGES.register("selective")(
+    JudgeKind("another judge, silent below the confidence that a calibration has certified: calibration=FILE", _make)
+)

@@ -1,0 +1,86 @@
+"""A judge that may be silent: by the file that calibrate writes, through the commands' own parts."""
+
+import random
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from judge_r1.asks import Ask
+from judge_r1.benchmarks import Suite
+from judge_r1.evaluation.calibrated import Told, calibrate
+from judge_r1.evaluation.runner import evaluate
+from judge_r1.jsonl import write_json
+from judge_r1.judges import BadJudge, Making, Played, play_all
+from judge_r1.judges.baselines import Baseline, always_a
+from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
+from judge_r1.judges.spec import Row, make_judge
+from judge_r1.records import Item, PairwiseVerdict
+
+
+class Sure(Baseline):
+    """Prefers the first; how sure it is stands in the request, and it is right as often as it says."""
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        async for played in super().play(asks):
+            yield played._replace(confidence=float(played.ask.item.instruction))
+
+
+def cases(count: int, seed: int) -> list[Item]:
+    """Items of which the surer half is nearly always right, the other in three of five."""
+    generator, found = random.Random(seed), []
+    for number in range(count):
+        sure = round(generator.uniform(0.5, 1), 3)
+        right = generator.random() < (0.99 if sure > 0.75 else 0.6)
+        gold = "A" if right else "B"
+        found.append(
+            Item(item_id=str(number), cluster_id=str(number), instruction=str(sure), candidates=("x", "y"), gold=gold)
+        )
+    return found
+
+
+def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: Path) -> None:
+    told = [
+        Told(schema=1, confidence=float(i.instruction), correct=i.gold == "A", cluster=i.cluster_id)
+        for i in cases(800, 0)
+    ]
+    found = calibrate(told, (0.1, 0.1), 0)
+    assert found.selective is not None
+    judge = SelectiveJudge(Sure("sure", always_a, 0), found.selective)
+    row = Row("silent", (judge,))
+    outcomes = evaluate(row, Suite(cases(1000, 1)), out=tmp_path, resume=False).outcomes()
+    answered = [outcome for outcome in outcomes if outcome.valid]
+    assert 0.4 < len(answered) / len(outcomes) < 0.8
+    assert sum(outcome.credit == 0 for outcome in answered) / len(answered) < 0.1
+    silent = {game.ended for outcome in outcomes if not outcome.valid for game in outcome.games}
+    assert silent == {ABSTAINED}
+
+
+def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
+    write_json(
+        tmp_path / "calibration.json",
+        calibrate(
+            [Told(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)], (0.1, 0.1), 0
+        ).model_dump(mode="json", by_alias=True),
+    )
+    judge = make_judge(f"selective:calibration={tmp_path / 'calibration.json'}@longer", Making(""))
+    played = play_all(judge, Suite(cases(5, 2)).asks())
+    assert {game.trajectory.ended for game in played} == {ABSTAINED}
+    assert not any(isinstance(game.verdict, PairwiseVerdict) for game in played)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("selective@longer", "one option"),
+        ("selective:calibration=nowhere.json@longer", "cannot be read"),
+        ("selective:calibration=HERE/other.json@longer", "is no calibration.json"),
+        ("selective:calibration=HERE/none.json@longer", "certifies no threshold"),
+    ],
+)
+def test_a_file_that_certifies_nothing_is_refused(spec: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text("{}")
+    told = [Told(schema=1, confidence=0.5 + n % 2 / 3, correct=n % 3 > 0, cluster=str(n)) for n in range(40)]
+    write_json(tmp_path / "none.json", calibrate(told, None, 0).model_dump(mode="json", by_alias=True))
+    with pytest.raises(BadJudge, match=says):
+        make_judge(spec.replace("HERE", str(tmp_path)), Making(""))

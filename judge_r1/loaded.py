@@ -6,6 +6,7 @@ judge(context=..., decision=..., reasoning_a=..., reasoning_b=...)
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from html import escape
 from itertools import count
@@ -86,9 +87,14 @@ class LoadedJudge:
         return self.many([pair | {"decision": decision, "domain": domain}])[0]
 
     def many(self, pairs: Iterable[Mapping[str, str]]) -> list[Judged]:
-        """The judgments of several pairs, each given by the names that a call takes; played together."""
-        asks = [ask_of(f"{next(self._numbers)}", self._shelf, **pair) for pair in pairs]
-        return [judged(played) for played in play_all(self.judge, asks)] if asks else []
+        """The judgments of several pairs, each given by the names that a call takes; played together.
+        Errors: ShelfFull where their cases are more than may be kept at a time: give them in parts."""
+        with ExitStack() as held:  # a case must not give way to those that come after it
+            asks = []
+            for pair in pairs:
+                asks.append(ask := ask_of(f"{next(self._numbers)}", self._shelf, **pair))
+                held.enter_context(self._shelf.holding(ask.item.case_id))
+            return [judged(played) for played in play_all(self.judge, asks)] if asks else []
 
 
 def load_judge(

@@ -35,11 +35,12 @@ def serve(
     """
     try:
         from judge_r1.serving.limits import MIB, Limits
-        from judge_r1.serving.running import check_host, run_app
+        from judge_r1.serving.running import check_free, check_host, run_app
         from judge_r1.serving.service import open_service
     except ModuleNotFoundError as error:
         raise JudgeError(f"serving needs {error.name}: pip install 'judge-r1[serve]'") from None
     check_host(host, keys)
+    check_free(host, port)
     if case_mib > cases_mib:
         raise JudgeError(f"--case-mib {case_mib} is more than --cases-mib {cases_mib}, which all cases share")
     service = open_service(

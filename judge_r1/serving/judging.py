@@ -8,7 +8,7 @@ from judge_r1.episode import Episode, Search
 from judge_r1.serving.events import Emit, EventStream, event
 from judge_r1.serving.gate import charge, owner_of
 from judge_r1.serving.leaving import some_at_a_time, while_there
-from judge_r1.serving.problems import NO_JUDGMENT, documented, sentence
+from judge_r1.serving.problems import FAILED, NO_JUDGMENT, documented, sentence
 from judge_r1.serving.schemas import (
     BatchRequest,
     BatchResponse,
@@ -93,4 +93,4 @@ def told(error: Exception) -> str:
     if isinstance(error, NO_JUDGMENT):
         return sentence(error)
     _log.error("a game failed", exc_info=error)
-    return "the server failed"
+    return FAILED

@@ -62,6 +62,10 @@ def read_keys(path: Path) -> tuple[Key, ...]:
         raise BadKeys(f"there is no file {path}: make a key with `judge-r1 keys add NAME --file {path}`") from None
     except ValidationError as error:
         raise BadKeys(f"{path} is no file of keys: {explain(error)}") from None
+    except UnicodeDecodeError:
+        raise BadKeys(f"{path} is no file of keys: it is not UTF-8") from None
+    except OSError as error:
+        raise BadKeys(f"{path} cannot be read: {error.strerror}") from None
 
 
 def add_key(path: Path, name: str, per_minute: int = PER_MINUTE) -> str:
@@ -103,6 +107,6 @@ def _stamp(path: Path) -> tuple[int, int]:
     """What changes when the file does; (0, 0) where it is gone, which reading will say."""
     try:
         stat = path.stat()
-    except FileNotFoundError:
+    except OSError:
         return 0, 0
     return stat.st_mtime_ns, stat.st_ino

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from judge_r1.serving.gate import OPEN
 from judge_r1.serving.problems import problem
 
 BODY_S = 60.0
@@ -25,14 +26,15 @@ class Limits:
 
 
 class Bodies:
-    """Reads the body of every request before the app sees it, no more of it than `limits` say."""
+    """Reads the body of every request before the app sees it, no more of it than `limits` say. At addresses that are
+    open to all no body is read: nobody without a key can hold the memory of those who have one."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.app, self.limits = app, limits
         self.held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] != "http" or scope["path"] in OPEN:  # no route there reads a body
             await self.app(scope, receive, send)
             return
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
@@ -40,14 +42,13 @@ class Bodies:
         if told.isdigit() and int(told) > self.limits.body:
             refused = self._too_large()
         try:
-            if refused is None:
-                refused = await asyncio.wait_for(self._read(receive, body), BODY_S)
-        except asyncio.TimeoutError:  # not the builtin before Python 3.11
-            refused = 408, f"the body was not here after {BODY_S:g} s"
-        except ConnectionError:
-            self.held -= len(body)
-            return
-        try:
+            try:
+                if refused is None:
+                    refused = await asyncio.wait_for(self._read(receive, body), BODY_S)
+            except asyncio.TimeoutError:  # not the builtin before Python 3.11
+                refused = 408, f"the body was not here after {BODY_S:g} s"
+            except ConnectionError:
+                return
             if refused is None:
                 await self.app(scope, _again(bytes(body), receive), send)
             else:
@@ -55,7 +56,7 @@ class Bodies:
                 retry = {"Retry-After": "1"} if status == 503 else {}
                 answer = problem(scope["path"], status, message, {"Connection": "close", **retry})
                 await answer(scope, receive, send)
-        finally:
+        finally:  # also where the request is cancelled while it is read
             self.held -= len(body)
 
     async def _read(self, receive: Receive, body: bytearray) -> tuple[int, str] | None:

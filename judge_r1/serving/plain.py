@@ -109,6 +109,8 @@ def _read_json(user: str) -> PlainPair:
         said = json.loads(user)
     except ValueError:
         raise Unreadable("it begins as JSON and is none") from None
+    except RecursionError:
+        raise Unreadable("it is JSON of more levels than can be read") from None
     if not {"A", "B"} <= said.keys() <= _FIELDS or not all(isinstance(value, str) for value in said.values()):
         raise Unreadable("as JSON it must have A and B, may have question and context, and each must be a text")
     if not said["A"].strip() or not said["B"].strip():

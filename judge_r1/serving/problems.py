@@ -30,6 +30,8 @@ _MEANS = {
     503: "the server is going away, or holds all that it can",
     504: "no judgment before the deadline",
 }
+FAILED = "the server failed"
+"""What is told of an error that nobody foresaw."""
 SHELF_S = 5
 """When to come again where all cases on the shelf are in use."""
 
@@ -114,6 +116,10 @@ def add_problems(app: FastAPI) -> None:
         status = 400 if request.url.path.startswith(OPENAI) else 422
         return problem(request.url.path, status, f"{where}: {first['msg']}")
 
+    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
+        return problem(request.url.path, 500, FAILED)  # what it was is in the log
+
+    app.add_exception_handler(Exception, unforeseen)
     for kind in STATUS:
         app.add_exception_handler(kind, without_judgment)
     app.add_exception_handler(StarletteHTTPException, refused)

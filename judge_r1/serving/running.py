@@ -1,6 +1,7 @@
 """The app on a socket until it is told to stop: what is under way is answered, nothing new is taken."""
 
 import signal
+import socket
 from pathlib import Path
 
 import uvicorn
@@ -21,6 +22,19 @@ def check_host(host: str, keys: Path | None) -> None:
             f"--host {host} lets other machines in, and without --keys anybody may ask: make a file of keys with "
             "`judge-r1 keys add NAME --file keys.json` and serve with --keys keys.json"
         )
+
+
+def check_free(host: str, port: int) -> None:
+    """Before a model is loaded for nothing. Errors: JudgeError for an address that cannot be listened at."""
+    try:
+        for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            with socket.socket(family, kind, protocol) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                tried.bind(address)
+    except OSError as error:
+        raise JudgeError(
+            f"cannot listen at {host}, port {port} ({error.strerror}): choose another --host or --port"
+        ) from None
 
 
 def run_app(service: Service, host: str, port: int) -> None:

@@ -1,6 +1,7 @@
 """Episodes kept in a folder, where that is asked for; nowhere else is anything of a request retained."""
 
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -14,7 +15,8 @@ class Traces:
     def __init__(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = (folder / "traces.jsonl").open("a", encoding="utf-8")
+            own = os.open(folder / "traces.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)  # all clients' texts
+            self._file = os.fdopen(own, "a", encoding="utf-8")
         except OSError as error:
             raise JudgeError(f"--traces {folder}: {error.strerror}") from None
         self._lock = threading.Lock()

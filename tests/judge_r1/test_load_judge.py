@@ -13,7 +13,7 @@ from judge_r1.judges import Making, Played
 from judge_r1.judges.spec import make_judge
 from judge_r1.loaded import Judged, LoadedJudge, ask_of, judged, load_judge
 from judge_r1.records import Evidence, InvalidVerdict, Judgment, Trajectory
-from judge_r1.shelf import CaseShelf
+from judge_r1.shelf import CaseShelf, ShelfFull
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
 TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
@@ -113,3 +113,11 @@ def test_an_invalid_answer_is_no_judgment() -> None:
     assert (found.valid, found.ended, found.evidence, found.principles) == (False, "turn_budget", (), ())
     assert "no valid answer (turn_budget)" in found._repr_html_()
     assert "<p>" not in found._repr_html_()
+
+
+def test_no_case_of_many_gives_way_to_the_next() -> None:
+    shelf = CaseShelf(100)
+    judge = LoadedJudge(make_judge("longer", Making("", texts=shelf)), shelf)
+    with pytest.raises(ShelfFull, match="no room"):
+        judge.many([PAIR | {"context": str(number) * 40} for number in range(3)])
+    assert [one.winner for one in judge.many([PAIR | {"context": "3" * 40}] * 3)] == ["A"] * 3

@@ -4,7 +4,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from judge_r1.backends.batching.batch import Batch
@@ -98,7 +98,7 @@ class Engine:
 
 def _tell(job: Job, error: Exception | None) -> None:
     _, future, loop = job
-    if not loop.is_closed():
+    with suppress(RuntimeError):  # the loop is closed: nobody waits
         loop.call_soon_threadsafe(_settle, future, error)
 
 

@@ -13,7 +13,7 @@ from openapi_examples import examples
 
 from judge_r1.judges import Making
 from judge_r1.serving.app import create_app
-from judge_r1.serving.limits import Limits
+from judge_r1.serving.limits import Bodies, Limits
 from judge_r1.serving.service import Service, served_judge
 from judge_r1.serving.traces import Traces
 from judge_r1.shelf import CaseShelf
@@ -167,7 +167,9 @@ def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) 
 def test_traces_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     body = PAIR | {"context": "Ana paid."}
     answer = post(service("longer", traces=Traces(tmp_path / "kept")), "/v1/judge", body).json()
-    [line] = (tmp_path / "kept" / "traces.jsonl").read_text().splitlines()
+    file = tmp_path / "kept" / "traces.jsonl"
+    assert file.stat().st_mode & 0o777 == 0o600
+    [line] = file.read_text().splitlines()
     row = json.loads(line)
     assert (row["id"], row["verdict"]["winner"], row["owner"]) == (answer["id"], "A", "")
     assert row["item"]["candidates"] == list(PAIR.values())
@@ -227,3 +229,45 @@ def test_tokens_are_counted(model_folder: Path) -> None:
     assert usage["total_tokens"] == usage["prompt_tokens"] + usage["completion_tokens"] > 60
     assert f'judge_r1_tokens_total{{kind="output"}} {float(usage["completion_tokens"])}' in counted
     assert f'judge_r1_tokens_total{{kind="input"}} {float(usage["prompt_tokens"])}' in counted
+
+
+@pytest.mark.parametrize("path", ["/v1/judge", "/v1/chat/completions"])
+def test_an_error_that_nobody_foresaw_is_told_in_our_form(path: str) -> None:
+    class Broken(Says):
+        def play(self, asks: Any) -> Any:
+            raise ZeroDivisionError("secret")
+
+    async def talk() -> httpx.Response:
+        transport = httpx.ASGITransport(create_app(service(Broken(""))), raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+            chat = {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": PAIR}
+            return await client.post(path, json=PAIR if path == "/v1/judge" else chat)
+
+    answer = asyncio.run(talk())
+    said = answer.json()["error"]
+    assert answer.status_code == 500
+    assert (said if path == "/v1/judge" else said["message"]) == "the server failed"
+
+
+def test_a_request_that_is_cancelled_gives_its_bytes_back() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None: ...
+
+    async def talk() -> int:
+        bodies, pieces = Bodies(app, Limits()), iter([b"x" * 100])
+
+        async def receive() -> dict[str, Any]:
+            for piece in pieces:
+                return {"type": "http.request", "body": piece, "more_body": True}
+            await asyncio.sleep(60)
+            raise AssertionError
+
+        async def send(message: Any) -> None: ...
+
+        task = asyncio.ensure_future(bodies({"type": "http", "path": "/v1/judge", "headers": []}, receive, send))
+        while not bodies.held:
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        return bodies.held
+
+    assert asyncio.run(asyncio.wait_for(talk(), 20)) == 0

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import stat
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -19,7 +20,7 @@ from judge_r1.errors import JudgeError
 from judge_r1.serving.app import create_app
 from judge_r1.serving.gate import Bucket
 from judge_r1.serving.keys import BadKeys, KeyFile, add_key, read_keys, remove_key
-from judge_r1.serving.running import check_host
+from judge_r1.serving.running import check_free, check_host
 from judge_r1.serving.traces import Traces
 
 
@@ -68,6 +69,31 @@ def test_mistakes_with_keys_are_one_sentence(file: Path) -> None:
     file.write_text('{"keys": [{"name": "x"}]}')
     with pytest.raises(BadKeys, match="is no file of keys"):
         read_keys(file)
+    file.write_bytes(b"\xff\xfe")
+    with pytest.raises(BadKeys, match="is not UTF-8"):
+        read_keys(file)
+    with pytest.raises(BadKeys, match="Is a directory"):
+        read_keys(file.parent)
+
+
+def test_keys_that_cannot_be_read_any_more_let_nobody_in(file: Path) -> None:
+    key = add_key(file, "ana")
+    app = create_app(service("longer", keys=KeyFile(file)))
+    file.write_bytes(b"\xff\xfe")
+
+    async def talk(client: httpx.AsyncClient) -> None:
+        assert (await client.get("/v1/cases", headers=bearer(key))).status_code == 503
+
+    talk_to(app, talk)
+
+
+def test_an_address_that_is_taken_is_told_before_a_judge_is_loaded() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(JudgeError, match=f"port {port} .Address already in use"):
+            check_free("127.0.0.1", port)
+    check_free("127.0.0.1", port)
+    check_free("localhost", 0)
 
 
 def test_a_key_that_is_added_or_removed_counts_at_once(file: Path) -> None:

@@ -60,6 +60,7 @@ def test_instructions_may_stand_in_the_user_message() -> None:
         (mt_bench("q", "", "b"), "blank"),
         ("[User Question] q [The Start of Assistant A's Answer] a [The End of Assistant A's Answer]", "once each"),
         ('{"A": "x"', "begins as JSON"),
+        ('{"A": ' + "[" * 200_000, "more levels"),
         ('{"A": "x"}', "must have A and B"),
         ('{"A": "x", "B": 1}', "each must be a text"),
         ('{"A": "x", "B": "y", "winner": "A"}', "must have A and B"),

@@ -58,10 +58,10 @@ def test_all_bodies_together_are_bounded() -> None:
 
 
 def test_no_body_is_held_for_who_needs_no_key() -> None:
-    with LiveServer(service("longer", limits=Limits(body=1000, bodies=1500))) as server:
-        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
-            slow.sendall(b"POST /healthz HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
-            assert slow.recv(65536).startswith(b"HTTP/1.1 405")
+    served = service("longer", limits=Limits(body=1000, bodies=1500))
+    with LiveServer(served) as server, socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+        slow.sendall(b"POST /healthz HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
+        assert slow.recv(65536).startswith(b"HTTP/1.1 405")
 
 
 @pytest.mark.parametrize(

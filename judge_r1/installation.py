@@ -17,6 +17,7 @@ PURPOSE = {
     "endpoints": "judges behind an HTTP endpoint",
     "teachers": "flaws and rationales by a chat model",
     "serve": "the judge behind an API",
+    "ray-serve": "replicas of a served judge",
     "tensorboard": "trackers: [tensorboard]",
     "trackio": "trackers: [trackio]",
     "wandb": "trackers: [wandb]",

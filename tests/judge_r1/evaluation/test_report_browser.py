@@ -132,7 +132,10 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     ids = [outcome.item_id for outcome in base]
 
     def expect(wanted: list[str]) -> None:
-        assert shown_ids(page) == wanted
+        end = time.monotonic() + 10  # the list follows the form a moment later
+        while (shown := shown_ids(page)) != wanted and time.monotonic() < end:
+            time.sleep(0.05)
+        assert shown == wanted
         whole = f"{len(ids)} items"
         assert page.inner_text("#status") == (whole if len(wanted) == len(ids) else f"{len(wanted)} of {whole}")
 

@@ -1,0 +1,54 @@
+"""Do the two local samplers draw alike? The same weights and pairs at temperature 1, in lock-step (TRL's rollouts and
+`eval`) and in the dynamic batch (verl's CPU server and `serve`).
+
+    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_samplers.py --demo runs/demo --model runs/demo/warmup/model
+
+The numbers of docs/engines.md come from here. Each mean comes with its standard error over episodes.
+"""
+
+import argparse
+from collections.abc import Callable, Sequence
+from math import sqrt
+from pathlib import Path
+from statistics import mean, stdev
+
+from judge_r1.backends import Sampling
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.config import load_recipe
+from judge_r1.judges import Making, Played, play_all
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.judges.served.engine import EngineJudge
+from judge_r1.pairs import load_pairs
+from judge_r1.records import PairwiseVerdict
+
+MEASURES: dict[str, Callable[[Played], float]] = {
+    "sampled tokens": lambda played: sum(played.trajectory.loss_mask),
+    "valid": lambda played: float(isinstance(played.verdict, PairwiseVerdict)),
+    "right": lambda played: float(played.verdict == PairwiseVerdict(winner=played.ask.item.gold)),
+    "searches": lambda played: played.trajectory.searches,
+    "log-probability of a token": lambda played: sum(played.trajectory.logprobs) / sum(played.trajectory.loss_mask),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--model", type=Path, default=Path("runs/demo/warmup/model"))
+    parser.add_argument("--samples", type=int, default=4)
+    given = parser.parse_args()
+    suite = suite_of(load_pairs(given.demo / "data" / "test"))
+    config = load_recipe(given.demo / "grpo" / "recipe.yaml").episode
+    making = Making(str(given.model), texts=suite.texts, sampling=Sampling(1.0), batch_size=96)
+    asks = suite.asks(samples=given.samples)
+    for name, judge in (("lock-step", AgenticJudge(making, config)), ("dynamic batch", EngineJudge(making, config))):
+        played = play_all(judge, asks)
+        told = [f"{measure} {_estimate([of(one) for one in played])}" for measure, of in MEASURES.items()]
+        print(f"{name}, {len(played)} episodes: {'; '.join(told)}")
+
+
+def _estimate(values: Sequence[float]) -> str:
+    return f"{mean(values):.3f} ± {stdev(values) / sqrt(len(values)):.3f}"
+
+
+if __name__ == "__main__":
+    main()

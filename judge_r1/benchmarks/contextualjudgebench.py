@@ -14,12 +14,13 @@ from typing import Any
 
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite, both_orders, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of
-from judge_r1.benchmarks.tables import HUB, Row, rows
+from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.games import ItemOutcome, settle_agreed
 from judge_r1.prompts import GENERAL
 from judge_r1.questions import Question
 from judge_r1.records import Item
 from judge_r1.registry import suggest
+from judge_r1.tables import HUB
 
 SPLITS = (
     *("refusal_answerable", "refusal_unanswerable", "faithfulness_qa", "faithfulness_summ"),

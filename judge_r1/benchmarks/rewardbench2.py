@@ -18,11 +18,12 @@ from judge_r1.asks import Prompted
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite, as_pair
 from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
 from judge_r1.benchmarks.ratings import rating_question, settle_ratings, ties_score
-from judge_r1.benchmarks.tables import HUB, Row, rows
+from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.games import Game, ItemOutcome, Settled, settle_best
 from judge_r1.questions import Question
 from judge_r1.records import Item, content_hash
 from judge_r1.registry import suggest
+from judge_r1.tables import HUB
 
 TIES = "Ties"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)

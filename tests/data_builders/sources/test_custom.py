@@ -133,7 +133,7 @@ def test_a_hub_name_is_read_as_such(tmp_path: Path) -> None:
         ({"files": []}, r"field files"),
         (
             {"columns": YAML["columns"] | {"context": "flie"}},
-            r"claims\.jsonl, line 1: column 'flie' is missing; did you mean 'file'\?; the columns are: no, policy, file",
+            r"claims\.jsonl, line 1: column 'flie' is missing; did you mean 'file'\?; the columns are: no, policy",
         ),
         ({"columns": YAML["columns"] | {"decision": "no"}}, r"line 1: column 'no' must hold text, not int"),
     ],

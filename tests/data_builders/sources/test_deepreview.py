@@ -209,7 +209,7 @@ def test_words_that_the_paper_has_too_are_no_repetition(tmp_path: Path) -> None:
     [
         (
             {"id": "a", "pred_fast_mode": ""},
-            r"line 1: column 'pred_best_mode' is missing; .* the columns are: id, pred",
+            r"line 1: column 'pred_best_mode' is missing; .* columns are: id, pred",
         ),
         (ROW | {"pred_best_mode": 3}, r"column 'pred_best_mode' must hold text, not int"),
         ({k: v for k, v in ROW.items() if k != "paper_context"}, r"column 'paper_context' is missing"),

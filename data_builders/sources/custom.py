@@ -3,7 +3,7 @@
     domain: insurance                      # a plain word or two; stands in the judge's prompt
     role: a senior claims adjuster         # follows "You are" in prompts to a teacher
     decision_name: coverage decision       # follows "the" in prompts to a teacher
-    files: claims.jsonl                    # beside the YAML file: .jsonl, .json, .csv, .parquet; or hub:OWNER/NAME
+    files: claims.jsonl                    # beside the YAML file: .jsonl(.gz), .json, .csv, .parquet; or hub:OWNER/NAME
     columns: {context: file_text, decision: outcome, reference: rationale, id: claim_no}
     license: CC BY 4.0
 
@@ -23,9 +23,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from data_builders.domains import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.errors import SourceError
-from data_builders.sources.tables import HUB, Row, rows
+from data_builders.sources.tables import Row, rows
 from judge_r1.overlay import Section, load_section
 from judge_r1.records import Case, Domain, NonEmpty
+from judge_r1.tables import HUB
 
 NAME = "custom"
 

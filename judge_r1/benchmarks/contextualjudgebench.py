@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite, both_orders, placed
-from judge_r1.benchmarks.pairwise import checked, cluster_of
-from judge_r1.benchmarks.tables import HUB, Row, rows
+from judge_r1.benchmarks import BENCHMARKS, Benchmark, Order, Suite, both_orders, placed
+from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of
+from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.games import ItemOutcome, settle_agreed
 from judge_r1.prompts import GENERAL
 from judge_r1.questions import Question
 from judge_r1.records import Item
-from judge_r1.registry import suggest
+from judge_r1.tables import HUB
 
 SPLITS = (
     *("refusal_answerable", "refusal_unanswerable", "faithfulness_qa", "faithfulness_summ"),
@@ -29,8 +29,7 @@ SPLITS = (
 
 def load(path: Path, subset: str | None) -> Suite:
     """`subset` is a split."""
-    if subset is not None and subset not in SPLITS:
-        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, SPLITS)}")
+    check_subset(subset, SPLITS)
     texts: dict[str, str] = {}
     items: list[Item] = []
     numbers: Counter[str] = Counter()

@@ -12,9 +12,10 @@ from typing import Any
 
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, outcome_of, published
-from judge_r1.benchmarks.tables import HUB, Row, objects, rows
+from judge_r1.benchmarks.tables import Row, objects, rows
 from judge_r1.games import Game, ItemOutcome
 from judge_r1.records import Item
+from judge_r1.tables import HUB
 
 LABELS = {"A>B": "A", "B>A": "B"}
 TIE = "A=B"

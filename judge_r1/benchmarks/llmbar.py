@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
-from judge_r1.benchmarks.pairwise import GOLD, checked, cluster_of, outcome_of, published
+from judge_r1.benchmarks.pairwise import GOLD, check_subset, checked, cluster_of, outcome_of, published
 from judge_r1.benchmarks.tables import Row, objects
 from judge_r1.games import Game, ItemOutcome, settle_mean
 from judge_r1.records import Item
-from judge_r1.registry import suggest
 
 SETS: Mapping[str, str] = {
     "Natural": "LLMBar/Natural",
@@ -79,8 +78,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]
 
 
 def _sets(subset: str | None) -> Sequence[str]:
-    if subset is not None and subset not in PARTS:
-        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, PARTS)}")
+    check_subset(subset, PARTS)
     return PARTS[subset] if subset else LLMBAR
 
 

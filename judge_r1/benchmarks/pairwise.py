@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks import BadBenchmark, Order, Suite
 from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict, content_hash
+from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict, Verdict, content_hash
 from judge_r1.registry import suggest
 
 GOLD: Mapping[str, str] = {"1": "A", "2": "B"}
@@ -41,9 +41,15 @@ def of_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item],
         known.update(dict.fromkeys(names))
         if subset is None or subset in names:
             kept.append(item)
-    if subset is not None and not kept:
-        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
+    if not kept:
+        check_subset(subset, known)
     return kept
+
+
+def check_subset(subset: str | None, known: Iterable[str]) -> None:
+    """Errors: BadBenchmark, with the nearest name that there is."""
+    if subset is not None and subset not in known:
+        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
 
 
 def group_of(item: Item) -> Sequence[str]:
@@ -72,9 +78,15 @@ def with_ties(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
 def published(order: Order, preferred: Preferred, unread: str = "unread") -> Game:
     """A game of a judge that is not ours, from its published output; `unread` says why there is no answer in it."""
     if preferred is None:
-        return Game(order=order, sample=0, member=0, verdict=InvalidVerdict(reason=unread), ended=unread, searches=0)
+        return game_of(order, InvalidVerdict(reason=unread))
     winner: Literal["A", "B", "tie"] = "tie" if preferred == "tie" else "A" if order[0] == preferred else "B"
-    return Game(order=order, sample=0, member=0, verdict=PairwiseVerdict(winner=winner), ended="answer", searches=0)
+    return game_of(order, PairwiseVerdict(winner=winner))
+
+
+def game_of(order: Order, verdict: Verdict) -> Game:
+    """A game that was not played here: its verdict is read off a file, or follows from a rule."""
+    ended = verdict.reason if isinstance(verdict, InvalidVerdict) else "answer"
+    return Game(order=order, sample=0, member=0, verdict=verdict, ended=ended, searches=0)
 
 
 def outcome_of(suite: Suite, item: Item, games: Sequence[Game], judge: str = "published") -> ItemOutcome:

@@ -18,9 +18,10 @@ from typing import Any
 
 from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset
-from judge_r1.benchmarks.tables import HUB, Row, rows
+from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.games import ItemOutcome
 from judge_r1.records import Item
+from judge_r1.tables import HUB
 
 CHAT_HARD: Mapping[str, int] = {
     "mt-bench-hard": 37,

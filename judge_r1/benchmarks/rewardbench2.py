@@ -15,22 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.asks import Prompted
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite, as_pair
-from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
+from judge_r1.benchmarks import BENCHMARKS, Benchmark, Order, Suite, as_pair
+from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of, group_of, of_subset
 from judge_r1.benchmarks.ratings import rating_question, settle_ratings, ties_score
-from judge_r1.benchmarks.tables import HUB, Row, rows
+from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.games import Game, ItemOutcome, Settled, settle_best
 from judge_r1.questions import Question
 from judge_r1.records import Item, content_hash
-from judge_r1.registry import suggest
+from judge_r1.tables import HUB
 
 TIES = "Ties"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
 
 
 def load(path: Path, subset: str | None) -> Suite:
-    if subset is not None and subset not in SUBSETS:
-        raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, SUBSETS)}")
+    check_subset(subset, SUBSETS)
     items = checked(map(item_of, rows(path, ("test",))), path)
     kept = of_subset(items, subset, group_of)
     return Suite(list(kept), question=question, orders=orders, settle=settle, extra=scores)

@@ -12,7 +12,8 @@ from judge_r1.benchmarks.longjudge.asking import orders_of
 from judge_r1.benchmarks.longjudge.query import Query, item_of, judged
 from judge_r1.benchmarks.longjudge.scope import Scope
 from judge_r1.benchmarks.longjudge.settling import settle
-from judge_r1.games import Game, ItemOutcome, item_outcome
+from judge_r1.benchmarks.pairwise import game_of
+from judge_r1.games import ItemOutcome, item_outcome
 from judge_r1.records import PairwiseVerdict, ScoresVerdict, Verdict
 
 Say = Callable[[Query, Order], Verdict | None]
@@ -37,7 +38,7 @@ def _row(name: str, say: Say, queries: Sequence[Query], scope: Scope) -> list[It
     outcomes = []
     for query in queries:
         verdicts = [(order, say(query, order)) for order in orders_of(query, scope)]
-        games = [_game(order, verdict) for order, verdict in verdicts if verdict is not None]
+        games = [game_of(order, verdict) for order, verdict in verdicts if verdict is not None]
         if len(games) == len(verdicts):
             item = item_of(query, reference=scope.reference)
             outcomes.append(item_outcome(name, item, games, settle(item, games)))
@@ -72,10 +73,6 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
             lambda query: [-float(place) for place in range(len(query.systems))]
         )
     return rules
-
-
-def _game(order: Order, verdict: Verdict) -> Game:
-    return Game(order=order, sample=0, member=0, verdict=verdict, ended="answer", searches=0, confidence=None)
 
 
 def _yes(says: bool) -> Verdict:
@@ -161,6 +158,6 @@ def _annotators(queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
             if len(set(gold)) > 1:
                 named = f"{query.item_id}{ANNOTATOR}{place}"
                 alone = item.model_copy(update={"item_id": named, "gold": {**item.gold, "scores": gold}})
-                games = [_game((at,), ScoresVerdict(scores=(score,))) for at, score in enumerate(own)]
+                games = [game_of((at,), ScoresVerdict(scores=(score,))) for at, score in enumerate(own)]
                 outcomes.append(item_outcome("one annotator, vs the others", alone, games, settle(alone, games)))
     return outcomes

@@ -2,27 +2,24 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from judge_r1.benchmarks import BadBenchmark
 from judge_r1.jsonl import read_jsonl
 
 GROUND_TRUTH, STANDARDIZED = "ground_truth", "data_standardized"
 M = TypeVar("M", bound="Line")
+Id = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
+"""Ids are numbers in some files and strings in others."""
 
 
 class Line(BaseModel):
-    """Base of the lines; ids are numbers in some files and strings in others."""
+    """Base of the lines."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
-    id: str
-
-    @field_validator("id", mode="before")
-    @classmethod
-    def _text(cls, value: object) -> object:
-        return str(value) if isinstance(value, int) else value
+    id: Id
 
 
 class Response(BaseModel):

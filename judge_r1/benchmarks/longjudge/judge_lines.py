@@ -10,19 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, field_validator
+from pydantic import BaseModel, ConfigDict
 
 from judge_r1.benchmarks import BadBenchmark, Order
 from judge_r1.benchmarks.longjudge.answers import Unread, found_json
 from judge_r1.benchmarks.longjudge.asking import orders_of
+from judge_r1.benchmarks.longjudge.files import Id
 from judge_r1.benchmarks.longjudge.query import Query, item_of
 from judge_r1.benchmarks.longjudge.readers import reader
 from judge_r1.benchmarks.longjudge.scope import Scope
 from judge_r1.benchmarks.longjudge.settling import settle
+from judge_r1.benchmarks.pairwise import game_of
 from judge_r1.evaluation.runner import Trace
 from judge_r1.games import Game, ItemOutcome, item_outcome
 from judge_r1.jsonl import located
-from judge_r1.records import InvalidVerdict, Verdict
+from judge_r1.records import InvalidVerdict
 
 MISSING = "missing"
 """The reason of a game that the file has no line for: it is wrong, and stays in the denominator."""
@@ -31,18 +33,13 @@ _KEPT = ("swap_position", "debiased")
 
 class JudgeLine(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
-    data_id: str
+    data_id: Id
     model: str | None = None
     models: tuple[str, ...] | None = None
     response_a: str | None = None
     response_b: str | None = None
     response: str | None = None
     judge_result: dict[str, Any] | None = None
-
-    @field_validator("data_id", mode="before")
-    @classmethod
-    def _text(cls, value: object) -> object:
-        return str(value) if isinstance(value, int) else value
 
 
 def read_lines(file: Path, queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
@@ -59,7 +56,7 @@ def read_lines(file: Path, queries: Sequence[Query], scope: Scope) -> list[ItemO
         if order in games[query.item_id]:
             raise BadBenchmark(f"{where}: these outputs were judged on an earlier line already; remove one of the two")
         verdict = reader(query, scope, order)(_text(line, scope))
-        games[query.item_id][order] = _game(order, verdict)
+        games[query.item_id][order] = game_of(order, verdict)
     return [_outcome(file.stem, query, games[query.item_id], scope) for query in queries]
 
 
@@ -94,14 +91,9 @@ def _outcome(row: str, query: Query, games: Mapping[Order, Game], scope: Scope) 
     """The orders of a listing are whatever the file shows; a listing not there, and all else, as we would ask."""
     wanted = orders_of(query, scope)
     orders = list(games) if games and query.dataset == "surge" else wanted
-    played = [games.get(order) or _game(order, InvalidVerdict(reason=MISSING)) for order in orders]
+    played = [games.get(order) or game_of(order, InvalidVerdict(reason=MISSING)) for order in orders]
     item = item_of(query, reference=scope.reference)
     return item_outcome(row, item, played, settle(item, played))
-
-
-def _game(order: Order, verdict: Verdict) -> Game:
-    ended = verdict.reason if isinstance(verdict, InvalidVerdict) else "answer"
-    return Game(order=order, sample=0, member=0, verdict=verdict, ended=ended, searches=0, confidence=None)
 
 
 def written(traces: Iterable[Trace], queries: Sequence[Query], scope: Scope, mode: str) -> Iterator[dict[str, Any]]:

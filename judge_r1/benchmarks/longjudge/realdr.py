@@ -9,11 +9,9 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
-from pydantic import field_validator
-
 from judge_r1.benchmarks import BadBenchmark
 from judge_r1.benchmarks.longjudge.docx import docx_text
-from judge_r1.benchmarks.longjudge.files import GROUND_TRUTH, Line, Output, lines, outputs, references
+from judge_r1.benchmarks.longjudge.files import GROUND_TRUTH, Id, Line, Output, lines, outputs, references
 from judge_r1.benchmarks.longjudge.query import Query
 from judge_r1.benchmarks.longjudge.scope import Scope
 
@@ -24,15 +22,10 @@ DIMENSIONS = {"logical_structure_score": "逻辑结构", "expression_score": "�
 
 
 class Gold(Line):
-    task_id: str
+    task_id: Id
     dimensions: Mapping[str, float]
     weights: Mapping[str, float]
     weighted_total: float
-
-    @field_validator("task_id", mode="before")
-    @classmethod
-    def _named(cls, value: object) -> object:
-        return str(value) if isinstance(value, int) else value
 
 
 class Task(Line):

@@ -19,6 +19,7 @@ from data_builders.sources.errors import SourceError
 from judge_r1.errors import JudgeError
 from judge_r1.prompts import judge_prompt
 from judge_r1.records import Case
+from judge_r1.tables import BadTable
 
 YAML: dict[str, Any] = {
     "domain": "insurance claims",
@@ -100,7 +101,7 @@ def test_a_licence_may_differ_by_row(tmp_path: Path) -> None:
     rows = [ROW | {"terms": "CC0"}, ROW | {"no": 8, "terms": None}]
     path = domain_file(tmp_path, rows[:1], license=..., columns=columns)
     assert cases(path)[0][0].license == "CC0"
-    with pytest.raises(SourceError, match=r"row 2: column 'terms', the licence, is empty"):
+    with pytest.raises(SourceError, match=r"line 2: column 'terms', the licence, is empty"):
         cases(domain_file(tmp_path, rows, license=..., columns=columns))
 
 
@@ -132,9 +133,9 @@ def test_a_hub_name_is_read_as_such(tmp_path: Path) -> None:
         ({"files": []}, r"field files"),
         (
             {"columns": YAML["columns"] | {"context": "flie"}},
-            r"claims\.jsonl, row 1: column 'flie' is missing; did you mean 'file'\?; the columns are: no, policy, file",
+            r"claims\.jsonl, line 1: column 'flie' is missing; did you mean 'file'\?; the columns are: no, policy",
         ),
-        ({"columns": YAML["columns"] | {"decision": "no"}}, r"row 1: column 'no' must hold text, not int"),
+        ({"columns": YAML["columns"] | {"decision": "no"}}, r"line 1: column 'no' must hold text, not int"),
     ],
 )
 def test_a_mistake_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -143,7 +144,7 @@ def test_a_mistake_is_named(changes: dict[str, Any], message: str, tmp_path: Pat
 
 
 def test_ids_must_not_repeat(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"row 2: column 'no' repeats '7' of .*claims\.jsonl, row 1"):
+    with pytest.raises(SourceError, match=r"line 2: column 'no' repeats '7' of .*claims\.jsonl, line 1"):
         cases(domain_file(tmp_path, [ROW, ROW | {"file": "Another."}]))
 
 
@@ -174,7 +175,7 @@ def test_rows_without_a_group_are_no_group(tmp_path: Path) -> None:
 
 
 def test_an_empty_id_and_an_empty_table_are_named(tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=r"claims\.jsonl, row 1: column 'no', the id, is empty"):
+    with pytest.raises(SourceError, match=r"claims\.jsonl, line 1: column 'no', the id, is empty"):
         cases(domain_file(tmp_path, [{**ROW, "no": None}]))
-    with pytest.raises(SourceError, match=r"claims\.jsonl holds no rows"):
+    with pytest.raises(BadTable, match=r"claims\.jsonl holds no rows"):
         cases(domain_file(tmp_path, []))

@@ -79,8 +79,8 @@ def test_order_limit_and_skips(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"case_prompt": 5}, r"t\.jsonl, row 1: column 'case_prompt' must hold text, not int"),
-        ({"diagnostic_reasoning": ["1. a"]}, r"row 1: column 'diagnostic_reasoning' must hold text, not list"),
+        ({"case_prompt": 5}, r"t\.jsonl, line 1: column 'case_prompt' must hold text, not int"),
+        ({"diagnostic_reasoning": ["1. a"]}, r"line 1: column 'diagnostic_reasoning' must hold text, not list"),
     ],
 )
 def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:

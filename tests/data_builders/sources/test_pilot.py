@@ -188,9 +188,9 @@ def test_both_the_folder_and_the_repository_are_accepted_and_files_come_by_name(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"violated_articles": "6"}, r"dev\.jsonl, row 1: column 'violated_articles' must hold a list of articles"),
+        ({"violated_articles": "6"}, r"dev\.jsonl, line 1: column 'violated_articles' must hold a list of articles"),
         ({"violated_articles": [6]}, r"column 'violated_articles' must hold a list of articles such as \"6\""),
-        ({"facts": ["a"]}, r"row 1: column 'facts' must hold text, not list; the columns are: case_id, title"),
+        ({"facts": ["a"]}, r"line 1: column 'facts' must hold text, not list; the columns are: case_id, title"),
     ],
 )
 def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -216,4 +216,4 @@ def test_the_good_reasoning_is_good() -> None:
     from data_builders.sources.tables import Row
 
     articles = {name: f"{title}\n{text}" for name, (title, text) in ARTICLES.items()}
-    assert check(GOOD, Matter(Row("f", 1, ROW), FACTS, articles, ("6", "P1-1"))) is None
+    assert check(GOOD, Matter(Row("f", 1, "f, line 1", ROW), FACTS, articles, ("6", "P1-1"))) is None

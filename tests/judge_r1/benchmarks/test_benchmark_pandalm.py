@@ -80,9 +80,12 @@ def test_the_items_that_are_here(real_data: Path) -> None:
 
 @pytest.mark.real_data
 @pytest.mark.parametrize(
-    ("name", "right", "macro", "unread"), [("gpt-3.5-turbo", 69.77, 52.74, 25), ("pandalm-7b", 66.77, 57.43, 0)]
+    ("name", "right", "macro", "decided", "unread"),
+    [("gpt-3.5-turbo", 69.77, 52.74, 77.40, 25), ("pandalm-7b", 66.77, 57.43, 71.03, 0)],
 )
-def test_the_shipped_results(name: str, right: float, macro: float, unread: int, real_data: Path) -> None:
+def test_the_shipped_results(
+    name: str, right: float, macro: float, decided: float, unread: int, real_data: Path
+) -> None:
     from sklearn.metrics import f1_score
 
     folder = real_data / "pandalm"
@@ -94,3 +97,4 @@ def test_the_shipped_results(name: str, right: float, macro: float, unread: int,
     gold, said = [o.gold for o in outcomes], [getattr(o.verdict, "winner", "none") for o in outcomes]
     assert extra["macro F1"] == pytest.approx(f1_score(gold, said, labels=["A", "B", "tie"], average="macro"))
     assert extra["non-tie"] == accuracy([o for o in outcomes if o.gold != "tie"])
+    assert round(100 * extra["non-tie"], 2) == decided

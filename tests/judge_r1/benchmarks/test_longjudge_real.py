@@ -14,7 +14,7 @@ from judge_r1.benchmarks import BadBenchmark
 from judge_r1.benchmarks.longjudge import dr, wp
 from judge_r1.benchmarks.longjudge.baselines import baseline_rows
 from judge_r1.benchmarks.longjudge.docx import docx_text
-from judge_r1.benchmarks.longjudge.files import lines
+from judge_r1.benchmarks.longjudge.files import Reference, lines
 from judge_r1.benchmarks.longjudge.measures import measures
 from judge_r1.benchmarks.longjudge.query import Query
 from judge_r1.benchmarks.longjudge.readers import reader
@@ -179,7 +179,6 @@ def test_verification_by_rule_on_the_answers_that_are_there(root: Path) -> None:
     constant, boxed, ending = rows.values()
     assert (constant["accuracy"], constant["balanced"]) == (88 / 110, 0.5)
     assert boxed["accuracy"] == 97 / 110 > constant["accuracy"] > ending["accuracy"] == 80 / 110
-    assert pytest.approx(0.7975, abs=0.00005) == 252 / 316
 
 
 def test_longer_meta_analyses_on_those_that_are_there(root: Path) -> None:
@@ -281,14 +280,10 @@ def test_references_of_reports_are_found_by_their_query(root: Path) -> None:
     released = {line.id: line for line in lines(root / "data_standardized" / "realdr_reference.jsonl", dr.Line)}
     known = {
         line.id: line.reference
-        for line in lines(root / "data_standardized" / "deepresearch_bench_reference.jsonl", Ref)
+        for line in lines(root / "data_standardized" / "deepresearch_bench_reference.jsonl", Reference)
     }
-    ours = {line.id: line.reference for line in lines(root / "data_standardized" / "realdr_reference.jsonl", Ref)}
+    ours = {line.id: line.reference for line in lines(root / "data_standardized" / "realdr_reference.jsonl", Reference)}
     assert set(released) == {"3", "30", "36"}
     assert ours["3"] == known["3"]
     assert mapped.get("3") != ours["3"]
     assert all(reference in known.values() for reference in mapped.values())
-
-
-class Ref(dr.Line):
-    reference: str

@@ -11,9 +11,9 @@ from data_builders.teachers import BudgetSpent, Pending, Teacher, TeacherError
 from data_builders.teachers.asking import open_teacher
 from data_builders.teachers.batch import BatchExport, import_batch
 from data_builders.teachers.cache import Cache
-from data_builders.teachers.client import Limits
 from data_builders.teachers.spec import find_key, parse_spec
 from data_builders.teachers.spending import Spending
+from judge_r1.backends.http import Limits
 from judge_r1.errors import JudgeError
 
 R = TypeVar("R")

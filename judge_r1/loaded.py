@@ -9,13 +9,14 @@ from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from html import escape
+from inspect import signature
 from itertools import count
 from pathlib import Path
 from typing import Literal
 
 from judge_r1.asks import Ask
 from judge_r1.backends import Sampling
-from judge_r1.judges import Judge, Making, Played, play_all
+from judge_r1.judges import BadJudge, Judge, Making, Played, play_all
 from judge_r1.judges.spec import make_judge
 from judge_r1.principles import by_number
 from judge_r1.prompts import GENERAL
@@ -88,13 +89,22 @@ class LoadedJudge:
 
     def many(self, pairs: Iterable[Mapping[str, str]]) -> list[Judged]:
         """The judgments of several pairs, each given by the names that a call takes; played together.
-        Errors: ShelfFull where their cases are more than may be kept at a time: give them in parts."""
+        Errors: BadJudge for other names; ShelfFull where their cases are more than may be kept at a time: give them in
+        parts."""
         with ExitStack() as held:  # a case must not give way to those that come after it
             asks = []
-            for pair in pairs:
+            for number, pair in enumerate(pairs):
+                try:
+                    _PAIR.bind(self, **pair)
+                except TypeError as error:
+                    raise BadJudge(f"pair {number} of many: {error}; its names are {_NAMES}") from None
                 asks.append(ask := ask_of(f"{next(self._numbers)}", self._shelf, **pair))
                 held.enter_context(self._shelf.holding(ask.item.case_id))
             return [judged(played) for played in play_all(self.judge, asks)] if asks else []
+
+
+_PAIR = signature(LoadedJudge.__call__)
+_NAMES = ", ".join([*_PAIR.parameters][1:])
 
 
 def load_judge(

@@ -268,6 +268,14 @@ class Trajectory(Record):
             raise ValueError("token_ids, loss_mask and logprobs must have the same length")
         return self
 
+    @classmethod
+    def without_ids(cls, ended: str, turns: Sequence[Turn] = (), judgment: Judgment | None = None) -> "Trajectory":
+        """Of an episode that no ids are known of: it was played as text, or not at all."""
+        return cls(
+            prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=tuple(turns), judgment=judgment, ended=ended,
+            text_only=True,
+        )  # fmt: skip
+
     @property
     def lost(self) -> bool:
         """Was the episode ended by something outside the policy (a server or a search that gave no answer)?"""

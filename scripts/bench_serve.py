@@ -71,10 +71,8 @@ class Echo:
             question = ask.question
             assert isinstance(question, Question)
             said = sign(question.context, question.reasoning_a, question.reasoning_b)
-            trajectory = Trajectory(
-                prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), ended="answer",
-                judgment=Judgment(comparison="A>B", violated_principles=(1,), explanation=said),
-            )  # fmt: skip
+            judgment = Judgment(comparison="A>B", violated_principles=(1,), explanation=said)
+            trajectory = Trajectory.without_ids("answer", judgment=judgment)
             yield Played(ask, trajectory, ask.read(trajectory))
 
 

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 from data_builders.teachers import Answer, Ask
 from data_builders.teachers.asking import CachedTeacher, Gate, open_teacher
 from data_builders.teachers.cache import Cache
-from data_builders.teachers.client import Limits
 from data_builders.teachers.spending import Spending
+from judge_r1.backends.http import Limits
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTION, REPLY = "context " * 3_000, "reasoning " * 800

@@ -67,9 +67,7 @@ class Says:
 
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         for ask in asks:
-            trajectory = Trajectory(
-                prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended=self.ended
-            )
+            trajectory = Trajectory.without_ids(self.ended)
             yield Played(ask, trajectory, ask.read(trajectory))
 
 

@@ -14,9 +14,10 @@ from contextlib import asynccontextmanager
 
 from data_builders.teachers import Answer, Ask, Teacher, TeacherError, TeacherRefused
 from data_builders.teachers.cache import Cache, Entry, ask_key
-from data_builders.teachers.client import USUAL, HttpTeacher, Limits
+from data_builders.teachers.client import HttpTeacher
 from data_builders.teachers.spec import find_key, parse_spec
 from data_builders.teachers.spending import Spending
+from judge_r1.backends.http import USUAL, Limits
 
 
 class Gate:

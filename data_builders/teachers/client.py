@@ -7,8 +7,6 @@ from data_builders.teachers.wire import Wire
 from judge_r1.backends.endpoints import EndpointError, Refused
 from judge_r1.backends.http import USUAL, Client, Limits
 
-__all__ = ["USUAL", "HttpTeacher", "Limits"]
-
 
 class HttpTeacher:
     """A teacher behind a wire. `key` leaves this object in a header of a request and nowhere else."""

@@ -125,28 +125,16 @@ class ChatBackend:
             if len(episode.turns) > turns and (observed := episode.turns[-1].observation) is not None:
                 said = episode.turns[-1].text.rpartition("</think>")[2] or episode.turns[-1].text
                 history += [{"role": "assistant", "content": said}, {"role": "user", "content": observed}]
-        return text_only(episode.trajectory()), confidence if episode.state.judgment else None
+        whole = episode.trajectory()
+        told = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment)
+        return told, confidence if whole.judgment else None
 
     async def answer(self, messages: Messages, *, max_tokens: int, seed: int, usage: Usage) -> Trajectory:
         """One answer as it is, for prompts that a benchmark words itself. Errors: EndpointError."""
         reply = await self.ask(messages, max_tokens=max_tokens, seed=seed, usage=usage)
         turns = [Turn(text=f"<think>{neutralise(reply.thought)}</think>")] if reply.thought else []
         ended = {"stop": "answer", "length": "turn_budget"}.get(reply.finish, reply.finish)
-        return text_trajectory((*turns, Turn(text=reply.text)), ended)
-
-
-def text_trajectory(turns: Sequence[Turn], ended: str) -> Trajectory:
-    """A trajectory without ids and without a judgment."""
-    return Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=tuple(turns), judgment=None, ended=ended,
-        text_only=True,
-    )  # fmt: skip
-
-
-def text_only(trajectory: Trajectory) -> Trajectory:
-    """A trajectory without its ids."""
-    none: dict[str, Any] = dict.fromkeys(("prompt_ids", "token_ids", "loss_mask", "logprobs"), ())
-    return trajectory.model_copy(update=none | {"text_only": True})
+        return Trajectory.without_ids(ended, (*turns, Turn(text=reply.text)))
 
 
 def _read(data: Any) -> tuple[Reply, dict[str, Any]]:

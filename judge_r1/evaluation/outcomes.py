@@ -120,10 +120,7 @@ def _together(plays: Sequence[tuple[Placed, Trajectory]], verdict: Verdict) -> T
         named = Counter(number for found in agreeing for number in found.violated_principles)
         violated = tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing)))
         judgment = Judgment(comparison=comparison, violated_principles=violated, evidence=evidence_of(turns))
-    return Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=judgment, ended=ended,
-        text_only=True,
-    )  # fmt: skip
+    return Trajectory.without_ids(ended, turns, judgment)
 
 
 def _as_placed(judgment: Judgment | None, order: Placed) -> Judgment | None:

@@ -93,7 +93,7 @@ def episode_config(making: Making) -> EpisodeConfig:
 
 
 def _make(making: Making) -> Judge:
-    return judge_at(making, "agentic", episode_config, AgenticJudge)
+    return judge_at(making, "agentic", episode_config, AgenticJudge, prompted=False)
 
 
 JUDGES.register("agentic")(

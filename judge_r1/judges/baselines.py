@@ -29,12 +29,8 @@ class Baseline:
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         for ask in asks:
             margin = self._rule(ask, _pair_of(self.name, ask))
-            yield Played(ask, _SAID, PairwiseVerdict(winner="tie" if margin == 0 else "A" if margin > 0 else "B"))
-
-
-_SAID = Trajectory(
-    prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended="answer", text_only=True
-)
+            verdict = PairwiseVerdict(winner="tie" if margin == 0 else "A" if margin > 0 else "B")
+            yield Played(ask, Trajectory.without_ids("answer"), verdict)
 
 
 def _pair_of(name: str, ask: Ask) -> Question:

@@ -94,16 +94,7 @@ def refuse_prompted(name: str, ask: Ask, prompted: bool) -> None:
 
 def unplayed(ask: Ask) -> Played:
     """An ask whose prompt does not fit: nothing was cut, nothing was asked."""
-    trajectory = Trajectory(
-        prompt_ids=(),
-        token_ids=(),
-        loss_mask=(),
-        logprobs=(),
-        turns=(),
-        judgment=None,
-        ended=PROMPT_TOO_LONG,
-        text_only=True,
-    )
+    trajectory = Trajectory.without_ids(PROMPT_TOO_LONG)
     return Played(ask, trajectory, ask.read(trajectory))
 
 

@@ -3,8 +3,6 @@
 It also answers prompts that a benchmark words itself, as plain text.
 """
 
-from functools import partial
-
 from judge_r1.config import EpisodeConfig
 from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making
 from judge_r1.judges.agentic import AgenticJudge, episode_config
@@ -25,7 +23,7 @@ def direct_config(making: Making) -> EpisodeConfig:
 
 
 def _make(making: Making) -> Judge:
-    return judge_at(making, "direct", direct_config, partial(AgenticJudge, kind="direct", prompted=True))
+    return judge_at(making, "direct", direct_config, AgenticJudge, prompted=True)
 
 
 JUDGES.register("direct")(

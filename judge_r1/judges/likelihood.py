@@ -14,7 +14,7 @@ from judge_r1.judges.beginning import Beginning, settings_of, unplayed
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.places import is_local
 from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
-from judge_r1.records import Comparison, Judgment, Trajectory
+from judge_r1.records import Judgment, Trajectory
 from judge_r1.tokens import Codec
 
 ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
@@ -52,7 +52,8 @@ class LikelihoodJudge:
                 yield unplayed(ask)
                 continue
             margin = self._margin([*episode.prompt_ids, *self._begun])
-            trajectory = _said("A>B" if margin >= 0 else "A<B")
+            judgment = Judgment(comparison="A>B" if margin >= 0 else "A<B", violated_principles=())
+            trajectory = Trajectory.without_ids("answer", judgment=judgment)
             yield Played(ask, trajectory, ask.read(trajectory), 1 / (1 + exp(-abs(margin))))
 
     def _margin(self, ids: Sequence[int]) -> float:
@@ -62,20 +63,6 @@ class LikelihoodJudge:
         with torch.no_grad():
             logits: Any = self._model(torch.tensor([ids], device=self._model.device), logits_to_keep=1).logits[0, -1]
         return float(logits[self._ids[0]].double() - logits[self._ids[1]].double())
-
-
-def _said(comparison: Comparison) -> Trajectory:
-    """Nothing was sampled."""
-    return Trajectory(
-        prompt_ids=(),
-        token_ids=(),
-        loss_mask=(),
-        logprobs=(),
-        turns=(),
-        judgment=Judgment(comparison=comparison, violated_principles=()),
-        ended="answer",
-        text_only=True,
-    )
 
 
 def _make(making: Making) -> Judge:

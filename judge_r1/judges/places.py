@@ -7,6 +7,7 @@ ask for them, so that answers have a confidence) and `tokenizer` (vllm: whose it
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from judge_r1.backends.endpoints import OpenAIEndpoint, address_and_model
 from judge_r1.config import EpisodeConfig
@@ -18,17 +19,20 @@ _VLLM = "vllm:"
 _WEB = ("http:", "https:")
 
 
+class Local(Protocol):
+    """Makes the judge of a model that is loaded here."""
+
+    def __call__(self, making: Making, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge: ...
+
+
 def judge_at(
-    making: Making,
-    kind: str,
-    configure: Callable[[Making], EpisodeConfig],
-    local: Callable[[Making, EpisodeConfig], Judge],
+    making: Making, kind: str, configure: Callable[[Making], EpisodeConfig], local: Local, *, prompted: bool
 ) -> Judge:
-    """The judge `kind` where its backend is. Errors: BadJudge, EndpointError."""
+    """The judge `kind` where its backend is; `prompted` as for `Beginning`. Errors: BadJudge, EndpointError."""
     tokens = making.backend.startswith(_VLLM)
     address = making.backend.removeprefix(_VLLM)
     if is_local(making.backend):
-        return local(making, configure(making))
+        return local(making, configure(making), kind=kind, prompted=prompted)
     url, model = address_and_model(address, f"the SPEC of judge {kind}")
     making, own = _own_options(making, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
     timeout = own.get("timeout", "180")
@@ -36,7 +40,7 @@ def judge_at(
         raise BadJudge(f"judge {kind}: timeout is a number of seconds from 1 on, not {timeout!r}")
     if own.get("logprobs") not in (None, "true", "false"):
         raise BadJudge(f"judge {kind}: logprobs is true or false, not {own['logprobs']!r}")
-    config, prompted = configure(making), kind == "direct"
+    config = configure(making)
     if tokens:
         from judge_r1.judges.served.tokens import vllm_judge
 

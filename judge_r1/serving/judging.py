@@ -49,8 +49,8 @@ def router(service: Service) -> APIRouter:
         async def one(entry: JudgeRequest) -> JudgeResponse | Problem:
             try:
                 return (await service.judge_one(entry, owner))[0]
-            except NO_JUDGMENT as error:
-                return Problem(error=sentence(error))
+            except Exception as error:  # the others are judged all the same
+                return Problem(error=told(error))
 
         works = [one(entry) for entry in body.requests]
         return BatchResponse(results=await while_there(request, some_at_a_time(works, service.desk.running)))

@@ -41,6 +41,7 @@ class Metrics:
         self._ends = Counter("judge_r1_games", "Games by how they ended.", ["outcome"], registry=here)
         self._tokens = Counter("judge_r1_tokens", "Read (in every turn) and written.", ["kind"], registry=here)
         self.requests = Counter("judge_r1_requests", "By route and status.", ["route", "status"], registry=here)
+        self.traces_lost = Counter("judge_r1_traces_lost", "Games whose trace could not be written.", registry=here)
         desk.waited = self.waits.observe
 
     def text(self) -> bytes:
@@ -91,7 +92,7 @@ class Counted:
 
         try:
             await self.app(scope, receive, counting)
-        except Exception:
+        except Exception:  # what the client is told is made of it further out (`problems`)
             status = 500
             raise
         finally:

@@ -71,6 +71,7 @@ def router(service: Service) -> APIRouter:
         started, trace_id, owner = time.monotonic(), uuid.uuid4().hex, owner_of(request)
         texts = [*body.candidates, body.reference or ""]
         context = service.context(body.context, body.case_id, owner)
+        case_id = service.shelf.put(context, owner) if context.strip() else None
 
         async def one(number: int, first: int, second: int) -> Game:
             played = await service.play(
@@ -79,7 +80,7 @@ def router(service: Service) -> APIRouter:
                     service.shelf,
                     reasoning_a=texts[first],
                     reasoning_b=texts[second],
-                    context=context,
+                    context=service.context(None, case_id, owner),  # one that is deleted under way stays away
                     decision=body.prompt,
                     domain=body.domain,
                     owner=owner,
@@ -89,7 +90,8 @@ def router(service: Service) -> APIRouter:
             return first, second, first_wins(played)
 
         works = [one(number, first, second) for number, (first, second) in enumerate(places)]
-        games = await while_there(request, some_at_a_time(works, service.desk.running))
+        with service.shelf.holding(case_id):
+            games = await while_there(request, some_at_a_time(works, service.desk.running))
         return ScoreResponse(
             id=trace_id,
             judge=service.judge.name,

@@ -62,8 +62,8 @@ class Service:
             if played.trajectory.ended == PROMPT_TOO_LONG:
                 self._refuse(ask)
             ended(played)
-        if self.traces is not None:
-            self.traces.keep(played, owner)
+        if self.traces is not None and not self.traces.keep(played, owner):
+            self.metrics.traces_lost.inc()
         return played
 
     def ask(self, request: JudgeRequest, item_id: str, owner: str) -> Ask:
@@ -91,9 +91,11 @@ class Service:
         return text or ""
 
     def close(self) -> None:
-        """Let go of the judge's model."""
+        """Let go of the judge's model and of the file of traces."""
         if close := getattr(self.judge, "close", None):
             close()
+        if self.traces is not None:
+            self.traces.close()
 
     def _refuse(self, ask: Ask) -> None:
         """Errors: TooLong, where the judge can say by how much."""
@@ -132,5 +134,6 @@ def served_judge(spec: str, making: Making) -> Judge:
     from judge_r1.judges.served.engine import EngineJudge
 
     making = replace(making, backend=backend, options=options)
-    config = direct_config(making) if kind == "direct" else episode_config(making)
-    return EngineJudge(making, config, kind=kind, prompted=kind == "direct")
+    if kind == "direct":
+        return EngineJudge(making, direct_config(making), kind=kind, prompted=True)
+    return EngineJudge(making, episode_config(making))

@@ -9,7 +9,7 @@ import pytest
 
 import judge_r1
 from judge_r1.errors import JudgeError
-from judge_r1.judges import Making, Played
+from judge_r1.judges import BadJudge, Making, Played
 from judge_r1.judges.spec import make_judge
 from judge_r1.loaded import Judged, LoadedJudge, ask_of, judged, load_judge
 from judge_r1.records import Evidence, InvalidVerdict, Judgment, Trajectory
@@ -28,6 +28,19 @@ def test_one_pair_and_many() -> None:
     assert (judge.name, found.winner, found.valid, found.confidence) == ("longer", "A", True, None)
     assert [one.winner for one in judge.many([PAIR, TURNED, PAIR])] == ["A", "B", "A"]
     assert judge.many([]) == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        (PAIR | {"answer_c": "x"}, "pair 1 of many: got an unexpected keyword argument 'answer_c'; its names are reas"),
+        (PAIR | {"owner": "ana"}, "unexpected keyword argument 'owner'"),
+        ({"reasoning_a": "x"}, "missing a required .*argument: 'reasoning_b'"),
+    ],
+)
+def test_a_pair_by_other_names(pair: dict[str, str], says: str) -> None:
+    with pytest.raises(BadJudge, match=says):
+        load_judge("longer").many([PAIR, pair])
 
 
 def test_a_case_that_comes_again_is_kept_once() -> None:
@@ -68,9 +81,7 @@ def test_the_lines_of_the_docs_run_as_written() -> None:
 def judgment(explanation: str, passage: str, **more: Any) -> Judged:
     evidence = (Evidence(case_id="c", start=0, end=len(passage), text=passage, score=1.0),)
     said = Judgment(comparison="A<B", violated_principles=(1, 4), explanation=explanation, evidence=evidence)
-    trajectory = Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=said, ended="answer"
-    )
+    trajectory = Trajectory.without_ids("answer", judgment=said)
     game = ask_of("0", CaseShelf(), **PAIR)
     return judged(Played(game, trajectory, game.read(trajectory), **more))
 
@@ -106,9 +117,7 @@ def test_a_notebook_shows_it_escaped() -> None:
 
 def test_an_invalid_answer_is_no_judgment() -> None:
     game = ask_of("0", CaseShelf(), **PAIR)
-    trajectory = Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended="turn_budget"
-    )
+    trajectory = Trajectory.without_ids("turn_budget")
     found = judged(Played(game, trajectory, InvalidVerdict(reason="turn_budget")))
     assert (found.valid, found.ended, found.evidence, found.principles) == (False, "turn_budget", (), ())
     assert "no valid answer (turn_budget)" in found._repr_html_()

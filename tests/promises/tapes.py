@@ -1,7 +1,7 @@
 """Fixed ids for episodes to sample, and what plays them in each driver: a token backend, and a server for verl."""
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -63,13 +63,29 @@ class TapeBackend:
                     episode.fail(LOST)
 
 
+class TapeEngine:
+    """A batching engine that goes on to a stop string, an end id or the limit; a tape is one turn."""
+
+    def __init__(self, tapes: Tapes, decode: Callable[[Sequence[int]], str], eos: Collection[int]) -> None:
+        from judge_r1.backends.batching.request import Stopping
+
+        self.tapes, self.stopping = tapes, Stopping(decode, frozenset(eos))
+
+    async def generate(self, request: Any) -> Any:
+        return self.drawn(request, self.tapes.next(request.prompt))
+
+    def drawn(self, request: Any, ids: list[int]) -> Any:
+        while ids and not (request.ids and self.stopping.done(request)):
+            request.ids.append(ids.pop(0))
+        request.logprobs = [-0.5] * len(request.ids)
+        return request
+
+
 class TapeServer:
     """verl's rollout server, as far as the agent loop sees it: goes on to a stop string, an end id or the limit."""
 
     def __init__(self, tapes: Tapes, codec: Codec, eos: Collection[int]) -> None:
-        from judge_r1.backends.batching.request import Stopping
-
-        self.tapes, self.stopping = tapes, Stopping(codec.decode, frozenset(eos))
+        self.tapes, self.engine = tapes, TapeEngine(tapes, codec.decode, eos)
         self._under_way: dict[str, list[int]] = {}
 
     async def generate(self, request_id: str, prompt_ids: Sequence[int], sampling_params: dict[str, Any]) -> Any:
@@ -79,12 +95,10 @@ class TapeServer:
 
         if request_id not in self._under_way:
             self._under_way[request_id] = self.tapes.next(prompt_ids)
-        ids, request = self._under_way[request_id], Request.of(prompt_ids, sampling_params)
-        while ids and not (request.ids and self.stopping.done(request)):
-            request.ids.append(ids.pop(0))
+        request = self.engine.drawn(Request.of(prompt_ids, sampling_params), self._under_way[request_id])
         if not request.ids:
             raise ConnectionError("the tape is at its end")
-        return TokenOutput(token_ids=request.ids, log_probs=[-0.5] * len(request.ids), extra_fields={"global_steps": 0})
+        return TokenOutput(token_ids=request.ids, log_probs=request.logprobs, extra_fields={"global_steps": 0})
 
 
 def prompts_of(data: PairSet, config: Any, codec: Codec) -> dict[tuple[int, ...], str]:
@@ -109,6 +123,17 @@ def group(pair: ReasoningPair, codec: Codec, eos: int, kind: str) -> list[Tape]:
         "alone": [lost, search + half, "", lost],
     }[kind]
     return [Tape(pair.pair_id, tuple(_ids(text, codec, eos))) for text in texts]
+
+
+def bare(pair: ReasoningPair, codec: Codec, eos: int, rng: Random, longest: int) -> Tape:
+    """Answers without tags, good and bad, with tags and stray ids around them, in one turn; cut where no end id
+    comes."""
+    parts = [f'{{"comparison": "{said}", "violated_principles": [2, 3]}}' for said in ("A>B", "b < a")]
+    parts += ["<think>", "</think>", "</search>", "<answer>{}</answer>", "Surely: ", "é→", "{", "```json\n"]
+    ids: list[int] = []
+    for _ in range(rng.randint(1, 5)):
+        ids += rng.choice([codec.encode_trusted(rng.choice(parts)), [rng.randrange(len(codec.tokenizer))]])
+    return Tape(pair.pair_id, (*ids, *([eos] if rng.random() < 0.9 else ids * longest)))
 
 
 def _ids(text: str, codec: Codec, eos: int) -> Iterator[int]:

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
@@ -17,7 +18,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from tapes import Tape, TapeBackend, Tapes, group, prompts_of, wild, write_tapes
+from tapes import Tape, TapeBackend, TapeEngine, Tapes, bare, group, prompts_of, wild, write_tapes
 from toys import mini_pairs
 
 from judge_r1.config import Recipe, dump_recipe, load_recipe
@@ -132,6 +133,57 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
     ends = {trajectory.ended for trajectory in judged}
     assert {"answer", "infrastructure_generation_error", "no_answer"} <= ends, "the tapes are not wild enough"
     assert max(t.searches for t in judged) > 1
+
+
+def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The direct judge in lock-step, on the engine that is served, and over token ids, on 4 x 30 tapes of one turn."""
+    from judge_server import JudgeServer
+
+    from judge_r1.backends import Sampling
+    from judge_r1.backends.batching.request import Request
+    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.judges import Judge, Making, play_all
+    from judge_r1.judges.direct import direct_config
+    from judge_r1.judges.spec import make_judge
+    from judge_r1.pairs import PairSet
+    from judge_r1.serving.service import served_judge
+
+    size, tokens, model = 30, 90, room.recipe.model
+    options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]
+    data = PairSet(room.data.cases, room.data.pairs[:4])
+    making = Making("", texts=data.texts, sampling=Sampling(1.0), batch_size=8, recipe=PARITY)
+    prompts = prompts_of(data, direct_config(Making(model, options, recipe=PARITY)), room.codec)
+    rng, eos = Random(0), room.tokenizer.eos_token_id
+    tapes = [bare(pair, room.codec, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
+    monkeypatch.setattr(
+        "judge_r1.backends.transformers.TransformersBackend", lambda *_, **__: TapeBackend(Tapes(tapes, prompts))
+    )
+    monkeypatch.setattr(
+        "judge_r1.judges.served.engine.Engine",
+        lambda model, decode, ends, **_: TapeEngine(Tapes(tapes, prompts), decode, ends),
+    )
+    lock, remote = threading.Lock(), TapeEngine(Tapes(tapes, prompts), room.codec.decode, room.eos)
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        asked = {name: body[name] for name in ("max_tokens", "stop", "stop_token_ids")}
+        with lock:
+            drawn = remote.drawn(Request.of(body["prompt"], asked), remote.tapes.next(body["prompt"]))
+        told = {"tokens": [f"token_id:{token}" for token in drawn.ids], "token_logprobs": drawn.logprobs}
+        return 200, {"choices": [{"logprobs": told}]}
+
+    def judgments(judge: Judge) -> dict[str, list[str]]:
+        played = play_all(judge, suite_of(data).asks(samples=size))
+        said = [(g.ask.item.item_id, f"{_key(g.trajectory)} {g.verdict} {g.confidence}") for g in played]
+        return {pair_id: sorted(found) for pair_id, found in by_pair(said).items()}
+
+    direct = f"direct:{','.join(options)}"
+    expected = judgments(make_judge(f"{direct}@{model}", making))
+    for ended in ("answer", "rejected_no_json", "turn_budget"):
+        assert f'"ended":"{ended}"' in str(expected), "the tapes are not wild enough"
+    assert judgments(served_judge(f"{direct}@{model}", making)) == expected
+    with JudgeServer(answer) as server:
+        assert judgments(make_judge(f"{direct},tokenizer={model}@vllm:{server.url}#toy", making)) == expected
+        assert len(server.bodies) == len(tapes)
 
 
 def _key(trajectory: Trajectory) -> str:

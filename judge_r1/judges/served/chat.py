@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from judge_r1.asks import Ask, Prompted
-from judge_r1.backends.chat import EOS, ChatBackend, TextCodec, chat_budget, text_trajectory
+from judge_r1.backends.chat import EOS, ChatBackend, TextCodec, chat_budget
 from judge_r1.backends.endpoints import NoAnswer, OpenAIEndpoint, Refused, find_key
 from judge_r1.backends.http import Limits
 from judge_r1.backends.serving import Usage, declined
@@ -95,9 +95,9 @@ async def _answered(backend: ChatBackend, messages: Any, **how: Any) -> Trajecto
         return await backend.answer(messages, **how)
     except Refused as error:
         if name := declined(error.said):
-            return text_trajectory((), name)
+            return Trajectory.without_ids(name)
         _log.error("a game is lost: %s", error)
-        return text_trajectory((), f"{INFRASTRUCTURE}refused")
+        return Trajectory.without_ids(f"{INFRASTRUCTURE}refused")
     except NoAnswer as error:
         _log.error("a game is lost: %s", error)
-        return text_trajectory((), f"{INFRASTRUCTURE}no_answer")
+        return Trajectory.without_ids(f"{INFRASTRUCTURE}no_answer")

@@ -6,7 +6,7 @@ from collections.abc import Coroutine
 from typing import Any, TypeVar
 
 from data_builders.teachers import Answer, Ask
-from data_builders.teachers.client import Limits
+from judge_r1.backends.http import Limits
 
 T = TypeVar("T")
 KEY = "sk-planted-0123456789abcdef"

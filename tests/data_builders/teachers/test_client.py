@@ -16,8 +16,9 @@ from teacher_toys import FAST, KEY, ask_for, echo, run
 from data_builders.teachers import Answer, TeacherError, TeacherRefused
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.chat import Chat
-from data_builders.teachers.client import HttpTeacher, Limits
+from data_builders.teachers.client import HttpTeacher
 from data_builders.teachers.wire import Wire
+from judge_r1.backends.http import Limits
 
 GOOD = b"""{"model": "m", "choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}],
  "usage": {"prompt_tokens": 1, "completion_tokens": 1}}"""

@@ -18,7 +18,7 @@ from data_builders.teachers import Ask, Pending
 from data_builders.teachers.asking import open_teacher
 from data_builders.teachers.batch import BatchExport
 from data_builders.teachers.cache import Cache
-from data_builders.teachers.client import Limits
+from judge_r1.backends.http import Limits
 from data_builders.teachers.spec import find_key, parse_spec
 
 logging.basicConfig(level=0, stream=sys.stderr)

@@ -255,8 +255,5 @@ class TextJudge:
 
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         for ask in asks:
-            trajectory = Trajectory(
-                prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(Turn(text=self._says(ask)),),
-                judgment=None, ended=self._ended, text_only=True,
-            )  # fmt: skip
+            trajectory = Trajectory.without_ids(self._ended, [Turn(text=self._says(ask))])
             yield Played(ask, trajectory, ask.read(trajectory))

@@ -41,10 +41,7 @@ def test_the_rating_is_the_last_line(text: str, rating: float | None) -> None:
 
 def test_an_ask_reads_it_from_the_last_turn() -> None:
     item = tie("ref:1", 1, 2)
-    trajectory = Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(Turn(text="Good.\nRating: 8"),), judgment=None,
-        ended="answer", text_only=True,
-    )  # fmt: skip
+    trajectory = Trajectory.without_ids("answer", [Turn(text="Good.\nRating: 8")])
     assert Ask(item, (0,), 0, rating_question("?", "x")).read(trajectory) == ScoresVerdict(scores=(8.0,))
 
 

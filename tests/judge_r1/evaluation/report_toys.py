@@ -31,9 +31,7 @@ from judge_r1.records import (
 )
 from judge_r1.reward import rewarded
 
-SILENT = Trajectory(
-    prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended="answer", text_only=True
-)
+SILENT = Trajectory.without_ids("answer")
 
 
 def toy_suite(cases: int = 3) -> Suite:

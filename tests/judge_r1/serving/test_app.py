@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import resource
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 from live_server import PAIR, Held, Says, service
 from openapi_examples import examples
 
-from judge_r1.judges import Making
+from judge_r1.judges import Making, play_all
+from judge_r1.judges.spec import make_judge
+from judge_r1.loaded import ask_of
 from judge_r1.serving.app import create_app
 from judge_r1.serving.limits import Bodies, Limits
 from judge_r1.serving.service import Service, served_judge
@@ -51,6 +54,21 @@ def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
     results = post(service("longer", running=2, waiting=2), "/v1/judge/batch", body).json()["results"]
     assert [entry.get("winner") for entry in results] == ["A", "B", None, "A"] * 8
     assert results[2] == {"error": "there is no case nowhere: put it at /v1/cases first"}
+
+
+def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() -> None:
+    class Fails(Held):
+        async def play(self, asks: Any) -> Any:
+            if asks[0].question.decision == "fail":
+                raise RuntimeError("secret")
+            async for played in super().play(asks):
+                yield played
+
+    judge = Fails()
+    judge.go.set()
+    answer = post(service(judge, running=2), "/v1/judge/batch", {"requests": [PAIR, PAIR | {"decision": "fail"}, PAIR]})
+    assert [entry.get("winner") for entry in answer.json()["results"]] == ["A", None, "A"]
+    assert answer.json()["results"][1] == {"error": "the server failed"}
 
 
 def test_a_case_is_put_judged_listed_and_deleted() -> None:
@@ -173,6 +191,34 @@ def test_traces_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     row = json.loads(line)
     assert (row["id"], row["verdict"]["winner"], row["owner"]) == (answer["id"], "A", "")
     assert row["item"]["candidates"] == list(PAIR.values())
+
+
+def test_a_full_disk_costs_a_trace_and_no_judgment(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "traces.jsonl").symlink_to("/dev/full")
+
+    async def talk(client: httpx.AsyncClient) -> str:
+        for _ in range(2):
+            assert (await client.post("/v1/judge", json=PAIR)).json()["winner"] == "A"
+        return (await client.get("/metrics")).text
+
+    assert "judge_r1_traces_lost_total 2.0" in run(service("longer", traces=Traces(tmp_path)), talk).splitlines()
+    assert caplog.text.count("No space left on device") == 1
+
+
+def test_a_trace_that_was_torn_does_not_tear_the_next(tmp_path: Path) -> None:
+    [played] = play_all(make_judge("longer", Making("")), [ask_of("one", CaseShelf(), **PAIR)])
+    traces, file = Traces(tmp_path), tmp_path / "traces.jsonl"
+    assert traces.keep(played, "ana")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 9, hard))
+    try:
+        assert not traces.keep(played, "ben")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert traces.keep(played, "eva")
+    traces.close()
+    first, torn, last = file.read_text().splitlines()
+    assert (json.loads(first)["owner"], len(torn), json.loads(last)["owner"]) == ("ana", 9, "eva")
 
 
 def test_the_document_has_examples_that_are_taken() -> None:

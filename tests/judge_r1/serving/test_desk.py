@@ -35,9 +35,7 @@ class Slow:
             finally:
                 self.now -= 1
             self.played.append(ask.item.item_id)
-            trajectory = Trajectory(
-                prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended=self.ended
-            )
+            trajectory = Trajectory.without_ids(self.ended)
             yield Played(ask, trajectory, ask.read(trajectory))
 
 

@@ -29,9 +29,7 @@ def arena(question: str, a: str, b: str) -> str:
 
 
 def found(winner: str | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> Judged:
-    trajectory = Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended="turn_budget"
-    )
+    trajectory = Trajectory.without_ids("turn_budget")
     return Judged(winner, principles, explanation, (), None, trajectory.ended, trajectory)  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from live_server import Says, service
+from live_server import Held, Says, service
 
 from judge_r1.serving.app import create_app
 from judge_r1.serving.score import Game, pairings, scores_of
@@ -68,6 +68,26 @@ def test_candidates_against_each_other() -> None:
 def test_candidates_against_a_reference() -> None:
     found = score("longer", {"prompt": "p", "candidates": ["one two", "one", "x y z"], "reference": "a b"})
     assert found["scores"] == [0.5, 0.0, 1.0]
+
+
+def test_a_case_that_is_deleted_under_way_is_not_put_back() -> None:
+    held = Held()
+    served = service(held, running=1)
+
+    async def talk() -> int:
+        transport = httpx.ASGITransport(create_app(served))
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+            body = {"prompt": "p", "candidates": ["one", "two"], "context": "Ana paid."}
+            scoring = asyncio.create_task(client.post("/v1/score", json=body))
+            while not held.began:
+                await asyncio.sleep(0.005)
+            [case_id] = served.shelf
+            assert (await client.delete(f"/v1/cases/{case_id}")).status_code == 204
+            held.go.set()
+            return (await scoring).status_code
+
+    assert asyncio.run(asyncio.wait_for(talk(), 20)) == 404
+    assert (held.began, len(served.shelf), served.shelf.bytes) == (1, 0, 0)
 
 
 def test_a_judge_that_goes_by_place_says_nothing() -> None:

@@ -81,10 +81,7 @@ def test_invalid_answers_have_no_reasoning_that_counts(tmp_path: Path) -> None:
 
 def trajectory(*texts: str, explanation: str | None = None) -> Trajectory:
     judgment = Judgment(comparison="A>B", violated_principles=(2,), explanation=explanation)
-    return Trajectory(
-        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=tuple(Turn(text=text) for text in texts),
-        judgment=judgment, ended="answer", text_only=True,
-    )  # fmt: skip
+    return Trajectory.without_ids("answer", [Turn(text=text) for text in texts], judgment)
 
 
 def test_labels_and_queries_are_no_reasoning() -> None:

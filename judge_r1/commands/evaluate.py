@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import Suite
     from judge_r1.evaluation.outcomes import Outcome
-    from judge_r1.evaluation.runner import Results
+    from judge_r1.evaluation.results import Results
     from judge_r1.judges.spec import Row
 
 
@@ -64,7 +64,7 @@ def eval_(
     """
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import BENCHMARKS
-    from judge_r1.evaluation.runner import read_started
+    from judge_r1.evaluation.results import read_started
     from judge_r1.judges import Making
     from judge_r1.judges.spec import make_row, plan
 
@@ -99,7 +99,7 @@ def eval_(
 def score(benchmark: str, path: Path, predictions: list[Path], subset: str | None, out: Path) -> None:
     """Rows of published outputs, in a folder without judged rows."""
     from judge_r1.evaluation.predictions import score_predictions
-    from judge_r1.evaluation.runner import ROWS
+    from judge_r1.evaluation.results import ROWS
 
     if (out / ROWS).exists():
         raise JudgeError(f"{out} holds rows that judges have played: choose another --out")
@@ -152,7 +152,7 @@ class Evaluation:
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json, outcomes.jsonl and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items, with_baselines
-        from judge_r1.evaluation.runner import total_usage, write_outcomes
+        from judge_r1.evaluation.results import total_usage, write_outcomes
         from judge_r1.evaluation.summary import summarise
 
         pairs = self.suite.pairs

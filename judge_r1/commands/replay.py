@@ -33,7 +33,7 @@ def replay(
     from judge_r1.benchmarks import BENCHMARKS
     from judge_r1.commands.evaluate import Evaluation
     from judge_r1.evaluation.replay import replayed, with_rule
-    from judge_r1.evaluation.runner import ROWS, read_traces
+    from judge_r1.evaluation.results import ROWS, read_traces
 
     known = {"parser": (parser, (None, "strict", "tolerant")), "rule": (rule, ("own", "first", "all"))}
     for name, (value, values) in {**known, "reward": (reward, ("paper", "comparison", "labels"))}.items():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from judge_r1.evaluation.position import consistency, first_preferred
-from judge_r1.evaluation.runner import Results
+from judge_r1.evaluation.results import Results
 from judge_r1.evaluation.table import Grid, share
 
 COLUMNS = ("judge", "games", "decided", "prefers first", "consistent")

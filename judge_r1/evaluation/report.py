@@ -12,7 +12,7 @@ from judge_r1.evaluation.curves import ReportError, colours_of, curves
 from judge_r1.evaluation.leaderboard import Leaderboard, leaderboard
 from judge_r1.evaluation.paper import Figure
 from judge_r1.evaluation.position_table import position_grid
-from judge_r1.evaluation.runner import Results
+from judge_r1.evaluation.results import Results
 from judge_r1.evaluation.table import Estimate, Grid, grids, is_best
 from judge_r1.evaluation.trained import Judged
 from judge_r1.evaluation.whiskers import MARKS, whisker_chart

@@ -17,7 +17,7 @@ from judge_r1.commands.evaluate import eval_
 from judge_r1.commands.replay import replay
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.replay import REWARDS, parsed_again, with_rule
-from judge_r1.evaluation.runner import read_traces
+from judge_r1.evaluation.results import read_traces
 from judge_r1.games import Game, settle_pair
 from judge_r1.jsonl import write_jsonl
 from judge_r1.parsing import parse_strict, parse_tolerant

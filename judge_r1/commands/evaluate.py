@@ -155,20 +155,19 @@ class Evaluation:
         from judge_r1.evaluation.results import total_usage, write_outcomes
         from judge_r1.evaluation.summary import summarise
 
-        pairs = self.suite.pairs
-        if pairs is not None:
-            summary = summarise(self.outcomes, differences, self.seconds, self.settings)
+        played = {name: results.outcomes() for name, results in self.results.items()}
+        rows, settings = with_baselines(self.suite, played, self.settings)
+        if self.suite.pairs is not None:
+            summary = summarise(self.outcomes, differences, self.seconds, settings)
             summary = {"benchmark": self.benchmark, **summary}
         else:
-            rows = {name: results.outcomes() for name, results in self.results.items()}
-            every, settings = with_baselines(self.suite, rows, self.settings)
-            summary = summarise_items(self.benchmark, self.suite, every, differences, self.seconds, settings)
+            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, settings)
         summary["subset"] = self.subset
         for row in summary["rows"]:
             traces = self.results[row["name"]].values() if row["name"] in self.results else ()
             if spent := total_usage(trace for game in traces for trace in game):
                 row["usage"] = spent
-        write_outcomes(self.out, self.results.values())
+        write_outcomes(self.out, rows)
         publish(self.out, summary, metrics or {}, list(self.results.values()), title=f"Judges on {self.benchmark}")
         return summary
 

@@ -78,9 +78,9 @@ def settled(row: str, suite: Suite, item: Item, traces: Sequence[Trace]) -> Item
     return item_outcome(row, item, games, suite.settle(item, games))
 
 
-def write_outcomes(out: Path, results: Iterable[Results]) -> None:
+def write_outcomes(out: Path, rows: Mapping[str, Sequence[ItemOutcome]]) -> None:
     """What every row made of every item: `out/outcomes.jsonl`."""
-    write_jsonl(out / OUTCOMES, (outcome for row in results for outcome in row.outcomes()))
+    write_jsonl(out / OUTCOMES, (outcome for outcomes in rows.values() for outcome in outcomes))
 
 
 def read_outcomes(out: Path) -> dict[str, list[ItemOutcome]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field
 
-from judge_r1.records import InvalidVerdict, Item, NonEmpty, PairwiseVerdict, Record, Verdict
+from judge_r1.records import InvalidVerdict, Item, NonEmpty, PairwiseVerdict, Record, ScoresVerdict, Verdict
 
 
 class Game(Record):
@@ -95,18 +95,17 @@ def settle_agreed(item: Item, games: Sequence[Game]) -> Settled:
 
 
 def settle_best(item: Item, games: Sequence[Game]) -> Settled:
-    """Best of n, by games of two: right where the best candidate has more votes than its rival in each pairing."""
+    """Best of n, by games of two: right where the best candidate has more votes than its rival in each pairing. The
+    verdict is how many games each candidate has won."""
     if invalid := all_invalid(games):
         return Settled(verdict=invalid, credit=0.0)
-    wins: Counter[frozenset[int]] = Counter()
+    margins = Counter({frozenset(game.order): 0 for game in games})
     for game in games:
         if game.winner is not None:
-            wins[frozenset(game.order)] += 1 if game.winner == item.gold else -1
-    pairings = {frozenset(game.order) for game in games}
-    beaten = sum(wins[pairing] > 0 for pairing in pairings)
-    return Settled(
-        verdict=PairwiseVerdict(winner="A" if beaten == len(pairings) else "B"), credit=float(beaten == len(pairings))
-    )
+            margins[frozenset(game.order)] += 1 if game.winner == item.gold else -1
+    won = Counter(game.winner for game in games)
+    scores = tuple(float(won[place]) for place in range(len(item.candidates)))
+    return Settled(verdict=ScoresVerdict(scores=scores), credit=float(all(margin > 0 for margin in margins.values())))
 
 
 def _says(game: Game) -> str | None:

@@ -1,6 +1,6 @@
 """One leaderboard over many benchmarks: the demo's judge, a small pretrained model, and what needs no model.
 
-    judge-r1 demo && OMP_NUM_THREADS=2 python scripts/leaderboard.py --data DATA --demo runs/demo --out runs/leaderboard
+    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/leaderboard.py --data DATA --demo runs/demo --items 30
 
 The table of docs/leaderboard.md comes from here. Of each benchmark `--items` are judged, the same for all, chosen
 by the hash of their ids; a judge none of whose prompts fit is left out. DATA holds the benchmarks' own folders. What is

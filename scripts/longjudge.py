@@ -29,7 +29,7 @@ from judge_r1.benchmarks.longjudge.scope import Scope, scope_of
 from judge_r1.benchmarks.longjudgebench import load, predictions
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.item_summary import item_row
-from judge_r1.evaluation.runner import read_traces
+from judge_r1.evaluation.results import read_traces
 from judge_r1.games import ItemOutcome
 from judge_r1.jsonl import write_jsonl
 from judge_r1.models import load_tokenizer

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import Suite
     from judge_r1.evaluation.outcomes import Outcome
-    from judge_r1.evaluation.runner import Results
+    from judge_r1.evaluation.results import Results
     from judge_r1.judges.spec import Row
 
 
@@ -64,13 +64,13 @@ def eval_(
     """
     from judge_r1.backends import Sampling
     from judge_r1.benchmarks import BENCHMARKS
-    from judge_r1.evaluation.runner import read_started
+    from judge_r1.evaluation.results import read_started
     from judge_r1.judges import Making
     from judge_r1.judges.spec import make_row, plan
 
     if predictions:
-        if judge or limit or item:
-            raise JudgeError("--predictions scores whole files: leave --judge, --limit and --item out")
+        if judge or limit or item or recipe or temperature or seed or resume:
+            raise JudgeError("--predictions scores whole files, and no judge plays: give --benchmark, --path, --subset")
         score(benchmark, path, predictions, subset, out)
         return
     if not judge:
@@ -99,7 +99,7 @@ def eval_(
 def score(benchmark: str, path: Path, predictions: list[Path], subset: str | None, out: Path) -> None:
     """Rows of published outputs, in a folder without judged rows."""
     from judge_r1.evaluation.predictions import score_predictions
-    from judge_r1.evaluation.runner import ROWS
+    from judge_r1.evaluation.results import ROWS
 
     if (out / ROWS).exists():
         raise JudgeError(f"{out} holds rows that judges have played: choose another --out")
@@ -152,23 +152,22 @@ class Evaluation:
     def finish(self, differences: list[tuple[str, str]], metrics: dict[str, Any] | None = None) -> dict[str, Any]:
         """Write summary.json, outcomes.jsonl and report.html, print the tables."""
         from judge_r1.evaluation.item_summary import summarise_items, with_baselines
-        from judge_r1.evaluation.runner import total_usage, write_outcomes
+        from judge_r1.evaluation.results import total_usage, write_outcomes
         from judge_r1.evaluation.summary import summarise
 
-        pairs = self.suite.pairs
-        if pairs is not None:
-            summary = summarise(self.outcomes, differences, self.seconds, self.settings)
+        played = {name: results.outcomes() for name, results in self.results.items()}
+        rows, settings = with_baselines(self.suite, played, self.settings)
+        if self.suite.pairs is not None:
+            summary = summarise(self.outcomes, differences, self.seconds, settings)
             summary = {"benchmark": self.benchmark, **summary}
         else:
-            rows = {name: results.outcomes() for name, results in self.results.items()}
-            every, settings = with_baselines(self.suite, rows, self.settings)
-            summary = summarise_items(self.benchmark, self.suite, every, differences, self.seconds, settings)
+            summary = summarise_items(self.benchmark, self.suite, rows, differences, self.seconds, settings)
         summary["subset"] = self.subset
         for row in summary["rows"]:
             traces = self.results[row["name"]].values() if row["name"] in self.results else ()
             if spent := total_usage(trace for game in traces for trace in game):
                 row["usage"] = spent
-        write_outcomes(self.out, self.results.values())
+        write_outcomes(self.out, rows)
         publish(self.out, summary, metrics or {}, list(self.results.values()), title=f"Judges on {self.benchmark}")
         return summary
 

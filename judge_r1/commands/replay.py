@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -32,19 +32,20 @@ def replay(
     """
     from judge_r1.benchmarks import BENCHMARKS
     from judge_r1.commands.evaluate import Evaluation
-    from judge_r1.evaluation.replay import replayed, with_rule
-    from judge_r1.evaluation.runner import ROWS, read_traces
+    from judge_r1.evaluation.replay import Parser, Reward, Rule, replayed, with_rule
+    from judge_r1.evaluation.results import ROWS, read_started, read_traces
+    from judge_r1.evaluation.trained import LRBENCH
 
-    known = {"parser": (parser, (None, "strict", "tolerant")), "rule": (rule, ("own", "first", "all"))}
-    for name, (value, values) in {**known, "reward": (reward, ("paper", "comparison", "labels"))}.items():
-        if value not in values:
-            raise JudgeError(f"--{name} is {' or '.join(filter(None, values))}, not {value!r}")
+    for name, value, kind in (("parser", parser, Parser), ("rule", rule, Rule), ("reward", reward, Reward)):
+        if value is not None and value not in get_args(kind):
+            raise JudgeError(f"--{name} is {' or '.join(get_args(kind))}, not {value!r}")
     if (out / "summary.json").exists():
         raise JudgeError(f"{out} holds a summary already: choose another --out")
-    before, rows = _read(evaluation / "summary.json"), _read(evaluation / ROWS)
-    benchmark = benchmark or before.get("benchmark", "lrbench")
+    before, rows = _read(evaluation / "summary.json"), read_started(evaluation)
+    benchmark = benchmark or before.get("benchmark", LRBENCH)
     subset = subset or before.get("subset")
-    traces = list(read_traces(evaluation))
+    told = {row["name"] for row in before["rows"]}
+    traces = [trace for trace in read_traces(evaluation) if trace.row in told]  # the folder may hold other rows
     judged = {trace.item_id for trace in traces}
     suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), rule)  # type: ignore[arg-type]
     if unknown := judged - {item.item_id for item in suite.items}:

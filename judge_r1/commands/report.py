@@ -23,7 +23,7 @@ def report(
     Example: `judge-r1 report runs/eval/* --out runs/leaderboard.html --markdown LEADERBOARD.md`
     """
     from judge_r1.evaluation.compare import write_comparison
-    from judge_r1.evaluation.leaderboard import markdown as as_markdown
+    from judge_r1.evaluation.markdown import markdown as as_markdown
     from judge_r1.evaluation.table import print_grid
     from judge_r1.evaluation.trained import NothingToReport
     from judge_r1.jsonl import write_atomic

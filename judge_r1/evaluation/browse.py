@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.evaluation.outcomes import pair_outcomes
-from judge_r1.evaluation.runner import Results, Trace
+from judge_r1.evaluation.results import Results, Trace
 from judge_r1.evaluation.segments import segments
 from judge_r1.evaluation.wording import best_of, gold_told, letter, settled_told, told
 from judge_r1.games import ItemOutcome

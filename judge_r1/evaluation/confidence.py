@@ -12,6 +12,7 @@ known probabilities, one order, one game an order.
 """
 
 from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import Literal
 
 from judge_r1.evaluation.calibrated import Told
@@ -29,15 +30,15 @@ def confidence(outcome: ItemOutcome, method: Method) -> float | None:
     side = {"A": 0, "B": 1, "tie": None}[outcome.verdict.winner]
     if method == "token":
         sure = [p for game in outcome.games if (p := _probability(game, side)) is not None]
-        return _mean(sure) if sure else None
+        return fmean(sure) if sure else None
     orders: dict[tuple[int, ...], list[float]] = {}
     for game in outcome.games:
         orders.setdefault(game.order, []).append(_vote(game.winner, side))
     if method == "orders":
-        return _mean([_majority(votes) for votes in orders.values()]) if len(orders) == 2 else None
+        return fmean([_majority(votes) for votes in orders.values()]) if len(orders) == 2 else None
     if max(map(len, orders.values())) < 2:
         return None
-    return _mean([vote for votes in orders.values() for vote in votes])
+    return fmean([vote for votes in orders.values() for vote in votes])
 
 
 def told(outcomes: Iterable[ItemOutcome], method: Method) -> list[Told]:
@@ -61,9 +62,5 @@ def _vote(winner: int | None, side: int | None) -> float:
 
 
 def _majority(votes: Sequence[float]) -> float:
-    mean = _mean(votes)
+    mean = fmean(votes)
     return 0.5 if mean == 0.5 else float(mean > 0.5)
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.benchmarks import Suite
-from judge_r1.evaluation.position import consistency, first_preferred
+from judge_r1.evaluation.position import decided_alike, first_preferred
 from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.evaluation.summary import BadSummary, compared, with_holm
 from judge_r1.games import ItemOutcome
@@ -50,7 +50,7 @@ def item_row(name: str, outcomes: Sequence[ItemOutcome], settings: dict[str, Any
         "ended": dict(Counter(game.ended for outcome in outcomes for game in outcome.games)),
         "ties": sum(_winner(o) == "tie" for o in outcomes) / len(outcomes),
         "first_preferred": first_preferred(outcomes),
-        "consistency": consistency(outcomes),
+        "consistency": decided_alike(outcomes),
         "settings": settings,
         "by_domain": {group: _slice(part) for group, part in groups.items()},
         "by_principle": {},

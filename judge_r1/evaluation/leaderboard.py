@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from judge_r1.evaluation.paper import Figure
-from judge_r1.evaluation.table import NONE, Estimate, Grid, is_best
+from judge_r1.evaluation.table import NONE, Estimate, Grid
 from judge_r1.evaluation.trained import Judged
 from judge_r1.evaluation.whiskers import whisker_chart
 
@@ -63,23 +63,6 @@ def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
         for column in columns
     ]
     return Leaderboard(grid, figures)
-
-
-def markdown(grid: Grid) -> str:
-    """A table as Markdown, with its note."""
-    rows = [[_escaped(cell) for cell in row] for row in (grid.columns, *grid.rows)]
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([lines[0], "|---" * len(grid.columns) + "|", *lines[1:], "", grid.note, ""])
-
-
-def _escaped(cell: object) -> str:
-    if isinstance(cell, Estimate):
-        value, behind = cell.parts
-        return f"**{value}** {behind}" if is_best(cell) else f"{value} {behind}"
-    text = " ".join(str(cell).split())
-    for sign in "\\|<*_`[":
-        text = text.replace(sign, f"\\{sign}")
-    return text
 
 
 def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:

@@ -24,17 +24,8 @@ def accuracy(outcomes: Sequence[Outcome]) -> float:
     return _mean(o.correct for o in outcomes)
 
 
-def accuracy_by_domain(outcomes: Sequence[Outcome]) -> dict[str, float]:
-    """Accuracy within each domain (section 4.1), domains in alphabetical order."""
-    return {domain: accuracy(part) for domain, part in by_domain(outcomes).items()}
-
-
-def accuracy_by_principle(outcomes: Sequence[Outcome], *, single: bool = False) -> dict[int, float]:
-    """Accuracy over the pairs that violate each principle (section 4.1); `single`: and violate no other one."""
-    return {number: accuracy(part) for number, part in by_principle(outcomes, single=single).items()}
-
-
 def by_domain(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    """The outcomes of each domain, domains in alphabetical order."""
     return {domain: [o for o in outcomes if o.domain == domain] for domain in sorted({o.domain for o in outcomes})}
 
 

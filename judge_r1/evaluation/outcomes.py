@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from judge_r1.errors import JudgeError
+from judge_r1.evaluation.results import Results
 from judge_r1.evaluation.segments import answer_of
 from judge_r1.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.records import (
@@ -24,9 +25,6 @@ from judge_r1.records import (
     evidence_of,
 )
 from judge_r1.reward import evidence_hit, rewarded
-
-if TYPE_CHECKING:
-    from judge_r1.evaluation.runner import Results
 
 Placed = tuple[int, ...]
 VOTES = "votes"
@@ -82,7 +80,7 @@ def pair_outcome(
     return outcome(judge, pair, rewarded(_together(plays, verdict), pair))
 
 
-def pair_outcomes(results: "Results") -> list[Outcome]:
+def pair_outcomes(results: Results) -> list[Outcome]:
     """Of a row on labelled pairs, in the order of its items."""
     assert results.suite.pairs is not None
     pairs = results.suite.pairs.by_id()

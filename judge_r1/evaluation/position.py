@@ -80,8 +80,9 @@ def first_preferred(outcomes: Sequence[ItemOutcome]) -> float | None:
     return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
 
 
-def consistency(outcomes: Sequence[ItemOutcome]) -> float | None:
-    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any."""
+def decided_alike(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any.
+    Unlike `Position.consistency` it leaves ties and invalid answers out."""
     games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}
     both = [
         (winner, games[item, member, sample, order[::-1]])

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from judge_r1.evaluation.position import consistency, first_preferred
-from judge_r1.evaluation.runner import Results
+from judge_r1.evaluation.position import decided_alike, first_preferred
+from judge_r1.evaluation.results import Results
 from judge_r1.evaluation.table import Grid, share
 
 COLUMNS = ("judge", "games", "decided", "prefers first", "consistent")
@@ -18,7 +18,7 @@ def position_grid(results: Sequence[Results]) -> Grid | None:
         both = both or any({(0, 1), (1, 0)} <= {game.order for game in outcome.games} for outcome in outcomes)
         decided = sum(game.winner is not None for game in games)
         cells.append(
-            (found.row, str(len(games)), str(decided), share(first_preferred(outcomes)), share(consistency(outcomes)))
+            (found.row, str(len(games)), str(decided), share(first_preferred(outcomes)), share(decided_alike(outcomes)))
         )
     note = (
         "Decided: games with a valid answer that is no tie. Prefers first: of those, for the candidate shown first. "

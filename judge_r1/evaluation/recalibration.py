@@ -2,15 +2,13 @@
 
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.calibration import checked
-from judge_r1.jsonl import BadRecord, explain, write_json
 from judge_r1.records import Record
 
 EDGE = 1e-6
@@ -65,9 +63,7 @@ class Isotonic(Record):
         return float(np.interp(confidence, self.x, self.y))
 
 
-Recalibration = Annotated[Temperature | Isotonic, Field(discriminator="kind")]
 Fit = Callable[[Sequence[float], Sequence[bool]], Temperature | Isotonic]
-_ADAPTER: TypeAdapter[Temperature | Isotonic] = TypeAdapter(Recalibration)
 
 
 def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Temperature:
@@ -142,18 +138,6 @@ def cross_fitted(
             if fold_of[cluster] == fold:
                 mapped[i] = recalibrate(confidences[i])
     return mapped
-
-
-def save(path: Path, recalibration: Temperature | Isotonic) -> None:
-    write_json(path, recalibration.model_dump(mode="json", by_alias=True))
-
-
-def load(path: Path) -> Temperature | Isotonic:
-    """A map that `save` wrote; raises BadRecord."""
-    try:
-        return _ADAPTER.validate_json(path.read_bytes())
-    except ValidationError as error:
-        raise BadRecord(f"{path} is no recalibration: {explain(error)}") from None
 
 
 def _logit(confidence: float) -> float:

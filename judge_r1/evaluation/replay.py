@@ -10,7 +10,7 @@ from typing import Any, Literal
 from judge_r1.asks import Ask, Prompted
 from judge_r1.benchmarks import Suite
 from judge_r1.evaluation.outcomes import reward_as_shown
-from judge_r1.evaluation.runner import EvaluationError, Results, Trace
+from judge_r1.evaluation.results import EvaluationError, Results, Trace
 from judge_r1.evaluation.segments import answer_of
 from judge_r1.games import Game, Settled, all_invalid
 from judge_r1.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant

@@ -12,8 +12,8 @@ from judge_r1.evaluation.curves import ReportError, colours_of, curves
 from judge_r1.evaluation.leaderboard import Leaderboard, leaderboard
 from judge_r1.evaluation.paper import Figure
 from judge_r1.evaluation.position_table import position_grid
-from judge_r1.evaluation.runner import Results
-from judge_r1.evaluation.table import Estimate, Grid, grids, is_best
+from judge_r1.evaluation.results import Results
+from judge_r1.evaluation.table import Estimate, Grid, estimate, grids, is_best
 from judge_r1.evaluation.trained import Judged
 from judge_r1.evaluation.whiskers import MARKS, whisker_chart
 from judge_r1.jsonl import write_atomic
@@ -93,21 +93,17 @@ def plots(summary: Mapping[str, Any]) -> list[Figure]:
     if not rows or len(rows) > PLOTTED:
         return []
     colours = colours_of([row["name"] for row in rows])
-    overall = {row["name"]: {row["name"]: _estimate(row)} for row in rows}
+    overall = {row["name"]: {row["name"]: estimate(row, row["n"])} for row in rows}
     figures = [Figure("Overall", whisker_chart("Accuracy", overall, colours), colours)]
     for title, key in (("Accuracy by domain", "by_domain"), ("Accuracy by principle", "by_principle")):
         parts = {
-            name: {row["name"]: _estimate(row[key][name]) for row in rows if name in row[key]}
+            name: {row["name"]: estimate(row[key][name], row[key][name]["n"]) for row in rows if name in row[key]}
             for name in sorted({name for row in rows for name in row[key]})
         }
         if len(parts) > 1:
             named = {f"{name} {NAMES[name]}" if name in NAMES else name: part for name, part in parts.items()}
             figures.append(Figure(title, whisker_chart(title, named, colours), colours))
     return figures
-
-
-def _estimate(part: Mapping[str, Any]) -> Estimate:
-    return Estimate(part["accuracy"], part["ci95"][0], part["ci95"][1], n=part["n"])
 
 
 def _grids(summary: Mapping[str, Any], results: Sequence[Results]) -> list[Grid]:

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from math import isfinite
 from pathlib import Path
@@ -15,78 +15,22 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.benchmarks import Suite
-from judge_r1.errors import JudgeError
 from judge_r1.evaluation.outcomes import reward_as_shown
-from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.jsonl import read_jsonl, write_json, write_jsonl
+from judge_r1.evaluation.results import (
+    ROWS,
+    TRACES,
+    EvaluationError,
+    Results,
+    Trace,
+    items_hash,
+    read_started,
+    read_traces,
+    settled,
+)
+from judge_r1.jsonl import write_json
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
-from judge_r1.records import Item, NonEmpty, ReasoningPair, Record, Trajectory, Verdict, content_hash
-
-TRACES, OUTCOMES = "traces.jsonl", "outcomes.jsonl"
-ROWS = "rows.json"
-"""Beside the traces: for each row its judges, their settings and a hash of its items, so that no run mixes two."""
-
-
-class EvaluationError(JudgeError):
-    """An evaluation that cannot start, go on, or be told from another one."""
-
-
-class Trace(Record):
-    """One line of `traces.jsonl`: a game (`judge_r1.games`) with all that was written in it. `member` is the place of
-    its judge in the row."""
-
-    row: NonEmpty
-    item_id: NonEmpty
-    order: tuple[int, ...]
-    sample: int
-    member: int
-    verdict: Verdict
-    trajectory: Trajectory
-    usage: dict[str, float] | None = None
-    """What the game has cost at an endpoint: calls, tokens, seconds."""
-
-    @property
-    def key(self) -> tuple[int, str, tuple[int, ...], int]:
-        return self.member, self.item_id, self.order, self.sample
-
-    @property
-    def game(self) -> Game:
-        judgment = self.trajectory.judgment
-        return Game(
-            order=self.order,
-            sample=self.sample,
-            member=self.member,
-            verdict=self.verdict,
-            ended=self.trajectory.ended,
-            searches=self.trajectory.searches,
-            confidence=judgment.confidence if judgment else None,
-        )
-
-
-class Results(Mapping[str, list[Trace]]):
-    """The games of a row by item, items in the order of the suite, and what they come to."""
-
-    def __init__(self, row: str, suite: Suite, games: Mapping[str, list[Trace]]) -> None:
-        self.row, self.suite, self._games = row, suite, games
-
-    def __getitem__(self, item_id: str) -> list[Trace]:
-        return self._games[item_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return (item.item_id for item in self.suite.items)
-
-    def __len__(self) -> int:
-        return len(self.suite.items)
-
-    def outcomes(self) -> list[ItemOutcome]:
-        return [settled(self.row, self.suite, item, self[item.item_id]) for item in self.suite.items]
-
-
-def settled(row: str, suite: Suite, item: Item, traces: Sequence[Trace]) -> ItemOutcome:
-    """The outcome of one item; its games in the order in which they are asked, whatever the order of the file."""
-    games = sorted((trace.game for trace in traces), key=lambda game: (game.member, game.sample, game.order))
-    return item_outcome(row, item, games, suite.settle(item, games))
+from judge_r1.records import ReasoningPair
 
 
 def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Console | None = None) -> Results:
@@ -98,34 +42,6 @@ def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Consol
     the same judges with the same settings on the same items. Raises EvaluationError.
     """
     return asyncio.run(_evaluate(row, suite, out, resume, console or Console(stderr=True)))
-
-
-def write_outcomes(out: Path, results: Iterable[Results]) -> None:
-    """What every row made of every item: `out/outcomes.jsonl`."""
-    write_jsonl(out / OUTCOMES, (outcome for row in results for outcome in row.outcomes()))
-
-
-def read_outcomes(out: Path) -> dict[str, list[ItemOutcome]]:
-    """The outcomes of `out/outcomes.jsonl`, by row. Errors: EvaluationError where there is none."""
-    if not (out / OUTCOMES).exists():
-        raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder that `judge-r1 eval` has finished")
-    rows: dict[str, list[ItemOutcome]] = {}
-    for outcome in read_jsonl(out / OUTCOMES, ItemOutcome):
-        rows.setdefault(outcome.judge, []).append(outcome)
-    return rows
-
-
-def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
-    """The traces of `out/traces.jsonl`, of one row or of all, in the order they were finished."""
-    return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
-
-
-def total_usage(traces: Iterable[Trace]) -> dict[str, float] | None:
-    """What games have cost at endpoints, all together; None where none was played there."""
-    total: Counter[str] = Counter()
-    for trace in traces:
-        total.update(trace.usage or {})
-    return {name: round(value, 3) for name, value in total.items()} or None
 
 
 async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Console) -> Results:
@@ -153,7 +69,9 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
         tell(right)
         for member, judge in enumerate(row.members):
             waiting = {ask.key: ask for ask in asks if (member, *ask.key) not in done}
-            async for played in judge.play(list(waiting.values())) if waiting else _nothing():
+            if not waiting:
+                continue
+            async for played in judge.play(list(waiting.values())):
                 if waiting.pop(played.ask.key, None) is None:
                     raise EvaluationError(
                         f"judge {judge.name!r} answered item {played.ask.item.item_id}, which it was not asked for "
@@ -179,11 +97,6 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
             f"{example} (failures: {dict(failures)}): run again with --resume to play those"
         )
     return Results(row.name, suite, games)
-
-
-async def _nothing() -> AsyncIterator[Played]:
-    return
-    yield
 
 
 def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningPair]) -> Trace:
@@ -245,29 +158,12 @@ def _begin(
     return done
 
 
-def items_hash(items: Sequence[Item]) -> str:
-    """What `rows.json` knows the items of a row by."""
-    return content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in items))
-
-
 def row_settings(row: Row) -> dict[str, Any]:
     """Everything that the row's answers depend on besides weights: its judge's settings, or those of all members."""
     if len(row.members) == 1 and row.orders is None and row.samples == 1:
         return row.members[0].settings
     members = [{"judge": judge.name, **judge.settings} for judge in row.members]
     return {"orders": row.orders, "samples": row.samples, "members": members}
-
-
-def read_started(out: Path) -> dict[str, dict[str, Any]]:
-    """By row: its judges, their settings and the hash of its items, as noted when it was started."""
-    path = out / ROWS
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise EvaluationError(f"{path} cannot be read ({error}): choose another --out") from None
-    return dict(rows)
 
 
 def _drop_torn_line(path: Path) -> bool:

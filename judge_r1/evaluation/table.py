@@ -106,7 +106,8 @@ def share(value: float | None) -> str:
     return NONE if value is None else f"{value:.2f}"
 
 
-def _estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
+def estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
+    """The accuracy of a part of a summary with its interval."""
     low, high = part["ci95"]
     return Estimate(part["accuracy"], low, high, n=n)
 
@@ -116,7 +117,7 @@ def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
         (
             row["name"],
             str(row["n"]),
-            _estimate(row),
+            estimate(row),
             share(row["label_f1"]),
             share(row["valid_rate"]),
             share(row["valid_strict"]),
@@ -141,7 +142,7 @@ def _items(benchmark: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
         (
             row["name"],
             str(row["n"]),
-            _estimate(row),
+            estimate(row),
             share(row["valid_rate"]),
             share(row["ties"]),
             share(row["consistency"]),
@@ -195,7 +196,7 @@ def _sliced(
         columns.append(f"{name} ({counts.pop()})" if shared else name)
         for cell, part in zip(cells, parts, strict=True):
             n = None if shared or not part else part["n"]
-            cell.append(_estimate(part, n) if part else NONE)
+            cell.append(estimate(part, n) if part else NONE)
     return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
 
 

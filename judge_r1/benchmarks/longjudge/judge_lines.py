@@ -21,7 +21,7 @@ from judge_r1.benchmarks.longjudge.readers import reader
 from judge_r1.benchmarks.longjudge.scope import Scope
 from judge_r1.benchmarks.longjudge.settling import settle
 from judge_r1.benchmarks.pairwise import game_of
-from judge_r1.evaluation.runner import Trace
+from judge_r1.evaluation.results import Trace
 from judge_r1.games import Game, ItemOutcome, item_outcome
 from judge_r1.jsonl import located
 from judge_r1.records import InvalidVerdict

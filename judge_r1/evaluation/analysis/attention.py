@@ -24,6 +24,7 @@ from judge_r1.evaluation.analysis.sections import (
     prompt_sections,
 )
 from judge_r1.evaluation.statistics import clustered_mean_ci
+from judge_r1.evaluation.wording import best_of
 from judge_r1.prompts import question_prompt
 from judge_r1.questions import Question
 from judge_r1.tokens import Codec
@@ -81,7 +82,7 @@ def looks(judged: Judged, member: int, model: Any, codec: Codec) -> tuple[list[L
                     item.item_id,
                     item.cluster_id,
                     winner == trace.order[0],
-                    winner == gold_place(item.gold),
+                    winner == best_of(item),
                     by_section(weights.mean(0), episode_sections(sections, trace.trajectory)[: len(read)]),
                     by_section([1 / len(read)] * len(read), episode_sections(sections, trace.trajectory)[: len(read)]),
                 )
@@ -95,13 +96,6 @@ def by_section(weights: Iterable[float], sections: Sequence[str]) -> dict[str, f
     for weight, section in zip(weights, sections, strict=True):
         sums[section] = sums.get(section, 0.0) + float(weight)
     return sums
-
-
-def gold_place(gold: Any) -> int | None:
-    """The better candidate's place: of a pair from its letter, of more from its number; None where none is better."""
-    if isinstance(gold, str):
-        return {"A": 0, "B": 1}.get(gold)
-    return gold if isinstance(gold, int) and not isinstance(gold, bool) else None
 
 
 def attention_row(found: Sequence[Look]) -> dict[str, Any]:

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judge_r1.evaluation.agreement import class_accuracy
-from judge_r1.evaluation.analysis.attention import gold_place
 from judge_r1.evaluation.analysis.gaps import gap_ci
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
 from judge_r1.evaluation.statistics import clustered_mean_ci
 from judge_r1.evaluation.table import NONE, Estimate, Grid, share
+from judge_r1.evaluation.wording import best_of
 
 PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0.610, 0.540))  # fmt: skip
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""
@@ -32,7 +32,7 @@ def shown_games(judged: Judged) -> list[Shown]:
     """Every game of a row whose better candidate is among the two that it shows."""
     found = []
     for item in judged.suite.items:
-        best = gold_place(item.gold)
+        best = best_of(item)
         for trace in judged.results[item.item_id]:
             if len(trace.order) != 2 or best not in trace.order:
                 continue

@@ -5,8 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
-from judge_r1.evaluation.significance import permutation
-from judge_r1.evaluation.statistics import paired_difference_ci
+from judge_r1.evaluation.summary import compared
 from judge_r1.evaluation.table import Estimate, Grid
 
 KINDS = ("both right", "mended", "broken", "both wrong")
@@ -26,20 +25,20 @@ def flips(one: Judged, other: Judged) -> dict[str, Any]:
     for name, credits in ((one.name, before), (other.name, after)):
         if any(value not in (0.0, 1.0) for value in credits.values()):
             raise AnalysisError(f"row {name!r} has items that are half right: right and wrong cannot be told apart")
-    interval = paired_difference_ci(after, before, one.clusters)
+    net = compared(after, before, one.clusters)
     groups = {item.item_id: item.group for item in one.suite.items}
     kinds = {item_id: _kind(before[item_id], after[item_id]) for item_id in before}
     return {
         "from": one.name,
         "to": other.name,
-        "n": len(kinds),
+        "n": net["n"],
         "all": _counts(list(kinds.values())),
         "by_group": {
             group: _counts([kinds[i] for i in kinds if groups[i] == group]) for group in sorted(set(groups.values()))
         },
-        "net": (sum(after.values()) - sum(before.values())) / len(kinds),
-        "ci95": list(interval),
-        "p": permutation(after, before, one.clusters).p,
+        "net": net["delta"],
+        "ci95": net["ci95"],
+        "p": net["p"],
         "mended": [i for i, kind in kinds.items() if kind == "mended"],
         "broken": [i for i, kind in kinds.items() if kind == "broken"],
     }

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.benchmarks import BENCHMARKS, Suite
 from judge_r1.errors import JudgeError
-from judge_r1.evaluation.runner import ROWS, TRACES, Results, Trace, items_hash, read_started, read_traces
+from judge_r1.evaluation.results import ROWS, TRACES, Results, Trace, items_hash, read_started, read_traces
 from judge_r1.registry import suggest
 
 

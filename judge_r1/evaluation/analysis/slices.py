@@ -10,7 +10,7 @@ from judge_r1.evaluation.analysis.inputs import Judged
 from judge_r1.evaluation.analysis.similarity import similarity
 from judge_r1.evaluation.outcomes import pair_outcomes
 from judge_r1.evaluation.statistics import clustered_mean_ci
-from judge_r1.evaluation.table import NONE, Estimate, Grid
+from judge_r1.evaluation.table import NONE, Estimate, Grid, estimate
 from judge_r1.questions import Question
 from judge_r1.records import Item
 
@@ -112,10 +112,7 @@ def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Gri
 
 
 def _cell(part: Mapping[str, Any] | None) -> str | Estimate:
-    if part is None:
-        return NONE
-    low, high = part["ci95"]
-    return Estimate(part["accuracy"], low, high, n=part["n"])
+    return NONE if part is None else estimate(part, part["n"])
 
 
 def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:

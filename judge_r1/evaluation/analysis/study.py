@@ -7,7 +7,7 @@ from judge_r1.evaluation.analysis.inputs import AnalysisError
 from judge_r1.evaluation.chart import COLOURS
 from judge_r1.evaluation.paper import Figure
 from judge_r1.evaluation.radar import radar_chart
-from judge_r1.evaluation.table import NONE, Estimate, Grid, share
+from judge_r1.evaluation.table import NONE, Grid, estimate, share
 from judge_r1.evaluation.trained import Evaluated, TrainingRun
 from judge_r1.principles import PRINCIPLES
 
@@ -52,7 +52,7 @@ def ablation_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
             row["method"],
             *("yes" if row[part] else NONE for part in ("warm", "fc", "search")),
             str(row["n"]),
-            Estimate(row["accuracy"], *row["ci95"]),
+            estimate(row),
             share(row["label_f1"]),
             share(row["searches"]),
         )
@@ -78,10 +78,7 @@ def scaling(evaluated: Evaluated) -> list[dict[str, Any]]:
 
 
 def scaling_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
-    cells = tuple(
-        (row["name"], row["method"], f"{row['trained_on']:,}", str(row["n"]), Estimate(row["accuracy"], *row["ci95"]))
-        for row in rows
-    )
+    cells = tuple((row["name"], row["method"], f"{row['trained_on']:,}", str(row["n"]), estimate(row)) for row in rows)
     note = "Accuracy [95 % interval, clustered by case] by labelled pairs (for SFT on traces: traces) trained on."
     return Grid("Data scaling (Figure 5)", note, ("judge", "method", "trained on", "pairs", "accuracy"), cells)
 
@@ -110,11 +107,7 @@ def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
 
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:
-    def cell(part: Mapping[str, Any]) -> Estimate:
-        low, high = part["ci95"]
-        return Estimate(part["accuracy"], low, high, n=part["n"])
-
-    cells = tuple((name, *map(cell, parts)) for name, parts in found["rows"].items())
+    cells = tuple((name, *(estimate(part, part["n"]) for part in parts)) for name, parts in found["rows"].items())
     note = "Accuracy [95 % interval, clustered by case] (pairs), which the picture does not show."
     return Grid("Accuracy by domain and principle (Figure 1)", note, ("judge", *found["labels"]), cells)
 

@@ -6,8 +6,9 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from judge_r1.evaluation.markdown import markdown
 from judge_r1.evaluation.paper import Figure
-from judge_r1.evaluation.table import Best, Grid
+from judge_r1.evaluation.table import Grid
 from judge_r1.jsonl import write_atomic, write_json
 
 _COLOURS = ("#1f6f6b", "#b4551d", "#3b5fa8", "#8a3f7c", "#6b7a1b", "#a3341f", "#4f5b66", "#8a6d1b")
@@ -20,27 +21,13 @@ def write_analysis(
 ) -> list[Path]:
     """Write `out`/KIND.json, KIND.md and the pictures that it shows; returns all paths."""
     pictures = [out / f"{kind}-{_name(figure.title)}.svg" for figure in figures]
-    text = [markdown(grid) for grid in grids]
+    text = [f"### {grid.title}\n\n{markdown(grid)}" for grid in grids]
     for path, figure in zip(pictures, figures, strict=True):
         write_atomic(path, [alone(figure)])
         text.append(f"![{figure.title}]({path.name})\n" + (f"\n{figure.note}\n" if figure.note else ""))
     write_json(out / f"{kind}.json", data)
     write_atomic(out / f"{kind}.md", ["\n".join(text)])
     return [out / f"{kind}.json", out / f"{kind}.md", *pictures]
-
-
-def markdown(grid: Grid) -> str:
-    """A table in Markdown whose columns are aligned as plain text too."""
-    rows = [[_cell(cell) for cell in row] for row in (grid.columns, *grid.rows)]
-    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "| "
-        + " | ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
-        + " |"
-        for row in rows
-    ]
-    rule = "|" + "|".join(("-" * (w + 1) + ":") if i else ("-" * (w + 2)) for i, w in enumerate(widths)) + "|"
-    return "\n".join([f"### {grid.title}", "", lines[0], rule, *lines[1:], "", grid.note, ""])
 
 
 def alone(figure: Figure) -> str:
@@ -62,11 +49,6 @@ def alone(figure: Figure) -> str:
     ground = f'<style>{style}</style><rect width="{width}" height="{total}" fill="#fff"/>'
     begun, _, body = figure.svg[size.end() :].partition(">")
     return f"{head}{begun}>{ground}{body.removesuffix('</svg>')}{legend}</svg>\n"
-
-
-def _cell(cell: object) -> str:
-    text = str(cell).replace("|", "\\|")
-    return f"**{text}**" if isinstance(cell, Best) else text
 
 
 def _name(title: str) -> str:

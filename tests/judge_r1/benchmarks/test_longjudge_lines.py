@@ -13,7 +13,8 @@ from judge_r1.benchmarks.longjudge.judge_lines import written
 from judge_r1.benchmarks.longjudge.reading import read_queries
 from judge_r1.benchmarks.longjudge.scope import scope_of
 from judge_r1.benchmarks.longjudgebench import load, predictions
-from judge_r1.evaluation.runner import evaluate, read_traces
+from judge_r1.evaluation.results import read_traces
+from judge_r1.evaluation.runner import evaluate
 from judge_r1.games import ItemOutcome
 from judge_r1.jsonl import write_jsonl
 from judge_r1.judges.spec import Row

@@ -19,7 +19,8 @@ from judge_r1.benchmarks.longjudge.reading import coverage, read_queries
 from judge_r1.benchmarks.longjudge.scope import scope_of
 from judge_r1.benchmarks.longjudgebench import load
 from judge_r1.evaluation.item_summary import item_row
-from judge_r1.evaluation.runner import Results, evaluate
+from judge_r1.evaluation.results import Results
+from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges import Making
 from judge_r1.judges.spec import Row, make_row
 from judge_r1.questions import Question

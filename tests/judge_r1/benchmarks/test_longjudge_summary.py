@@ -11,6 +11,7 @@ from judge_r1.benchmarks.longjudgebench import load
 from judge_r1.commands.evaluate import Evaluation, eval_
 from judge_r1.commands.replay import replay
 from judge_r1.evaluation.predictions import score_predictions
+from judge_r1.evaluation.results import read_outcomes
 from judge_r1.judges import Making
 from judge_r1.judges.spec import make_row
 from judge_r1.registry import UnknownName
@@ -81,6 +82,7 @@ def test_a_replay_knows_benchmark_subset_and_baselines(
     eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
     original = json.loads((tmp_path / "eval" / "summary.json").read_text())
     assert (original["benchmark"], original["subset"]) == ("longjudgebench", "ma:search")
+    assert list(read_outcomes(tmp_path / "eval")) == [row["name"] for row in original["rows"]]
     capsys.readouterr()
     eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
     assert "also holds random, which this summary leaves out" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.evaluation.item_summary import summarise_items
 from judge_r1.evaluation.outcomes import pair_outcomes
 from judge_r1.evaluation.report import write_report
-from judge_r1.evaluation.runner import Results, Trace
+from judge_r1.evaluation.results import Results, Trace
 from judge_r1.evaluation.summary import summarise
 from judge_r1.pairs import PairSet
 from judge_r1.records import (

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.evaluation.compare import write_comparison
-from judge_r1.evaluation.leaderboard import leaderboard, markdown
-from judge_r1.evaluation.table import NONE, Estimate, Grid
+from judge_r1.evaluation.leaderboard import leaderboard
+from judge_r1.evaluation.table import NONE, Estimate
 from judge_r1.evaluation.trained import Judged
 
 
@@ -60,19 +60,6 @@ def test_other_items_of_a_benchmark_are_another_column() -> None:
     assert leaderboard([]) is None
 
 
-def test_markdown_is_one_table_and_escapes_what_would_break_it() -> None:
-    cell = Estimate(0.5, 0.4, 0.6, n=9, valid=1.0, best=True)
-    text = markdown(Grid("t", "A note.", ("judge", "a|b"), (("x|y\n*z*", cell), ("<b>", NONE))))
-    assert text.splitlines() == [
-        "| judge | a\\|b |",
-        "|---|---|",
-        "| x\\|y \\*z\\* | **0.50** [0.40, 0.60] (9), valid 1.00 |",
-        "| \\<b> | – |",
-        "",
-        "A note.",
-    ]
-
-
 def evaluated(home: Path, benchmark: str, count: int) -> Path:
     """An evaluation folder of two judges as `eval` leaves it."""
     suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(count)])
@@ -94,9 +81,9 @@ def test_the_command_puts_benchmarks_and_labelled_pairs_on_one_page(tmp_path: Pa
     assert result.exit_code == 0, result.output
     assert "Leaderboard" in result.output
     lines = table.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "| judge | judgebench | llmbar | lrbench |"
-    assert lines[2].startswith("| gold | **1.00** [0.68, 1.00] (8), valid 1.00 |")
-    assert lines[3].startswith("| first | 0.00")
+    assert lines[0].split() == ["|", "judge", "|", "judgebench", "|", "llmbar", "|", "lrbench", "|"]
+    assert lines[2].startswith("| gold  | **1.00** [0.68, 1.00] (8), valid 1.00 |")
+    assert lines[3].startswith("| first |     0.00 [")
     shown = Page(page.read_text(encoding="utf-8"))
     assert "All judges by domain and principle" in " ".join(shown.words)
     links = {a["href"] for a in shown.of("a")}

@@ -57,16 +57,16 @@ def test_label_scores_equal_a_second_derivation_and_the_reward(named: set[int], 
 def test_accuracy_and_its_slices_are_counts(outcomes: list[Outcome]) -> None:
     right = [o for o in outcomes if is_right(o)]
     assert metrics.accuracy(outcomes) == len(right) / len(outcomes)
-    for domain, value in metrics.accuracy_by_domain(outcomes).items():
+    for domain, part in metrics.by_domain(outcomes).items():
         total = sum(o.domain == domain for o in outcomes)
-        assert value == sum(o.domain == domain for o in right) / total
+        assert metrics.accuracy(part) == sum(o.domain == domain for o in right) / total
     for single in (False, True):
-        by_principle = metrics.accuracy_by_principle(outcomes, single=single)
+        by_principle = metrics.by_principle(outcomes, single=single)
         for p in range(1, 7):
             all_of_p = [o for o in outcomes if (o.violated == (p,) if single else p in o.violated)]
             assert (p in by_principle) == bool(all_of_p)
             if all_of_p:
-                assert by_principle[p] == sum(map(is_right, all_of_p)) / len(all_of_p)
+                assert metrics.accuracy(by_principle[p]) == sum(map(is_right, all_of_p)) / len(all_of_p)
 
 
 def test_a_multi_violation_pair_counts_under_each_principle_but_not_alone() -> None:

@@ -1,6 +1,4 @@
-"""Temperature and isotonic maps against scipy and scikit-learn, on disk, and on cases they have not seen."""
-
-from pathlib import Path
+"""Temperature and isotonic maps against scipy and scikit-learn, written and read, and on cases they have not seen."""
 
 import numpy as np
 import pytest
@@ -14,16 +12,14 @@ from judge_r1.evaluation.calibration import brier, expected_calibration_error
 from judge_r1.evaluation.recalibration import (
     HIGHEST,
     LOWEST,
+    Fit,
     Isotonic,
     Temperature,
     Uncalibratable,
     cross_fitted,
     fit_isotonic,
     fit_temperature,
-    load,
-    save,
 )
-from judge_r1.jsonl import BadRecord
 
 TOLD = st.one_of(st.floats(0.01, 0.99), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
 ROWS = st.lists(st.tuples(TOLD, st.booleans()), min_size=1, max_size=40)
@@ -98,30 +94,26 @@ def test_pooling_by_hand() -> None:
 
 
 @pytest.mark.parametrize("fit", [fit_temperature, fit_isotonic])
-def test_a_map_comes_back_from_disk_as_it_was(fit: object, tmp_path: Path) -> None:
-    fitted = fit(*overconfident(300, 2.0))  # type: ignore[operator]
-    save(tmp_path / "map.json", fitted)
-    assert '"schema": 1' in (tmp_path / "map.json").read_text()
-    assert load(tmp_path / "map.json") == fitted
+def test_a_map_comes_back_as_it_was_written(fit: Fit) -> None:
+    fitted = fit(*overconfident(300, 2.0))
+    assert type(fitted).model_validate_json(fitted.model_dump_json(by_alias=True)) == fitted
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("kind", "text", "message"),
     [
-        ("{", "map.json is no recalibration: .*JSON"),
-        ('{"kind": "platt"}', "'temperature', 'isotonic'"),
-        ('{"kind": "temperature", "temperature": 0, "at_bound": false, "clipped": 0, "n": 1}', "field .*temperature"),
-        ('{"kind": "temperature", "temperature": NaN, "at_bound": false, "clipped": 0, "n": 1}', "finite number"),
-        ('{"kind": "isotonic", "x": [0.1, 0.2], "y": [0.3], "n": 2}', "x has 2 points and y 1"),
-        ('{"kind": "isotonic", "x": [0.2, 0.2], "y": [0.3, 0.4], "n": 2}', "x must increase"),
-        ('{"kind": "isotonic", "x": [0.1, 0.2], "y": [0.4, 0.3], "n": 2}', "y must not decrease"),
-        ('{"schema": 2, "kind": "isotonic", "x": [0.1], "y": [0.4], "n": 2}', "schema"),
+        (Isotonic, '{"kind": "temperature", "x": [0.1], "y": [0.4], "n": 1}', "'isotonic'"),
+        (Temperature, '{"temperature": 0, "at_bound": false, "clipped": 0, "n": 1}', "greater than 0"),
+        (Temperature, '{"temperature": NaN, "at_bound": false, "clipped": 0, "n": 1}', "finite number"),
+        (Isotonic, '{"x": [0.1, 0.2], "y": [0.3], "n": 2}', "x has 2 points and y 1"),
+        (Isotonic, '{"x": [0.2, 0.2], "y": [0.3, 0.4], "n": 2}', "x must increase"),
+        (Isotonic, '{"x": [0.1, 0.2], "y": [0.4, 0.3], "n": 2}', "y must not decrease"),
+        (Isotonic, '{"schema": 2, "x": [0.1], "y": [0.4], "n": 2}', "schema"),
     ],
 )
-def test_a_broken_file_is_named(text: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "map.json").write_text(text)
-    with pytest.raises(BadRecord, match=message):
-        load(tmp_path / "map.json")
+def test_a_broken_map_is_refused(kind: type[Isotonic | Temperature], text: str, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        kind.model_validate_json(text)
 
 
 def test_maps_cannot_be_made_wrong() -> None:

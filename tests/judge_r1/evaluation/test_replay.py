@@ -1,6 +1,7 @@
 """Saved games scored again, from a real evaluation over HTTP."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,7 @@ from judge_r1.commands.evaluate import eval_
 from judge_r1.commands.replay import replay
 from judge_r1.errors import JudgeError
 from judge_r1.evaluation.replay import REWARDS, parsed_again, with_rule
-from judge_r1.evaluation.runner import read_traces
+from judge_r1.evaluation.results import read_traces
 from judge_r1.games import Game, settle_pair
 from judge_r1.jsonl import write_jsonl
 from judge_r1.parsing import parse_strict, parse_tolerant
@@ -68,6 +69,13 @@ def test_the_same_scoring_gives_the_same_summary(home: Path, tmp_path: Path) -> 
     strict = rows(again(home, tmp_path / "strict", parser="strict"))
     assert strict["agent"] == agent, "the agentic judge was read strictly already"
     assert strict["panel"]["ended"] != rows(original)["panel"]["ended"], "the direct one was read tolerantly"
+
+
+def test_rows_that_the_summary_leaves_out_do_not_count(home: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(home / "eval", tmp_path / "eval")
+    eval_(judge=["longer"], path=home / "data", out=folder, limit=5)
+    replay(folder, home / "data", tmp_path / "again")
+    assert (tmp_path / "again" / "summary.json").read_text() == (folder / "summary.json").read_text()
 
 
 def test_the_tolerant_parser_takes_more(home: Path, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from report_toys import first_shown, gold_said, item_results, pair_results, plai
 
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.evaluation.report import ReportError, plots, write_report
-from judge_r1.evaluation.runner import Results
+from judge_r1.evaluation.results import Results
 from judge_r1.pairs import PairSet
 from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.reward import rewarded

@@ -17,7 +17,7 @@ from report_toys import (
 
 from judge_r1.benchmarks import Suite
 from judge_r1.evaluation.browse import Texts, browsed, packed
-from judge_r1.evaluation.runner import Results, Trace
+from judge_r1.evaluation.results import Results, Trace
 from judge_r1.evaluation.wording import letter, told
 from judge_r1.games import settle_best
 from judge_r1.records import (

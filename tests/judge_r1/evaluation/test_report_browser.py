@@ -25,7 +25,7 @@ from test_report import EVIL, evil_results
 
 from judge_r1.benchmarks import Suite
 from judge_r1.evaluation.report import write_report
-from judge_r1.evaluation.runner import Results
+from judge_r1.evaluation.results import Results
 from judge_r1.games import settle_best
 from judge_r1.records import Item, PairwiseVerdict, ReasoningPair, Trajectory
 

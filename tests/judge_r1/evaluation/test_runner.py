@@ -17,7 +17,8 @@ from rich.console import Console
 
 from judge_r1.asks import Ask
 from judge_r1.evaluation.outcomes import Outcome, pair_outcomes
-from judge_r1.evaluation.runner import EvaluationError, Trace, evaluate, read_traces
+from judge_r1.evaluation.results import EvaluationError, Trace, read_traces
+from judge_r1.evaluation.runner import evaluate
 from judge_r1.jsonl import BadRecord
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row

@@ -11,7 +11,8 @@ from toys import mini_pairs
 
 from judge_r1.asks import Ask
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.evaluation.runner import EvaluationError, evaluate, read_traces, total_usage
+from judge_r1.evaluation.results import EvaluationError, read_traces, total_usage
+from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges import Played
 from judge_r1.judges.spec import Row
 from judge_r1.records import Judgment, Trajectory, Turn

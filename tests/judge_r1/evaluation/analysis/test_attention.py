@@ -16,7 +16,6 @@ from judge_r1.evaluation.analysis.attention import (
     Look,
     attention_row,
     by_section,
-    gold_place,
     looks,
 )
 from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
@@ -149,7 +148,3 @@ def test_weights_are_summed_by_section() -> None:
 
 def test_the_papers_shares_are_whole() -> None:
     assert sum(PAPER.values()) == pytest.approx(1)
-
-
-def test_gold_is_a_letter_or_a_place() -> None:
-    assert [gold_place(gold) for gold in ("A", "B", "tie", 3, True, None, {})] == [0, 1, None, 3, None, None, None]

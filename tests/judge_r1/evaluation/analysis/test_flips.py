@@ -39,7 +39,7 @@ def test_a_row_against_itself_never_flips(tmp_path: Path) -> None:
 def test_half_right_items_are_no_flips(tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from judge_r1.evaluation.runner import Results
+    from judge_r1.evaluation.results import Results
     from judge_r1.games import Settled
 
     [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})

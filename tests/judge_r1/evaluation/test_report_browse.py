@@ -101,7 +101,7 @@ def test_best_of_four_and_single_scores_are_told_in_words() -> None:
     suite = Suite([best], orders=lambda item: [(2, 0), (2, 1), (2, 3)], settle=settle_best)
     right = item_results("row", suite, lambda item, order: PairwiseVerdict(winner="A"))
     (item,) = browsed([right], {})["items"]
-    assert (item["gold"], item["best"], item["rows"][0]["verdict"]) == ("C is best", 2, "the best one wins")
+    assert (item["gold"], item["best"], item["rows"][0]["verdict"]) == ("C is best", 2, "A 0, B 0, C 3, D 0")
     assert [game["order"] for game in item["rows"][0]["games"]] == [["C", "A"], ["C", "B"], ["C", "D"]]
     assert told(ScoresVerdict(scores=(3.5,)), (0,)) == "3.5"
     assert told(ScoresVerdict(scores=(3.5, 1)), (1, 0)) == "B 3.5, A 1"

@@ -1,7 +1,7 @@
 """Texts that come while a judge is running: the cases that it may search, the ones used last."""
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,13 +28,14 @@ class _Kept:
 
 class CaseShelf(Mapping[str, str]):
     """Texts by an id that is made of owner and content, so that no id ever means two texts and nobody's text is found
-    by another's id. The least used give way at `max_bytes` of UTF-8, but none that is held. Safe to share between
-    threads."""
+    by another's id. At `max_bytes` of UTF-8 who has the most gives way, their least used text first, but none that is
+    held. Safe to share between threads."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self.bytes = 0
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: dict[str, _Kept] = {}
+        self._owners: dict[str, OrderedDict[str, _Kept]] = {}  # the least used first
+        self._sizes: Counter[str] = Counter()  # bytes by owner
         self._lock = threading.Lock()
 
     def put(self, text: str, owner: str = "") -> str:
@@ -42,11 +43,16 @@ class CaseShelf(Mapping[str, str]):
         case_id = _id(text, owner)
         with self._lock:
             if case_id not in self._kept:
-                self._make_room(size := len(text.encode()))
-                self._kept[case_id] = _Kept(text, owner, size)
-                self.bytes += size
-            self._kept.move_to_end(case_id)
+                self._make_room(size := len(text.encode()), owner)
+                kept = self._kept[case_id] = _Kept(text, owner, size)
+                self._owners.setdefault(owner, OrderedDict())[case_id] = kept
+                self._sizes[owner] += size
+            self._owners[owner].move_to_end(case_id)
         return case_id
+
+    @property
+    def bytes(self) -> int:
+        return self._sizes.total()
 
     @contextmanager
     def holding(self, case_id: str | None) -> Iterator[None]:
@@ -71,18 +77,19 @@ class CaseShelf(Mapping[str, str]):
     def remove(self, case_id: str, owner: str) -> None:
         """Forget a text; a game that has begun keeps what it has read of it. Errors: KeyError, as for `owned`."""
         with self._lock:
-            self.bytes -= self._of(case_id, owner).size
-            del self._kept[case_id]
+            self._of(case_id, owner)
+            self._forget(case_id)
 
     def sizes(self, owner: str) -> dict[str, int]:
         """Bytes of each text of an owner, by id, the least used first."""
         with self._lock:
-            return {case_id: kept.size for case_id, kept in self._kept.items() if kept.owner == owner}
+            return {case_id: kept.size for case_id, kept in self._owners.get(owner, {}).items()}
 
     def __getitem__(self, case_id: str) -> str:
         with self._lock:
-            self._kept.move_to_end(case_id)
-            return self._kept[case_id].text
+            kept = self._kept[case_id]
+            self._owners[kept.owner].move_to_end(case_id)
+            return kept.text
 
     def __contains__(self, case_id: object) -> bool:
         return case_id in self._kept
@@ -103,21 +110,36 @@ class CaseShelf(Mapping[str, str]):
             raise KeyError(case_id)
         return kept
 
-    def _make_room(self, size: int) -> None:
+    def _forget(self, case_id: str) -> None:
+        kept = self._kept.pop(case_id)
+        del self._owners[kept.owner][case_id]
+        self._sizes[kept.owner] -= kept.size
+        if not self._owners[kept.owner]:
+            del self._owners[kept.owner], self._sizes[kept.owner]
+
+    def _make_room(self, size: int, owner: str) -> None:
+        """Room for a new text of `owner`, which counts as theirs already."""
         over = self.bytes + size - self.max_bytes
-        gone = []
-        for case_id, kept in self._kept.items():
-            if over <= 0:
-                break
-            if not kept.holders:
-                gone.append(case_id)
-                over -= kept.size
+        sizes, gone = self._sizes + Counter({owner: size}), []
+        free = {
+            other: (case_id for case_id, kept in texts.items() if not kept.holders)
+            for other, texts in self._owners.items()
+        }
+        while over > 0 and free:
+            most = max(free, key=sizes.__getitem__)
+            case_id = next(free[most], None)
+            if case_id is None:
+                del free[most]
+                continue
+            gone.append(case_id)
+            over -= self._kept[case_id].size
+            sizes[most] -= self._kept[case_id].size
         if over > 0:
             raise ShelfFull(
                 f"a case of {size} bytes finds no room: games in use hold the others, and all may have {self.max_bytes}"
             )
         for case_id in gone:
-            self.bytes -= self._kept.pop(case_id).size
+            self._forget(case_id)
 
 
 def _id(text: str, owner: str) -> str:

@@ -5,10 +5,11 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
+from fastapi_offline import FastAPIOffline
 
 from judge_r1 import __version__
 from judge_r1.serving import cases, chat, front, health, judging, score
-from judge_r1.serving.gate import Gate, Limited
+from judge_r1.serving.gate import DOCS, Gate, Limited
 from judge_r1.serving.limits import Bodies
 from judge_r1.serving.metrics import Counted
 from judge_r1.serving.problems import add_problems, problem
@@ -27,7 +28,9 @@ def create_app(service: Service) -> FastAPI:
         await service.desk.drain(service.drain_seconds)
         service.close()
 
-    app = FastAPI(title="judge_r1", version=__version__, description=ABOUT, lifespan=lifespan, redoc_url=None)
+    app = FastAPIOffline(
+        title="judge_r1", version=__version__, description=ABOUT, lifespan=lifespan, redoc_url=None, static_url=DOCS
+    )
     app.state.service = service
     add_problems(app)
     app.add_exception_handler(Limited, _limited)

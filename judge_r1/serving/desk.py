@@ -13,7 +13,8 @@ from judge_r1.judges import Judge, Played
 
 
 class Busy(Exception):
-    """As many wait as may; `seconds` is when it may be worth trying again."""
+    """As many wait as may, or others who wait have a better right to a place; `seconds` is when it may be worth trying
+    again."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"the queue is full: try again in {seconds} s")
@@ -35,7 +36,8 @@ class Lost(Exception):
 @dataclass
 class Desk:
     """`running` games are played at a time and `waiting` more may wait; each has `seconds` from its arrival. Of the
-    owners who wait, each has its turn. `waited` is told the seconds that each game has waited when it begins."""
+    owners who wait, each has its turn, and in a full queue who has the most gives way to who has less. `waited` is told
+    the seconds that each game has waited when it begins."""
 
     judge: Judge
     running: int = 16
@@ -43,7 +45,6 @@ class Desk:
     seconds: float = 300.0
     waited: Callable[[float], None] = lambda seconds: None
     now_running: int = field(default=0, init=False)
-    now_waiting: int = field(default=0, init=False)
     closing: bool = field(default=False, init=False)
     _queues: "OrderedDict[str, deque[asyncio.Future[None]]]" = field(default_factory=OrderedDict, init=False)
     _mean_seconds: float = field(default=1.0, init=False)
@@ -54,6 +55,10 @@ class Desk:
             return await asyncio.wait_for(self._play(ask, owner, listener), self.seconds)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
             raise TooLate(f"no judgment within {self.seconds:g} s") from None
+
+    @property
+    def now_waiting(self) -> int:
+        return sum(map(len, self._queues.values()))
 
     async def drain(self, seconds: float) -> bool:
         """Take no more games and wait for those that were taken; False where some are still played."""
@@ -92,19 +97,37 @@ class Desk:
 
     async def _wait(self, owner: str) -> None:
         if self.now_waiting >= self.waiting:
-            raise Busy(max(1, round(self._mean_seconds * self.now_waiting / self.running)))
+            self._make_room(owner)
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._queues.setdefault(owner, deque()).append(turn)
-        self.now_waiting += 1
         try:
             await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # its place was given to it in the same moment
+            if turn.cancelled():
+                self._forget(owner, turn)
+            elif turn.exception() is None:  # its place was given to it in the same moment
                 self.now_running -= 1
                 self._next()
             raise
-        finally:
-            self.now_waiting -= 1
+
+    def _make_room(self, owner: str) -> None:
+        """Send away the newest game of who has the most in the queue. Errors: Busy where `owner` would then have more
+        than they."""
+        busy = Busy(max(1, round(self._mean_seconds * self.now_waiting / self.running)))
+        most = max(self._queues, key=lambda other: len(self._queues[other]), default=owner)
+        if len(self._queues.get(most, ())) < len(self._queues.get(owner, ())) + 2:
+            raise busy
+        turn = self._queues[most][-1]
+        self._forget(most, turn)
+        if not turn.done():
+            turn.set_exception(busy)
+
+    def _forget(self, owner: str, turn: "asyncio.Future[None]") -> None:
+        queue = self._queues.get(owner, deque())
+        if turn in queue:
+            queue.remove(turn)
+            if not queue:
+                del self._queues[owner]
 
     def _next(self) -> None:
         """Give a free place to the owner whose turn it is; an owner goes to the end after each game."""

@@ -11,8 +11,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from judge_r1.serving.keys import BadKeys, Key, KeyFile
 from judge_r1.serving.problems import problem
 
-OPEN = {"/", "/healthz", "/readyz", "/docs", "/openapi.json"}
-"""Addresses that ask for no key: they show nothing of anybody's."""
+DOCS = "/docs-assets"
+"""Where the files lie that the page of `/docs` loads."""
+_OPEN = {"/", "/healthz", "/readyz", "/docs", "/openapi.json"}
+
+
+def is_open(path: str) -> bool:
+    """Whether an address asks for no key: it shows nothing of anybody's, and reads no body."""
+    return path in _OPEN or path.startswith(f"{DOCS}/")
 
 
 @dataclass
@@ -58,7 +64,7 @@ class Gate:
         self._buckets: dict[Key, Bucket] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or self.keys is None or scope["path"] in OPEN:
+        if scope["type"] != "http" or self.keys is None or is_open(scope["path"]):
             await self.app(scope, receive, send)
             return
         try:

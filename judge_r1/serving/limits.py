@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from judge_r1.serving.gate import OPEN
+from judge_r1.serving.gate import is_open
 from judge_r1.serving.problems import problem
 
 BODY_S = 60.0
@@ -34,7 +34,7 @@ class Bodies:
         self.held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["path"] in OPEN:  # no route there reads a body
+        if scope["type"] != "http" or is_open(scope["path"]):
             await self.app(scope, receive, send)
             return
         told = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")

@@ -112,9 +112,8 @@ def add_problems(app: FastAPI) -> None:
     async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"][1:]) or "the body"
         status = 400 if request.url.path.startswith(OPENAI) else 422
-        return problem(request.url.path, status, f"{where}: {first['msg']}")
+        return problem(request.url.path, status, _mistake(first["type"], first["loc"], first["msg"]))
 
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         return problem(request.url.path, 500, FAILED)  # what it was is in the log
@@ -124,3 +123,12 @@ def add_problems(app: FastAPI) -> None:
         app.add_exception_handler(kind, without_judgment)
     app.add_exception_handler(StarletteHTTPException, refused)
     app.add_exception_handler(RequestValidationError, malformed)
+
+
+def _mistake(kind: str, where: tuple[str | int, ...], message: str) -> str:
+    """What FastAPI found in a request, as a sentence."""
+    if kind == "json_invalid":
+        return f"the body is not JSON: it cannot be read from character {where[-1]} on"
+    if where == ("body",) and kind in ("missing", "model_attributes_type"):
+        return "the body must be a JSON object, sent with the header `Content-Type: application/json`"
+    return f"{'.'.join(map(str, where[1:])) or 'the body'}: {message.removeprefix('Value error, ')}"

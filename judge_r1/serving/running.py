@@ -5,6 +5,8 @@ import socket
 from pathlib import Path
 
 import uvicorn
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.types import ASGIApp
 
 from judge_r1.errors import JudgeError
 from judge_r1.serving.app import create_app
@@ -38,10 +40,14 @@ def check_free(host: str, port: int) -> None:
 
 
 def run_app(service: Service, host: str, port: int) -> None:
-    """Returns after SIGTERM or SIGINT, when what was under way is answered."""
+    """Returns after SIGTERM or SIGINT, when what was under way is answered. Without keys only who calls this machine by
+    its own name is answered: a page of the web that has its name point here (DNS rebinding) is not."""
+    app: ASGIApp = create_app(service)
+    if service.keys is None:
+        app = TrustedHostMiddleware(app, allowed_hosts=[*LOOPBACK, "[::1]"])
     stopped = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
     try:  # uvicorn raises the signal again when it is done; that must not kill who has ended in order
-        uvicorn.run(create_app(service), host=host, port=port, timeout_graceful_shutdown=DRAIN_S, server_header=False)
+        uvicorn.run(app, host=host, port=port, timeout_graceful_shutdown=DRAIN_S, server_header=False)
     finally:
         for number, handler in stopped.items():
             signal.signal(number, handler)

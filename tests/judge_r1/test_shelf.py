@@ -37,6 +37,19 @@ def test_a_text_is_its_owners_alone() -> None:
     assert (list(shelf), shelf.bytes) == ([yours], 4)
 
 
+def test_who_has_the_most_gives_way() -> None:
+    """However many texts one owner puts, another's few stay, unless they are the most themselves."""
+    shelf = CaseShelf(max_bytes=50)
+    modest = [shelf.put(letter * 10, "modest") for letter in "ab"]
+    greedy = [shelf.put(f"{n}" * 10, "greedy") for n in range(8)]
+    assert set(shelf) == {*modest, *greedy[-3:]}
+    with shelf.holding(greedy[-1]), shelf.holding(greedy[-2]), shelf.holding(greedy[-3]):
+        newest = shelf.put("x" * 10, "greedy")
+    assert set(shelf) == {modest[1], *greedy[-3:], newest}
+    shelf.put("y" * 45, "third")
+    assert shelf.bytes == 45
+
+
 def test_texts_that_look_alike_are_two() -> None:
     """Composed and decomposed: evidence is by place, and the places differ."""
     shelf = CaseShelf()

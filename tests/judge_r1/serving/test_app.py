@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import resource
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -92,7 +93,7 @@ def test_a_case_is_put_judged_listed_and_deleted() -> None:
     ("path", "body", "status", "says"),
     [
         ("/v1/judge", {"reasoning_a": "x"}, 422, "reasoning_b: Field required"),
-        ("/v1/judge", PAIR | {"reasoning_a": " "}, 422, "reasoning_a: Value error, must not be blank"),
+        ("/v1/judge", PAIR | {"reasoning_a": " "}, 422, "reasoning_a: must not be blank"),
         ("/v1/judge", PAIR | {"extra": 1}, 422, "extra: Extra inputs are not permitted"),
         ("/v1/judge", PAIR | {"context": "a", "case_id": "b"}, 422, "exclude each other"),
         ("/v1/judge", PAIR | {"domain": "Legal\n"}, 422, "domain"),
@@ -110,6 +111,38 @@ def test_a_bad_request_is_told_in_one_sentence(path: str, body: Any, status: int
     answer = post(service("longer", limits=limits), path, body)
     assert answer.status_code == status
     assert says in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "says"),
+    [
+        (b"hello", "application/json", "the body is not JSON: it cannot be read from character 0 on"),
+        (b'{"reasoning_a":', "application/json", "the body is not JSON: it cannot be read from character 15 on"),
+        (b"", "application/json", "the body must be a JSON object"),
+        (b"[]", "application/json", "the body must be a JSON object"),
+        (b"{}", "text/plain", "sent with the header `Content-Type: application/json`"),
+    ],
+)
+@pytest.mark.parametrize("path", ["/v1/judge", "/v1/score", "/v1/chat/completions"])
+def test_a_body_that_is_no_json_object_is_told_so(path: str, body: bytes, kind: str, says: str) -> None:
+    async def talk(client: httpx.AsyncClient) -> httpx.Response:
+        return await client.post(path, content=body, headers={"Content-Type": kind})
+
+    answer = run(service("longer"), talk)
+    assert answer.status_code == (400 if "chat" in path else 422)
+    assert says in answer.text
+
+
+def test_the_page_of_the_routes_loads_nothing_from_elsewhere() -> None:
+    async def talk(client: httpx.AsyncClient) -> None:
+        page = (await client.get("/docs")).text
+        loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
+        assert len(loaded) >= 2
+        for address in loaded:
+            assert (await client.get(address)).status_code == 200, address
+        assert "http" not in re.sub(r"http://\S*judge", "", page)
+
+    run(service("longer"), talk)
 
 
 @pytest.mark.parametrize("field", ["context", "reasoning_a", "decision", "case_id", "\\ud800"])

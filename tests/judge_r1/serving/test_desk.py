@@ -86,6 +86,50 @@ def test_a_full_queue_says_when_to_come_again() -> None:
     assert sum(isinstance(game, Played) for game in found) == 3
 
 
+def test_a_full_queue_has_room_for_who_has_less_in_it() -> None:
+    """One fills the queue; of the other's games as many come in as make it even, in the place of the last ones."""
+    judge = Slow(0.01)
+    desk = Desk(judge, running=1, waiting=6)
+
+    async def play() -> list[Any]:
+        greedy = [desk.play(ask(f"greedy-{n}"), owner="greedy") for n in range(9)]
+        modest = [desk.play(ask(f"modest-{n}"), owner="modest") for n in range(4)]
+        return await asyncio.gather(*greedy, *modest, return_exceptions=True)
+
+    found = run(play)
+    busy = [n for n, error in enumerate(found) if isinstance(error, Busy)]
+    assert busy == [4, 5, 6, 7, 8, 12]
+    assert len(judge.played) == 7
+    assert (desk.now_running, desk.now_waiting) == (0, 0)
+
+
+@pytest.mark.parametrize("cancelled", ["pushed out", "given a place", "waiting"])
+def test_who_leaves_in_the_same_moment_takes_no_place_along(cancelled: str) -> None:
+    judge = Slow(0.02)
+    desk = Desk(judge, running=1, waiting=2)
+
+    async def play() -> None:
+        first, *greedy = [asyncio.create_task(desk.play(ask(str(n)), owner="greedy")) for n in range(3)]
+        await asyncio.sleep(0.005)
+        if cancelled == "pushed out":
+            modest = asyncio.create_task(desk.play(ask("modest"), owner="modest"))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            greedy[-1].cancel()
+            await modest
+        elif cancelled == "given a place":
+            await first
+            greedy[0].cancel()
+        else:
+            greedy[0].cancel()
+        await asyncio.gather(first, *greedy, return_exceptions=True)
+        await desk.play(ask("after"))
+
+    run(play)
+    assert judge.played[-1] == "after"
+    assert (desk.now_running, desk.now_waiting) == (0, 0)
+
+
 def test_a_deadline_counts_the_wait_and_frees_the_place() -> None:
     judge = Slow(0.2)
     desk = Desk(judge, running=1, waiting=5, seconds=0.3)

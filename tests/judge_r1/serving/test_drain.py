@@ -83,6 +83,8 @@ def test_the_command_serves_and_stops(tmp_path: Path) -> None:
     with process("-m", "judge_r1.cli", "serve", "--judge", "longer", "--port", str(port), log=log) as server:
         wait_for(lambda: answers(f"{url}/readyz"), 60)
         assert httpx.post(f"{url}/v1/judge", json=PAIR, timeout=20).json()["winner"] == "A"
+        for host, status in {f"localhost:{port}": 200, f"[::1]:{port}": 200, f"elsewhere.example:{port}": 400}.items():
+            assert httpx.get(f"{url}/healthz", headers={"Host": host}, timeout=20).status_code == status
         server.terminate()
         assert server.wait(30) == 0
 

@@ -100,6 +100,16 @@ class GrpoConfig(Section):
     dynamic_sampling: bool = Field(False, description="draw other pairs for groups whose outcomes are all alike (DAPO)")
     kl: float = Field(0.001, ge=0, description="weight of the KL term to the model the run starts from")
     temperature: float = Field(1.0, gt=0)
+    traced_pairs: int = Field(
+        1,
+        ge=0,
+        description="of each step, the pairs whose episodes traces.jsonl holds (on verl: of each rollout worker)",
+    )
+
+    @property
+    def warmup_steps(self) -> int:
+        """Steps over which the learning rate grows. Left to the engines, TRL would round the ratio up and verl down."""
+        return round(self.warmup_ratio * self.steps)
 
 
 class DataConfig(Section):

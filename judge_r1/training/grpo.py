@@ -7,7 +7,7 @@ never looked up by its text and TRL truncates nothing. Rewards are the trajector
 import time
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from judge_r1.backends import Sampling
 from judge_r1.clock import Clock
@@ -30,8 +30,15 @@ from judge_r1.training.redraw import REDRAWS, Reserve, alike
 Played = list[tuple[ReasoningPair, Trajectory]]
 
 
-def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
-    """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one."""
+class Plays(Protocol):
+    """Who plays a step's pairs: the policy (`Player`), or a record of what another run has played (`Recorded`)."""
+
+    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]: ...
+
+
+def train_grpo(recipe: Recipe, data: PairSet, run: Run, player: Plays | None = None) -> None:
+    """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one. The
+    policy plays the pairs, unless another `player` is given."""
     from datasets import Dataset
     from trl import GRPOConfig
 
@@ -48,7 +55,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
     codec = Codec(tokenizer)
     check_prompts(data, recipe.episode, codec, context_length(recipe.model))
-    rollouts = Rollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id)
+    rollouts = Rollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, player)
     order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
@@ -59,7 +66,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run) -> None:
         gradient_accumulation_steps=episodes // config.micro_batch_size // config.updates_per_step,
         num_generations=config.group_size,
         learning_rate=config.learning_rate,
-        warmup_steps=config.warmup_ratio,
+        warmup_steps=config.warmup_steps * config.updates_per_step,
         lr_scheduler_type="constant_with_warmup",
         temperature=config.temperature,
         shuffle_dataset=False,
@@ -89,11 +96,20 @@ def reward(prompts: list[str], completions: list[str], r: list[float | None], **
 class Rollouts:
     """TRL's rollout function: pair ids in, trajectories out, logged by domain and principle."""
 
-    def __init__(self, recipe: Recipe, data: PairSet, run: Run, codec: Codec, eos: frozenset[int], pad_id: int) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        data: PairSet,
+        run: Run,
+        codec: Codec,
+        eos: frozenset[int],
+        pad_id: int,
+        player: Plays | None = None,
+    ) -> None:
         self.recipe, self.data, self.run = recipe, data, run
         self.pairs = data.by_id()
         self.codec, self.eos, self.pad_id = codec, eos, pad_id
-        self._player: Player | None = None
+        self._player = player
         self._played: Played = []
         self._redraws: dict[str, float] = {}
         self._clock = Clock()
@@ -117,17 +133,17 @@ class Rollouts:
             batch, played, self._redraws = self._redraw(self._player, played, reserve, seed)
         self._played += played
         step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's: one batch of episodes
-        for pair, trajectory in batch[: self.recipe.grpo.group_size]:
+        for pair, trajectory in batch[: self.recipe.grpo.traced_pairs * self.recipe.grpo.group_size]:
             self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
         self._handed_over = time.perf_counter()
         return as_columns([trajectory for _, trajectory in batch])
 
-    def _play(self, player: Player, pairs: Sequence[ReasoningPair], seed: int) -> Played:
+    def _play(self, player: Plays, pairs: Sequence[ReasoningPair], seed: int) -> Played:
         trajectories = player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
         return list(zip(pairs, trajectories, strict=True))
 
     def _redraw(
-        self, player: Player, played: Played, reserve: Reserve, seed: int
+        self, player: Plays, played: Played, reserve: Reserve, seed: int
     ) -> tuple[Played, Played, dict[str, float]]:
         """The batch with other pairs in the place of groups that are alike, everything that was played for it, and
         how many groups were replaced and how many are alike still."""

@@ -64,7 +64,7 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
         codec=Codec(tokenizer),
         stops=eos_ids(config.model, tokenizer),
         retriever=new_retriever(pairs.texts, config.episode),
-        log=RolloutLog(Path(rollouts)),
+        log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
     )
 
 

@@ -82,7 +82,8 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
         f"{actor}.data_loader_seed": recipe.seed,
         f"{actor}.optim.lr": grpo.learning_rate,
-        f"{actor}.optim.lr_warmup_steps_ratio": grpo.warmup_ratio,
+        f"{actor}.optim.lr_warmup_steps": grpo.warmup_steps,
+        f"{actor}.optim.lr_warmup_steps_ratio": 0.0,  # what verl goes by where there are no steps
         f"{actor}.optim.weight_decay": 0.0,
         "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": micro_batch,
         "trainer.project_name": "judge_r1",

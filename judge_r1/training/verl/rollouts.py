@@ -1,7 +1,7 @@
 """What the agent loop's workers write down about their episodes, and how it becomes rows of a run's logs.
 
 verl's default trainer keeps no record of what happened in a rollout, so each worker process appends to a file of its
-own: a line for every episode, and the whole trajectory for the first group that the worker plays in a step.
+own: a line for every episode, with the whole trajectory for the first groups that the worker plays in a step.
 """
 
 import json
@@ -19,12 +19,13 @@ from judge_r1.training.measures import zero_variance
 
 
 class RolloutLog:
-    """A worker's file in `folder`."""
+    """A worker's file in `folder`, with the whole trajectories of the first `pairs` that it plays in a step."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pairs: int = 1) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.path = folder / f"{uuid4().hex}.jsonl"
-        self._traced: dict[int, str] = {}
+        self.pairs = pairs
+        self._traced: dict[int, set[str]] = defaultdict(set)
 
     def write(
         self,
@@ -48,7 +49,10 @@ class RolloutLog:
             "seconds": dict(seconds),
             "weights": weights,
         }
-        if self._traced.setdefault(step, pair.pair_id) == pair.pair_id:
+        traced = self._traced[step]
+        if len(traced) < self.pairs:
+            traced.add(pair.pair_id)
+        if pair.pair_id in traced:
             row["trajectory"] = trajectory.model_dump(mode="json")
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, ensure_ascii=False) + "\n")

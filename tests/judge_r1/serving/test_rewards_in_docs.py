@@ -29,6 +29,28 @@ def test_trls_reward_function() -> None:
         assert from_docs("TRL", server.url)["judged_reward"](["p", "p"], ["a", "b"]) == [None, None]
 
 
+def test_trl_trains_on_the_scores(model_folder: Path, tmp_path: Path) -> None:
+    """Two steps of TRL's own trainer: of four completions that all play each other the mean score is one half."""
+    trl = pytest.importorskip("trl", reason="TRL is not installed: pip install 'judge-r1[train]'")
+    from datasets import Dataset
+
+    with LiveServer(service("longer")) as server:
+        args = trl.GRPOConfig(
+            output_dir=str(tmp_path), max_steps=2, per_device_train_batch_size=4, num_generations=4,
+            max_completion_length=12, logging_steps=1, save_strategy="no", report_to=[], use_cpu=True,
+        )  # fmt: skip
+        trainer = trl.GRPOTrainer(
+            model=str(model_folder),
+            reward_funcs=from_docs("TRL", server.url)["judged_reward"],
+            args=args,
+            train_dataset=Dataset.from_list([{"prompt": f"who paid {n}"} for n in range(4)]),
+        )
+        trainer.train()
+    rows = [row for row in trainer.state.log_history if "reward" in row]
+    assert [row["reward"] for row in rows] == pytest.approx([0.5, 0.5])
+    assert all(row["reward_std"] > 0 and row["grad_norm"] > 0 for row in rows)
+
+
 def test_verls_reward_function() -> None:
     with LiveServer(service("longer")) as server:
         score = from_docs("verl", server.url)["compute_score"]

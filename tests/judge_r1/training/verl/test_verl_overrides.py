@@ -15,6 +15,7 @@ def test_keys_compose_and_validate(recipe: Recipe) -> None:
     assert actor.ppo_mini_batch_size == 2
     assert actor.optim.lr == 1e-3
     assert (actor.use_kl_loss, actor.kl_loss_coef, actor.kl_loss_type) == (True, 0.001, "low_var_kl")
+    assert (actor.optim.lr_warmup_steps, actor.optim.lr_warmup_steps_ratio) == (1, 0.0)  # .285 of 2 steps, rounded
     # every turn and observation full: 3 turns of 32, 2 observations of 40
     assert config.data.max_response_length == config.actor_rollout_ref.rollout.response_length == 176
 

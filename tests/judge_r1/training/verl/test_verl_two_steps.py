@@ -13,9 +13,11 @@ import torch
 
 from judge_r1.config import Recipe
 from judge_r1.models import load_model, load_tokenizer
+from judge_r1.pairs import load_pairs
 from judge_r1.records import Trajectory
 from judge_r1.runs import Run, read_rows
 from judge_r1.tokens import Codec
+from judge_r1.training.recorded import Recorded
 from judge_r1.training.verl.shards import read_shards
 from judge_r1.training.verl.train import train_verl
 
@@ -53,7 +55,8 @@ def test_two_ranks(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: P
 
 
 def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> Run:
-    recipe, mark = recipe.model_copy(update={"model": str(guesser)}), uuid4().hex
+    grpo = recipe.grpo.model_copy(update={"traced_pairs": recipe.grpo.pairs_per_step})
+    recipe, mark = recipe.model_copy(update={"model": str(guesser), "grpo": grpo}), uuid4().hex
     run = Run(tmp_path / "run", recipe)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUDGE_R1_TEST_RUN", mark)
@@ -90,7 +93,7 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
     assert [row["progress"] for row in rows] == [0.5, 1.0]
 
     traces = [Trajectory.model_validate(t["trajectory"]) for t in read_rows(run.folder / "traces.jsonl")]
-    assert len(traces) == 8  # a group of 4 in each of two steps
+    assert len(traces) == 16
     observed = [trace for trace in traces if trace.searches]
     assert observed
     codec = Codec(load_tokenizer(str(guesser)))
@@ -106,9 +109,28 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
     assert old.keys() == new.keys()
     assert max(float((old[name] - new[name]).abs().max()) for name in old) > 1e-4
     assert json.loads((run.folder / "versions.json").read_text())["verl"] == "0.9.1"
+    same_on_trl(recipe, run, old, new, tmp_path)
     until = time.monotonic() + 30
     while left_behind(mark) and time.monotonic() < until:
         time.sleep(0.5)
     assert left_behind(mark) == []
     assert not os.path.exists("outputs")
     return run
+
+
+def same_on_trl(
+    recipe: Recipe, run: Run, old: dict[str, torch.Tensor], new: dict[str, torch.Tensor], tmp_path: Path
+) -> None:
+    """TRL's trainer comes to the same weights by the same episodes (promise 7, of whole runs)."""
+    pytest.importorskip("trl")
+    from judge_r1.training.grpo import train_grpo
+
+    other = Run(tmp_path / "trl", recipe)
+    train_grpo(recipe, load_pairs(recipe.data.train), other, Recorded(run.folder))
+    again = weights(other.model)
+    moved = sum(float(((new[name] - old[name]) ** 2).sum()) for name in old) ** 0.5
+    apart = sum(float(((new[name] - again[name]) ** 2).sum()) for name in old) ** 0.5
+    assert apart < 0.01 * moved
+    for ours, verls in zip(*(read_rows(one.folder / "metrics.jsonl") for one in (other, run)), strict=False):
+        assert ours["loss"] == pytest.approx(verls["loss"], abs=1e-4)
+        assert ours["grad_norm"] == pytest.approx(verls["grad_norm"], rel=1e-3)

@@ -1,0 +1,48 @@
+"""A finished verl run once more: its episodes through TRL's update. Do both engines come to the same weights?
+
+    judge-r1 demo
+    OMP_NUM_THREADS=1 judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl grpo.traced_pairs=12 --out runs/replay/verl
+    OMP_NUM_THREADS=1 python scripts/bench_replay.py runs/replay/verl --out runs/replay/trl
+
+The run must have traced all of its episodes, as above. The numbers of docs/engines.md come from here.
+"""
+
+import argparse
+from pathlib import Path
+
+from judge_r1.config import load_recipe
+from judge_r1.models import load_model, resolve
+from judge_r1.pairs import load_pairs
+from judge_r1.runs import Run, read_rows
+from judge_r1.training.grpo import train_grpo
+from judge_r1.training.recorded import Recorded
+
+MEASURES = ("loss", "grad_norm", "kl", "entropy")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    given = parser.parse_args()
+    if given.out.exists():
+        parser.error(f"{given.out} is there already: a replay starts at its first step, so name another folder")
+    recipe = load_recipe(given.run / "recipe.yaml", ["grpo.engine=trl"])
+    run = Run(given.out, recipe)
+    train_grpo(recipe, load_pairs(recipe.data.train), run, Recorded(given.run))
+    rows = [{row["step"]: row for row in read_rows(folder / "metrics.jsonl")} for folder in (given.run, given.out)]
+    for step, verl in sorted(rows[0].items()):
+        trl = rows[1][step]
+        print(f"step {step}:", ", ".join(f"{name} {verl[name]:.5f} / {trl[name]:.5f}" for name in MEASURES))
+    start, verl, trl = (
+        load_model(str(path)).state_dict() for path in (resolve(recipe.model), given.run / "model", run.model)
+    )
+    moved, apart = (
+        sum(float(((one[name] - other[name]).double() ** 2).sum()) for name in one) ** 0.5
+        for one, other in ((verl, start), (verl, trl))
+    )
+    print(f"weights moved by {moved:.4f}; the engines are {apart:.5f} apart, {apart / moved:.2%} of it")
+
+
+if __name__ == "__main__":
+    main()

@@ -24,6 +24,8 @@ class _Kept:
     size: int
     """Bytes of UTF-8."""
     holders: int = 0
+    removed: bool = False
+    """It is there for its holders alone, and gone with the last of them."""
 
 
 class CaseShelf(Mapping[str, str]):
@@ -47,6 +49,7 @@ class CaseShelf(Mapping[str, str]):
                 kept = self._kept[case_id] = _Kept(text, owner, size)
                 self._owners.setdefault(owner, OrderedDict())[case_id] = kept
                 self._sizes[owner] += size
+            self._kept[case_id].removed = False
             self._owners[owner].move_to_end(case_id)
         return case_id
 
@@ -68,6 +71,8 @@ class CaseShelf(Mapping[str, str]):
         finally:
             with self._lock:
                 kept.holders -= 1
+                if kept.removed and not kept.holders:
+                    self._forget(case_id)
 
     def owned(self, case_id: str, owner: str) -> str:
         """A text by its id, for its owner alone. Errors: KeyError, also for what belongs to somebody else."""
@@ -75,15 +80,18 @@ class CaseShelf(Mapping[str, str]):
             return self._of(case_id, owner).text
 
     def remove(self, case_id: str, owner: str) -> None:
-        """Forget a text; a game that has begun keeps what it has read of it. Errors: KeyError, as for `owned`."""
+        """Forget a text, which stays for those who hold it. Errors: KeyError, as for `owned`."""
         with self._lock:
-            self._of(case_id, owner)
-            self._forget(case_id)
+            kept = self._of(case_id, owner)
+            kept.removed = True
+            if not kept.holders:
+                self._forget(case_id)
 
     def sizes(self, owner: str) -> dict[str, int]:
         """Bytes of each text of an owner, by id, the least used first."""
         with self._lock:
-            return {case_id: kept.size for case_id, kept in self._owners.get(owner, {}).items()}
+            texts = self._owners.get(owner, {})
+            return {case_id: kept.size for case_id, kept in texts.items() if not kept.removed}
 
     def __getitem__(self, case_id: str) -> str:
         with self._lock:
@@ -92,21 +100,22 @@ class CaseShelf(Mapping[str, str]):
             return kept.text
 
     def __contains__(self, case_id: object) -> bool:
-        return case_id in self._kept
+        with self._lock:
+            return isinstance(case_id, str) and (kept := self._kept.get(case_id)) is not None and not kept.removed
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
-            return iter(list(self._kept))
+            return iter([case_id for case_id, kept in self._kept.items() if not kept.removed])
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return sum(1 for _ in self)
 
     def __bool__(self) -> bool:
         """Texts may come: what searches them is needed from the start."""
         return True
 
     def _of(self, case_id: str, owner: str) -> _Kept:
-        if (kept := self._kept[case_id]).owner != owner:
+        if (kept := self._kept[case_id]).owner != owner or kept.removed:
             raise KeyError(case_id)
         return kept
 

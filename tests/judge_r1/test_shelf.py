@@ -50,6 +50,30 @@ def test_who_has_the_most_gives_way() -> None:
     assert shelf.bytes == 45
 
 
+def test_a_text_that_is_removed_stays_for_who_holds_it() -> None:
+    shelf = CaseShelf()
+    case_id = shelf.put("text", "me")
+    with shelf.holding(case_id):
+        with shelf.holding(case_id):
+            shelf.remove(case_id, "me")
+            for gone in (shelf.owned, shelf.remove):
+                with pytest.raises(KeyError):
+                    gone(case_id, "me")
+        assert (shelf[case_id], list(shelf), len(shelf), case_id in shelf, shelf.sizes("me")) == (
+            "text",
+            [],
+            0,
+            False,
+            {},
+        )
+        assert shelf.bytes == 4
+    assert shelf.bytes == 0
+    with shelf.holding(shelf.put("text", "me")):
+        shelf.remove(case_id, "me")
+        assert shelf.put("text", "me") == case_id
+    assert shelf.owned(case_id, "me") == "text"
+
+
 def test_texts_that_look_alike_are_two() -> None:
     """Composed and decomposed: evidence is by place, and the places differ."""
     shelf = CaseShelf()

@@ -90,7 +90,7 @@ class CaseShelf(Mapping[str, str]):
     def sizes(self, owner: str) -> dict[str, int]:
         """Bytes of each text of an owner, by id, the least used first."""
         with self._lock:
-            texts = self._owners.get(owner, {})
+            texts = self._owners.get(owner, OrderedDict())
             return {case_id: kept.size for case_id, kept in texts.items() if not kept.removed}
 
     def __getitem__(self, case_id: str) -> str:

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 from live_server import PAIR, Held, service
 
 from judge_r1.judges import Judge
 from judge_r1.serving.app import create_app
-from judge_r1.serving.keys import KeyFile, add_key
 from judge_r1.serving.kept import CasesAway
+from judge_r1.serving.keys import KeyFile, add_key
 from judge_r1.serving.service import Service
 from judge_r1.serving.shared import Asking, Keeper, Shared
 
@@ -102,27 +103,26 @@ def test_owners_are_strangers_at_every_server(tmp_path: Path) -> None:
     talk(work, shared(ask, keys=keys), shared(ask, keys=keys))
 
 
-def test_a_score_under_way_ends_with_its_case_but_not_where_others_need_room() -> None:
-    for deleted in (True, False):
-        held, ask = Held(), asking(Keeper(max_bytes=40))
-        scorer = shared(ask, held, running=1)
+@pytest.mark.parametrize("deleted", [True, False])
+def test_a_score_under_way_ends_with_its_case_but_not_where_others_need_room(deleted: bool) -> None:
+    held, ask = Held(), asking(Keeper(max_bytes=40))
 
-        async def work(one: httpx.AsyncClient, other: httpx.AsyncClient, deleted: bool = deleted) -> None:
-            case_id = await put(other)
-            scoring = asyncio.create_task(one.post("/v1/score", json=SCORE | {"case_id": case_id}))
-            while not held.began:
-                await asyncio.sleep(0.005)
-            if deleted:
-                assert (await other.delete(f"/v1/cases/{case_id}")).status_code == 204
-            else:
-                await put(other, "x" * 40)
-            assert await judged(other, case_id) == 404
-            held.go.set()
-            assert (await scoring).status_code == (404 if deleted else 200)
-            assert held.began == (1 if deleted else 2)
-            assert await judged(one, case_id) == 404
+    async def work(one: httpx.AsyncClient, other: httpx.AsyncClient) -> None:
+        case_id = await put(other)
+        scoring = asyncio.create_task(one.post("/v1/score", json=SCORE | {"case_id": case_id}))
+        while not held.began:
+            await asyncio.sleep(0.005)
+        if deleted:
+            assert (await other.delete(f"/v1/cases/{case_id}")).status_code == 204
+        else:
+            await put(other, "x" * 40)
+        assert await judged(other, case_id) == 404
+        held.go.set()
+        assert (await scoring).status_code == (404 if deleted else 200)
+        assert held.began == (1 if deleted else 2)
+        assert await judged(one, case_id) == 404
 
-        talk(work, scorer, shared(ask))
+    talk(work, shared(ask, held, running=1), shared(ask))
 
 
 def test_a_case_that_is_sent_along_stays_here() -> None:

@@ -175,7 +175,7 @@ def test_requests_are_spread_and_a_killed_replica_is_replaced(serving: Serving) 
 def test_a_case_is_known_to_every_replica(serving: Serving) -> None:
     with Client(serving.address) as judge, httpx.Client(base_url=serving.address, timeout=60) as client:
         case_id = judge.put_case("Ana paid 34 crowns.").case_id
-        assert len(replicas(serving.address, case_id=case_id)) == 2
+        wait_for(lambda: len(replicas(serving.address, case_id=case_id)) == 2, 120)
         for _ in range(12):
             assert client.get("/v1/cases").json() == {"cases": [{"case_id": case_id, "bytes": 19}]}
         assert client.delete(f"/v1/cases/{case_id}").status_code == 204
@@ -216,7 +216,7 @@ def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Servi
         assert set(found) <= {503, 404}
         assert serving.keeper() != keeper
         assert judge.put_case("Ana paid 34 crowns.").case_id == case_id
-        assert len(replicas(serving.address, case_id=case_id)) == 2
+        wait_for(lambda: len(replicas(serving.address, case_id=case_id)) == 2, 120)
 
 
 @pytest.mark.slow

@@ -74,6 +74,11 @@ class CaseShelf(Mapping[str, str]):
                 if kept.removed and not kept.holders:
                     self._forget(case_id)
 
+    def in_use(self, case_id: str) -> bool:
+        """Does anybody hold it?"""
+        with self._lock:
+            return case_id in self._kept and self._kept[case_id].holders > 0
+
     def owned(self, case_id: str, owner: str) -> str:
         """A text by its id, for its owner alone. Errors: KeyError, also for what belongs to somebody else."""
         with self._lock:

@@ -10,14 +10,13 @@ from typing import Any
 GAME_S = 0.4
 
 
-def app() -> Any:
+def slow() -> Any:
     """Its judge is named by the process, and says `longer` after a while."""
     from live_server import service
 
     from judge_r1.asks import Ask
     from judge_r1.judges import Making, Played
     from judge_r1.judges.spec import make_judge
-    from judge_r1.serving.app import create_app
 
     class Slow:
         name, settings = f"slow-{os.getpid()}", {}
@@ -29,7 +28,7 @@ def app() -> Any:
             async for played in make_judge("longer", Making("")).play(asks):
                 yield played
 
-    return create_app(service(Slow(), running=8, waiting=64))
+    return service(Slow(), running=8, waiting=64)
 
 
 def main(port: int, folder: Path) -> None:
@@ -45,7 +44,7 @@ def main(port: int, folder: Path) -> None:
         log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": {"PYTHONPATH": paths}},
     )  # fmt: skip
     serve.start(http_options={"host": "127.0.0.1", "port": port})
-    serve.run(deploy(ray_serve_run.app, 72, replicas=2), name="judge", route_prefix="/")
+    serve.run(deploy(ray_serve_run.slow, 72, replicas=2), name="judge", route_prefix="/")
     print("ready", flush=True)
     sys.stdin.read()
     serve.shutdown()

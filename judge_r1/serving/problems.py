@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from judge_r1.backends.endpoints import EndpointError
 from judge_r1.errors import JudgeError
 from judge_r1.serving.desk import Busy, Closing, Lost, TooLate
+from judge_r1.serving.kept import CasesAway
 from judge_r1.serving.schemas import Refusal
 from judge_r1.shelf import ShelfFull
 
@@ -33,7 +34,7 @@ _MEANS = {
 FAILED = "the server failed"
 """What is told of an error that nobody foresaw."""
 SHELF_S = 5
-"""When to come again where all cases on the shelf are in use."""
+"""When to come again where all cases on the shelf are in use, or those that were put cannot be asked for."""
 
 
 class ClientLeft(Exception):
@@ -58,6 +59,7 @@ STATUS: Mapping[type[Exception], int] = {
     TooLong: 422,
     ClientLeft: 499,
     ShelfFull: 503,
+    CasesAway: 503,
     EndpointError: 502,
     JudgeError: 422,
 }
@@ -100,7 +102,7 @@ def add_problems(app: FastAPI) -> None:
     async def without_judgment(request: Request, error: Exception) -> JSONResponse:
         status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
         headers = {"Retry-After": str(error.seconds)} if isinstance(error, Busy) else {}
-        if isinstance(error, ShelfFull):
+        if isinstance(error, ShelfFull | CasesAway):
             headers = {"Retry-After": str(SHELF_S)}
         more = {"tokens": error.tokens, "limit": error.limit} if isinstance(error, TooLong) else {}
         return problem(request.url.path, status, str(error), headers, **more)

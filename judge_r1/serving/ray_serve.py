@@ -2,28 +2,37 @@
 
     serve run clusters/ray-serve.yaml
 
-Each replica loads the judge of the SPEC and has a queue, rates, metrics and cases of its own: send cases along
-(`context`) instead of putting them. A replica that dies is replaced; what it was playing gets a 5xx, which
-`judge_r1.client` asks again.
+Each replica loads the judge of the SPEC and has a queue, rates and metrics of its own. The cases that were put are one
+deployment beside them, `Cases`, which every replica asks. A replica that dies is replaced; what it was playing gets a
+5xx, which `judge_r1.client` asks again. Where `Cases` dies it is replaced, too, and empty.
 """
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ray import serve
+from ray.exceptions import RayError, RayTaskError
 from ray.serve import Application
+from ray.serve.exceptions import RayServeException
+from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
 from judge_r1.errors import JudgeError
 from judge_r1.jsonl import explain
 from judge_r1.serving.app import create_app
-from judge_r1.serving.service import open_service
+from judge_r1.serving.kept import CasesAway
+from judge_r1.serving.service import Service, open_service
+from judge_r1.serving.shared import Asking, Keeper, Shared
 
 _MORE = 64
 """Requests beyond the queue that a replica takes in, so that it is its queue that refuses, with `Retry-After`, and
 `/healthz` has an answer."""
+_CASES = "Cases"
+_CASES_S = 10.0
+"""Deadline of what `Cases` is asked; one that died is mostly replaced by then."""
 
 
 class Served(BaseModel):
@@ -48,15 +57,36 @@ def build(args: dict[str, Any]) -> Application:
     except ValidationError as error:
         raise JudgeError(f"args of the Ray Serve application: {explain(error)}") from None
 
-    def app() -> ASGIApp:
+    def service() -> Service:
         given = served.model_dump()
-        return create_app(open_service(given.pop("judge"), **given))
+        return open_service(given.pop("judge"), **given)
 
-    return deploy(app, served.running + served.waiting)
+    return deploy(service, served.running + served.waiting)
 
 
-def deploy(app: Callable[[], ASGIApp], requests: int, replicas: int = 1) -> Application:
-    """An app, made anew in each of the replicas, of which each takes in so many requests. How many there are and what
-    each needs (processors, GPUs) is also for the configuration file to say."""
-    deployment = serve.deployment(serve.ingress(app)(), name="Judge")
-    return deployment.options(num_replicas=replicas, max_ongoing_requests=requests + _MORE).bind()
+def deploy(service: Callable[[], Service], requests: int, replicas: int = 1) -> Application:
+    """A service, made anew in each of the replicas, of which each takes in so many requests, and the cases of them all.
+    How many replicas there are and what each needs (processors, GPUs) is also for the configuration file to say."""
+
+    def app() -> ASGIApp:
+        made = service()
+        made.kept = Shared(made.shelf, _asking(serve.get_deployment_handle(_CASES)))
+        return create_app(made)
+
+    cases = serve.deployment(Keeper, name=_CASES, ray_actor_options={"num_cpus": 0}, max_ongoing_requests=1000)
+    judge = serve.deployment(serve.ingress(app)(), name="Judge")
+    return judge.options(num_replicas=replicas, max_ongoing_requests=requests + _MORE).bind(cases.bind())
+
+
+def _asking(cases: DeploymentHandle) -> Asking:
+    async def ask(method: str, *given: Any) -> Any:
+        try:
+            return await asyncio.wait_for(getattr(cases, method).remote(*given), _CASES_S)
+        except RayTaskError as error:  # raised by the method
+            raise error.cause from None
+        except asyncio.TimeoutError:  # not the builtin before Python 3.11
+            raise CasesAway(f"the keeper of the cases gave no answer within {_CASES_S:g} s: try again") from None
+        except (RayError, RayServeException) as error:
+            raise CasesAway(f"the keeper of the cases cannot be asked ({type(error).__name__}): try again") from None
+
+    return ask

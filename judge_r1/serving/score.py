@@ -18,6 +18,7 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
+from judge_r1.asks import Ask
 from judge_r1.judges import Played
 from judge_r1.loaded import ask_of
 from judge_r1.records import PairwiseVerdict
@@ -25,7 +26,7 @@ from judge_r1.serving.gate import charge, owner_of
 from judge_r1.serving.judging import PROBLEMS
 from judge_r1.serving.leaving import some_at_a_time, while_there
 from judge_r1.serving.schemas import ScoreRequest, ScoreResponse
-from judge_r1.serving.service import Service
+from judge_r1.serving.service import Service, no_case
 
 Game = tuple[int, int, float | None]
 """First and second candidate, and P(the first beats the second); None where the answer is invalid."""
@@ -70,24 +71,31 @@ def router(service: Service) -> APIRouter:
         charge(request, len(places))
         started, trace_id, owner = time.monotonic(), uuid.uuid4().hex, owner_of(request)
         texts = [*body.candidates, body.reference or ""]
-        context = service.context(body.context, body.case_id, owner)
+        context = await service.context(body.context, body.case_id, owner)
         case_id = service.shelf.put(context, owner) if context.strip() else None
 
+        async def again() -> str:
+            """The case, for each game: one that is deleted under way stays away."""
+            if body.case_id is not None:
+                return await service.context(None, body.case_id, owner)
+            if case_id is not None and case_id not in service.shelf:
+                raise no_case(case_id)
+            return context
+
         async def one(number: int, first: int, second: int) -> Game:
-            played = await service.play(
-                lambda: ask_of(
+            async def ask() -> Ask:
+                return ask_of(
                     f"{trace_id}-{number}",
                     service.shelf,
                     reasoning_a=texts[first],
                     reasoning_b=texts[second],
-                    context=service.context(None, case_id, owner),  # one that is deleted under way stays away
+                    context=await again(),
                     decision=body.prompt,
                     domain=body.domain,
                     owner=owner,
-                ),
-                owner,
-            )
-            return first, second, first_wins(played)
+                )
+
+            return first, second, first_wins(await service.play(ask, owner))
 
         works = [one(number, first, second) for number, (first, second) in enumerate(places)]
         with service.shelf.holding(case_id):

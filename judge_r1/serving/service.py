@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from judge_r1.judges.spec import make_judge, parts
 from judge_r1.loaded import ask_of, judged
 from judge_r1.records import PROMPT_TOO_LONG
 from judge_r1.serving.desk import Desk
+from judge_r1.serving.kept import Kept, OnShelf
 from judge_r1.serving.keys import KeyFile
 from judge_r1.serving.limits import Limits
 from judge_r1.serving.metrics import Metrics
@@ -30,7 +31,8 @@ from judge_r1.shelf import MAX_BYTES, CaseShelf
 
 @dataclass
 class Service:
-    """`keys` None: nobody is asked for one. `traces` None: nothing is retained."""
+    """`keys` None: nobody is asked for one. `traces` None: nothing is retained. `shelf` has the cases that are searched
+    here, `kept` those that were put: the same ones, unless several servers share them."""
 
     judge: Judge
     shelf: CaseShelf
@@ -41,9 +43,11 @@ class Service:
     drain_seconds: float = 30.0
     ready: bool = field(default=False, init=False)
     metrics: Metrics = field(init=False)
+    kept: Kept = field(init=False)
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.desk, self.shelf)
+        self.kept = OnShelf(self.shelf)
 
     async def judge_one(
         self, request: JudgeRequest, owner: str, listener: Listener | None = None
@@ -54,9 +58,9 @@ class Service:
         seconds = time.monotonic() - started
         return response(trace_id, self.judge.name, judged(played), seconds, trace=request.trace), played
 
-    async def play(self, make: Callable[[], Ask], owner: str, listener: Listener | None = None) -> Played:
+    async def play(self, make: Callable[[], Awaitable[Ask]], owner: str, listener: Listener | None = None) -> Played:
         """One game; its case stays on the shelf until it is over. Errors: `problems.NO_JUDGMENT`."""
-        ask = make()
+        ask = await make()
         with self.metrics.game() as ended, self.shelf.holding(ask.item.case_id):
             played = await self.desk.play(ask, owner=owner, listener=listener)
             if played.trajectory.ended == PROMPT_TOO_LONG:
@@ -66,26 +70,28 @@ class Service:
             self.metrics.traces_lost.inc()
         return played
 
-    def ask(self, request: JudgeRequest, item_id: str, owner: str) -> Ask:
-        """Errors: HTTPException 404 for a case that is not there, 413 for one that is too large."""
+    async def ask(self, request: JudgeRequest, item_id: str, owner: str) -> Ask:
+        """Errors: as for `context`."""
+        context = await self.context(request.context, request.case_id, owner)
         return ask_of(
             item_id,
             self.shelf,
             reasoning_a=request.reasoning_a,
             reasoning_b=request.reasoning_b,
-            context=self.context(request.context, request.case_id, owner),
+            context=context,
             decision=request.decision,
             domain=request.domain,
             owner=owner,
         )
 
-    def context(self, text: str | None, case_id: str | None, owner: str) -> str:
-        """The text of a case, given or put before."""
+    async def context(self, text: str | None, case_id: str | None, owner: str) -> str:
+        """The text of a case, given or put before. Errors: HTTPException 404 for a case that is not there, 413 for one
+        that is too large; CasesAway."""
         if case_id is not None:
             try:
-                return self.shelf.owned(case_id, owner)
+                return await self.kept.owned(case_id, owner)
             except KeyError:
-                raise HTTPException(404, f"there is no case {case_id}: put it at /v1/cases first") from None
+                raise no_case(case_id) from None
         if (size := len((text or "").encode())) > self.limits.case:
             raise HTTPException(413, f"the case has {size} bytes, over the {self.limits.case} that one may have")
         return text or ""
@@ -102,6 +108,10 @@ class Service:
         measure = getattr(self.judge, "too_long", None)
         if measure is not None and (error := measure(ask)) is not None:
             raise TooLong(error.tokens, error.limit)
+
+
+def no_case(case_id: str) -> HTTPException:
+    return HTTPException(404, f"there is no case {case_id}: put it at /v1/cases first")
 
 
 def open_service(

@@ -1,4 +1,5 @@
-"""The app on Ray Serve: the shipped configuration, and two replicas on a real Ray, one of which is killed."""
+"""The app on Ray Serve: the shipped configuration, two replicas on a real Ray, one of which is killed, and the cases
+that they share."""
 
 import asyncio
 import os
@@ -10,16 +11,19 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import yaml
 from live_server import PAIR, wait_for
 
-from judge_r1.client import Client
+from judge_r1.client import Client, ServerRefuses
 from judge_r1.errors import JudgeError
-from judge_r1.serving.schemas import JudgeResponse
+from judge_r1.serving.schemas import JudgeResponse, Problem
 
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 REPO = Path(__file__).resolve().parents[3]
@@ -49,45 +53,83 @@ def test_args_are_told_in_a_sentence() -> None:
     assert application._bound_deployment.max_ongoing_requests > 8
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    folder = Path(tempfile.mkdtemp(prefix="jr", dir="/tmp"))  # Ray's sockets lie in it, and their names must be short
-    environment = os.environ | {"PYTHONPATH": f"{REPO / 'tests'}{os.pathsep}{REPO}", "RAY_USAGE_STATS_ENABLED": "0"}
+@dataclass(frozen=True)
+class Serving:
+    """A Ray Serve of our own, in a session of its own; `ray` is the folder of Ray's logs and sockets."""
+
+    address: str
+    process: subprocess.Popen[str]
+    ray: Path
+
+    def processes(self) -> dict[int, str]:
+        """All that are alive, by what they are."""
+        listed = subprocess.run(
+            ["ps", "-s", str(self.process.pid), "-o", "pid=,stat=,args="], capture_output=True, text=True, timeout=30
+        )
+        rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
+        return {int(pid): args for pid, state, args in rows if not state.startswith("Z")}
+
+    def keeper(self) -> int:
+        """The process that has the cases."""
+        [pid] = [pid for pid, args in self.processes().items() if args.startswith("ray::ServeReplica:judge:Cases")]
+        return pid
+
+
+@contextmanager
+def started(command: list[str], folder: Path, port: int, **options: Any) -> Iterator[Serving]:
+    paths = f"{REPO / 'tests'}{os.pathsep}{REPO}"
+    environment = os.environ | {"PYTHONPATH": paths, "RAY_USAGE_STATS_ENABLED": "0", "RAY_TMPDIR": str(folder)}
     process = subprocess.Popen(
-        [sys.executable, "-m", "ray_serve_run", str(port), str(folder)],
-        cwd=REPO, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-        start_new_session=True, text=True,
-    )  # fmt: skip
+        command, cwd=REPO, env=environment, stderr=subprocess.DEVNULL, start_new_session=True, text=True, **options
+    )
     try:
-        assert process.stdout
-        assert any(line == "ready\n" for line in process.stdout)
-        yield f"http://127.0.0.1:{port}"
+        yield Serving(f"http://127.0.0.1:{port}", process, folder)
     finally:
-        assert process.stdin
-        process.stdin.close()
-        try:
-            process.wait(90)
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-            shutil.rmtree(folder, ignore_errors=True)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(30)
 
 
-def replicas(address: str) -> Counter[int]:
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """Ray's sockets lie in it, and their names must be short."""
+    made = Path(tempfile.mkdtemp(prefix="jr", dir="/tmp"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def serving(folder: Path) -> Iterator[Serving]:
+    port = free_port()
+    command = [sys.executable, "-m", "ray_serve_run", str(port), str(folder)]
+    with started(command, folder, port, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as found:
+        assert found.process.stdin
+        assert found.process.stdout
+        assert any(line == "ready\n" for line in found.process.stdout)
+        yield found
+        found.process.stdin.close()
+        found.process.wait(90)
+
+
+def replicas(address: str, **case: str) -> Counter[int]:
     """How many of 24 requests each process has answered."""
     with Client(address) as judge:
-        found = judge.many([PAIR] * 24)
+        found = judge.many([PAIR | case] * 24)
     assert all(isinstance(answer, JudgeResponse) and answer.winner == "A" for answer in found)
     return Counter(int(answer.judge.removeprefix("slow-")) for answer in found if isinstance(answer, JudgeResponse))
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_requests_are_spread_and_a_killed_replica_is_replaced(address: str) -> None:
+def test_requests_are_spread_and_a_killed_replica_is_replaced(serving: Serving) -> None:
     """Of 50 requests that run when a replica is killed, each is answered or told that it failed; asked again by the
     client, all are answered."""
+    address = serving.address
     before = replicas(address)
     assert len(before) == 2
     assert min(before.values()) >= 6
@@ -126,3 +168,91 @@ def test_requests_are_spread_and_a_killed_replica_is_replaced(address: str) -> N
         found = asyncio.run(both())
     assert all(isinstance(answer, JudgeResponse) and answer.winner == "A" for answer in found)
     assert victim not in replicas(address)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_a_case_is_known_to_every_replica(serving: Serving) -> None:
+    with Client(serving.address) as judge, httpx.Client(base_url=serving.address, timeout=60) as client:
+        case_id = judge.put_case("Ana paid 34 crowns.").case_id
+        wait_for(lambda: len(replicas(serving.address, case_id=case_id)) == 2, 120)
+        for _ in range(12):
+            assert client.get("/v1/cases").json() == {"cases": [{"case_id": case_id, "bytes": 19}]}
+        assert client.delete(f"/v1/cases/{case_id}").status_code == 204
+        gone = judge.many([PAIR | {"case_id": case_id}] * 24)
+        assert all(isinstance(found, Problem) and f"there is no case {case_id}" in found.error for found in gone)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Serving) -> None:
+    with Client(serving.address) as judge, httpx.Client(base_url=serving.address, timeout=60) as client:
+        case_id = judge.put_case("Ana paid 34 crowns.").case_id
+
+        def by_id() -> httpx.Response:
+            return client.post("/v1/judge", json=PAIR | {"case_id": case_id})
+
+        assert by_id().status_code == 200
+        keeper = serving.keeper()
+        os.kill(keeper, signal.SIGSTOP)
+        try:
+            away = by_id()
+            assert replicas(serving.address, context="Ben paid nothing.")  # no game waits for it that need not
+        finally:
+            os.kill(keeper, signal.SIGCONT)
+        assert away.status_code == 503
+        assert away.json() == {"error": "the keeper of the cases gave no answer within 10 s: try again"}
+        assert int(away.headers["retry-after"]) > 0
+        wait_for(lambda: by_id().status_code == 200, 60)
+
+        os.kill(keeper, signal.SIGKILL)
+        found = []
+
+        def replaced() -> bool:
+            found.append(by_id().status_code)
+            return found[-1] == 404
+
+        wait_for(replaced, 120)
+        assert set(found) <= {503, 404}
+        assert serving.keeper() != keeper
+        assert judge.put_case("Ana paid 34 crowns.").case_id == case_id
+        wait_for(lambda: len(replicas(serving.address, case_id=case_id)) == 2, 120)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_serve_run_of_the_shipped_configuration(folder: Path) -> None:
+    """As it is shipped, but for the port and the judge, which needs no weights."""
+    port, here = free_port(), folder / "run"
+    here.mkdir()
+    shipped = yaml.safe_load((REPO / "clusters" / "ray-serve.yaml").read_text())
+    shipped["http_options"]["port"] = port
+    shipped["applications"][0]["args"]["judge"] = "longer"
+    (here / "ray-serve.yaml").write_text(yaml.safe_dump(shipped))
+    command = [str(Path(sys.executable).with_name("serve")), "run", str(here / "ray-serve.yaml")]
+
+    with started(command, here, port, stdout=subprocess.DEVNULL) as serving:
+        wait_for(lambda: is_ready(serving), 180)
+        with Client(serving.address) as judge:
+            case_id = judge.put_case("Ana paid 34 crowns.").case_id
+            by_id = PAIR | {"case_id": case_id}
+            found = judge.many([by_id] * 20)
+            assert [answer.winner for answer in found if isinstance(answer, JudgeResponse)] == ["A"] * 20
+            logs = (here / "ray" / "session_latest" / "logs" / "serve").glob("replica_judge_Judge_*.log")
+            assert sorted("POST /v1/judge 200" in log.read_text() for log in logs) == [True, True]
+            assert httpx.delete(f"{serving.address}/v1/cases/{case_id}", timeout=60).status_code == 204
+            for _ in range(20):
+                with pytest.raises(ServerRefuses, match="there is no case") as refused:
+                    judge.judge(**by_id)
+                assert refused.value.status == 404
+        serving.process.send_signal(signal.SIGINT)
+        assert serving.process.wait(90) == 0
+        wait_for(lambda: not serving.processes(), 60)
+
+
+def is_ready(serving: Serving) -> bool:
+    assert serving.process.poll() is None, "`serve run` has ended"
+    try:
+        return httpx.get(f"{serving.address}/readyz", timeout=30).status_code == 200
+    except httpx.ConnectError:
+        return False

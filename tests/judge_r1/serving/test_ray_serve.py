@@ -142,14 +142,14 @@ def test_requests_are_spread_and_a_killed_replica_is_replaced(serving: Serving) 
             while not any(task.done() and task.result().json()["judge"] == f"slow-{victim}" for task in asked):
                 assert asyncio.get_running_loop().time() < until
                 await asyncio.sleep(0.01)
-            os.kill(victim, signal.SIGKILL)  # its first game is over, and the next ones have begun
+            assert sum(not task.done() for task in asked) > 10  # it is killed in the midst of them
+            os.kill(victim, signal.SIGKILL)
             return await asyncio.gather(*asked)
 
     answers = asyncio.run(fifty())
     statuses = Counter(answer.status_code for answer in answers)
     assert set(statuses) <= {200, 500, 503}
     assert statuses[200] > 0  # those of the other replica at least
-    assert statuses[500] + statuses[503] > 0  # what the killed one was playing
     assert all(answer.json()["winner"] == "A" for answer in answers if answer.status_code == 200)
     assert all(answer.text for answer in answers)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 
 from rich.console import Console
+from scipy import stats
 
 from judge_r1.backends import Sampling
 from judge_r1.benchmarks.lrbench import suite_of
@@ -55,7 +56,17 @@ def main() -> None:
     if len(engines) == 2:
         last, first = ([evaluation.outcomes[names[seed, engine]] for seed in seeds] for engine in reversed(engines))
         difference = difference_over_seeds(last, first, lambda outcome: float(outcome.correct))
-        console.print(f"accuracy of {engines[1]} minus {engines[0]}, paired on the same pairs: {difference}")
+        console.print(f"accuracy of {engines[1]} minus {engines[0]}, paired on the same pairs: {difference.delta:+.3f}")
+        console.print(f"95 % with these seeds and other cases: {_interval(difference.ci95)}")
+        if len(seeds) > 1:
+            by_seed = difference.by_seed
+            other_seeds = stats.t.interval(0.95, len(by_seed) - 1, difference.delta, stats.sem(by_seed))
+            console.print(f"95 % with other seeds and these cases (Student's t): {_interval(other_seeds)}")
+            console.print(f"by seed: {' '.join(f'{one:+.3f}' for one in by_seed)}")
+
+
+def _interval(ends: tuple[float, float]) -> str:
+    return f"[{ends[0]:+.3f}, {ends[1]:+.3f}]"
 
 
 def _print_steps(out: Path, console: Console) -> None:

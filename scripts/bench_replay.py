@@ -30,10 +30,11 @@ def main() -> None:
     recipe = load_recipe(given.run / "recipe.yaml", ["grpo.engine=trl"])
     run = Run(given.out, recipe)
     train_grpo(recipe, load_pairs(recipe.data.train), run, Recorded(given.run))
-    rows = [{row["step"]: row for row in read_rows(folder / "metrics.jsonl")} for folder in (given.run, given.out)]
-    for step, verl in sorted(rows[0].items()):
-        trl = rows[1][step]
-        print(f"step {step}:", ", ".join(f"{name} {verl[name]:.5f} / {trl[name]:.5f}" for name in MEASURES))
+    rows = [
+        [row for row in read_rows(folder / "metrics.jsonl") if "progress" in row] for folder in (given.run, given.out)
+    ]
+    for verl, trl in zip(*rows, strict=True):
+        print(f"step {verl['step']}:", ", ".join(f"{name} {verl[name]:.5f} / {trl[name]:.5f}" for name in MEASURES))
     start, verl, trl = (
         load_model(str(path)).state_dict() for path in (resolve(recipe.model), given.run / "model", run.model)
     )

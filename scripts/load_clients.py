@@ -17,7 +17,11 @@ LARGE = 2**20
 """Bytes of a large case."""
 _JSON = "Content-Type: application/json\r\n"
 MALFORMED: list[tuple[bytes, int]] = [
-    (f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Content-Length: 16\r\n\r\n".encode() + b'{"reasoning_a": ', 422),
+    (
+        f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Content-Length: 16\r\n\r\n".encode()
+        + b'{"reasoning_a": ',
+        422,
+    ),
     (f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Content-Length: 4\r\n\r\n".encode() + b"\xff\xfe[]", 422),
     (f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Content-Length: 2\r\n\r\n".encode() + b"[]", 422),
     (f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Content-Length: 9999999999\r\n\r\n".encode(), 413),
@@ -76,7 +80,9 @@ async def _one(port: int, kind: str, draw: random.Random, sign: Sign, load: Load
     context = f"case {draw.random()} " + "x" * (LARGE if kind == "large" else draw.randrange(300))
     a, b = f"first {draw.random()}", f"second {draw.random()}"
     body = json.dumps({"context": context, "reasoning_a": a, "reasoning_b": b}).encode()
-    head = f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    head = (
+        f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
     sent = head.encode() + body
     if kind == "vanishing":
         await _vanish(port, sent[: draw.choice([len(sent) // 2, len(sent)])], draw.uniform(0, 0.1))

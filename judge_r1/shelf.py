@@ -55,7 +55,8 @@ class CaseShelf(Mapping[str, str]):
 
     @property
     def bytes(self) -> int:
-        return self._sizes.total()
+        with self._lock:
+            return self._sizes.total()
 
     @contextmanager
     def holding(self, case_id: str | None) -> Iterator[None]:
@@ -133,7 +134,7 @@ class CaseShelf(Mapping[str, str]):
 
     def _make_room(self, size: int, owner: str) -> None:
         """Room for a new text of `owner`, which counts as theirs already."""
-        over = self.bytes + size - self.max_bytes
+        over = self._sizes.total() + size - self.max_bytes
         sizes, gone = self._sizes + Counter({owner: size}), []
         free = {
             other: (case_id for case_id, kept in texts.items() if not kept.holders)
@@ -150,7 +151,8 @@ class CaseShelf(Mapping[str, str]):
             sizes[most] -= self._kept[case_id].size
         if over > 0:
             raise ShelfFull(
-                f"a case of {size} bytes finds no room: games in use hold the others, and all may have {self.max_bytes}"
+                f"there is no room for a case of {size} bytes: all may have {self.max_bytes}, and games that wait or "
+                "run need the others"
             )
         for case_id in gone:
             self._forget(case_id)

@@ -86,8 +86,8 @@ def explained(host: str, response: httpx.Response) -> EndpointError:
     return ServerRefuses(host, status, problem)
 
 
-def event_of(host: str, name: str, data: str) -> Event:
-    """An event of a stream. Errors: NoAnswer for the server's `error`."""
+def event_of(host: str, name: str, data: str) -> Event | None:
+    """An event of a stream, None for one that only a newer server tells. Errors: NoAnswer for the server's `error`."""
     if name == "verdict":
         return parsed(host, data, JudgeResponse)
     if name == "turn":
@@ -96,7 +96,7 @@ def event_of(host: str, name: str, data: str) -> Event:
         return SearchBegan(parsed(host, data, _Query).query)
     if name == "error":
         raise NoAnswer(f"{host}: {parsed(host, data, Problem).error}")
-    raise EndpointError(f"{host} tells of {name!r}, which no judge-r1 of this version does")
+    return None
 
 
 class _Query(BaseModel):

@@ -132,7 +132,8 @@ class AsyncClient:
                     name = value
                 elif field == "data":
                     event = event_of(self._host, name, value)
-                    yield event
+                    if event is not None:
+                        yield event
                     if isinstance(event, JudgeResponse):
                         return
             raise NoAnswer(f"{self._host}: the stream ended without a judgment")

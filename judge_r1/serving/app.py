@@ -3,8 +3,9 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.responses import JSONResponse
+from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from judge_r1 import __version__
@@ -29,12 +30,21 @@ def create_app(service: Service) -> FastAPI:
         service.close()
 
     app = FastAPIOffline(
-        title="judge_r1", version=__version__, description=ABOUT, lifespan=lifespan, redoc_url=None, static_url=DOCS
+        title="judge_r1",
+        version=__version__,
+        description=ABOUT,
+        lifespan=lifespan,
+        redoc_url=None,
+        static_url=DOCS,
+        redirect_slashes=False,
     )
     app.state.service = service
     add_problems(app)
     app.add_exception_handler(Limited, _limited)
-    for rooms in (judging, score, cases, chat, health, front):
+    key = [Depends(HTTPBearer(auto_error=False))] if service.keys else []  # for /docs; `Gate` looks at it
+    for rooms in (judging, score, cases, chat):
+        app.include_router(rooms.router(service), dependencies=key)
+    for rooms in (health, front):
         app.include_router(rooms.router(service))
     app.add_middleware(Bodies, limits=service.limits)
     app.add_middleware(Gate, keys=service.keys)

@@ -14,10 +14,9 @@ from judge_r1.judges import Played
 from judge_r1.loaded import judged
 from judge_r1.serving.events import Emit, EventStream, event
 from judge_r1.serving.gate import charge, owner_of
-from judge_r1.serving.judging import told
 from judge_r1.serving.leaving import while_there
 from judge_r1.serving.plain import EXAMPLES, Form, PlainPair, Unreadable, answer_in, read_plain, text_of
-from judge_r1.serving.problems import documented
+from judge_r1.serving.problems import documented, told
 from judge_r1.serving.schemas import ChatMessage, ChatRequest, JudgeRequest, OpenAIProblem
 from judge_r1.serving.service import Service
 
@@ -85,6 +84,7 @@ def _asked(body: ChatRequest) -> tuple[JudgeRequest, Form | None]:
     for name, most in {"n": 1, "tools": None, "functions": None}.items():
         if (body.model_extra or {}).get(name) not in (None, most, []):
             raise HTTPException(400, f"{name} is not supported: one judgment is what a call gives")
+    asked = "the prompt" if body.judge is None else "the judge object"
     try:
         if body.judge is not None:
             return JudgeRequest.model_validate(body.judge), None
@@ -94,7 +94,7 @@ def _asked(body: ChatRequest) -> tuple[JudgeRequest, Form | None]:
         )
         return request, pair.form
     except ValidationError as error:
-        raise HTTPException(400, f"the judge object: {explain(error)}; {EXAMPLES}") from None
+        raise HTTPException(400, f"{asked}: {explain(error)}; {EXAMPLES}") from None
     except Unreadable as error:
         raise HTTPException(400, f"this is no prompt that compares two answers ({error}): {EXAMPLES}") from None
 

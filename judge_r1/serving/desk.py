@@ -11,6 +11,9 @@ from judge_r1.asks import Ask
 from judge_r1.backends.listening import Listener, listening
 from judge_r1.judges import Judge, Played
 
+_AGAIN_S = 0.25
+"""How long a patient game stays away from a full queue."""
+
 
 class Busy(Exception):
     """As many wait as may, or others who wait have a better right to a place; `seconds` is when it may be worth trying
@@ -49,10 +52,13 @@ class Desk:
     _queues: "OrderedDict[str, deque[asyncio.Future[None]]]" = field(default_factory=OrderedDict, init=False)
     _mean_seconds: float = field(default=1.0, init=False)
 
-    async def play(self, ask: Ask, *, owner: str = "", listener: Listener | None = None) -> Played:
-        """Errors: Busy, Closing, TooLate, Lost. Cancelled, the game is given up and its place is free at once."""
+    async def play(
+        self, ask: Ask, *, owner: str = "", listener: Listener | None = None, patient: bool = False
+    ) -> Played:
+        """Errors: Busy, Closing, TooLate, Lost. Cancelled, the game is given up and its place is free at once. One that
+        is `patient` comes again where the queue is full, until its deadline: for who has many and bounds them."""
         try:
-            return await asyncio.wait_for(self._play(ask, owner, listener), self.seconds)
+            return await asyncio.wait_for(self._play(ask, owner, listener, patient), self.seconds)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
             raise TooLate(f"no judgment within {self.seconds:g} s") from None
 
@@ -68,9 +74,9 @@ class Desk:
             await asyncio.sleep(0.02)
         return not (self.now_running or self.now_waiting)
 
-    async def _play(self, ask: Ask, owner: str, listener: Listener | None) -> Played:
+    async def _play(self, ask: Ask, owner: str, listener: Listener | None, patient: bool) -> Played:
         arrived = time.monotonic()
-        async with self._place(owner):
+        async with self._place(owner, patient):
             started = time.monotonic()
             self.waited(started - arrived)
             with listening(listener):
@@ -82,13 +88,20 @@ class Desk:
         return played[0]
 
     @asynccontextmanager
-    async def _place(self, owner: str) -> AsyncIterator[None]:
-        if self.closing:
-            raise Closing("the server is closing")
-        if self.now_running >= self.running:
-            await self._wait(owner)
-        else:
-            self.now_running += 1
+    async def _place(self, owner: str, patient: bool) -> AsyncIterator[None]:
+        while True:
+            if self.closing:
+                raise Closing("the server is closing")
+            if self.now_running < self.running:
+                self.now_running += 1
+                break
+            try:
+                await self._wait(owner)
+                break
+            except Busy:
+                if not patient:
+                    raise
+            await asyncio.sleep(_AGAIN_S)
         try:
             yield
         finally:

@@ -1,31 +1,27 @@
 """Pairs: one, many, or one that is watched turn by turn."""
 
-import logging
-
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.episode import Episode, Search
 from judge_r1.serving.events import Emit, EventStream, event
 from judge_r1.serving.gate import charge, owner_of
 from judge_r1.serving.leaving import some_at_a_time, while_there
-from judge_r1.serving.problems import FAILED, NO_JUDGMENT, documented, sentence
+from judge_r1.serving.problems import PROBLEMS, told, unjudged
 from judge_r1.serving.schemas import (
     BatchRequest,
     BatchResponse,
     JudgeRequest,
     JudgeResponse,
-    Problem,
+    Unjudged,
     turn_seen,
 )
 from judge_r1.serving.service import Service
 
-PROBLEMS = documented(400, 404, 429, 502, 504)
 STREAM = """`event: search` {query} and `event: turn` {text, query, passages, notice} as they happen, then
 `event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment every ten seconds of silence. Leave, and
 the game is given up."""
 EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 """One event, as OpenAPI has them."""
-_log = logging.getLogger(__name__)
 
 
 def router(service: Service) -> APIRouter:
@@ -46,11 +42,11 @@ def router(service: Service) -> APIRouter:
         charge(request, len(body.requests))
         owner = owner_of(request)
 
-        async def one(entry: JudgeRequest) -> JudgeResponse | Problem:
+        async def one(entry: JudgeRequest) -> JudgeResponse | Unjudged:
             try:
-                return (await service.judge_one(entry, owner))[0]
+                return (await service.judge_one(entry, owner, patient=True))[0]
             except Exception as error:  # the others are judged all the same
-                return Problem(error=told(error))
+                return unjudged(error)
 
         works = [one(entry) for entry in body.requests]
         return BatchResponse(results=await while_there(request, some_at_a_time(works, service.desk.running)))
@@ -86,11 +82,3 @@ class _Watch:
         self._turns = len(episode.turns)
         if isinstance(episode.state, Search):
             self._emit(event("search", {"query": episode.state.query}))
-
-
-def told(error: Exception) -> str:
-    """What the client is told of an error in the middle of an answer; one that nobody foresaw is for the log."""
-    if isinstance(error, NO_JUDGMENT):
-        return sentence(error)
-    _log.error("a game failed", exc_info=error)
-    return FAILED

@@ -1,8 +1,8 @@
 """Plain prompts of two answers, as other judges are asked them, and answers in the form that they ask for.
 
 Two forms are read: the marked answers of MT-Bench, RewardBench and Arena-Hard (`[The Start of Assistant A's Answer]`,
-or `<|The Start of …|>`), and a JSON object `{"A": …, "B": …}`. A mark that occurs twice makes a prompt nobody can read
-safely: an answer may have written it, so it is refused.
+or `<|The Start of …|>`), and a JSON object `{"A": …, "B": …}`. A mark of an answer that occurs twice makes a
+prompt nobody can read safely: an answer may have written it, so it is refused.
 """
 
 import json
@@ -50,20 +50,22 @@ def read_plain(user: str, system: str = "") -> PlainPair:
     """Errors: Unreadable."""
     if user.lstrip().startswith("{"):
         return _read_json(user)
-    marks = list(_MARK.finditer(user))
-    names = [_name(mark) for mark in marks]
+    found = list(_MARK.finditer(user))
+    marks = [mark for mark in found if not mark["question"]]
+    names = [f"{mark['edge']} {mark['who']}".lower() for mark in marks]
     rounds = ["start a", "end a", "start b", "end b"]
-    if names not in (rounds, ["question", *rounds]):
+    if names != rounds:
         if not marks:
             raise Unreadable("there are no two answers in it")
         raise Unreadable(f"its marks must be these, once each and in order: {', '.join(rounds)}; it has {names}")
-    *asked, start_a, end_a, start_b, end_b = marks
-    head = user[: asked[0].start()] if asked else ""
+    start_a, end_a, start_b, end_b = marks
+    asked = next((mark for mark in found if mark["question"] and mark.end() <= start_a.start()), None)
+    head = user[: asked.start()] if asked else ""
     outside = "\n".join([system, head, user[end_a.end() : start_b.start()], user[end_b.end() :]])
     a, b = user[start_a.end() : end_a.start()].strip(), user[start_b.end() : end_b.start()].strip()
     if not a or not b:
         raise Unreadable("one of the answers is blank")
-    question = user[asked[0].end() if asked else 0 : start_a.start()].strip()
+    question = user[asked.end() if asked else 0 : start_a.start()].strip()
     return PlainPair(question, "", a, b, _form(outside if asked else outside + question))
 
 
@@ -116,10 +118,6 @@ def _read_json(user: str) -> PlainPair:
     if not said["A"].strip() or not said["B"].strip():
         raise Unreadable("one of the answers is blank")
     return PlainPair(said.get("question", ""), said.get("context", ""), said["A"], said["B"], "json")
-
-
-def _name(mark: "re.Match[str]") -> str:
-    return "question" if mark["question"] else f"{mark['edge']} {mark['who']}".lower()
 
 
 def _form(asked: str) -> Form:

@@ -1,5 +1,6 @@
 """Why a request has no answer: a status and one sentence, in our form or in OpenAI's."""
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +14,7 @@ from judge_r1.backends.endpoints import EndpointError
 from judge_r1.errors import JudgeError
 from judge_r1.serving.desk import Busy, Closing, Lost, TooLate
 from judge_r1.serving.kept import CasesAway
-from judge_r1.serving.schemas import Refusal
+from judge_r1.serving.schemas import Refusal, Unjudged
 from judge_r1.shelf import ShelfFull
 
 OPENAI = ("/v1/chat/", "/v1/models")
@@ -31,6 +32,7 @@ _MEANS = {
     503: "the server is going away, or holds all that it can",
     504: "no judgment before the deadline",
 }
+_log = logging.getLogger(__name__)
 FAILED = "the server failed"
 """What is told of an error that nobody foresaw."""
 SHELF_S = 5
@@ -68,6 +70,8 @@ NO_JUDGMENT: tuple[type[Exception], ...] = (*STATUS, HTTPException)
 """What may come instead of a judgment."""
 
 
+_UNREAD = "There was an error parsing the body"
+"""What FastAPI says where reading the JSON fails by anything but its form."""
 ANYWHERE = (401, 408, 413, 422, 503)
 """What may become of any request that has a key and a body."""
 
@@ -75,6 +79,10 @@ ANYWHERE = (401, 408, 413, 422, 503)
 def documented(*statuses: int, model: type[BaseModel] = Refusal) -> dict[int | str, dict[str, Any]]:
     """These problems and those that may happen anywhere, for the OpenAPI document."""
     return {status: {"model": model, "description": _MEANS[status]} for status in sorted({*ANYWHERE, *statuses})}
+
+
+PROBLEMS = documented(400, 404, 429, 502, 504)
+"""What may become of a request for judgments."""
 
 
 def problem(
@@ -98,24 +106,48 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
+def told(error: Exception) -> str:
+    """What the client is told of an error in the middle of an answer; one that nobody foresaw is for the log."""
+    if isinstance(error, NO_JUDGMENT):
+        return sentence(error)
+    _log.error("a game failed", exc_info=error)
+    return FAILED
+
+
+def unjudged(error: Exception) -> Unjudged:
+    """What stands in the place of a judgment in a batch."""
+    status = error.status_code if isinstance(error, StarletteHTTPException) else _status(error)
+    return Unjudged(error=told(error), status=status, **_tokens(error))
+
+
+def _status(error: Exception) -> int:
+    return next((STATUS[kind] for kind in type(error).__mro__ if kind in STATUS), 500)
+
+
+def _tokens(error: Exception) -> dict[str, int]:
+    return {"tokens": error.tokens, "limit": error.limit} if isinstance(error, TooLong) else {}
+
+
 def add_problems(app: FastAPI) -> None:
     async def without_judgment(request: Request, error: Exception) -> JSONResponse:
-        status = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
         headers = {"Retry-After": str(error.seconds)} if isinstance(error, Busy) else {}
         if isinstance(error, ShelfFull | CasesAway):
             headers = {"Retry-After": str(SHELF_S)}
-        more = {"tokens": error.tokens, "limit": error.limit} if isinstance(error, TooLong) else {}
-        return problem(request.url.path, status, str(error), headers, **more)
+        return problem(request.url.path, _status(error), str(error), headers, **_tokens(error))
+
+    def unreadable(request: Request, message: str) -> JSONResponse:
+        return problem(request.url.path, 400 if request.url.path.startswith(OPENAI) else 422, message)
 
     async def refused(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
+        if error.detail == _UNREAD:
+            return unreadable(request, "the body cannot be read as JSON: is it UTF-8, not compressed, of few levels?")
         return problem(request.url.path, error.status_code, str(error.detail), error.headers)
 
     async def malformed(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        status = 400 if request.url.path.startswith(OPENAI) else 422
-        return problem(request.url.path, status, _mistake(first["type"], first["loc"], first["msg"]))
+        return unreadable(request, _mistake(first["type"], first["loc"], first["msg"]))
 
     async def unforeseen(request: Request, error: Exception) -> JSONResponse:
         return problem(request.url.path, 500, FAILED)  # what it was is in the log

@@ -1,8 +1,9 @@
-"""What the API takes and gives, with examples; unknown fields are refused."""
+"""What the API takes and gives, with examples."""
 
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from typing_extensions import Self
 
 from judge_r1.loaded import Judged
 from judge_r1.principles import by_number
@@ -43,44 +44,61 @@ def _says_something(text: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_whole)]
-Said = Annotated[Text, Field(min_length=1), AfterValidator(_says_something)]
+Said = Annotated[Text, AfterValidator(_says_something), Field(json_schema_extra={"minLength": 1})]
 
 
 class Body(BaseModel):
+    """What is sent: a field that nobody knows is a mistake."""
+
     model_config = ConfigDict(extra="forbid")
 
 
-class JudgeRequest(Body):
-    """Two candidates, and the case they are about: its text, or the id that `/v1/cases` gave it, or neither."""
+class Answer(BaseModel):
+    """What comes back: a client lets fields be that a newer server has."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [EXAMPLE]})
+
+class CaseNamed(Body):
+    """What is judged may be about a case: its text, or the id that `/v1/cases` gave it, or neither."""
 
     context: Text | None = Field(None, description="the case, which the judge may search")
     case_id: Text | None = Field(None, description="a case that was put before")
-    decision: Text = Field("", description="what was decided in the case, or the request that the candidates answer")
-    reasoning_a: Said
-    reasoning_b: Said
-    domain: str = Field(GENERAL, pattern=r"^[a-z][a-z0-9_ -]*$", max_length=60)
-    trace: bool = Field(False, description="return the whole episode, turn by turn")
+    domain: str = Field(
+        GENERAL,
+        pattern=r"^[a-z][a-z0-9_ -]*$",
+        max_length=60,
+        description="legal, medical or academic; general is for answers to a request; another name, in lower case, is"
+        " only told to the judge",
+    )
 
     @model_validator(mode="after")
-    def _one_case(self) -> "JudgeRequest":
+    def _one_case(self) -> Self:
         if self.context is not None and self.case_id is not None:
             raise ValueError("context and case_id exclude each other: name one of them, or none")
         return self
 
 
+class JudgeRequest(CaseNamed):
+    """Two candidates, and the case they are about."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+
+    decision: Text = Field("", description="what was decided in the case, or the request that the candidates answer")
+    reasoning_a: Said
+    reasoning_b: Said
+    trace: bool = Field(False, description="return the whole episode, turn by turn")
+
+
 class BatchRequest(Body):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"requests": [EXAMPLE]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [EXAMPLE]}]})
     requests: list[JudgeRequest] = Field(min_length=1)
 
 
-class Principle(Body):
+class Principle(Answer):
     number: int
     name: str
 
 
-class Passage(Body):
+class Passage(Answer):
     """`text` is `context[start:end]` of the case."""
 
     start: int
@@ -89,7 +107,7 @@ class Passage(Body):
     score: float
 
 
-class TurnSeen(Body):
+class TurnSeen(Answer):
     """What the judge wrote, and what it was shown after that."""
 
     text: str
@@ -98,7 +116,7 @@ class TurnSeen(Body):
     notice: str | None
 
 
-class JudgeResponse(Body):
+class JudgeResponse(Answer):
     """`winner` and `comparison` are null where the judge gave no valid answer, for the reason that `ended` names."""
 
     id: str
@@ -116,7 +134,7 @@ class JudgeResponse(Body):
     turns: list[TurnSeen] | None = None
 
 
-class Problem(Body):
+class Problem(Answer):
     """Why a request has no judgment: one sentence."""
 
     error: str
@@ -129,7 +147,13 @@ class Refusal(Problem):
     limit: int | None = None
 
 
-class OpenAIError(Body):
+class Unjudged(Refusal):
+    """The same of one entry of a batch, with the status that it would have had alone."""
+
+    status: int
+
+
+class OpenAIError(Answer):
     message: str
     type: str
     param: None
@@ -138,62 +162,57 @@ class OpenAIError(Body):
     limit: int | None = None
 
 
-class OpenAIProblem(Body):
+class OpenAIProblem(Answer):
     """The same, as OpenAI's clients read it."""
 
     error: OpenAIError
 
 
-class BatchResponse(Body):
+class BatchResponse(Answer):
     """One entry a request, in order."""
 
-    results: list[JudgeResponse | Problem]
+    results: list[JudgeResponse | Unjudged]
 
 
 class CaseRequest(Body):
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [{"context": EXAMPLE["context"]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"context": EXAMPLE["context"]}]})
     context: Said
 
 
-class CaseResponse(Body):
+class CaseResponse(Answer):
     """`bytes` of UTF-8."""
 
     case_id: str
     bytes: int
 
 
-class CaseList(Body):
+class CaseList(Answer):
     cases: list[CaseResponse]
 
 
-class CaseText(Body):
+class CaseText(Answer):
     case_id: str
     context: str
 
 
-class ScoreRequest(Body):
+class ScoreRequest(CaseNamed):
     """A prompt and its candidates. Each is played against `reference`, or without one against each other candidate, in
     both orders."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"examples": [SCORE_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [SCORE_EXAMPLE]})
 
     prompt: Text = Field(description="what the candidates answer")
     candidates: list[Said] = Field(min_length=1)
     reference: Said | None = Field(None, description="what each candidate is compared with")
-    context: Text | None = Field(None, description="the case, which the judge may search")
-    case_id: Text | None = Field(None, description="a case that was put before")
-    domain: str = Field(GENERAL, pattern=r"^[a-z][a-z0-9_ -]*$", max_length=60)
 
     @model_validator(mode="after")
-    def _can_be_played(self) -> "ScoreRequest":
-        if self.context is not None and self.case_id is not None:
-            raise ValueError("context and case_id exclude each other: name one of them, or none")
+    def _can_be_played(self) -> Self:
         if self.reference is None and len(self.candidates) < 2:
             raise ValueError("one candidate has nothing to be compared with: give a reference, or more candidates")
         return self
 
 
-class ScoreResponse(Body):
+class ScoreResponse(Answer):
     """One score in [0, 1] a candidate, in order; null where not one of its games has a valid answer. `games` were
     played, of which `invalid` had none."""
 

@@ -23,8 +23,8 @@ from judge_r1.judges import Played
 from judge_r1.loaded import ask_of
 from judge_r1.records import PairwiseVerdict
 from judge_r1.serving.gate import charge, owner_of
-from judge_r1.serving.judging import PROBLEMS
 from judge_r1.serving.leaving import some_at_a_time, while_there
+from judge_r1.serving.problems import PROBLEMS
 from judge_r1.serving.schemas import ScoreRequest, ScoreResponse
 from judge_r1.serving.service import Service, no_case
 
@@ -95,7 +95,7 @@ def router(service: Service) -> APIRouter:
                     owner=owner,
                 )
 
-            return first, second, first_wins(await service.play(ask, owner))
+            return first, second, first_wins(await service.play(ask, owner, patient=True))
 
         works = [one(number, first, second) for number, (first, second) in enumerate(places)]
         with service.shelf.holding(case_id):

@@ -50,19 +50,27 @@ class Service:
         self.kept = OnShelf(self.shelf)
 
     async def judge_one(
-        self, request: JudgeRequest, owner: str, listener: Listener | None = None
+        self, request: JudgeRequest, owner: str, listener: Listener | None = None, *, patient: bool = False
     ) -> tuple[JudgeResponse, Played]:
         """Errors: `problems.NO_JUDGMENT`."""
         started, trace_id = time.monotonic(), uuid.uuid4().hex
-        played = await self.play(lambda: self.ask(request, trace_id, owner), owner, listener)
+        played = await self.play(lambda: self.ask(request, trace_id, owner), owner, listener, patient=patient)
         seconds = time.monotonic() - started
         return response(trace_id, self.judge.name, judged(played), seconds, trace=request.trace), played
 
-    async def play(self, make: Callable[[], Awaitable[Ask]], owner: str, listener: Listener | None = None) -> Played:
-        """One game; its case stays on the shelf until it is over. Errors: `problems.NO_JUDGMENT`."""
+    async def play(
+        self,
+        make: Callable[[], Awaitable[Ask]],
+        owner: str,
+        listener: Listener | None = None,
+        *,
+        patient: bool = False,
+    ) -> Played:
+        """One game; its case stays on the shelf until it is over. `patient` as for the desk. Errors:
+        `problems.NO_JUDGMENT`."""
         ask = await make()
         with self.metrics.game() as ended, self.shelf.holding(ask.item.case_id):
-            played = await self.desk.play(ask, owner=owner, listener=listener)
+            played = await self.desk.play(ask, owner=owner, listener=listener, patient=patient)
             if played.trajectory.ended == PROMPT_TOO_LONG:
                 self._refuse(ask)
             ended(played)
@@ -128,12 +136,12 @@ def open_service(
     traces: Path | None = None,
 ) -> Service:
     """Load the judge of a SPEC; `case_bytes` is what all cases together may have. Errors: JudgeError."""
-    kept = KeyFile(keys) if keys else None
+    key_file = KeyFile(keys) if keys else None
     retained = Traces(traces) if traces else None
     shelf = CaseShelf(case_bytes)
     making = Making("", texts=shelf, sampling=sampling or Sampling(), batch_size=running, recipe=recipe)
     judge = served_judge(spec, making)
-    return Service(judge, shelf, Desk(judge, running, waiting, seconds), limits or Limits(), kept, retained)
+    return Service(judge, shelf, Desk(judge, running, waiting, seconds), limits or Limits(), key_file, retained)
 
 
 def served_judge(spec: str, making: Making) -> Judge:

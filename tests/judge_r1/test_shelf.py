@@ -17,7 +17,7 @@ def test_the_least_used_give_way_and_what_is_held_stays() -> None:
         shelf.put("e" * 10)
         assert set(shelf) >= {first, third}
         assert fourth not in shelf
-        with pytest.raises(ShelfFull, match="finds no room"):
+        with pytest.raises(ShelfFull, match="there is no room"):
             shelf.put("f" * 11)
         assert shelf.bytes == 30
     shelf.put("f" * 30)

@@ -135,6 +135,16 @@ def test_a_stream_that_is_none(events: str) -> None:
         list(judge.stream(**PAIR))
 
 
+def test_what_only_a_newer_server_says_is_passed_over() -> None:
+    newer = GOOD | {"mood": "calm", "evidence": [{"start": 0, "end": 1, "text": "x", "score": 1.0, "kind": "new"}]}
+    with saying(status(200, newer)) as (url, _), Client(url) as judge:
+        assert judge.judge(**PAIR).winner == "A"
+    events = f"event: dance\ndata: {{}}\n\nevent: verdict\ndata: {json.dumps(newer)}\n\n"
+    with saying(status(200, events.encode())) as (url, _), Client(url) as judge:
+        [verdict] = judge.stream(**PAIR)
+    assert verdict.model_dump(exclude={"turns", "evidence"}) == {k: v for k, v in GOOD.items() if k != "evidence"}
+
+
 def test_waits_grow_and_are_bounded() -> None:
     assert all(0 <= Transient("x").wait(attempt) <= min(30, 0.5 * 2**attempt) for attempt in range(1, 20))
     assert 7 <= Transient("x", 7.0).wait(1) <= 7.5

@@ -54,7 +54,30 @@ def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
     body = {"requests": [PAIR, turned, PAIR | {"case_id": "nowhere"}, PAIR] * 8}
     results = post(service("longer", running=2, waiting=2), "/v1/judge/batch", body).json()["results"]
     assert [entry.get("winner") for entry in results] == ["A", "B", None, "A"] * 8
-    assert results[2] == {"error": "there is no case nowhere: put it at /v1/cases first"}
+    assert (results[2]["error"], results[2]["status"]) == ("there is no case nowhere: put it at /v1/cases first", 404)
+
+
+def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
+    """Not one of its entries is told that the queue is full, and neither is one of a score."""
+    held = Held()
+    served = service(held, running=2, waiting=2)
+
+    async def talk(client: httpx.AsyncClient) -> tuple[list[Any], Any]:
+        filling = [asyncio.create_task(client.post("/v1/judge", json=PAIR)) for _ in range(4)]
+        while served.desk.now_waiting < 2:
+            await asyncio.sleep(0.005)
+        assert (await client.post("/v1/judge", json=PAIR)).status_code == 429
+        batch = asyncio.create_task(client.post("/v1/judge/batch", json={"requests": [PAIR] * 6}))
+        score = asyncio.create_task(client.post("/v1/score", json={"prompt": "p", "candidates": ["one", "two"]}))
+        await asyncio.sleep(0.1)
+        assert not batch.done()
+        held.go.set()
+        assert [answer.status_code for answer in await asyncio.gather(*filling)] == [200] * 4
+        return (await batch).json()["results"], (await score).json()
+
+    results, scores = run(served, talk)
+    assert [entry.get("winner") for entry in results] == ["A"] * 6
+    assert (scores["games"], scores["invalid"]) == (2, 0)
 
 
 def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() -> None:
@@ -69,7 +92,8 @@ def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() 
     judge.go.set()
     answer = post(service(judge, running=2), "/v1/judge/batch", {"requests": [PAIR, PAIR | {"decision": "fail"}, PAIR]})
     assert [entry.get("winner") for entry in answer.json()["results"]] == ["A", None, "A"]
-    assert answer.json()["results"][1] == {"error": "the server failed"}
+    failed = answer.json()["results"][1]
+    assert (failed["error"], failed["status"]) == ("the server failed", 500)
 
 
 def test_a_case_is_put_judged_listed_and_deleted() -> None:
@@ -94,6 +118,8 @@ def test_a_case_is_put_judged_listed_and_deleted() -> None:
     [
         ("/v1/judge", {"reasoning_a": "x"}, 422, "reasoning_b: Field required"),
         ("/v1/judge", PAIR | {"reasoning_a": " "}, 422, "reasoning_a: must not be blank"),
+        ("/v1/judge", PAIR | {"reasoning_a": ""}, 422, "reasoning_a: must not be blank"),
+        ("/v1/judge/", PAIR, 404, "Not Found"),
         ("/v1/judge", PAIR | {"extra": 1}, 422, "extra: Extra inputs are not permitted"),
         ("/v1/judge", PAIR | {"context": "a", "case_id": "b"}, 422, "exclude each other"),
         ("/v1/judge", PAIR | {"domain": "Legal\n"}, 422, "domain"),
@@ -121,6 +147,7 @@ def test_a_bad_request_is_told_in_one_sentence(path: str, body: Any, status: int
         (b"", "application/json", "the body must be a JSON object"),
         (b"[]", "application/json", "the body must be a JSON object"),
         (b"{}", "text/plain", "sent with the header `Content-Type: application/json`"),
+        (b'{"reasoning_a": "\xff"}', "application/json", "the body cannot be read as JSON: is it UTF-8"),
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/score", "/v1/chat/completions"])

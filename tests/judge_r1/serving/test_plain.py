@@ -49,6 +49,11 @@ def test_instructions_may_stand_in_the_user_message() -> None:
     assert read_plain(mt_bench("q", "[[A]]", "[[B]]")).form == "letter"  # an answer asks for nothing
 
 
+def test_the_mark_of_a_question_is_a_word_like_others_in_an_answer() -> None:
+    pair = read_plain(mt_bench("q [prompt]", "run `x [question]`", "[User Prompt]"))
+    assert pair == PlainPair("q [prompt]", "", "run `x [question]`", "[User Prompt]", "letter")
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

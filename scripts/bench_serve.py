@@ -1,7 +1,7 @@
 """How the served judge bears a crowd, and what its batches are worth.
 
-    python scripts/bench_serve.py load --clients 200 --requests 2000 --rounds 3
-    python scripts/bench_serve.py batches --judge agentic@runs/demo/grpo/model --path runs/demo/data/test --games 64
+    python -m scripts.bench_serve load --clients 200 --requests 2000 --rounds 3
+    python -m scripts.bench_serve batches --judge agentic@runs/demo/grpo/model --path runs/demo/data/test --games 64
 
 `load` starts a server of its own (as `judge-r1 serve` runs it) around a judge whose games take 50 ms and whose
 explanation is a hash of what it was asked, so that every answer can be checked against its request. Its clients send

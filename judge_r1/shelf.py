@@ -107,14 +107,14 @@ class CaseShelf(Mapping[str, str]):
 
     def __contains__(self, case_id: object) -> bool:
         with self._lock:
-            return isinstance(case_id, str) and (kept := self._kept.get(case_id)) is not None and not kept.removed
+            return case_id in self._kept
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
-            return iter([case_id for case_id, kept in self._kept.items() if not kept.removed])
+            return iter([*self._kept])
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._kept)
 
     def __bool__(self) -> bool:
         """Texts may come: what searches them is needed from the start."""

@@ -45,7 +45,7 @@ class Codec:
 
     def encode_inserted(self, text: str) -> list[int]:
         """Ids of text of others: none of them is an added token of the tokenizer."""
-        encoding = self._plain.encode(text, add_special_tokens=False)
+        [encoding] = self._plain.encode_batch([text], add_special_tokens=False)  # lets other threads run, unlike encode
         if self.added.isdisjoint(encoding.ids):
             return list(encoding.ids)
         # The vocabulary itself spells a control token as one word: encode the halves of each of them apart.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from judge_r1.asks import Ask
 from judge_r1.backends import Sampling
@@ -17,15 +17,24 @@ class BadJudge(JudgeError):
     """A judge that cannot be made, or not be asked what it is asked."""
 
 
+class OverLimit(NamedTuple):
+    """A prompt of `tokens` where `limit` are read."""
+
+    tokens: int
+    limit: int
+
+
 class Played(NamedTuple):
     """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text. `confidence`
-    is how sure it was of its comparison (`judge_r1.decision`), `usage` what the game has cost at an endpoint."""
+    is how sure it was of its comparison (`judge_r1.decision`), `usage` what the game has cost at an endpoint, `over` by
+    how much its prompt was too long to be played."""
 
     ask: Ask
     trajectory: Trajectory
     verdict: Verdict
     confidence: float | None = None
     usage: Mapping[str, float] | None = None
+    over: OverLimit | None = None
 
 
 class Judge(Protocol):
@@ -46,6 +55,13 @@ class Judge(Protocol):
         ...
 
 
+@runtime_checkable
+class Closable(Protocol):
+    """A judge that has a thread of its own until it is closed."""
+
+    def close(self) -> None: ...
+
+
 @dataclass(frozen=True)
 class Making:
     """What a judge is made of: the `backend` of its SPEC ("" where it has none), its options, the texts that may be
@@ -61,11 +77,13 @@ class Making:
 
 @dataclass(frozen=True)
 class JudgeKind:
-    """How a judge is made, and whether its SPEC must name a model."""
+    """How a judge is made, and whether its SPEC must name a model. `served` makes the one for a server, which is asked
+    by many at once and must not compute in their event loop; without it the judge is served in a thread."""
 
     about: str
     make: Callable[[Making], Judge]
     needs_backend: bool = True
+    served: Callable[[Making], Judge] | None = None
 
 
 def not_a_pair(name: str, ask: Ask) -> str:

@@ -4,6 +4,7 @@ Its model is local, or behind an endpoint: `judge_r1.judges.places` tells which.
 """
 
 from collections.abc import AsyncIterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from judge_r1.decision import flips
 from judge_r1.episode import Episode
 from judge_r1.judges import JUDGES, Judge, JudgeKind, Making, Played
 from judge_r1.judges.beginning import Beginning, settings_of, unplayed
-from judge_r1.judges.places import judge_at
+from judge_r1.judges.places import Local, judge_at, on_engine
 from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
-from judge_r1.play import new_retriever, play_episodes
+from judge_r1.play import PromptTooLong, new_retriever, play_episodes
 from judge_r1.tokens import Codec
 
 
@@ -47,7 +48,7 @@ class AgenticJudge:
             flips=flips(tokenizer.get_vocab()),
         )
         self._retriever = new_retriever(making.texts, config)
-        self._lengths: dict[Any, int] = {}
+        self._lengths: dict[Any, int] = {}  # of prompts that were checked and are not played yet
 
     @property
     def name(self) -> str:
@@ -55,18 +56,19 @@ class AgenticJudge:
 
     def check(self, asks: Sequence[Ask]) -> None:
         """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
-        self._measure(asks)
+        self._lengths |= self._measured(asks)
 
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         """In batches of prompts of like lengths, out of all asks, the longest first: what does not fit into memory
         fails at once, and not after hours. Games come as each batch ends."""
-        self._measure([ask for ask in asks if ask.key not in self._lengths])
-        asks = sorted(asks, key=lambda ask: -self._lengths[ask.key])
+        lengths = {ask.key: self._lengths.pop(ask.key) for ask in asks if ask.key in self._lengths}
+        lengths |= self._measured([ask for ask in asks if ask.key not in lengths])
+        asks = sorted(asks, key=lambda ask: -lengths[ask.key])
         for start in range(0, len(asks), self.batch_size):
             batch = [(ask, self._beginning.begin(ask)) for ask in asks[start : start + self.batch_size]]
             for ask, refused in batch:
-                if isinstance(refused, str):
-                    yield unplayed(ask)
+                if isinstance(refused, PromptTooLong):
+                    yield unplayed(ask, refused)
             begun = [(ask, episode) for ask, episode in batch if isinstance(episode, Episode)]
             play_episodes(
                 [episode for _, episode in begun],
@@ -80,9 +82,8 @@ class AgenticJudge:
             for ask, episode in begun:
                 yield self._beginning.played(ask, episode)
 
-    def _measure(self, asks: Sequence[Ask]) -> None:
-        lengths = self._beginning.lengths(asks)
-        self._lengths |= {ask.key: length for ask, length in zip(asks, lengths, strict=True)}
+    def _measured(self, asks: Sequence[Ask]) -> dict[Any, int]:
+        return {ask.key: length for ask, length in zip(asks, self._beginning.lengths(asks), strict=True)}
 
 
 def episode_config(making: Making) -> EpisodeConfig:
@@ -92,8 +93,8 @@ def episode_config(making: Making) -> EpisodeConfig:
     return with_options(load_recipe(found).episode if found else EpisodeConfig(), list(making.options))
 
 
-def _make(making: Making) -> Judge:
-    return judge_at(making, "agentic", episode_config, AgenticJudge, prompted=False)
+def _make(making: Making, local: Local = AgenticJudge) -> Judge:
+    return judge_at(making, "agentic", episode_config, local, prompted=False)
 
 
 JUDGES.register("agentic")(
@@ -101,5 +102,6 @@ JUDGES.register("agentic")(
         "thinks and searches the case before it decides; a folder, a hub name, bundled:NAME, URL#MODEL (chat) or "
         "vllm:URL#MODEL (token ids)",
         _make,
+        served=partial(_make, local=on_engine),
     )
 )

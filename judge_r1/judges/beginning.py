@@ -8,7 +8,7 @@ from judge_r1.asks import Ask, Prompted
 from judge_r1.config import EpisodeConfig
 from judge_r1.decision import token_confidence
 from judge_r1.episode import Episode
-from judge_r1.judges import BadJudge, Making, Played, not_a_pair
+from judge_r1.judges import BadJudge, Making, OverLimit, Played, not_a_pair
 from judge_r1.one_turn import OneTurn
 from judge_r1.play import PromptTooLong, episode_seed, question_episode
 from judge_r1.records import PROMPT_TOO_LONG, Trajectory
@@ -28,20 +28,12 @@ class Beginning:
     seed: int
     prompted: bool
 
-    def begin(self, ask: Ask) -> Episode | str:
+    def begin(self, ask: Ask) -> Episode | PromptTooLong:
         """The episode of an ask, or why there is none."""
         try:
             return self._fitting(ask)
         except PromptTooLong as error:
-            return str(error)
-
-    def too_long(self, ask: Ask) -> PromptTooLong | None:
-        """Why there is no episode of an ask, with the numbers."""
-        try:
-            self._fitting(ask)
-        except PromptTooLong as error:
             return error
-        return None
 
     def _fitting(self, ask: Ask) -> Episode:
         seed = episode_seed(self.seed, ask.item.item_id, ask.sample, ask.order)
@@ -76,9 +68,9 @@ class Beginning:
         """Tokens of each prompt, 0 where there is no episode. Errors: BadJudge where not one fits; those that do not
         are counted as invalid answers."""
         begun = [self.begin(ask) for ask in asks]
-        if begun and all(isinstance(episode, str) for episode in begun):
+        if begun and all(isinstance(episode, PromptTooLong) for episode in begun):
             raise BadJudge(f"not one of {len(asks)} prompts fits: {begun[0]}")
-        return [0 if isinstance(episode, str) else len(episode.prompt_ids) for episode in begun]
+        return [0 if isinstance(episode, PromptTooLong) else len(episode.prompt_ids) for episode in begun]
 
     def played(self, ask: Ask, episode: Episode, usage: dict[str, float] | None = None) -> Played:
         trajectory = episode.trajectory()
@@ -92,10 +84,10 @@ def refuse_prompted(name: str, ask: Ask, prompted: bool) -> None:
         raise BadJudge(not_a_pair(name, ask))
 
 
-def unplayed(ask: Ask) -> Played:
+def unplayed(ask: Ask, error: PromptTooLong) -> Played:
     """An ask whose prompt does not fit: nothing was cut, nothing was asked."""
     trajectory = Trajectory.without_ids(PROMPT_TOO_LONG)
-    return Played(ask, trajectory, ask.read(trajectory))
+    return Played(ask, trajectory, ask.read(trajectory), over=OverLimit(error.tokens, error.limit))
 
 
 def settings_of(making: Making, config: EpisodeConfig, **more: Any) -> dict[str, Any]:

@@ -3,10 +3,12 @@
 It also answers prompts that a benchmark words itself, as plain text.
 """
 
+from functools import partial
+
 from judge_r1.config import EpisodeConfig
 from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making
 from judge_r1.judges.agentic import AgenticJudge, episode_config
-from judge_r1.judges.places import judge_at
+from judge_r1.judges.places import Local, judge_at, on_engine
 from judge_r1.play import BARE
 from judge_r1.prompts import DIRECT
 
@@ -22,13 +24,14 @@ def direct_config(making: Making) -> EpisodeConfig:
     return config
 
 
-def _make(making: Making) -> Judge:
-    return judge_at(making, "direct", direct_config, AgenticJudge, prompted=True)
+def _make(making: Making, local: Local = AgenticJudge) -> Judge:
+    return judge_at(making, "direct", direct_config, local, prompted=True)
 
 
 JUDGES.register("direct")(
     JudgeKind(
         "answers once, as JSON; a folder, a hub name, bundled:NAME, URL#MODEL (chat) or vllm:URL#MODEL (token ids)",
         _make,
+        served=partial(_make, local=on_engine),
     )
 )

@@ -14,6 +14,7 @@ from judge_r1.judges.beginning import Beginning, settings_of, unplayed
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.places import is_local
 from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
+from judge_r1.play import PromptTooLong
 from judge_r1.records import Judgment, Trajectory
 from judge_r1.tokens import Codec
 
@@ -48,8 +49,8 @@ class LikelihoodJudge:
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         for ask in asks:
             episode = self._beginning.begin(ask)
-            if isinstance(episode, str):
-                yield unplayed(ask)
+            if isinstance(episode, PromptTooLong):
+                yield unplayed(ask, episode)
                 continue
             margin = self._margin([*episode.prompt_ids, *self._begun])
             judgment = Judgment(comparison="A>B" if margin >= 0 else "A<B", violated_principles=())

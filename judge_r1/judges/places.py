@@ -58,6 +58,13 @@ def judge_at(
     )  # fmt: skip
 
 
+def on_engine(making: Making, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
+    """The judge of a model that is loaded here, for games that come one by one: all are played in one batch."""
+    from judge_r1.judges.served.engine import EngineJudge
+
+    return EngineJudge(making, config, kind=kind, prompted=prompted)
+
+
 def is_local(backend: str) -> bool:
     """Is the backend of a SPEC a model that is loaded here?"""
     return not backend.startswith((_VLLM, *_WEB))

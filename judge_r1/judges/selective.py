@@ -4,9 +4,10 @@
 threshold, or without a confidence, is an invalid answer by the name `abstained`: the valid rate is the coverage.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,8 @@ from pydantic import ValidationError
 from judge_r1.asks import Ask
 from judge_r1.evaluation.calibrated import Calibration
 from judge_r1.evaluation.selective import Selective
-from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making, Played
-from judge_r1.judges.spec import make_judge
+from judge_r1.judges import JUDGES, BadJudge, Closable, Judge, JudgeKind, Making, Played
+from judge_r1.judges.spec import make_judge, served_judge
 from judge_r1.records import InvalidVerdict
 
 ABSTAINED = "abstained"
@@ -43,6 +44,10 @@ class SelectiveJudge:
                 given = played.trajectory.lost or self._selective.answers(played.confidence)
                 yield played if given else _silent(played)
 
+    def close(self) -> None:
+        if isinstance(self._judge, Closable):
+            self._judge.close()
+
 
 def _silent(played: Played) -> Played:
     """What was written stays; it decides nothing."""
@@ -50,7 +55,7 @@ def _silent(played: Played) -> Played:
     return played._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
 
 
-def _make(making: Making) -> Judge:
+def _make(making: Making, maker: Callable[[str, Making], Judge] = make_judge) -> Judge:
     given = dict(option.partition("=")[::2] for option in making.options)
     if set(given) != {"calibration"}:
         raise BadJudge("a selective judge has one option: selective:calibration=FILE@SPEC")
@@ -67,9 +72,13 @@ def _make(making: Making) -> Judge:
         ) from None
     if found.selective is None:
         raise BadJudge(f"{path} certifies no threshold: make it with judge-r1 calibrate … --alpha A --delta D")
-    return SelectiveJudge(make_judge(making.backend, replace(making, backend="", options=())), found.selective)
+    return SelectiveJudge(maker(making.backend, replace(making, backend="", options=())), found.selective)
 
 
 JUDGES.register("selective")(
-    JudgeKind("another judge, silent below the confidence that a calibration has certified: calibration=FILE", _make)
+    JudgeKind(
+        "another judge, silent below the confidence that a calibration has certified: calibration=FILE",
+        _make,
+        served=partial(_make, maker=served_judge),
+    )
 )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making
+from judge_r1.judges.served.thread import ThreadJudge
 
 _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
 
@@ -63,10 +64,22 @@ def make_row(text: str, making: Making) -> Row:
 
 def make_judge(text: str, making: Making) -> Judge:
     """One judge; its row name, if the SPEC has one, is of no consequence. Errors: BadJudge, UnknownName."""
+    entry, making = _chosen(text, making)
+    return entry.make(making)
+
+
+def served_judge(text: str, making: Making) -> Judge:
+    """One judge that may be asked by many at once, in an event loop that goes on: a local model plays all games in one
+    batch, what else computes does so in a thread. Errors: as for `make_judge`."""
+    entry, making = _chosen(text, making)
+    return entry.served(making) if entry.served else ThreadJudge(entry.make(making))
+
+
+def _chosen(text: str, making: Making) -> tuple[JudgeKind, Making]:
     _, kind, options, backend = parts(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
-    return _entry(text).make(replace(making, backend=backend, options=options))
+    return _entry(text), replace(making, backend=backend, options=options)
 
 
 def _entry(text: str) -> JudgeKind:

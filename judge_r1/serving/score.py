@@ -78,9 +78,12 @@ def router(service: Service) -> APIRouter:
             """The case, for each game: one that is deleted under way stays away."""
             if body.case_id is not None:
                 return await service.context(None, body.case_id, owner)
-            if case_id is not None and case_id not in service.shelf:
-                raise no_case(case_id)
-            return context
+            if case_id is None:
+                return context
+            try:
+                return service.shelf.owned(case_id, owner)
+            except KeyError:
+                raise no_case(case_id) from None
 
         async def one(number: int, first: int, second: int) -> Game:
             async def ask() -> Ask:

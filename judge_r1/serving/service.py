@@ -3,7 +3,7 @@
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fastapi import HTTPException
@@ -11,13 +11,9 @@ from fastapi import HTTPException
 from judge_r1.asks import Ask
 from judge_r1.backends import Sampling
 from judge_r1.backends.listening import Listener
-from judge_r1.judges import Judge, Making, Played
-from judge_r1.judges.agentic import episode_config
-from judge_r1.judges.direct import direct_config
-from judge_r1.judges.places import is_local
-from judge_r1.judges.spec import make_judge, parts
+from judge_r1.judges import Closable, Judge, Making, Played
+from judge_r1.judges.spec import served_judge
 from judge_r1.loaded import ask_of, judged
-from judge_r1.records import PROMPT_TOO_LONG
 from judge_r1.serving.desk import Desk
 from judge_r1.serving.kept import Kept, OnShelf
 from judge_r1.serving.keys import KeyFile
@@ -71,8 +67,8 @@ class Service:
         ask = await make()
         with self.metrics.game() as ended, self.shelf.holding(ask.item.case_id):
             played = await self.desk.play(ask, owner=owner, listener=listener, patient=patient)
-            if played.trajectory.ended == PROMPT_TOO_LONG:
-                self._refuse(ask)
+            if played.over is not None:
+                raise TooLong(*played.over)
             ended(played)
         if self.traces is not None and not self.traces.keep(played, owner):
             self.metrics.traces_lost.inc()
@@ -106,16 +102,10 @@ class Service:
 
     def close(self) -> None:
         """Let go of the judge's model and of the file of traces."""
-        if close := getattr(self.judge, "close", None):
-            close()
+        if isinstance(self.judge, Closable):
+            self.judge.close()
         if self.traces is not None:
             self.traces.close()
-
-    def _refuse(self, ask: Ask) -> None:
-        """Errors: TooLong, where the judge can say by how much."""
-        measure = getattr(self.judge, "too_long", None)
-        if measure is not None and (error := measure(ask)) is not None:
-            raise TooLong(error.tokens, error.limit)
 
 
 def no_case(case_id: str) -> HTTPException:
@@ -142,16 +132,3 @@ def open_service(
     making = Making("", texts=shelf, sampling=sampling or Sampling(), batch_size=running, recipe=recipe)
     judge = served_judge(spec, making)
     return Service(judge, shelf, Desk(judge, running, waiting, seconds), limits or Limits(), key_file, retained)
-
-
-def served_judge(spec: str, making: Making) -> Judge:
-    """A judge that may be asked by many at once: a local model plays all games in one batch."""
-    _, kind, options, backend = parts(spec)
-    if kind not in ("agentic", "direct") or not is_local(backend):
-        return make_judge(spec, making)
-    from judge_r1.judges.served.engine import EngineJudge
-
-    making = replace(making, backend=backend, options=options)
-    if kind == "direct":
-        return EngineJudge(making, direct_config(making), kind=kind, prompted=True)
-    return EngineJudge(making, episode_config(making))

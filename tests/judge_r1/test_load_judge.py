@@ -10,6 +10,7 @@ import pytest
 import judge_r1
 from judge_r1.errors import JudgeError
 from judge_r1.judges import BadJudge, Making, Played
+from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.spec import make_judge
 from judge_r1.loaded import Judged, LoadedJudge, ask_of, judged, load_judge
 from judge_r1.records import Evidence, InvalidVerdict, Judgment, Trajectory
@@ -63,6 +64,8 @@ def test_a_real_model_one_at_a_time_and_together() -> None:
     pairs = [PAIR, TURNED, PAIR | {"decision": "Ben owes 34 crowns."}]
     together, alone = judge.many(pairs), [judge(**pair) for pair in pairs]
     assert [one.trajectory.token_ids for one in together] == [one.trajectory.token_ids for one in alone]
+    assert isinstance(judge.judge, AgenticJudge)
+    assert not judge.judge._lengths  # nothing of a game is kept
     for one in together:  # eight tokens are too few for an answer
         assert (one.valid, one.winner, one.comparison) == (False, None, None)
         assert str(one) == f"no valid answer ({one.ended})"

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.shelf import CaseShelf, ShelfFull
+from retrieval.retriever import Retriever
 
 
 def test_the_least_used_give_way_and_what_is_held_stays() -> None:
@@ -59,13 +60,28 @@ def test_a_text_that_is_removed_stays_for_who_holds_it() -> None:
             for gone in (shelf.owned, shelf.remove):
                 with pytest.raises(KeyError):
                     gone(case_id, "me")
-        assert case_id not in shelf
-        assert (shelf[case_id], list(shelf), len(shelf), shelf.sizes("me"), shelf.bytes) == ("text", [], 0, {}, 4)
+        assert (shelf[case_id], list(shelf), shelf.sizes("me"), shelf.bytes) == ("text", [case_id], {}, 4)
+    assert case_id not in shelf
     assert shelf.bytes == 0
     with shelf.holding(shelf.put("text", "me")):
         shelf.remove(case_id, "me")
         assert shelf.put("text", "me") == case_id
     assert shelf.owned(case_id, "me") == "text"
+
+
+def test_the_index_of_a_text_that_is_removed_stays_for_who_holds_it() -> None:
+    shelf = CaseShelf()
+    retriever = Retriever(shelf, method="bm25")
+    case_id = shelf.put("Ana paid 34.", "me")
+    with shelf.holding(case_id):
+        retriever.search([(case_id, "paid")], 1)
+        index = retriever._indexes[case_id]
+        shelf.remove(case_id, "me")
+        retriever.search([(shelf.put("Ben paid.", "me"), "paid")], 1)
+        retriever.search([(case_id, "paid")], 1)
+        assert retriever._indexes[case_id] is index
+    retriever.search([(shelf.put("Eva paid.", "me"), "paid")], 1)
+    assert case_id not in retriever._indexes
 
 
 def test_texts_that_look_alike_are_two() -> None:

@@ -15,12 +15,12 @@ from judge_server import JudgeServer, said
 from live_server import service
 from test_no_forgery import GOLD, HOSTILE
 
+from judge_r1.episode import Episode
 from judge_r1.judges import Making
 from judge_r1.judges.served.engine import EngineJudge
-from judge_r1.judges.spec import make_judge
+from judge_r1.judges.spec import make_judge, served_judge
 from judge_r1.serving.app import create_app
 from judge_r1.serving.keys import KeyFile, add_key
-from judge_r1.serving.service import served_judge
 from judge_r1.shelf import CaseShelf
 from judge_r1.tags import TAG, neutralise
 
@@ -171,7 +171,7 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
 
         def begin(self, ask: Any) -> Any:
             episode = begin(ask)
-            if not isinstance(episode, str):
+            if isinstance(episode, Episode):
                 seen.append([token for token in episode.prompt_ids if token in added])
             return episode
 

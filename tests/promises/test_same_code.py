@@ -144,9 +144,8 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     from judge_r1.benchmarks.lrbench import suite_of
     from judge_r1.judges import Judge, Making, play_all
     from judge_r1.judges.direct import direct_config
-    from judge_r1.judges.spec import make_judge
+    from judge_r1.judges.spec import make_judge, served_judge
     from judge_r1.pairs import PairSet
-    from judge_r1.serving.service import served_judge
 
     size, tokens, model = 30, 90, room.recipe.model
     options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]

@@ -1,5 +1,6 @@
 """Judges over token ids whose games run side by side: behind a server that takes and returns ids, or on an engine."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
@@ -47,10 +48,6 @@ class TokenJudge:
         """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._beginning.lengths(asks)
 
-    def too_long(self, ask: Ask) -> PromptTooLong | None:
-        """Why an ask ended as `prompt_too_long`, with the numbers."""
-        return self._beginning.too_long(ask)
-
     async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
         backend = self._open()
         try:
@@ -60,9 +57,9 @@ class TokenJudge:
             await backend.aclose()
 
     async def _one(self, backend: Backend, ask: Ask) -> Played:
-        episode = self._beginning.begin(ask)
-        if isinstance(episode, str):
-            return unplayed(ask)
+        episode = await asyncio.to_thread(self._beginning.begin, ask)  # a long prompt takes seconds to encode
+        if isinstance(episode, PromptTooLong):
+            return unplayed(ask, episode)
         usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.case_id or ""
         await backend.play(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
         return self._beginning.played(ask, episode, usage.as_dict())

@@ -14,11 +14,11 @@ from live_server import PAIR, Held, Says, service
 from openapi_examples import examples
 
 from judge_r1.judges import Making, play_all
-from judge_r1.judges.spec import make_judge
+from judge_r1.judges.spec import make_judge, served_judge
 from judge_r1.loaded import ask_of
 from judge_r1.serving.app import create_app
 from judge_r1.serving.limits import Bodies, Limits
-from judge_r1.serving.service import Service, served_judge
+from judge_r1.serving.service import Service
 from judge_r1.serving.traces import Traces
 from judge_r1.shelf import CaseShelf
 

@@ -12,9 +12,9 @@ from live_server import PAIR, Held, LiveServer, service, wait_for
 
 from judge_r1.judges import Making
 from judge_r1.judges.served.engine import EngineJudge
+from judge_r1.judges.spec import served_judge
 from judge_r1.serving import events, limits
 from judge_r1.serving.limits import Limits
-from judge_r1.serving.service import served_judge
 from judge_r1.shelf import CaseShelf
 
 

@@ -26,11 +26,10 @@ from page_toys import (
 
 from judge_r1.asks import Ask
 from judge_r1.judges import Making, Played
-from judge_r1.judges.spec import make_judge
+from judge_r1.judges.spec import make_judge, served_judge
 from judge_r1.principles import by_number
 from judge_r1.serving.keys import KeyFile, add_key
 from judge_r1.serving.limits import Limits
-from judge_r1.serving.service import served_judge
 from judge_r1.shelf import CaseShelf
 
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"

@@ -1,0 +1,65 @@
+"""A judge in a thread: one play at a time, and none that nobody waits for."""
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from judge_r1.asks import Ask
+from judge_r1.judges import BadJudge, Making
+from judge_r1.judges.baselines import Baseline
+from judge_r1.judges.served.thread import ThreadJudge
+from judge_r1.judges.spec import served_judge
+from judge_r1.loaded import ask_of
+from judge_r1.shelf import CaseShelf
+
+
+def game(name: str) -> Ask:
+    return ask_of(name, CaseShelf(), reasoning_a="x", reasoning_b="y")
+
+
+async def played(judge: ThreadJudge, name: str) -> list[str]:
+    return [found.ask.item.item_id async for found in judge.play([game(name)])]
+
+
+def test_one_at_a_time_and_what_is_given_up_before_its_turn_is_never_begun() -> None:
+    go, began = threading.Event(), []
+
+    def rule(ask: Ask, question: Any) -> float:
+        began.append(ask.item.item_id)
+        assert go.wait(20)
+        return 1.0
+
+    judge = ThreadJudge(Baseline("held", rule, 0))
+
+    async def talk() -> None:
+        games = [asyncio.create_task(played(judge, name)) for name in "abc"]
+        while not began:
+            await asyncio.sleep(0.005)
+        games[0].cancel()
+        games[1].cancel()
+        await asyncio.sleep(0.05)
+        assert began == ["a"]
+        go.set()
+        assert await asyncio.wait_for(games[2], 20) == ["c"]
+
+    asyncio.run(talk())
+    assert began == ["a", "c"]
+    judge.close()
+    [thread] = judge._thread._threads
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_what_a_rule_raises_is_told() -> None:
+    judge = served_judge("longer", Making(""))
+    assert isinstance(judge, ThreadJudge)
+
+    def fails(ask: Ask, question: Any) -> float:
+        raise BadJudge("no such thing")
+
+    judge._judge = Baseline("fails", fails, 0)
+    with pytest.raises(BadJudge, match="no such thing"):
+        asyncio.run(played(judge, "a"))
+    judge.close()

@@ -7,6 +7,7 @@ not seen yet travels.
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from judge_r1.shelf import MAX_BYTES, CaseShelf
@@ -94,6 +95,6 @@ class Shared:
             return None
 
     def _drop(self, case_id: str, owner: str) -> None:
-        """Forget a copy, unless a game has still to read it."""
-        if self._copy(case_id, owner) is not None and not self._copies.in_use(case_id):
+        """Forget a copy, which stays for the games that hold it."""
+        with suppress(KeyError):
             self._copies.remove(case_id, owner)

@@ -42,6 +42,8 @@ def main() -> None:
         sum(float(((one[name] - other[name]).double() ** 2).sum()) for name in one) ** 0.5
         for one, other in ((verl, start), (verl, trl))
     )
+    if not moved:
+        raise SystemExit("the run has moved no weight: the episodes of each group are alike, and nothing is compared")
     print(f"weights moved by {moved:.4f}; the engines are {apart:.5f} apart, {apart / moved:.2%} of it")
 
 

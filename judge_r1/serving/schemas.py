@@ -3,7 +3,6 @@
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
-from typing_extensions import Self
 
 from judge_r1.loaded import Judged
 from judge_r1.principles import by_number
@@ -71,7 +70,7 @@ class CaseNamed(Body):
     )
 
     @model_validator(mode="after")
-    def _one_case(self) -> Self:
+    def _one_case(self) -> "CaseNamed":
         if self.context is not None and self.case_id is not None:
             raise ValueError("context and case_id exclude each other: name one of them, or none")
         return self
@@ -206,7 +205,7 @@ class ScoreRequest(CaseNamed):
     reference: Said | None = Field(None, description="what each candidate is compared with")
 
     @model_validator(mode="after")
-    def _can_be_played(self) -> Self:
+    def _can_be_played(self) -> "ScoreRequest":
         if self.reference is None and len(self.candidates) < 2:
             raise ValueError("one candidate has nothing to be compared with: give a reference, or more candidates")
         return self

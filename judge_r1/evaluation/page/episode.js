@@ -121,18 +121,7 @@ function caseView(item, game, texts, wanted) {
   const keys = [];
   if (spans.length > wanted.length) keys.push(make("li", {}, make("mark", { class: "shown" }, "shown"), " to the judge, by number of the search"));
   if (wanted.length) keys.push(make("li", {}, make("mark", { class: "wanted" }, "wanted"), " contradicted by the flaw"));
-  const marks = () => [...box.querySelectorAll("mark")];
-  const goto = (mark) => {
-    for (const other of box.querySelectorAll(".here")) other.classList.remove("here");
-    if (!mark) return;
-    mark.classList.add("here");
-    box.scrollTop = mark.offsetTop - box.clientHeight / 3;
-  };
-  const step = (by) => {
-    const all = marks(), at = all.findIndex((mark) => mark.classList.contains("here"));
-    goto(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]);
-  };
-  const jump = (start) => goto(marks().find((mark) => Number(mark.dataset.start) >= start));
+  const { marks, step, jump } = marksOf(box);
   const side = make("div", { class: "case-side" },
     make("div", { class: "tools" }, make("h4", {}, "The case"), spans.length ? [
       make("button", { type: "button", title: "Previous mark (p)", "aria-label": "Previous mark", onclick: () => step(-1) }, "↑"),

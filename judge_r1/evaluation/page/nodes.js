@@ -32,3 +32,19 @@ function pieces(text, spans, from = 0) {
     return mark;
   });
 }
+
+// The marks in a box that scrolls: `step(by)` goes from one to the next, `jump(start)` to the first at or behind a place.
+function marksOf(box) {
+  const marks = () => [...box.querySelectorAll("mark")];
+  const goto = (mark) => {
+    box.querySelector(".here")?.classList.remove("here");
+    if (!mark) return;
+    mark.classList.add("here");
+    box.scrollTop = mark.offsetTop - box.clientHeight / 3;
+  };
+  const step = (by) => {
+    const all = marks(), at = all.findIndex((mark) => mark.classList.contains("here"));
+    goto(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]);
+  };
+  return { marks, step, jump: (start) => goto(marks().find((mark) => Number(mark.dataset.start) >= start)) };
+}

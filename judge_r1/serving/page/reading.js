@@ -68,28 +68,18 @@ function episodeView(game, spans, jump) {
 // The case with its marks; `jump(start)` shows the mark that stands there.
 function caseView(context, spans) {
   const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case with the evidence that was shown" }, pieces(context, spans));
-  const marks = () => [...box.querySelectorAll("mark")];
-  const goto = (mark) => {
-    box.querySelector(".here")?.classList.remove("here");
-    if (!mark) return;
-    mark.classList.add("here");
-    box.scrollTop = mark.offsetTop - box.clientHeight / 3;
-  };
-  const step = (by) => {
-    const all = marks(), at = all.findIndex((mark) => mark.classList.contains("here"));
-    goto(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]);
-  };
+  const walk = marksOf(box);
   const jump = (start) => {
-    goto(marks().find((mark) => Number(mark.dataset.start) >= start));
+    walk.jump(start);
     const seen = box.getBoundingClientRect();
     if (seen.bottom < 80 || seen.top > innerHeight - 80) box.scrollIntoView({ block: "nearest" });
   };
   const nodes = [
     make("div", { class: "tools" }, make("h3", {}, "The case"), spans.length ? [
-      make("button", { type: "button", "aria-label": "Previous evidence", onclick: () => step(-1) }, "↑"),
-      make("button", { type: "button", "aria-label": "Next evidence", onclick: () => step(1) }, "↓")] : null),
+      make("button", { type: "button", "aria-label": "Previous evidence", onclick: () => walk.step(-1) }, "↑"),
+      make("button", { type: "button", "aria-label": "Next evidence", onclick: () => walk.step(1) }, "↓")] : null),
     box,
     make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : "Nothing of it was shown to the judge so far."),
   ];
-  return { nodes, jump, last: () => { const start = spans.at(-1)?.start; if (start !== undefined) goto(marks().find((mark) => Number(mark.dataset.start) >= start)); } };
+  return { nodes, jump, last: () => { const start = spans.at(-1)?.start; if (start !== undefined) walk.jump(start); } };
 }

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data_builders.perturb.engine import perturb
-from data_builders.perturb.teacher import Tally, perturb_by_teacher
+from data_builders.ordered_concurrency import in_order
+from data_builders.pair_writer import KINDS, Plan, open_run
+from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.teacher.generate import Tally, perturb_by_teacher
 from data_builders.progress import every_second
-from data_builders.run import KINDS, Plan, open_run
+from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.sources import Draft, completed
-from data_builders.streaming import in_order
 from data_builders.teachers import Pending, Teacher
-from data_builders.teachers.spending import Spending
-from data_builders.verify import Agreement, Opinion, verify
-from judge_r1.jsonl import write_jsonl
-from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet
-from judge_r1.records import Case, ReasoningPair
+from data_builders.teachers.budget import Spending
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
+from judge_r1.core.records import Case, ReasoningPair
 
 AHEAD = 2
 """Cases under way for each call at a time: one that waits for its last call must not keep the others from asking."""

@@ -8,13 +8,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from data_builders.card import Tally, dataset_card
 from data_builders.exports import FORMATS, Options
-from data_builders.splits import REPORT_FILE
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import Writing
-from judge_r1.pairs import PAIRS_FILE
-from judge_r1.stored import open_cases, stored_pairs
+from data_builders.exports.dataset_card import Tally, dataset_card
+from data_builders.splits.split import REPORT_FILE
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import Writing
+from judge_r1.core.pair_set import PAIRS_FILE
+from judge_r1.core.stored import open_cases, stored_pairs
 
 LLAMA_FACTORY_FILE = "dataset_info.json"
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from data_builders.teachers.spending import Spending
+from data_builders.teachers.budget import Spending
 
 EVERY_S, WINDOW_S = 30.0, 120.0
 """Seconds between plain lines, and over which the rate is taken: a build that replays its cache is fast at first."""

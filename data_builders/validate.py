@@ -4,13 +4,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
-from data_builders.perturb.check import check_pair
-from data_builders.perturb.steps import split_steps
-from judge_r1.config import Recipe
-from judge_r1.evaluation.statistics import binomial_p
-from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.records import ReasoningPair
-from judge_r1.reward import score
+from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.rules.steps import split_steps
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.reward import score
+from judge_r1.statistics.intervals import binomial_p
+from judge_r1.training.recipe import Recipe
 
 BALANCE_LEVEL = 0.001
 """A/B placement is a coin; a file this unlikely under a fair one is refused."""
@@ -77,10 +77,10 @@ def _step(pair: ReasoningPair) -> int:
 
 def _misfits(data: PairSet, recipe: Recipe) -> dict[str, list[str]]:
     """Pairs whose prompt or gold trace does not fit the recipe's budgets, by reason."""
-    from data_builders.rationales import gold_trace
-    from judge_r1.models import load_tokenizer
-    from judge_r1.play import PromptTooLong, new_retriever
-    from judge_r1.tokens import Codec
+    from data_builders.rationales.rules import gold_trace
+    from judge_r1.episode.rollout import PromptTooLong, new_retriever
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.models.hub import load_tokenizer
 
     codec, retriever = Codec(load_tokenizer(recipe.model)), new_retriever(data.texts, recipe.episode)
     misfits: dict[str, list[str]] = defaultdict(list)

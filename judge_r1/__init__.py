@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge_r1.loaded import Judged as Judged
-    from judge_r1.loaded import load_judge as load_judge
+    from judge_r1.api import Judged as Judged
+    from judge_r1.api import load_judge as load_judge
 
 __version__ = "0.1.0"
 __all__ = ["Judged", "__version__", "load_judge"]
@@ -13,7 +13,7 @@ __all__ = ["Judged", "__version__", "load_judge"]
 def __getattr__(name: str) -> Any:
     """What a judge needs is imported when one is asked for."""
     if name in ("Judged", "load_judge"):
-        from judge_r1 import loaded
+        from judge_r1 import api
 
-        return getattr(loaded, name)
+        return getattr(api, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

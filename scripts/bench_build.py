@@ -29,15 +29,15 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from data_builders.build import build, build_by_teacher
-from data_builders.perturb.steps import split_steps
-from data_builders.run import Plan
+from data_builders.pair_writer import Plan
+from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources import SOURCES, Source
 from data_builders.teachers import Answer, Ask
-from data_builders.teachers.asking import CachedTeacher, Gate
-from data_builders.teachers.cache import Cache
-from data_builders.teachers.spending import Spending
-from judge_r1.principles import NUMBERS
-from judge_r1.records import Case
+from data_builders.teachers.answer_cache import Cache
+from data_builders.teachers.budget import Spending
+from data_builders.teachers.cached_teacher import CachedTeacher, Gate
+from judge_r1.core.principles import NUMBERS
+from judge_r1.core.records import Case
 
 ROOT = Path(__file__).resolve().parents[1]
 REAL = ("medrbench", "echr", "f1000rd", "elife")

@@ -13,15 +13,15 @@ from statistics import median
 from rich.console import Console
 from scipy import stats
 
-from judge_r1.backends import Sampling
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.commands.demo import RECIPES
-from judge_r1.commands.evaluate import Evaluation
-from judge_r1.commands.train import run_recipe
-from judge_r1.config import load_recipe
+from judge_r1.cli.demo import RECIPES
+from judge_r1.cli.evaluate import Evaluation
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.pair_set import load_pairs
 from judge_r1.evaluation.seeds import difference_over_seeds
-from judge_r1.pairs import load_pairs
-from judge_r1.runs import read_rows
+from judge_r1.models.base import Sampling
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.run_folder import read_rows
 
 ENGINES = ("trl", "verl")
 STAGES = ("generation", "search", "score", "update", "sync", "step")

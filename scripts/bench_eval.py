@@ -20,18 +20,18 @@ from typing import Any
 
 from rich.console import Console
 
-from judge_r1.asks import Ask
-from judge_r1.benchmarks import Suite
+from judge_r1.benchmarks.base import Suite
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.episode import Episode, Sample
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import Evidence, Judgment, Trajectory, Turn
+from judge_r1.episode.machine import Episode, Sample
+from judge_r1.episode.rollout import question_episode
+from judge_r1.episode.tags import STOP_STRINGS
+from judge_r1.episode.task import Question
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges import Played
-from judge_r1.judges.spec import Row
-from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.play import question_episode
-from judge_r1.questions import Question
-from judge_r1.records import Evidence, Judgment, Trajectory, Turn
-from judge_r1.tags import STOP_STRINGS
+from judge_r1.judges.base import Played
+from judge_r1.judges.panel import Row
+from judge_r1.judges.request import Ask
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,10 @@ def batches(suite: Suite, model_name: str, response_tokens: int, repeat: int) ->
     """Seconds for the same episodes: in batches by the transformers backend, and one by one through `generate`."""
     import torch
 
-    from judge_r1.backends.transformers import TransformersBackend
-    from judge_r1.config import EpisodeConfig
-    from judge_r1.models import eos_ids, load_model, load_tokenizer
-    from judge_r1.tokens import Codec
+    from judge_r1.episode.config import EpisodeConfig
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+    from judge_r1.models.lockstep import TransformersBackend
 
     torch.set_num_threads(1)
     model, tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)

@@ -10,12 +10,12 @@ The run must have traced all of its episodes, as above. The numbers of docs/engi
 import argparse
 from pathlib import Path
 
-from judge_r1.config import load_recipe
-from judge_r1.models import load_model, resolve
-from judge_r1.pairs import load_pairs
-from judge_r1.runs import Run, read_rows
-from judge_r1.training.grpo import train_grpo
-from judge_r1.training.recorded import Recorded
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.models.hub import load_model, resolve
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.trl.grpo import train_grpo
+from scripts.recorded_rollouts import Recorded
 
 MEASURES = ("loss", "grad_norm", "kl", "entropy")
 

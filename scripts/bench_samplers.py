@@ -12,14 +12,14 @@ from math import sqrt
 from pathlib import Path
 from statistics import mean, stdev
 
-from judge_r1.backends import Sampling
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.config import load_recipe
-from judge_r1.judges import Making, Played, play_all
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import PairwiseVerdict
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.served.engine import EngineJudge
-from judge_r1.pairs import load_pairs
-from judge_r1.records import PairwiseVerdict
+from judge_r1.judges.base import Making, Played, play_all
+from judge_r1.judges.runners.continuous import EngineJudge
+from judge_r1.models.base import Sampling
+from judge_r1.training.recipe import load_recipe
 
 MEASURES: dict[str, Callable[[Played], float]] = {
     "sampled tokens": lambda played: sum(played.trajectory.loss_mask),

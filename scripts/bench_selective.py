@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.evaluation.selective import select
+from judge_r1.statistics.selective_risk import select
 
 ALPHA = DELTA = 0.1
 COPIES = 3

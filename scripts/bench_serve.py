@@ -27,20 +27,20 @@ from typing import Any
 
 from rich.console import Console
 
-from judge_r1.asks import Ask
 from judge_r1.client import Client
-from judge_r1.client.answers import ServerError
-from judge_r1.judges import Played
-from judge_r1.pairs import load_pairs
-from judge_r1.questions import Question
-from judge_r1.records import Judgment, Trajectory
-from judge_r1.serving.desk import Desk
-from judge_r1.serving.limits import MIB
-from judge_r1.serving.running import run_app
+from judge_r1.client.responses import ServerError
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import Judgment, Trajectory
+from judge_r1.episode.task import Question
+from judge_r1.judges.base import Played
+from judge_r1.judges.request import Ask
+from judge_r1.serving.middleware.body_limit import MIB
+from judge_r1.serving.queue import Desk
 from judge_r1.serving.schemas import JudgeResponse
+from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
-from judge_r1.shelf import CaseShelf
-from scripts.load_clients import Load, crowd
+from scripts.load_test_clients import Load, crowd
 
 GAME_S = 0.05
 CASES = 16 * MIB

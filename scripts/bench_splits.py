@@ -20,13 +20,13 @@ from typing import Any
 
 from data_builders.export import export
 from data_builders.exports import FORMATS, Options
-from data_builders.perturb.engine import perturb
-from data_builders.plans import by_sizes, nominal
+from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import EVENTS, read
-from data_builders.splits import split
-from judge_r1.jsonl import Writing, dump_line
-from judge_r1.pairs import CASES_FILE, PAIRS_FILE
-from judge_r1.records import Case
+from data_builders.splits.policy import by_sizes, nominal
+from data_builders.splits.split import split
+from judge_r1.core.jsonl import Writing, dump_line
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
+from judge_r1.core.records import Case
 
 Step = Callable[..., str]
 

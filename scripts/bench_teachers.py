@@ -17,10 +17,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from data_builders.teachers import Answer, Ask
-from data_builders.teachers.asking import CachedTeacher, Gate, open_teacher
-from data_builders.teachers.cache import Cache
-from data_builders.teachers.spending import Spending
-from judge_r1.backends.http import Limits
+from data_builders.teachers.answer_cache import Cache
+from data_builders.teachers.budget import Spending
+from data_builders.teachers.cached_teacher import CachedTeacher, Gate, open_teacher
+from judge_r1.models.http_client import Limits
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTION, REPLY = "context " * 3_000, "reasoning " * 800

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from data_builders.sources.reading import numbered, words
-from judge_r1.jsonl import write_jsonl
-from judge_r1.records import Case, content_hash
+from data_builders.sources.corpus_io import numbered, words
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.records import Case, content_hash
 from scripts.builtin_cases import academic, legal, medical
 from scripts.builtin_cases.overlap import overlap, runs
 from scripts.builtin_cases.scenario import Scenario, ScenarioError, scenarios

@@ -1,4 +1,4 @@
-"""Rebuild the tiny base model that ships in judge_r1/training/base (about half an hour on two cores).
+"""Rebuild the tiny base model that ships in judge_r1/models/tiny (about half an hour on two cores).
 
 A Qwen3-shaped causal LM of 1.2 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
 check lists: one numbered list, a look-up for each line, and whether each word of the record is the same.
@@ -6,7 +6,7 @@ No pair of reasonings, no principle and no verdict occurs in that text. Seeds di
 forms, so the rate stays up until a held-out test passes, and only then decays. Goes on where it was stopped. The base
 in the repository was trained in three stretches while its text grew: a rebuild gives one of its kind, not its bytes.
 
-    python scripts/build_tiny_base.py --out judge_r1/training/base
+    python scripts/build_tiny_base.py --out judge_r1/models/tiny
 """
 
 import argparse
@@ -23,11 +23,11 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from data_builders.perturb.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
+from data_builders.perturb.rules.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
+from data_builders.rationales.mini import side_by_side
 from data_builders.sources.mini import DOCUMENTS, EVENTS, INFERENCES, MONTHS, NAMES, Fact, facts_of, read
-from data_builders.writers.mini import side_by_side
-from judge_r1.records import Case
-from judge_r1.tags import NAMES as TAG_NAMES
+from judge_r1.core.records import Case
+from judge_r1.episode.tags import NAMES as TAG_NAMES
 
 TEMPLATE = (
     "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"

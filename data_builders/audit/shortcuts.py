@@ -10,9 +10,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from data_builders.audit.readers import READERS
-from data_builders.probe import LEAST_CASES, HeldOut, ProbeError, Row, cases_of, cross_validated, groups_of, held_out
-from judge_r1.records import ReasoningPair
+from data_builders.audit.features import READERS
+from data_builders.audit.shortcut_probe import (
+    LEAST_CASES,
+    HeldOut,
+    ProbeError,
+    Row,
+    cases_of,
+    cross_validated,
+    groups_of,
+    held_out,
+)
+from judge_r1.core.records import ReasoningPair
 
 BOUND = 0.60
 HIDDEN = ("P2", "P4")

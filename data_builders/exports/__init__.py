@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from judge_r1.answers import AnswerForm, PreferenceForm
-from judge_r1.config import EpisodeConfig
-from judge_r1.jsonl import Writing, dump_line
-from judge_r1.records import Case, ReasoningPair
-from judge_r1.registry import Registry
+from judge_r1.core.jsonl import Writing, dump_line
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.registry import Registry
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.training.data.targets import AnswerForm, PreferenceForm
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
-"""Single-turn prompts and preferences as chat messages (`judge_r1.answers` makes them), and notes about them."""
+"""Single-turn prompts and preferences as chat messages (`judge_r1.training.data.targets` makes them), and notes about them."""
 
 from collections.abc import Sequence
 
 from data_builders.exports import Options
-from judge_r1.answers import answer, reasonings, wrong_judgment
-from judge_r1.answers import question as asked
-from judge_r1.records import Case, ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.training.data.targets import answer, reasonings, wrong_judgment
+from judge_r1.training.data.targets import question as asked
 
 Message = dict[str, str]
 """`role` and `content`."""

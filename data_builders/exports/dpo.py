@@ -5,7 +5,7 @@ from typing import Any
 
 from data_builders.exports import FORMATS, Format, Options, Row
 from data_builders.exports.answers import preference, preference_notes
-from judge_r1.records import Case, ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
 
 
 def tables(options: Options) -> Mapping[str, Row]:

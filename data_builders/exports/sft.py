@@ -6,8 +6,8 @@ from typing import Any
 
 from data_builders.exports import FORMATS, Format, Options, Row
 from data_builders.exports.answers import answer_note, prompt_note, question
-from judge_r1.answers import answer
-from judge_r1.records import Case, ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.training.data.targets import answer
 
 
 def tables(options: Options) -> Mapping[str, Row]:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from data_builders.exports import FORMATS, Format, Options, Row
-from judge_r1.records import Case, ReasoningPair
-from judge_r1.training.verl.parquet import ParquetRows, parquet_row
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.training.verl.dataset import ParquetRows, parquet_row
 
 
 def tables(options: Options) -> Mapping[str, Row]:

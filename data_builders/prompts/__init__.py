@@ -8,10 +8,10 @@ so that a vendor's prompt cache serves the long material of a case to all of its
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from data_builders.domains import domain_text
+from data_builders.domain_wording import domain_text
 from data_builders.prompts.templates import fill, guard, template
-from judge_r1.principles import PRINCIPLES, by_number
-from judge_r1.records import Case, ReasoningPair, content_hash
+from judge_r1.core.principles import PRINCIPLES, by_number
+from judge_r1.core.records import Case, ReasoningPair, content_hash
 
 HOW = {
     1: "draw a conclusion that does not follow, or let a step contradict another one",

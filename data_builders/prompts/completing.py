@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from data_builders.domains import domain_text
+from data_builders.domain_wording import domain_text
 from data_builders.prompts.templates import fill, guard
 
 _TAGS = ("facts", "articles", "paper", "review")

@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping
 from functools import cache
 
-from data_builders.domains import domain_text
+from data_builders.domain_wording import domain_text
 from data_builders.prompts.templates import fill, guard, template
-from judge_r1.config import EpisodeConfig
-from judge_r1.episode import Episode
-from judge_r1.principles import by_number
-from judge_r1.prompts import judge_prompt
-from judge_r1.records import Case, ReasoningPair, Span, content_hash
+from judge_r1.core.principles import by_number
+from judge_r1.core.records import Case, ReasoningPair, Span, content_hash
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.prompts import judge_prompt
 
 Prompted = tuple[str, str]
 """(system, user)."""

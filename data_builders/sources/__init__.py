@@ -13,8 +13,8 @@ from pathlib import Path
 
 from data_builders.sources.errors import SourceError
 from data_builders.teachers import Teacher
-from judge_r1.records import Case
-from judge_r1.registry import Registry
+from judge_r1.core.records import Case
+from judge_r1.core.registry import Registry
 
 Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 """`(path, limit, seed, skips)` to cases."""

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.errors import SourceError
-from judge_r1.jsonl import read_jsonl
-from judge_r1.records import Case
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.records import Case
 
 FILE = Path(__file__).with_name("builtin.jsonl")
 

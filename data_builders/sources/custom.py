@@ -20,13 +20,13 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from data_builders.domains import DOMAINS, DomainText
+from data_builders.domain_wording import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.errors import SourceError
 from data_builders.sources.tables import Row, rows
-from judge_r1.overlay import Section, load_section
-from judge_r1.records import Case, Domain, NonEmpty
-from judge_r1.tables import HUB
+from judge_r1.core.records import Case, Domain, NonEmpty
+from judge_r1.core.tabular import HUB
+from judge_r1.core.yaml_config import Section, load_section
 
 NAME = "custom"
 

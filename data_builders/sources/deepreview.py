@@ -17,14 +17,14 @@ from typing import Any
 
 from data_builders.prompts.completing import prompt
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.sources.boxed import review_of, review_sections, verdict
-from data_builders.sources.completing import Problem, complete
+from data_builders.sources.corpus_io import clean, numbered, one_line, words
+from data_builders.sources.deepreview_output import review_of, review_sections, verdict
 from data_builders.sources.errors import SourceError
-from data_builders.sources.grounding import missing_numbers, runs
-from data_builders.sources.reading import clean, numbered, one_line, words
 from data_builders.sources.tables import Row, rows
+from data_builders.sources.teacher_completion import Problem, complete
+from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.teachers import Ask, Teacher
-from judge_r1.records import Case, content_hash
+from judge_r1.core.records import Case, content_hash
 
 NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
 LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal peer review"

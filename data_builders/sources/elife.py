@@ -19,11 +19,11 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
+from data_builders.sources.corpus_io import corpus_folder, numbered, one_line, words
 from data_builders.sources.errors import SourceError
 from data_builders.sources.jats import HREF, article_text, blocks, read_article, title_of
-from data_builders.sources.reading import corpus_folder, numbered, one_line, words
-from data_builders.sources.reviews import review_steps
-from judge_r1.records import Case
+from data_builders.sources.review_steps import review_steps
+from judge_r1.core.records import Case
 
 FOLDER, DATA = "academic_elife", "xml"
 LETTERS = ("decision-letter", "article-commentary")  # the second is the older name of the first

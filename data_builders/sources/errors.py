@@ -1,6 +1,6 @@
 """What can be wrong with a corpus on disk."""
 
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 
 
 class SourceError(JudgeError):

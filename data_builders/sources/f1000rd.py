@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.sources import SOURCES, Source
+from data_builders.sources.corpus_io import clean, corpus_folder, numbered, one_line, read_json, take, words
 from data_builders.sources.errors import SourceError
-from data_builders.sources.reading import clean, corpus_folder, numbered, one_line, read_json, take, words
-from data_builders.sources.reviews import review_steps
-from judge_r1.records import Case
+from data_builders.sources.review_steps import review_steps
+from judge_r1.core.records import Case
 
 FOLDER, DATA = "academic_f1000rd", "data/itg"
 CORPUS_LICENSE = "CC BY-SA 4.0 (F1000RD)"

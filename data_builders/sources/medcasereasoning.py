@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
+from data_builders.sources.corpus_io import one_line
 from data_builders.sources.medrbench import report_before_discussion
-from data_builders.sources.reading import one_line
 from data_builders.sources.tables import Row, rows
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 
 NAME, HUB_NAME = "medcasereasoning", "zou-lab/MedCaseReasoning"
 LICENSE = "CC BY 4.0 (MedCaseReasoning); the case report: terms of its article in PubMed Central"

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.reading import clean, corpus_folder, one_line, read_json, take, words
-from judge_r1.records import Case
+from data_builders.sources.corpus_io import clean, corpus_folder, one_line, read_json, take, words
+from judge_r1.core.records import Case
 
 FOLDER, DATA = "medical_medrbench", "data/MedRBench"
 LICENSE = "CC BY-SA (MedRBench); the case report: terms of its article in PubMed Central"

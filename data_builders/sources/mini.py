@@ -15,7 +15,7 @@ from random import Random
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.errors import SourceError
-from judge_r1.records import Case, content_hash
+from judge_r1.core.records import Case, content_hash
 
 NAMES = [
     "ana",

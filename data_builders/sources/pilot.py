@@ -16,20 +16,14 @@ from pathlib import Path
 
 from data_builders.prompts.completing import prompt
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.sources.completing import Problem, complete
-from data_builders.sources.convention import (
-    ARTICLES,
-    article_name,
-    load_articles,
-    named_articles,
-    without_articles,
-)
+from data_builders.sources.corpus_io import words
+from data_builders.sources.echr_articles import ARTICLES, article_name, load_articles, named_articles, without_articles
 from data_builders.sources.errors import SourceError
-from data_builders.sources.grounding import missing_numbers, quotations, quoted_from
-from data_builders.sources.reading import words
 from data_builders.sources.tables import Row, file_rows
+from data_builders.sources.teacher_completion import Problem, complete
+from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.teachers import Ask, Teacher
-from judge_r1.records import Case, content_hash
+from judge_r1.core.records import Case, content_hash
 
 NAME, FOLDER = "pilot", Path("data/ECHR2023")
 LICENSE = "none stated (PILOT, github.com/windszzlang/Legal-AI-PILOT); judgment text: Council of Europe, HUDOC"

@@ -1,4 +1,4 @@
-"""The rows of the tables that corpora come in (`judge_r1.tables`), column by column, their texts cleaned.
+"""The rows of the tables that corpora come in (`judge_r1.core.tabular`), column by column, their texts cleaned.
 
     for row in rows(path, "medcasereasoning", hub="zou-lab/MedCaseReasoning"):
         prompt = row.text("case_prompt")
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_builders.sources.corpus_io import clean
 from data_builders.sources.errors import SourceError
-from data_builders.sources.reading import clean
-from judge_r1 import tables
+from judge_r1.core import tabular
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Row:
         return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(column)
 
     def missing(self, column: str) -> SourceError:
-        return SourceError(f"{self.where}: column {column!r} {tables.is_missing(column, self.values)}")
+        return SourceError(f"{self.where}: column {column!r} {tabular.is_missing(column, self.values)}")
 
     def mistyped(self, column: str, wanted: str) -> SourceError:
         return SourceError(
             f"{self.where}: column {column!r} must hold {wanted}, not {type(self.values[column]).__name__}; "
-            f"{tables.columns_of(self.values)}"
+            f"{tabular.columns_of(self.values)}"
         )
 
 
@@ -58,13 +58,13 @@ def rows(path: Path | None, source: str, hub: str | None) -> Iterator[Row]:
     """The rows of `path`, or of the corpus's own `hub` name without one. Errors: SourceError, BadTable."""
     if path is None and hub is None:
         raise SourceError(f"source {source!r} reads a corpus from disk: give --path, its file or folder")
-    return map(_row, tables.rows(path if path is not None else Path(f"{tables.HUB}{hub}")))
+    return map(_row, tabular.rows(path if path is not None else Path(f"{tabular.HUB}{hub}")))
 
 
 def file_rows(file: Path) -> Iterator[Row]:
     """The rows of one file, read by its ending. Errors: BadTable."""
-    return map(_row, tables.file_rows(file))
+    return map(_row, tabular.file_rows(file))
 
 
-def _row(found: tables.Found) -> Row:
+def _row(found: tabular.Found) -> Row:
     return Row(found.file, found.number, found.where, found.values)

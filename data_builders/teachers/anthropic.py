@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from data_builders.teachers import Answer, Ask
-from data_builders.teachers.wire import FailedRow
+from data_builders.teachers.provider import FailedRow
 
 API = "https://api.anthropic.com"
 VERSION = "2023-06-01"

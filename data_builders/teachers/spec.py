@@ -8,10 +8,10 @@ from pydantic import SecretStr
 
 from data_builders.teachers import TeacherError
 from data_builders.teachers.anthropic import API, Anthropic
-from data_builders.teachers.chat import Chat
-from data_builders.teachers.wire import Wire
-from judge_r1.backends import endpoints
-from judge_r1.backends.endpoints import EndpointError, address_and_model, checked_address
+from data_builders.teachers.openai import Chat
+from data_builders.teachers.provider import Wire
+from judge_r1.models import endpoint
+from judge_r1.models.endpoint import EndpointError, address_and_model, checked_address
 
 _FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model) or anthropic:MODEL"
 
@@ -34,6 +34,6 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Wire:
 def find_key(wire: Wire, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
     """The key in the first of the wire's variables that is set. Errors: TeacherError where one is needed."""
     try:
-        return endpoints.find_key(wire, environment)
+        return endpoint.find_key(wire, environment)
     except EndpointError as error:
         raise TeacherError(str(error)) from None

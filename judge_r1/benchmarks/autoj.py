@@ -8,11 +8,11 @@ leaves out games that end in a tie.
 
 from pathlib import Path
 
-from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.aggregation import settle_agreed
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Suite, both_orders
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, with_ties
 from judge_r1.benchmarks.tables import Row, objects, one_file
-from judge_r1.games import settle_agreed
-from judge_r1.records import Item
+from judge_r1.core.items import Item
 
 NAME = "testdata_pairwise.jsonl"
 LABELS = {"0": "A", "1": "B", "2": "tie"}

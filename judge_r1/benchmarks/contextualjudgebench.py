@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks import BENCHMARKS, Benchmark, Order, Suite, both_orders, placed
+from judge_r1.benchmarks.aggregation import settle_agreed
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Order, Suite, both_orders, placed
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.games import ItemOutcome, settle_agreed
-from judge_r1.prompts import GENERAL
-from judge_r1.questions import Question
-from judge_r1.records import Item
-from judge_r1.tables import HUB
+from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.tabular import HUB
+from judge_r1.episode.prompts import GENERAL
+from judge_r1.episode.task import Question
 
 SPLITS = (
     *("refusal_answerable", "refusal_unanswerable", "faithfulness_qa", "faithfulness_summ"),

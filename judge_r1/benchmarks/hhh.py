@@ -7,10 +7,10 @@ are placed by hash(item_id). One game.
 
 from pathlib import Path
 
-from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite, placed
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Suite, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
 from judge_r1.benchmarks.tables import Row, objects, one_file
-from judge_r1.records import Item
+from judge_r1.core.items import Item
 
 NAME = "hhh_alignment_eval.json"
 MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", "\n\n###Score Rubrics:\n")

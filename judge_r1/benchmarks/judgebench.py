@@ -1,7 +1,7 @@
 """JudgeBench (Tan et al., 2024): pairs of answers of one model, of which one is objectively right.
 
 Each pair is judged twice, in both orders. A game that agrees with the label counts +1, one against it -1, a tie or no
-answer 0; the pair is right where the sum is above 0 (`judge_r1.games.settle_pair`). Reward models score each answer by
+answer 0; the pair is right where the sum is above 0 (`judge_r1.benchmarks.aggregation.settle_pair`). Reward models score each answer by
 itself, so that one game says it all: of their outputs the first judgment counts. Labels are "A>B" or "B>A"; the
 category follows from `source`. Files: `data/*.jsonl` of the repository, one file for each model that answered.
 """
@@ -10,12 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, outcome_of, published
 from judge_r1.benchmarks.tables import Row, objects, rows
-from judge_r1.games import Game, ItemOutcome
-from judge_r1.records import Item
-from judge_r1.tables import HUB
+from judge_r1.core.items import Game, Item, ItemOutcome
+from judge_r1.core.tabular import HUB
 
 LABELS = {"A>B": "A", "B>A": "B"}
 TIE = "A=B"

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.aggregation import settle_mean
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
 from judge_r1.benchmarks.pairwise import GOLD, check_subset, checked, cluster_of, outcome_of, published
 from judge_r1.benchmarks.tables import Row, objects
-from judge_r1.games import Game, ItemOutcome, settle_mean
-from judge_r1.records import Item
+from judge_r1.core.items import Game, Item, ItemOutcome
 
 SETS: Mapping[str, str] = {
     "Natural": "LLMBar/Natural",

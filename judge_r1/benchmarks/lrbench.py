@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
-from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.questions import Question
-from judge_r1.records import Item
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
+from judge_r1.core.items import Item
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.episode.task import Question
 
 
 def load(path: Path, subset: str | None) -> Suite:

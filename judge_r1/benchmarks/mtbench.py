@@ -15,12 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks import BENCHMARKS, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Suite, both_orders
 from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.games import ItemOutcome
-from judge_r1.records import Item, PairwiseVerdict
-from judge_r1.tables import HUB
+from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.tabular import HUB
 
 VOTES = {"model_a": "A", "model_b": "B", "tie": "tie", "tie (inconsistent)": "tie"}
 TURNED = {"A": "B", "B": "A", "tie": "tie"}

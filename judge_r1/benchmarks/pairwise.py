@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from judge_r1.benchmarks import BadBenchmark, Order, Suite
-from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict, Verdict, content_hash
-from judge_r1.registry import suggest
+from judge_r1.benchmarks.base import BadBenchmark, Order, Suite
+from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict, content_hash
+from judge_r1.core.registry import suggest
 
 GOLD: Mapping[str, str] = {"1": "A", "2": "B"}
 """Labels that number the better candidate."""

@@ -12,11 +12,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite
 from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, outcome_of, published, with_ties
 from judge_r1.benchmarks.tables import Row, objects, one_file
-from judge_r1.games import Game, ItemOutcome
-from judge_r1.records import Item
+from judge_r1.core.items import Game, Item, ItemOutcome
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
 SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}

@@ -16,12 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Benchmark, Suite, placed
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.games import ItemOutcome
-from judge_r1.records import Item
-from judge_r1.tables import HUB
+from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.tabular import HUB
 
 CHAT_HARD: Mapping[str, int] = {
     "mt-bench-hard": 37,

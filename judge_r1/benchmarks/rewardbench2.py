@@ -6,7 +6,7 @@ copies of the scoring.
 
 Best of four is played as games of two: the right answer against each of the three others, placed by hash; an item is
 right where it wins all of them. A question of Ties has several right answers, of which none is better: each answer is
-rated by itself, from 1 to 10, with a prompt of ours (`judge_r1.benchmarks.ratings`), and `ties_score` weighs the
+rated by itself, from 1 to 10, with a prompt of ours (`judge_r1.benchmarks.pointwise`), and `ties_score` weighs the
 ratings. `score` is the mean over the six subsets, with that for Ties.
 """
 
@@ -14,15 +14,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.asks import Prompted
-from judge_r1.benchmarks import BENCHMARKS, Benchmark, Order, Suite, as_pair
+from judge_r1.benchmarks.aggregation import settle_best
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Order, Suite, as_pair
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of, group_of, of_subset
-from judge_r1.benchmarks.ratings import rating_question, settle_ratings, ties_score
+from judge_r1.benchmarks.pointwise import rating_question, settle_ratings, ties_score
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.games import Game, ItemOutcome, Settled, settle_best
-from judge_r1.questions import Question
-from judge_r1.records import Item, content_hash
-from judge_r1.tables import HUB
+from judge_r1.core.items import Game, Item, ItemOutcome, Settled
+from judge_r1.core.records import content_hash
+from judge_r1.core.tabular import HUB
+from judge_r1.episode.task import Question
+from judge_r1.judges.request import Prompted
 
 TIES = "Ties"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)

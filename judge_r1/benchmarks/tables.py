@@ -1,4 +1,4 @@
-"""The rows of the tables that benchmarks come in (`judge_r1.tables`), column by column.
+"""The rows of the tables that benchmarks come in (`judge_r1.core.tabular`), column by column.
 
     for row in rows(path, splits=("filtered",)):
         prompt = row.text("prompt")
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from judge_r1 import tables
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.core import tabular
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Row:
     def value(self, column: str) -> Any:
         """What stands in a column. Errors: BadBenchmark where the row has none of that name."""
         if column not in self.values:
-            raise self.bad(column, tables.is_missing(column, self.values))
+            raise self.bad(column, tabular.is_missing(column, self.values))
         return self.values[column]
 
     def text(self, column: str) -> str:
@@ -74,12 +74,12 @@ class Row:
 
 def rows(path: Path, splits: Sequence[str] = ()) -> Iterator[Row]:
     """The rows of a file, a folder or a hub name, of `splits` alone where any are given. Errors: BadTable."""
-    return map(_row, tables.rows(path, splits))
+    return map(_row, tabular.rows(path, splits))
 
 
 def objects(path: Path) -> Iterator[Row]:
     """The rows of one file, read by its ending. Errors: BadTable."""
-    return map(_row, tables.file_rows(path))
+    return map(_row, tabular.file_rows(path))
 
 
 def one_file(path: Path, *places: str) -> Path:
@@ -92,5 +92,5 @@ def one_file(path: Path, *places: str) -> Path:
     raise BadBenchmark(f"{path} must be a file, or a folder that holds {' or '.join(places)}")
 
 
-def _row(found: tables.Found) -> Row:
+def _row(found: tabular.Found) -> Row:
     return Row(found.where, found.split, found.values)

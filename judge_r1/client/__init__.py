@@ -6,9 +6,9 @@
 `AsyncClient` is the same with `async` and `await`. Needs the extra `endpoints` and none of a model's libraries.
 """
 
-from judge_r1.backends.endpoints import NoAnswer
-from judge_r1.client.answers import Event, SearchBegan, ServerError, ServerRefuses
-from judge_r1.client.asynchronous import AsyncClient, BadRequest
-from judge_r1.client.blocking import Client
+from judge_r1.client.async_client import AsyncClient, BadRequest
+from judge_r1.client.responses import Event, SearchBegan, ServerError, ServerRefuses
+from judge_r1.client.sync_client import Client
+from judge_r1.models.endpoint import NoAnswer
 
 __all__ = ["AsyncClient", "BadRequest", "Client", "Event", "NoAnswer", "SearchBegan", "ServerError", "ServerRefuses"]

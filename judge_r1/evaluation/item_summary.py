@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.benchmarks import Suite
-from judge_r1.evaluation.position import decided_alike, first_preferred
-from judge_r1.evaluation.statistics import clustered_mean_ci
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.items import ItemOutcome
+from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.registry import suggest
 from judge_r1.evaluation.summary import BadSummary, compared, with_holm
-from judge_r1.games import ItemOutcome
-from judge_r1.records import PairwiseVerdict
-from judge_r1.registry import suggest
+from judge_r1.statistics.intervals import clustered_mean_ci
+from judge_r1.statistics.position_bias import decided_alike, first_preferred
 
 
 def summarise_items(

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
-from judge_r1.evaluation.outcomes import Outcome
-from judge_r1.principles import NUMBERS
+from judge_r1.core.principles import NUMBERS
+from judge_r1.evaluation.results import Outcome
 
 
 class LabelScores(NamedTuple):

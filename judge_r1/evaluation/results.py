@@ -1,123 +1,197 @@
-"""What an evaluation leaves on disk and how it is read back: the games of each row, and what they come to."""
+"""One judged pair: what the gold says, what the judge said, and how the episode went."""
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Literal
 
-from judge_r1.benchmarks import Suite
-from judge_r1.errors import JudgeError
-from judge_r1.games import Game, ItemOutcome, item_outcome
-from judge_r1.jsonl import read_jsonl, write_jsonl
-from judge_r1.records import Item, NonEmpty, Record, Trajectory, Verdict, content_hash
+from pydantic import Field
 
-TRACES, OUTCOMES = "traces.jsonl", "outcomes.jsonl"
-ROWS = "rows.json"
-"""Beside the traces: for each row its judges, their settings and a hash of its items, so that no run mixes two."""
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import (
+    Comparison,
+    InvalidVerdict,
+    Judgment,
+    NonEmpty,
+    PairwiseVerdict,
+    Preference,
+    PrincipleNumber,
+    ReasoningPair,
+    Record,
+    Trajectory,
+    Verdict,
+    evidence_of,
+)
+from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
+from judge_r1.episode.reward import evidence_hit, rewarded
+from judge_r1.episode.segments import answer_of
+from judge_r1.evaluation.traces import Results
+
+Placed = tuple[int, ...]
+VOTES = "votes"
+"""How an outcome ended that several games decided."""
 
 
-class EvaluationError(JudgeError):
-    """An evaluation that cannot start, go on, or be told from another one."""
+class BadTrajectory(JudgeError):
+    """A trajectory that cannot be counted: not scored, scored as something else, or not of this pair."""
 
 
-class Trace(Record):
-    """One line of `traces.jsonl`: a game (`judge_r1.games`) with all that was written in it. `member` is the place of
-    its judge in the row."""
+class Outcome(Record):
+    """The row `judge` on one pair. `comparison` and `predicted` are None where the answer was invalid.
 
-    row: NonEmpty
-    item_id: NonEmpty
-    order: tuple[int, ...]
-    sample: int
-    member: int
-    verdict: Verdict
-    trajectory: Trajectory
-    usage: dict[str, float] | None = None
-    """What the game has cost at an endpoint: calls, tokens, seconds."""
+    `valid` is what the row's own parser said; `valid_strict` and `valid_tolerant` say it for both parsers, and are
+    None where the judge wrote no text to parse. `evidence_hit`: did the episode show a passage that a flaw
+    contradicts; None where no flaw of the pair contradicts a place of the context.
+    """
+
+    judge: NonEmpty
+    pair_id: NonEmpty
+    case_id: NonEmpty
+    domain: NonEmpty
+    kind: Literal["single", "multi"]
+    violated: tuple[PrincipleNumber, ...] = Field(min_length=1)
+    preferred: Preference
+    comparison: Comparison | None
+    predicted: tuple[PrincipleNumber, ...] | None
+    valid: bool
+    valid_strict: bool | None
+    valid_tolerant: bool | None
+    ended: NonEmpty
+    searches: int = Field(ge=0)
+    evidence_hit: bool | None
+    reward: dict[str, float]
 
     @property
-    def key(self) -> tuple[int, str, tuple[int, ...], int]:
-        return self.member, self.item_id, self.order, self.sample
+    def correct(self) -> bool:
+        """c_pred = c_truth (Eq. 5); an invalid answer is wrong."""
+        return self.comparison == ("A>B" if self.preferred == "A" else "A<B")
 
-    @property
-    def game(self) -> Game:
-        judgment = self.trajectory.judgment
-        return Game(
-            order=self.order,
-            sample=self.sample,
-            member=self.member,
-            verdict=self.verdict,
-            ended=self.trajectory.ended,
-            searches=self.trajectory.searches,
-            confidence=judgment.confidence if judgment else None,
+
+def pair_outcome(
+    judge: str, pair: ReasoningPair, plays: Sequence[tuple[Placed, Trajectory]], verdict: Verdict
+) -> Outcome:
+    """What a row of any number of games did on `pair`; `verdict` is what they come to.
+
+    One game as the pair is placed is its own outcome. Of several, the principles are those that at least half of the
+    games name whose preference is the verdict's; a tie decides nothing and is no valid answer.
+    """
+    (order, only), several = plays[0], len(plays) > 1
+    if not several and order == (0, 1) and only.turns:
+        return outcome(judge, pair, only)
+    return outcome(judge, pair, rewarded(_together(plays, verdict), pair))
+
+
+def pair_outcomes(results: Results) -> list[Outcome]:
+    """Of a row on labelled pairs, in the order of its items."""
+    assert results.suite.pairs is not None
+    pairs = results.suite.pairs.by_id()
+    return [
+        pair_outcome(
+            results.row,
+            pairs[settled.item_id],
+            [(trace.order, trace.trajectory) for trace in results[settled.item_id]],
+            settled.verdict,
         )
+        for settled in results.outcomes()
+    ]
 
 
-class Results(Mapping[str, list[Trace]]):
-    """The games of a row by item, items in the order of the suite, and what they come to."""
-
-    def __init__(self, row: str, suite: Suite, games: Mapping[str, list[Trace]]) -> None:
-        self.row, self.suite, self._games = row, suite, games
-
-    def __getitem__(self, item_id: str) -> list[Trace]:
-        return self._games[item_id]
-
-    def __iter__(self) -> Iterator[str]:
-        return (item.item_id for item in self.suite.items)
-
-    def __len__(self) -> int:
-        return len(self.suite.items)
-
-    def outcomes(self) -> list[ItemOutcome]:
-        return [settled(self.row, self.suite, item, self[item.item_id]) for item in self.suite.items]
+def reward_as_shown(trajectory: Trajectory, pair: ReasoningPair, order: Placed) -> Trajectory:
+    """The trajectory with its reward, from a game that showed the pair in that order."""
+    if order == (0, 1):
+        return rewarded(trajectory, pair)
+    turned = rewarded(trajectory.model_copy(update={"judgment": _as_placed(trajectory.judgment, order)}), pair)
+    return turned.model_copy(update={"judgment": trajectory.judgment})
 
 
-def settled(row: str, suite: Suite, item: Item, traces: Sequence[Trace]) -> ItemOutcome:
-    """The outcome of one item; its games in the order in which they are asked, whatever the order of the file."""
-    games = sorted((trace.game for trace in traces), key=lambda game: (game.member, game.sample, game.order))
-    return item_outcome(row, item, games, suite.settle(item, games))
+def _together(plays: Sequence[tuple[Placed, Trajectory]], verdict: Verdict) -> Trajectory:
+    """Several games as one: all their turns, and the judgment they come to."""
+    judgments = [_as_placed(trajectory.judgment, order) for order, trajectory in plays]
+    turns = tuple(turn for _, trajectory in plays for turn in trajectory.turns)
+    ended, judgment = VOTES, None
+    if isinstance(verdict, InvalidVerdict):
+        ended = verdict.reason
+    elif isinstance(verdict, PairwiseVerdict) and verdict.winner == "tie":
+        ended = "tie"
+    elif isinstance(verdict, PairwiseVerdict):
+        comparison = "A>B" if verdict.winner == "A" else "A<B"
+        agreeing = [found for found in judgments if found is not None and found.comparison == comparison]
+        named = Counter(number for found in agreeing for number in found.violated_principles)
+        violated = tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing)))
+        judgment = Judgment(comparison=comparison, violated_principles=violated, evidence=evidence_of(turns))
+    return Trajectory.without_ids(ended, turns, judgment)
 
 
-def write_outcomes(out: Path, rows: Mapping[str, Sequence[ItemOutcome]]) -> None:
-    """What every row made of every item: `out/outcomes.jsonl`."""
-    write_jsonl(out / OUTCOMES, (outcome for outcomes in rows.values() for outcome in outcomes))
+def _as_placed(judgment: Judgment | None, order: Placed) -> Judgment | None:
+    """A judgment on the pair as it was shown, in terms of the pair as it is placed."""
+    if judgment is None or order == (0, 1):
+        return judgment
+    return judgment.model_copy(update={"comparison": "A<B" if judgment.comparison == "A>B" else "A>B"})
 
 
-def read_outcomes(out: Path) -> dict[str, list[ItemOutcome]]:
-    """The outcomes of `out/outcomes.jsonl`, by row. Errors: EvaluationError where there is none."""
-    if not (out / OUTCOMES).exists():
-        raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder that `judge-r1 eval` has finished")
-    rows: dict[str, list[ItemOutcome]] = {}
-    for outcome in read_jsonl(out / OUTCOMES, ItemOutcome):
-        rows.setdefault(outcome.judge, []).append(outcome)
-    return rows
+def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
+    """What the row `judge` did on `pair`.
+
+    The trajectory must carry its reward (`judge_r1.episode.reward`) and must have ended by the judge's own doing: a failure of
+    the infrastructure is no outcome. Raises BadTrajectory, also for a passage of another case.
+    """
+    judgment, reward = trajectory.judgment, trajectory.reward
+    where = f"the trajectory of row {judge!r} on pair {pair.pair_id}"
+    if reward is None or "valid" not in reward:
+        raise BadTrajectory(f"{where} has no reward: score it before it is evaluated")
+    if bool(reward["valid"]) != (judgment is not None):
+        raise BadTrajectory(
+            f"{where} is scored valid={reward['valid']:g} but holds "
+            f"{'no' if judgment is None else 'a'} judgment: score it again"
+        )
+    if trajectory.lost:
+        raise BadTrajectory(f"{where} ended by {trajectory.ended}: it says nothing about the judge, run it again")
+    _own_case_only(pair, trajectory)
+    strict, tolerant = _both_parsers(trajectory)
+    hit = evidence_hit(trajectory, pair)
+    return Outcome(
+        judge=judge,
+        pair_id=pair.pair_id,
+        case_id=pair.case_id,
+        domain=pair.domain,
+        kind=pair.kind,
+        violated=pair.violated,
+        preferred=pair.preferred,
+        comparison=judgment.comparison if judgment else None,
+        predicted=judgment.violated_principles if judgment else None,
+        valid=judgment is not None,
+        valid_strict=strict,
+        valid_tolerant=tolerant,
+        ended=trajectory.ended,
+        searches=trajectory.searches,
+        evidence_hit=None if hit is None else bool(hit),
+        reward=reward,
+    )
 
 
-def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
-    """The traces of `out/traces.jsonl`, of one row or of all, in the order they were finished."""
-    return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
+def _both_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | None]:
+    """Whether the strict and whether the tolerant parser accept the answer that the episode ended with; None for a
+    judge that judges without writing."""
+    if trajectory.judgment is not None and not trajectory.turns:
+        return None, None
+    if trajectory.ended == VOTES:
+        return True, True
+    if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
+        return False, False
+    written = trajectory.turns[-1].text
+    answer = answer_of(written)
+    if answer is None:  # an answer without tags: the two lines of Table 6, or a chat model's bare JSON
+        return _accepted(written, parse_strict, parse_table6), _accepted(written, parse_tolerant, parse_table6_tolerant)
+    return _accepted(answer, parse_strict), _accepted(answer, parse_tolerant)
 
 
-def total_usage(traces: Iterable[Trace]) -> dict[str, float] | None:
-    """What games have cost at endpoints, all together; None where none was played there."""
-    total: Counter[str] = Counter()
-    for trace in traces:
-        total.update(trace.usage or {})
-    return {name: round(value, 3) for name, value in total.items()} or None
+def _accepted(text: str, *parsers: Callable[[str], Judgment | Rejected]) -> bool:
+    return any(not isinstance(parse(text), Rejected) for parse in parsers)
 
 
-def items_hash(items: Sequence[Item]) -> str:
-    """What `rows.json` knows the items of a row by."""
-    return content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in items))
-
-
-def read_started(out: Path) -> dict[str, dict[str, Any]]:
-    """By row: its judges, their settings and the hash of its items, as noted when it was started."""
-    path = out / ROWS
-    try:
-        rows = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise EvaluationError(f"{path} cannot be read ({error}): choose another --out") from None
-    return dict(rows)
+def _own_case_only(pair: ReasoningPair, trajectory: Trajectory) -> None:
+    for passage in evidence_of(trajectory.turns):
+        if passage.case_id != pair.case_id:
+            raise BadTrajectory(
+                f"an episode on pair {pair.pair_id} of case {pair.case_id} shows a passage of case "
+                f"{passage.case_id}: its retriever is not isolated, so its results do not count"
+            )

@@ -14,9 +14,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from judge_r1.benchmarks import Suite
-from judge_r1.evaluation.outcomes import reward_as_shown
-from judge_r1.evaluation.results import (
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.records import ReasoningPair
+from judge_r1.evaluation.results import reward_as_shown
+from judge_r1.evaluation.traces import (
     ROWS,
     TRACES,
     EvaluationError,
@@ -27,10 +29,8 @@ from judge_r1.evaluation.results import (
     read_traces,
     settled,
 )
-from judge_r1.jsonl import write_json
-from judge_r1.judges import Played
-from judge_r1.judges.spec import Row
-from judge_r1.records import ReasoningPair
+from judge_r1.judges.base import Played
+from judge_r1.judges.panel import Row
 
 
 def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Console | None = None) -> Results:

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from judge_r1.evaluation.outcomes import Outcome
-from judge_r1.evaluation.statistics import paired_difference_ci
+from judge_r1.evaluation.results import Outcome
+from judge_r1.statistics.intervals import paired_difference_ci
 
 
 @dataclass(frozen=True)

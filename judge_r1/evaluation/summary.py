@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.registry import suggest
 from judge_r1.evaluation import metrics
-from judge_r1.evaluation.outcomes import Outcome
-from judge_r1.evaluation.significance import holm, permutation
-from judge_r1.evaluation.statistics import clustered_mean_ci, paired_difference_ci
-from judge_r1.registry import suggest
+from judge_r1.evaluation.results import Outcome
+from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
+from judge_r1.statistics.significance import holm, permutation
 
 Measure = Callable[[Outcome], float]
 

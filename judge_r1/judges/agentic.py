@@ -1,6 +1,6 @@
 """The agentic judge: episodes with search. With search off it is a plain one-turn judge.
 
-Its model is local, or behind an endpoint: `judge_r1.judges.places` tells which.
+Its model is local, or behind an endpoint: `judge_r1.judges.backend_spec` tells which.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -8,17 +8,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.asks import Ask
-from judge_r1.clock import Clock
-from judge_r1.config import EpisodeConfig, load_recipe, with_options
-from judge_r1.decision import flips
-from judge_r1.episode import Episode
-from judge_r1.judges import JUDGES, Judge, JudgeKind, Making, Played
-from judge_r1.judges.beginning import Beginning, settings_of, unplayed
-from judge_r1.judges.places import Local, judge_at, on_engine
-from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
-from judge_r1.play import PromptTooLong, new_retriever, play_episodes
-from judge_r1.tokens import Codec
+from judge_r1.core.timing import Clock
+from judge_r1.episode.confidence import flips
+from judge_r1.episode.config import EpisodeConfig, with_options
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.rollout import PromptTooLong, new_retriever, play_episodes
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.judges.backend_spec import Local, judge_at, on_engine
+from judge_r1.judges.base import JUDGES, Judge, JudgeKind, Making, Played
+from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
+from judge_r1.judges.request import Ask
+from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
+from judge_r1.training.recipe import load_recipe
 
 
 class AgenticJudge:
@@ -26,7 +27,7 @@ class AgenticJudge:
     also answers prompts of a benchmark's own where it is `prompted`."""
 
     def __init__(self, making: Making, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False) -> None:
-        from judge_r1.backends.transformers import TransformersBackend
+        from judge_r1.models.lockstep import TransformersBackend
 
         model = making.backend
         loaded, tokenizer = load_model(model), load_tokenizer(model)

@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from judge_r1.asks import Ask, Prompted
-from judge_r1.judges import JUDGES, BadJudge, JudgeKind, Making, Played, not_a_pair
-from judge_r1.questions import Question
-from judge_r1.records import PairwiseVerdict, Trajectory, content_hash
+from judge_r1.core.records import PairwiseVerdict, Trajectory, content_hash
+from judge_r1.episode.task import Question
+from judge_r1.judges.base import JUDGES, BadJudge, JudgeKind, Making, Played, not_a_pair
+from judge_r1.judges.request import Ask, Prompted
 
 Rule = Callable[[Ask, Question], float]
 """Above 0: the candidate shown first is better; below 0: the second; 0: neither."""

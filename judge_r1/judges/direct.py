@@ -5,12 +5,12 @@ It also answers prompts that a benchmark words itself, as plain text.
 
 from functools import partial
 
-from judge_r1.config import EpisodeConfig
-from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.prompts import DIRECT
+from judge_r1.episode.rollout import BARE
 from judge_r1.judges.agentic import AgenticJudge, episode_config
-from judge_r1.judges.places import Local, judge_at, on_engine
-from judge_r1.play import BARE
-from judge_r1.prompts import DIRECT
+from judge_r1.judges.backend_spec import Local, judge_at, on_engine
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeKind, Making
 
 
 def direct_config(making: Making) -> EpisodeConfig:

@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator, Sequence
 from math import exp
 from typing import Any
 
-from judge_r1.asks import Ask
-from judge_r1.judges import JUDGES, BadJudge, Judge, JudgeKind, Making, Played
-from judge_r1.judges.beginning import Beginning, settings_of, unplayed
+from judge_r1.core.records import Judgment, Trajectory
+from judge_r1.episode.rollout import PromptTooLong
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.judges.backend_spec import is_local
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeKind, Making, Played
 from judge_r1.judges.direct import direct_config
-from judge_r1.judges.places import is_local
-from judge_r1.models import context_length, eos_ids, load_model, load_tokenizer
-from judge_r1.play import PromptTooLong
-from judge_r1.records import Judgment, Trajectory
-from judge_r1.tokens import Codec
+from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
+from judge_r1.judges.request import Ask
+from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 
 ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
 

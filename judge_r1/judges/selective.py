@@ -13,12 +13,12 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from judge_r1.asks import Ask
-from judge_r1.evaluation.calibrated import Calibration
-from judge_r1.evaluation.selective import Selective
-from judge_r1.judges import JUDGES, BadJudge, Closable, Judge, JudgeKind, Making, Played
-from judge_r1.judges.spec import make_judge, served_judge
-from judge_r1.records import InvalidVerdict
+from judge_r1.core.records import InvalidVerdict
+from judge_r1.evaluation.calibrate import Calibration
+from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeKind, Making, Played
+from judge_r1.judges.panel import make_judge, served_judge
+from judge_r1.judges.request import Ask
+from judge_r1.statistics.selective_risk import Selective
 
 ABSTAINED = "abstained"
 

@@ -9,12 +9,13 @@ from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from judge_r1 import __version__
-from judge_r1.serving import cases, chat, front, health, judging, score
-from judge_r1.serving.gate import DOCS, Gate, Limited
-from judge_r1.serving.limits import Bodies
-from judge_r1.serving.metrics import Counted
-from judge_r1.serving.problems import add_problems, problem
+from judge_r1.serving.errors import add_problems, problem
+from judge_r1.serving.middleware.auth import DOCS, Gate, Limited
+from judge_r1.serving.middleware.body_limit import Bodies
+from judge_r1.serving.middleware.metrics import Counted
+from judge_r1.serving.routes import cases, health, judge, openai_chat, score
 from judge_r1.serving.service import Service
+from judge_r1.serving.ui import routes
 
 ABOUT = """A judge of long-context reasoning. Put a case once or send it along, ask which of two candidates is better,
 and get the verdict with the evidence that was read. Every problem is `{"error": "one sentence"}`."""
@@ -42,9 +43,9 @@ def create_app(service: Service) -> FastAPI:
     add_problems(app)
     app.add_exception_handler(Limited, _limited)
     key = [Depends(HTTPBearer(auto_error=False))] if service.keys else []  # for /docs; `Gate` looks at it
-    for rooms in (judging, score, cases, chat):
+    for rooms in (judge, score, cases, openai_chat):
         app.include_router(rooms.router(service), dependencies=key)
-    for rooms in (health, front):
+    for rooms in (health, routes):
         app.include_router(rooms.router(service))
     app.add_middleware(Bodies, limits=service.limits)
     app.add_middleware(Gate, keys=service.keys)

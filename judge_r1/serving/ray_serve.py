@@ -20,12 +20,12 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import explain
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import explain
 from judge_r1.serving.app import create_app
-from judge_r1.serving.kept import CasesAway
+from judge_r1.serving.local_case_store import CasesAway
+from judge_r1.serving.replicated_case_store import Asking, Keeper, Shared
 from judge_r1.serving.service import Service, open_service
-from judge_r1.serving.shared import Asking, Keeper, Shared
 
 _MORE = 64
 """Requests beyond the queue that a replica takes in, so that it is its queue that refuses, with `Retry-After`, and

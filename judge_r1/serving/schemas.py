@@ -4,10 +4,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from judge_r1.loaded import Judged
-from judge_r1.principles import by_number
-from judge_r1.prompts import GENERAL
-from judge_r1.records import Evidence, Turn
+from judge_r1.api import Judged
+from judge_r1.core.principles import by_number
+from judge_r1.core.records import Evidence, Turn
+from judge_r1.episode.prompts import GENERAL
 
 EXAMPLE: dict[str, Any] = {
     "context": "Ana paid 34 crowns on Monday. Ben paid nothing. The court heard both on Friday.",

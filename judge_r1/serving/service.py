@@ -8,21 +8,21 @@ from pathlib import Path
 
 from fastapi import HTTPException
 
-from judge_r1.asks import Ask
-from judge_r1.backends import Sampling
-from judge_r1.backends.listening import Listener
-from judge_r1.judges import Closable, Judge, Making, Played
-from judge_r1.judges.spec import served_judge
-from judge_r1.loaded import ask_of, judged
-from judge_r1.serving.desk import Desk
-from judge_r1.serving.kept import Kept, OnShelf
-from judge_r1.serving.keys import KeyFile
-from judge_r1.serving.limits import Limits
-from judge_r1.serving.metrics import Metrics
-from judge_r1.serving.problems import TooLong
+from judge_r1.api import ask_of, judged
+from judge_r1.core.case_store import MAX_BYTES, CaseShelf
+from judge_r1.judges.base import Closable, Judge, Making, Played
+from judge_r1.judges.panel import served_judge
+from judge_r1.judges.request import Ask
+from judge_r1.models.base import Sampling
+from judge_r1.models.step_callback import Listener
+from judge_r1.serving.errors import TooLong
+from judge_r1.serving.local_case_store import Kept, OnShelf
+from judge_r1.serving.middleware.api_keys import KeyFile
+from judge_r1.serving.middleware.body_limit import Limits
+from judge_r1.serving.middleware.metrics import Metrics
+from judge_r1.serving.queue import Desk
 from judge_r1.serving.schemas import JudgeRequest, JudgeResponse, response
-from judge_r1.serving.traces import Traces
-from judge_r1.shelf import MAX_BYTES, CaseShelf
+from judge_r1.serving.trace_log import Traces
 
 
 @dataclass

@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import write_atomic
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_atomic
 
 TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
 """What TRL writes last into a checkpoint; where verl notes its newest one, and what it writes just before that."""

@@ -7,21 +7,21 @@ one that the run starts from; with LoRA it is the model with its adapters switch
 from functools import partial
 from typing import Any
 
-from judge_r1.config import Recipe
-from judge_r1.models import context_length, load_model, load_tokenizer
-from judge_r1.pairs import PairSet
-from judge_r1.runs import Run
-from judge_r1.tokens import Codec
-from judge_r1.training.examples import preference_rows
-from judge_r1.training.lora import adapter_config
-from judge_r1.training.trainers import let_cpus_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.core.pair_set import PairSet
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import context_length, load_model, load_tokenizer
+from judge_r1.training.data.single_turn_data import preference_rows
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import Run
+from judge_r1.training.trl.common import let_cpus_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.training.trl.lora import adapter_config
 
 
 def train_dpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     """Train `recipe.model` on the preferences and write `run.model`, from the last checkpoint if there is one."""
     from trl import DPOConfig, DPOTrainer
 
-    from judge_r1.training.logging import RunLog
+    from judge_r1.training.trl.metrics_callback import RunLog
 
     class OwnIds(DPOTrainer):  # type: ignore[misc]
         """TRL's trainer on rows that hold ids already; it knows no other way to be given them."""

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from judge_r1.config import Recipe
-from judge_r1.errors import JudgeError
-from judge_r1.models import context_length, load_model, load_tokenizer
-from judge_r1.records import Trajectory
-from judge_r1.runs import Run
-from judge_r1.training.examples import Traces
-from judge_r1.training.lora import adapter_config
-from judge_r1.training.trainers import let_cpus_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Trajectory
+from judge_r1.models.hub import context_length, load_model, load_tokenizer
+from judge_r1.training.data.single_turn_data import Traces
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import Run
+from judge_r1.training.trl.common import let_cpus_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.training.trl.lora import adapter_config
 
 IGNORED = -100
 
@@ -47,8 +47,8 @@ def train_sft(recipe: Recipe, traces: Traces, run: Run) -> None:
     """Fine-tune `recipe.model` on the traces and write `run.model`, from the last checkpoint if there is one."""
     from trl import SFTConfig, SFTTrainer
 
-    from judge_r1.training.logging import RunLog
-    from judge_r1.training.packing import Isolation, attention, check_rows
+    from judge_r1.training.trl.metrics_callback import RunLog
+    from judge_r1.training.trl.packing import Isolation, attention, check_rows
 
     config = recipe.sft
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Protocol
 from uuid import uuid4
 
-from judge_r1.config import Recipe
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import write_json
-from judge_r1.runs import Run
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_json
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import Run
 
 PROJECT = "judge_r1"
 FINISH_SECONDS = 60.0

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 
 TEXTS = Path(__file__).parent / "texts"
 REASONING = "reasoning"

@@ -9,20 +9,20 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+import fake_teacher
 import pytest
-import rules_brain
-from toys import make_case, mini_cases
+from factories import make_case, mini_cases
 
 from data_builders.build import build, build_by_teacher
-from data_builders.perturb.engine import perturb
-from data_builders.run import Plan
+from data_builders.pair_writer import Plan
+from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
 from data_builders.teachers import Answer, Ask, Pending, Teacher, TeacherError
 from data_builders.validate import validate
-from judge_r1.errors import JudgeError
-from judge_r1.jsonl import write_jsonl
-from judge_r1.pairs import load_pairs
-from judge_r1.records import Case
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import Case
 
 DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 
@@ -41,7 +41,7 @@ class Brain:
         if self.fail and self.calls > self.fail[0]:
             raise self.fail[1]
         await asyncio.sleep(self.pace_s * self.rng.random())
-        text = rules_brain.liar(ask.system, ask.user, ask.sample)
+        text = fake_teacher.liar(ask.system, ask.user, ask.sample)
         return Answer(text=text, input_tokens=len(ask.user), output_tokens=len(text), finished=True, model="toy")
 
 
@@ -176,7 +176,7 @@ def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypa
         async def complete(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
             case = cases[min(number, 2)]
             await asyncio.sleep(0.02 * (4 - number))
-            answer = await teacher.ask(Ask(system=rules_brain.WRITES, user=case.reference, max_tokens=100))
+            answer = await teacher.ask(Ask(system=fake_teacher.WRITES, user=case.reference, max_tokens=100))
             rejected["drafts: too short"] += number == 0
             if number == 1:
                 skips["drafts: no answer accepted"] += 1

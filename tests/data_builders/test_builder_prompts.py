@@ -3,13 +3,13 @@
 import re
 
 import pytest
-from toys import make_case, make_pair
+from factories import make_case, make_pair
 
-from data_builders.domains import DOMAINS, DomainText, domain_text
+from data_builders.domain_wording import DOMAINS, DomainText, domain_text
 from data_builders.prompts import HOW, again, multi_prompt, prompts_hash, single_prompt, verifier_prompt
 from data_builders.prompts.templates import guard
-from judge_r1.principles import PRINCIPLES
-from judge_r1.records import Case
+from judge_r1.core.principles import PRINCIPLES
+from judge_r1.core.records import Case
 
 CASE = make_case("ana paid $34. ben left rome.", reference="1. ana paid $34, so this counts.\n2. next ask ben.")
 

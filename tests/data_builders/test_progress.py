@@ -7,8 +7,8 @@ import pytest
 from data_builders import progress
 from data_builders.progress import Progress
 from data_builders.teachers import Answer
-from data_builders.teachers.cache import Tokens
-from data_builders.teachers.spending import Price, Spending
+from data_builders.teachers.answer_cache import Tokens
+from data_builders.teachers.budget import Price, Spending
 
 
 def test_a_line_has_counts_rate_cost_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

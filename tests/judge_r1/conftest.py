@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.models import load_tokenizer
+from judge_r1.models.hub import load_tokenizer
 
 
 @pytest.fixture(scope="session")

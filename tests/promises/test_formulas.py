@@ -5,14 +5,14 @@ from fractions import Fraction
 from itertools import chain, combinations
 
 import pytest
+from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
-from toys import make_case, make_pair
 
+from judge_r1.core.records import Judgment, ReasoningPair
+from judge_r1.episode.reward import combine, f1, precision, recall, score
 from judge_r1.evaluation.metrics import accuracy, label_mean
-from judge_r1.evaluation.outcomes import Outcome
-from judge_r1.records import Judgment, ReasoningPair
-from judge_r1.reward import combine, f1, precision, recall, score
+from judge_r1.evaluation.results import Outcome
 
 NUMBERS = range(1, 7)
 SETS = [frozenset(s) for s in chain.from_iterable(combinations(NUMBERS, size) for size in range(7))]

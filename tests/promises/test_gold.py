@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 import real_tokenizers
-from toys import make_case, mini_cases, mini_pairs
+from factories import make_case, mini_cases, mini_pairs
 
-from data_builders.perturb.engine import perturb
-from data_builders.rationales import answer_text
+from data_builders.perturb.rules.engine import perturb
+from data_builders.rationales.rules import answer_text
 from data_builders.sources import SOURCES
 from data_builders.validate import validate
-from judge_r1.backends import Sampling
-from judge_r1.backends.scripted import ScriptedBackend
-from judge_r1.config import EpisodeConfig
-from judge_r1.episode import Budget
-from judge_r1.jsonl import write_jsonl
-from judge_r1.pairs import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
-from judge_r1.parsing import parse_strict, parse_tolerant
-from judge_r1.play import Player
-from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
-from judge_r1.reward import score
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.parsing import parse_strict, parse_tolerant
+from judge_r1.episode.reward import score
+from judge_r1.episode.rollout import Player
+from judge_r1.models.base import Sampling
+from judge_r1.models.scripted import ScriptedBackend
 
 
 def built(count: int, seed: int) -> PairSet:

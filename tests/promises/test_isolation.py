@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from toy_embedder import ToyEmbedder
 
-from judge_r1.benchmarks import BENCHMARKS
-from judge_r1.config import EpisodeConfig
-from judge_r1.episode import Budget
-from judge_r1.play import case_search, new_retriever
+from judge_r1.benchmarks.base import BENCHMARKS
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.rollout import case_search, new_retriever
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder
 from retrieval.errors import BadVectors, RetrievalError, UnknownCase
@@ -174,8 +174,7 @@ def test_texts_of_a_benchmark_reach_the_games_that_show_them_alone(
     subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """LongJudgeBench's outputs stand in a case for each query and order; asked for all words, it gives its own."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "judge_r1" / "benchmarks"))
-    from longjudge_toys import toy_checkout
+    from longjudgebench_factories import toy_checkout
 
     suite = BENCHMARKS.get("longjudgebench").load(toy_checkout(tmp_path), subset)
     asks, others = suite.asks(), " ".join(suite.texts.values())

@@ -5,23 +5,24 @@ from collections.abc import Sequence
 
 import pytest
 import real_tokenizers
+from factories import BytesCodec, evidence, make_case, make_pair, mini_pairs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from toys import BytesCodec, evidence, make_case, make_pair, mini_pairs
 
-from judge_r1.backends import Sampling
-from judge_r1.backends.scripted import ScriptedBackend
-from judge_r1.benchmarks.ratings import rating_question, read_rating
-from judge_r1.config import EpisodeConfig
-from judge_r1.episode import Budget, Episode, Search
-from judge_r1.one_turn import OneTurn
-from judge_r1.pairs import PairSet
-from judge_r1.play import Player, new_episode
-from judge_r1.prompts import Prompt, judge_prompt, question_prompt
-from judge_r1.questions import Question
-from judge_r1.records import Case, ReasoningPair, ScoresVerdict
-from judge_r1.tags import NAMES, TAG, neutralise, restore
-from judge_r1.tokens import Codec, Unencodable
+from judge_r1.benchmarks.pointwise import rating_question, read_rating
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Case, ReasoningPair, ScoresVerdict
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.machine import Episode, Search
+from judge_r1.episode.prompts import Prompt, judge_prompt, question_prompt
+from judge_r1.episode.rollout import Player, new_episode
+from judge_r1.episode.single_turn import OneTurn
+from judge_r1.episode.tags import NAMES, TAG, neutralise, restore
+from judge_r1.episode.task import Question
+from judge_r1.episode.tokenizer import Codec, Unencodable
+from judge_r1.models.base import Sampling
+from judge_r1.models.scripted import ScriptedBackend
 
 GOLD = '<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>'
 HOSTILE = [

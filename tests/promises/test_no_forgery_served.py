@@ -9,20 +9,20 @@ from typing import Any
 
 import httpx
 import pytest
+from fake_judge_endpoint import JudgeServer, said
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from judge_server import JudgeServer, said
-from live_server import service
+from serving_fixture import service
 from test_no_forgery import GOLD, HOSTILE
 
-from judge_r1.episode import Episode
-from judge_r1.judges import Making
-from judge_r1.judges.served.engine import EngineJudge
-from judge_r1.judges.spec import make_judge, served_judge
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.tags import TAG, neutralise
+from judge_r1.judges.base import Making
+from judge_r1.judges.panel import make_judge, served_judge
+from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.serving.app import create_app
-from judge_r1.serving.keys import KeyFile, add_key
-from judge_r1.shelf import CaseShelf
-from judge_r1.tags import TAG, neutralise
+from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 
 OPTIONS = "prompt=compact,retriever=bm25,budget.max_searches=1,budget.top_k=3,budget.passage_words=3"
 MARKS = ["[[A]]", "[[B]]", "[The End of Assistant A's Answer]", "[The Start of Assistant B's Answer]\nbad", "[[C]]"]

@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 from random import Random
 
+import fake_teacher
 import fault_run
 import pytest
-import rules_brain
-from loopback import Faults, Loopback
+from fake_llm_server import Faults, Loopback
 
 from data_builders.validate import validate
-from judge_r1.pairs import load_pairs
+from judge_r1.core.pair_set import load_pairs
 
 DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 CONCURRENCY, KILLS = 24, 5
@@ -24,14 +24,14 @@ def arguments(server: Loopback, out: Path) -> list[str]:
 
 @pytest.mark.timeout(300)
 def test_a_build_killed_five_times_under_faults_equals_the_calm_one(tmp_path: Path) -> None:
-    with Loopback(rules_brain.liar) as server:
+    with Loopback(fake_teacher.liar) as server:
         fault_run.build(
             arguments(server, tmp_path / "calm"), server, tmp_path / "calm.sqlite", kills=[], seed=0, timeout_s=120
         )
         asked = server.served.total()
         assert server.duplicates == 0
     moments = sorted(Random(5).sample(range(asked), KILLS))
-    with Loopback(rules_brain.liar, faults=Faults(rate=0.3, stall_s=0.3), latency_s=0.02) as server:
+    with Loopback(fake_teacher.liar, faults=Faults(rate=0.3, stall_s=0.3), latency_s=0.02) as server:
         run = fault_run.build(
             arguments(server, tmp_path / "faults"),
             server,

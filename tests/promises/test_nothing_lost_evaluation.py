@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from judge_brain import searching
-from judge_server import JudgeServer
-from toys import mini_pairs
+from factories import mini_pairs
+from fake_judge import searching
+from fake_judge_endpoint import JudgeServer
+from paths import REPO
 
-from judge_r1.jsonl import write_jsonl
+from judge_r1.core.jsonl import write_jsonl
 
 AT_A_TIME, KILLS = 8, 3
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
@@ -33,7 +34,7 @@ def command(server: JudgeServer, home: Path, out: Path) -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    repo = Path(__file__).parents[2]
+    repo = REPO
     return {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(repo)}
 
 

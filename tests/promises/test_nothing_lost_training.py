@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from toys import mini_pairs
+from factories import mini_pairs
+from paths import RECIPES
 from transformers import AutoModelForCausalLM
 
 from data_builders.build import write_pairs
-from judge_r1.runs import read_rows
+from judge_r1.training.run_folder import read_rows
 
-GRPO = Path(__file__).parents[2] / "recipes" / "mini" / "grpo.yaml"
+GRPO = RECIPES / "mini" / "grpo.yaml"
 STEPS = 6
 CHANGES = [
     "model=bundled:tiny", f"grpo.steps={STEPS}", "grpo.pairs_per_step=2", "grpo.group_size=2",

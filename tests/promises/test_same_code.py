@@ -18,22 +18,23 @@ from random import Random
 from typing import Any
 
 import pytest
-from tapes import Tape, TapeBackend, TapeEngine, Tapes, bare, group, prompts_of, wild, write_tapes
-from toys import mini_pairs
+from factories import mini_pairs
+from paths import RECIPES, REPO, SUPPORT
+from recorded_tokens import Tape, TapeBackend, TapeEngine, Tapes, bare, group, prompts_of, wild, write_tapes
 
-from judge_r1.config import Recipe, dump_recipe, load_recipe
-from judge_r1.jsonl import write_jsonl
-from judge_r1.models import eos_ids, load_tokenizer, resolve
-from judge_r1.records import Trajectory
-from judge_r1.runs import Run
-from judge_r1.tokens import Codec
-from judge_r1.training.grpo import Rollouts, train_grpo
-from judge_r1.training.order import shuffled
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import eos_ids, load_tokenizer, resolve
+from judge_r1.training.data.data_order import shuffled
+from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
+from judge_r1.training.run_folder import Run
+from judge_r1.training.trl.grpo import Rollouts, train_grpo
 
 if not find_spec("trl") or not find_spec("verl"):
     pytest.skip("TRL or verl is not installed: pip install 'judge-r1[verl]'", allow_module_level=True)
 
-PARITY = Path(__file__).parents[2] / "recipes" / "parity.yaml"
+PARITY = RECIPES / "parity.yaml"
 KINDS = (("mixed", "alike", "lost", "alone"), ("lost", "mixed", "alike", "mixed"))
 """The four groups of each step (`tapes.group`)."""
 GRADIENT, UPDATE = 1e-4, 1e-3
@@ -63,10 +64,9 @@ class Room:
 
     def verl(self, *options: str) -> dict[str, Any]:
         """What verl makes of the tapes (parity_verl.py)."""
-        repo = Path(__file__).parents[2]
         done = subprocess.run(
-            [sys.executable, str(Path(__file__).with_name("parity_verl.py")), str(self.folder), *options],
-            env={**os.environ, "PYTHONPATH": str(repo), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+            [sys.executable, str(SUPPORT / "parity_verl.py"), str(self.folder), *options],
+            env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
             capture_output=True,
             text=True,
             timeout=540,
@@ -91,12 +91,12 @@ def by_pair(played: list[tuple[str, Any]]) -> dict[str, list[Any]]:
 
 def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 tapes of wild ids."""
-    from judge_r1.backends import Sampling
     from judge_r1.benchmarks.lrbench import suite_of
-    from judge_r1.judges import Making, play_all
+    from judge_r1.core.pair_set import PairSet
+    from judge_r1.episode.reward import rewarded
     from judge_r1.judges.agentic import AgenticJudge
-    from judge_r1.pairs import PairSet
-    from judge_r1.reward import rewarded
+    from judge_r1.judges.base import Making, play_all
+    from judge_r1.models.base import Sampling
 
     size = 60
     recipe = room.recipe.model_copy(
@@ -109,7 +109,7 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
     asked = [pair for pair in pairs for _ in range(size)]
 
     monkeypatch.setattr(
-        "judge_r1.backends.transformers.TransformersBackend",
+        "judge_r1.models.lockstep.TransformersBackend",
         lambda *_, **__: TapeBackend(Tapes(tapes, room.prompts)),
     )
     data = PairSet(room.data.cases, pairs)
@@ -137,15 +137,15 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
 
 def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """The direct judge in lock-step, on the engine that is served, and over token ids, on 4 x 30 tapes of one turn."""
-    from judge_server import JudgeServer
+    from fake_judge_endpoint import JudgeServer
 
-    from judge_r1.backends import Sampling
-    from judge_r1.backends.batching.request import Request
     from judge_r1.benchmarks.lrbench import suite_of
-    from judge_r1.judges import Judge, Making, play_all
+    from judge_r1.core.pair_set import PairSet
+    from judge_r1.judges.base import Judge, Making, play_all
     from judge_r1.judges.direct import direct_config
-    from judge_r1.judges.spec import make_judge, served_judge
-    from judge_r1.pairs import PairSet
+    from judge_r1.judges.panel import make_judge, served_judge
+    from judge_r1.models.base import Sampling
+    from judge_r1.models.continuous.request import Request
 
     size, tokens, model = 30, 90, room.recipe.model
     options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]
@@ -155,10 +155,10 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     rng, eos = Random(0), room.tokenizer.eos_token_id
     tapes = [bare(pair, room.codec, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
     monkeypatch.setattr(
-        "judge_r1.backends.transformers.TransformersBackend", lambda *_, **__: TapeBackend(Tapes(tapes, prompts))
+        "judge_r1.models.lockstep.TransformersBackend", lambda *_, **__: TapeBackend(Tapes(tapes, prompts))
     )
     monkeypatch.setattr(
-        "judge_r1.judges.served.engine.Engine",
+        "judge_r1.judges.runners.continuous.Engine",
         lambda model, decode, ends, **_: TapeEngine(Tapes(tapes, prompts), decode, ends),
     )
     lock, remote = threading.Lock(), TapeEngine(Tapes(tapes, prompts), room.codec.decode, room.eos)
@@ -211,7 +211,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     import torch
     from safetensors.torch import load_file
 
-    from judge_r1.training import capped_kl
+    from judge_r1.training.trl import kl_clamp
 
     recipe, eos = room.recipe, room.tokenizer.eos_token_id
     count = recipe.grpo.pairs_per_step
@@ -230,7 +230,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     weights: list[dict[str, torch.Tensor]] = []
     gradients: list[dict[str, torch.Tensor]] = []
 
-    class Recording(capped_kl.CappedKlTrainer):
+    class Recording(kl_clamp.CappedKlTrainer):
         def create_optimizer(self, *args: Any) -> Any:
             optimizer = super().create_optimizer(*args)
             optimizer.register_step_pre_hook(
@@ -247,8 +247,8 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
             return output
 
     backend = TapeBackend(Tapes([tape for tapes in steps for tape in tapes], room.prompts))
-    monkeypatch.setattr("judge_r1.backends.transformers.TransformersBackend", lambda *_, **__: backend)
-    monkeypatch.setattr(capped_kl, "CappedKlTrainer", Recording)
+    monkeypatch.setattr("judge_r1.models.lockstep.TransformersBackend", lambda *_, **__: backend)
+    monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
     run = Run(room.folder / "run", recipe)
     train_grpo(recipe, room.data, run)
     report = room.verl()
@@ -298,12 +298,11 @@ def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeyp
 
     monkeypatch.setenv("VERL_PLATFORM", "cpu")  # as everywhere in these tests, should verl not be imported yet
     monkeypatch.setenv("VERL_USE_EXTERNAL_MODULES", "judge_r1.training.verl.cpu")
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "judge_r1" / "training" / "verl"))
     from tensordict import TensorDict
     from verl.utils import tensordict_utils as tu
     from verl.utils.config import omega_conf_to_dataclass
     from verl.workers.utils.losses import ppo_loss
-    from verl_toys import compose, keys_of
+    from verl_factories import compose, keys_of
 
     def caught(self: Any, *_: Any, **__: Any) -> None:
         raise _Caught(self)

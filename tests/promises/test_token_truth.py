@@ -5,14 +5,15 @@ from collections.abc import Sequence
 
 import pytest
 import real_tokenizers
+from factories import BytesCodec, evidence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from toys import BytesCodec, evidence
 
-from judge_r1.episode import Budget, Episode, Finished, Sample, Search, TextCodec
-from judge_r1.records import Trajectory
-from judge_r1.training.grpo import as_columns
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.machine import Episode, Finished, Sample, Search, TextCodec
 from judge_r1.training.sft import IGNORED, training_row
+from judge_r1.training.trl.grpo import as_columns
 
 EOS = 2
 GOLD = '{"comparison": "A<B", "violated_principles": [2]}'

@@ -3,6 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from paths import REPO
 
 from retrieval import bundled_e5
 from retrieval.bundled_e5 import e5_folder
@@ -53,7 +54,7 @@ except EmbedderUnavailable as error:
 
 
 def run(code: str, cache: Path) -> "subprocess.Popen[str]":
-    environment = {"JUDGE_R1_CACHE": str(cache), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(Path(__file__).parents[2])}
+    environment = {"JUDGE_R1_CACHE": str(cache), "OMP_NUM_THREADS": "1", "PYTHONPATH": str(REPO)}
     return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-import loopback
+import fake_llm_server
 import pytest
 
 from scripts import bench_build
@@ -45,12 +45,12 @@ def test_the_fault_run_of_two_real_cases(real_data: Path, tmp_path: Path, capsys
 def test_a_server_that_answers_otherwise_under_faults_is_told(
     real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    faults = loopback.Faults
+    faults = fake_llm_server.Faults
 
-    def other_cuts(**options: float) -> loopback.Faults:
+    def other_cuts(**options: float) -> fake_llm_server.Faults:
         return faults(**{**options, "seed": 1 if options.get("rate") else 0})  # type: ignore[arg-type]
 
-    monkeypatch.setattr(loopback, "Faults", other_cuts)
+    monkeypatch.setattr(fake_llm_server, "Faults", other_cuts)
     monkeypatch.setattr(bench_build, "CUT", 0.3)
     with pytest.raises(SystemExit, match="medrbench: files differ"):
         bench_build.real(real_data, tmp_path, ["medrbench"], 1)

@@ -8,12 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
-from judge_r1.config import EpisodeConfig
-from judge_r1.decision import decision_place
-from judge_r1.evaluation.analysis.gaps import gap_ci
-from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
+from judge_r1.episode.confidence import decision_place
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.prompts import question_prompt
+from judge_r1.episode.task import Question
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.looking import last_attention
-from judge_r1.evaluation.analysis.sections import (
+from judge_r1.evaluation.analysis.prompt_sections import (
     CONTEXT,
     INSTRUCTIONS,
     PRINCIPLES,
@@ -23,11 +25,9 @@ from judge_r1.evaluation.analysis.sections import (
     episode_sections,
     prompt_sections,
 )
-from judge_r1.evaluation.statistics import clustered_mean_ci
-from judge_r1.evaluation.wording import best_of
-from judge_r1.prompts import question_prompt
-from judge_r1.questions import Question
-from judge_r1.tokens import Codec
+from judge_r1.evaluation.report.labels import best_of
+from judge_r1.statistics.gaps import gap_ci
+from judge_r1.statistics.intervals import clustered_mean_ci
 
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
 """Table 14, GRPO-8B: shares of these five sections together."""

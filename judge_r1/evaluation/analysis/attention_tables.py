@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.evaluation.bars import bar_chart
-from judge_r1.evaluation.paper import Figure
-from judge_r1.evaluation.table import NONE, Grid
+from judge_r1.evaluation.report.bars import bar_chart
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.tables import NONE, Grid
 
 NOTE = (
     "Attention, percent: mean over decisions, the last layers and their heads, from the position that predicts the "

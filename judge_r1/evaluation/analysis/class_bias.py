@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from judge_r1.evaluation.agreement import class_accuracy
-from judge_r1.evaluation.analysis.gaps import gap_ci
-from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
-from judge_r1.evaluation.statistics import clustered_mean_ci
-from judge_r1.evaluation.table import NONE, Estimate, Grid, share
-from judge_r1.evaluation.wording import best_of
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
+from judge_r1.evaluation.report.labels import best_of
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, share
+from judge_r1.statistics.agreement import class_accuracy
+from judge_r1.statistics.gaps import gap_ci
+from judge_r1.statistics.intervals import clustered_mean_ci
 
 PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0.610, 0.540))  # fmt: skip
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
-from judge_r1.evaluation.chart import line_chart
-from judge_r1.evaluation.paper import Figure
-from judge_r1.evaluation.statistics import clustered_mean_ci
-from judge_r1.evaluation.table import Estimate, Grid
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
+from judge_r1.evaluation.report.charts import line_chart
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.tables import Estimate, Grid
+from judge_r1.statistics.intervals import clustered_mean_ci
 from retrieval.case_index import BM25Index, DenseIndex, Hit
 from retrieval.embedders import Embedder, load_embedder
 from retrieval.passages import split_passages

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.evaluation.analysis.inputs import AnalysisError
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 
 LAYERS = 4
 CHUNK = 512

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from judge_r1.evaluation.analysis.inputs import Judged
+from judge_r1.core.items import Item
+from judge_r1.episode.task import Question
+from judge_r1.evaluation.analysis.evaluation_reader import Judged
 from judge_r1.evaluation.analysis.similarity import similarity
-from judge_r1.evaluation.outcomes import pair_outcomes
-from judge_r1.evaluation.statistics import clustered_mean_ci
-from judge_r1.evaluation.table import NONE, Estimate, Grid, estimate
-from judge_r1.questions import Question
-from judge_r1.records import Item
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
+from judge_r1.evaluation.results import pair_outcomes
+from judge_r1.statistics.intervals import clustered_mean_ci
 
 NOTE = (
     "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by "

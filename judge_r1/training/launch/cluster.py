@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from judge_r1.overlay import BadRecipe, Section, read, validated
-from judge_r1.registry import suggest
+from judge_r1.core.registry import suggest
+from judge_r1.core.yaml_config import BadRecipe, Section, read, validated
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """The name of an environment variable."""

@@ -4,10 +4,10 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from judge_r1.config import Recipe, dump_recipe
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import Cluster
-from judge_r1.training.verl.overrides import check_batches
+from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.verl.config import check_batches
 
 END_OF_RECIPE = "END_OF_RECIPE"
 

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import RayCluster
 from judge_r1.training.launch.job import Job
 from judge_r1.training.launch.render import ray_request

@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from judge_r1.errors import TRY_AGAIN
+from judge_r1.core.errors import TRY_AGAIN
 from judge_r1.training.launch.cluster import RayCluster
 from judge_r1.training.launch.job import END_OF_RECIPE, Job
 

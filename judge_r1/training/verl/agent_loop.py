@@ -16,17 +16,17 @@ from uuid import uuid4
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
-from judge_r1.config import Recipe, load_recipe
-from judge_r1.episode import Episode, Finished, Sample
-from judge_r1.models import eos_ids, load_tokenizer
-from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.play import case_search, new_episode, new_retriever
-from judge_r1.records import ReasoningPair, Trajectory, content_hash
-from judge_r1.reward import rewarded
-from judge_r1.tags import STOP_STRINGS
-from judge_r1.tokens import Codec
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.episode.machine import Episode, Finished, Sample
+from judge_r1.episode.reward import rewarded
+from judge_r1.episode.rollout import case_search, new_episode, new_retriever
+from judge_r1.episode.tags import STOP_STRINGS
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import eos_ids, load_tokenizer
+from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
-from judge_r1.training.verl.rollouts import RolloutLog
+from judge_r1.training.verl.rollout_log import RolloutLog
 from retrieval.retriever import Retriever
 
 GENERATION_SECONDS, SEARCH_SECONDS = 600.0, 300.0

@@ -1,7 +1,7 @@
-"""A recipe's GRPO objective in verl's words; `judge_r1.training.objective` has the table and says it to TRL."""
+"""A recipe's GRPO objective in verl's words; `judge_r1.training.trl.objective` has the table and says it to TRL."""
 
-from judge_r1.config import Recipe
-from judge_r1.training.objective import DUAL_CLIP
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.trl.objective import DUAL_CLIP
 
 Value = str | int | float | bool | list[str]
 _LOSS = {"token-mean": "token-mean", "sequence-mean": "seq-mean-token-mean", "constant": "seq-mean-token-sum-norm"}

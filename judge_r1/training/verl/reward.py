@@ -5,9 +5,9 @@ verl decodes the response for its reward functions, observations and all; nothin
 
 from typing import Any
 
-from judge_r1.errors import JudgeError
-from judge_r1.records import Trajectory
-from judge_r1.training.outcome import outcome
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Trajectory
+from judge_r1.training.reward_rounding import outcome
 
 FIELD = "reward_breakdown"
 """The extra field of an agent loop's output that carries the breakdown."""

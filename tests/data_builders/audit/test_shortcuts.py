@@ -7,11 +7,11 @@ from random import Random
 import pytest
 from rich.console import Console
 
-from data_builders.audit.readers import READERS
-from data_builders.audit.shortcut_tables import print_shortcuts
+from data_builders.audit.features import READERS
+from data_builders.audit.shortcut_probe import ProbeError, cross_validated, held_out
+from data_builders.audit.shortcut_report import print_shortcuts
 from data_builders.audit.shortcuts import as_json, audit_shortcuts
-from data_builders.probe import ProbeError, cross_validated, held_out
-from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 
 WORDS = [f"word{n}" for n in range(300)]
 Plant = dict[tuple[str, int], str]

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.perturb.engine import perturb
-from data_builders.perturb.match import words
+from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.text_match import words
 from data_builders.sources import SOURCES
-from judge_r1.records import ReasoningPair
+from judge_r1.core.records import ReasoningPair
 
 FOLDERS = {"medrbench": "medical_medrbench", "echr": "legal_echr_argmining", "f1000rd": "academic_f1000rd"}
 CASES = 25

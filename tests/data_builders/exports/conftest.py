@@ -4,10 +4,10 @@ import os
 from pathlib import Path
 
 import pytest
-from split_toys import mini_folder
+from split_factories import mini_folder
 
-from data_builders.plans import by_sizes
-from data_builders.splits import split
+from data_builders.splits.policy import by_sizes
+from data_builders.splits.split import split
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import pytest
 import yaml
-from split_toys import folder, long_case, mini_folder, pairs_of
-from toys import mini_pairs
+from factories import mini_pairs
+from split_factories import folder, long_case, mini_folder, pairs_of
 
 from data_builders.export import export, splits_of
 from data_builders.exports import FORMATS, Options
-from data_builders.plans import by_share
-from data_builders.splits import split as split_pairs
-from judge_r1.config import EpisodeConfig
-from judge_r1.errors import JudgeError
-from judge_r1.pairs import load_pairs
-from judge_r1.records import ReasoningPair
+from data_builders.splits.policy import by_share
+from data_builders.splits.split import split as split_pairs
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
 
 SPLITS = ("test", "train_42", "train_84")
 NAMES = ("dpo", "sft", "trl", "verl")

@@ -10,8 +10,8 @@ import pytest
 
 from data_builders.export import export
 from data_builders.exports import Options
-from judge_r1.pairs import PairSet, load_pairs
-from judge_r1.prompts import judge_prompt, reasoning_prompt
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.episode.prompts import judge_prompt, reasoning_prompt
 
 OPTIONS = [
     ("sft", Options()),

@@ -9,11 +9,11 @@ import pytest
 from data_builders.build import build
 from data_builders.export import export
 from data_builders.exports import Options
-from data_builders.plans import by_sizes
-from data_builders.splits import split
-from judge_r1.config import EpisodeConfig
-from judge_r1.pairs import load_pairs
-from judge_r1.prompts import judge_prompt
+from data_builders.splits.policy import by_sizes
+from data_builders.splits.split import split
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.prompts import judge_prompt
 
 pytestmark = pytest.mark.real_data
 

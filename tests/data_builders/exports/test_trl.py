@@ -7,8 +7,8 @@ import pytest
 
 from data_builders.export import export
 from data_builders.exports import Options
-from judge_r1.models import load_tokenizer
-from judge_r1.pairs import load_pairs
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.models.hub import load_tokenizer
 
 
 def test_trl_takes_both_tables_for_conversations(split_folder: Path, tmp_path: Path) -> None:

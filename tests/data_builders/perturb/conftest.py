@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator
 
+import fake_teacher
 import pytest
-import rules_brain
 
-from data_builders.perturb import swap
+from data_builders.perturb.rules import balanced_swap
 
 
 @pytest.fixture(autouse=True)
 def equal_weights(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(swap, "WEIGHTS", {})
-    rules_brain.variants_of.cache_clear()  # what other tests have made has other weights
+    monkeypatch.setattr(balanced_swap, "WEIGHTS", {})
+    fake_teacher.variants_of.cache_clear()  # what other tests have made has other weights
     yield
-    rules_brain.variants_of.cache_clear()
+    fake_teacher.variants_of.cache_clear()

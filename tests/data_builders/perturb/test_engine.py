@@ -6,15 +6,15 @@ from itertools import pairwise
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_toys import ACADEMIC, CASES, LEGAL, MEDICAL, case_of
+from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of
 
-from data_builders.perturb.check import LONGEST, SHORTEST
-from data_builders.perturb.engine import apply, operators, perturb
-from data_builders.perturb.operators import Edit
-from data_builders.perturb.steps import split_steps
-from judge_r1.principles import NUMBERS
-from judge_r1.records import Case, ReasoningPair
-from judge_r1.registry import UnknownName
+from data_builders.perturb.pair_checks import LONGEST, SHORTEST
+from data_builders.perturb.rules.engine import apply, operators, perturb
+from data_builders.perturb.rules.operators import Edit
+from data_builders.perturb.rules.steps import split_steps
+from judge_r1.core.principles import NUMBERS
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.registry import UnknownName
 
 
 def made(case: Case, **options: object) -> list[ReasoningPair]:

@@ -3,9 +3,9 @@ from random import Random
 
 import pytest
 
-from data_builders.perturb.engine import operators, perturb
-from data_builders.perturb.operators import Operator
-from data_builders.perturb.steps import split_steps
+from data_builders.perturb.rules.engine import operators, perturb
+from data_builders.perturb.rules.operators import Operator
+from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources.mini import EVENTS, FACT, facts_of, read
 
 RULES = operators("mini")

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.perturb.operators import Step
-from data_builders.perturb.steps import ENOUGH, body, body_sentences, numbering, sentences, split_steps
+from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.steps import ENOUGH, body, body_sentences, numbering, sentences, split_steps
 
 LINES = st.lists(
     st.builds(

@@ -5,14 +5,14 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from perturb_toys import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
+from perturb_factories import ACADEMIC, CASES, LEGAL, MEDICAL, case_of, rule, step_with
 
-from data_builders.perturb.engine import apply, operators
-from data_builders.perturb.facts import traceless, unmentioned
-from data_builders.perturb.match import says, words
-from data_builders.perturb.operators import Edit
-from data_builders.perturb.steps import numbering, split_steps
-from judge_r1.records import Case
+from data_builders.perturb.rules.claims import traceless, unmentioned
+from data_builders.perturb.rules.engine import apply, operators
+from data_builders.perturb.rules.operators import Edit
+from data_builders.perturb.rules.steps import numbering, split_steps
+from data_builders.perturb.rules.text_match import says, words
+from judge_r1.core.records import Case
 
 NAMES = sorted(o.name for rules in operators("text").values() for o in rules)
 

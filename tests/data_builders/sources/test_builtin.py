@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.perturb.engine import perturb
-from data_builders.perturb.match import content_words
-from data_builders.probe import probe
+from data_builders.audit.shortcut_probe import probe
+from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
 from data_builders.sources.errors import SourceError
 from data_builders.validate import validate
-from judge_r1.jsonl import write_jsonl
-from judge_r1.pairs import CASES_FILE, PAIRS_FILE
-from judge_r1.records import Case, ReasoningPair
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
+from judge_r1.core.records import Case, ReasoningPair
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 from scripts import build_builtin_cases

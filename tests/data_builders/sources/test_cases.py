@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from source_toys import ToyTeacher, gather
-from toys import make_case
+from factories import make_case
+from source_factories import ToyTeacher, gather
 
 from data_builders.sources import SOURCES, Draft, Source, items, taught
 from data_builders.sources.errors import SourceError
 from data_builders.teachers import Ask, BudgetSpent, Teacher, TeacherError
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 
 
 def numbered_source() -> Source:

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 import yaml
+from factories import make_pair
 from hypothesis import given
 from hypothesis import strategies as st
-from source_toys import write_rows
-from toys import make_pair
+from source_factories import write_rows
 
-from data_builders.domains import DOMAINS, domain_text
+from data_builders.domain_wording import DOMAINS, domain_text
 from data_builders.sources.custom import read
 from data_builders.sources.errors import SourceError
-from judge_r1.errors import JudgeError
-from judge_r1.prompts import judge_prompt
-from judge_r1.records import Case
-from judge_r1.tables import BadTable
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Case
+from judge_r1.core.tabular import BadTable
+from judge_r1.episode.prompts import judge_prompt
 
 YAML: dict[str, Any] = {
     "domain": "insurance claims",

@@ -10,11 +10,11 @@ from random import Random
 from typing import Any
 
 import pytest
-from source_toys import ToyTeacher, between, gather, write_rows
+from source_factories import ToyTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
-from data_builders.sources.boxed import review_of, review_sections, verdict
 from data_builders.sources.deepreview import ASKED, CONDENSED
+from data_builders.sources.deepreview_output import review_of, review_sections, verdict
 from data_builders.sources.errors import SourceError
 from data_builders.teachers import Ask
 

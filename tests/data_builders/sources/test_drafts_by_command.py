@@ -6,15 +6,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import fake_teacher
 import pytest
-import rules_brain
 import test_deepreview
 import test_pilot
-from loopback import Loopback
-from source_toys import write_rows
+from fake_llm_server import Loopback
+from source_factories import write_rows
 
 from data_builders.validate import validate
-from judge_r1.pairs import load_pairs
+from judge_r1.core.pair_set import load_pairs
 
 PARTS = {"<facts>": test_pilot.GOOD, "<paper>": test_deepreview.SHORT}
 """What completes a draft, by what its prompt holds."""
@@ -25,7 +25,7 @@ def brain(system: str, user: str, sample: int) -> str:
     for held, part in PARTS.items():
         if held in user:
             return part if "not accepted" in user else "I would rather not."
-    return rules_brain.honest(system, user, sample)
+    return fake_teacher.honest(system, user, sample)
 
 
 def corpus(source: str, folder: Path) -> Path:

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_builders.sources.corpus_io import one_line, words
 from data_builders.sources.echr import COURT, DECISION, MAX_STEPS, PRECEDENT, Argument, main_run, parse_xmi, read
 from data_builders.sources.errors import SourceError
-from data_builders.sources.reading import one_line, words
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 
 APPLIED = "Subsumtion"
 SPANS = [

@@ -8,7 +8,7 @@ import pytest
 
 from data_builders.sources.elife import decided, essential_points, read, rounds
 from data_builders.sources.errors import SourceError
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 
 FORM = "In the interests of transparency, eLife includes the letter."
 GREETING = "Thank you for submitting your article for consideration by eLife."

@@ -11,8 +11,8 @@ import pytest
 
 from data_builders.sources.errors import SourceError
 from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read
-from data_builders.sources.reviews import review_steps
-from judge_r1.records import Case
+from data_builders.sources.review_steps import review_steps
+from judge_r1.core.records import Case
 
 TABLE = (
     '<table-wrap xmlns:xlink="x"><caption><title>Ages.</title></caption><table><tr><th>Name</th><th>Age</th></tr>'

@@ -7,11 +7,11 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 import pytest
-from source_toys import write_rows
+from source_factories import write_rows
 
 from data_builders.sources.errors import SourceError
 from data_builders.sources.medcasereasoning import read
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 
 TEXT = (
     "A rare cough\n\nAbstract\n\nWe report scurvy.\n\nIntroduction\n\nCoughs are common.\n\nCase presentation\n\n"

@@ -10,7 +10,7 @@ import pytest
 
 from data_builders.sources.errors import SourceError
 from data_builders.sources.medrbench import read, report_before_discussion
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 
 REPORT = """
 A title that gives the illness away

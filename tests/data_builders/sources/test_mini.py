@@ -3,7 +3,7 @@ from collections import Counter
 
 from data_builders.sources import SOURCES
 from data_builders.sources.mini import DECISIONS, EVENTS, NAMES, facts_of, read
-from judge_r1.records import Case
+from judge_r1.core.records import Case
 from retrieval.passages import split_passages
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from source_toys import ToyTeacher, between, gather, write_rows
+from source_factories import ToyTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
 from data_builders.sources.errors import SourceError

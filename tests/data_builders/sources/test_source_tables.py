@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from source_toys import write_rows
+from source_factories import write_rows
 
 from data_builders.sources.errors import SourceError
 from data_builders.sources.tables import Row, rows

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from teacher_toys import ask_for, run
+from teacher_factories import ask_for, run
 
-import data_builders.teachers.cache as cache_module
+import data_builders.teachers.answer_cache as cache_module
 from data_builders.teachers import Answer, TeacherError
-from data_builders.teachers.cache import Cache, Entry, Tokens, ask_key
+from data_builders.teachers.answer_cache import Cache, Entry, Tokens, ask_key
 
 WRITE_FOREVER = """
 import asyncio, sys
 from pathlib import Path
 from data_builders.teachers import Answer
-from data_builders.teachers.cache import Cache, Entry
+from data_builders.teachers.answer_cache import Cache, Entry
 
 async def main():
     with Cache(Path(sys.argv[1])) as cache:
@@ -38,7 +38,7 @@ OPEN_AND_WRITE = """
 import sys
 from pathlib import Path
 from data_builders.teachers import Answer
-from data_builders.teachers.cache import Cache, Entry
+from data_builders.teachers.answer_cache import Cache, Entry
 
 with Cache(Path(sys.argv[1])) as cache:
     for n in range(40):

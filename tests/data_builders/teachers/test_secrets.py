@@ -7,18 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from loopback import Faults, Loopback
-from teacher_toys import KEY, echo
+from fake_llm_server import Faults, Loopback
+from teacher_factories import KEY, echo
 
 SCRIPT = """
 import asyncio, logging, pprint, sys, traceback
 from contextlib import suppress
 from pathlib import Path
 from data_builders.teachers import Ask, Pending
-from data_builders.teachers.asking import open_teacher
-from data_builders.teachers.batch import BatchExport
-from data_builders.teachers.cache import Cache
-from judge_r1.backends.http import Limits
+from data_builders.teachers.cached_teacher import open_teacher
+from data_builders.teachers.batch_api import BatchExport
+from data_builders.teachers.answer_cache import Cache
+from judge_r1.models.http_client import Limits
 from data_builders.teachers.spec import find_key, parse_spec
 
 logging.basicConfig(level=0, stream=sys.stderr)

@@ -2,13 +2,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import decided, write
+from benchmark_factories import decided, write
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks import BadBenchmark
 from judge_r1.benchmarks.autoj import load
-from judge_r1.records import PairwiseVerdict
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.core.records import PairwiseVerdict
 
 
 def pair(label: int, scenario: str = "seeking_advice", prompt: str = "What now?") -> dict[str, Any]:

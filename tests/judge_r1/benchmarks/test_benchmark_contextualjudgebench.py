@@ -2,14 +2,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import accuracy, decided, play, write
+from benchmark_factories import accuracy, decided, play, write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
-from judge_r1.judges import Making, play_all
-from judge_r1.judges.spec import make_row
-from judge_r1.questions import Question
-from judge_r1.records import PairwiseVerdict, evidence_of
+from judge_r1.core.records import PairwiseVerdict, evidence_of
+from judge_r1.episode.task import Question
+from judge_r1.judges.base import Making, play_all
+from judge_r1.judges.panel import make_row
 
 
 def pair(context: str, **more: Any) -> dict[str, Any]:

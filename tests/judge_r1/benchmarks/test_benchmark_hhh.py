@@ -2,9 +2,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import play, write
+from benchmark_factories import play, write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.hhh import load
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import accuracy, percent, play, write
+from benchmark_factories import accuracy, percent, play, write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.judgebench import load, predictions
 
 CATEGORIES = ("Knowledge", "Reasoning", "Math", "Coding")

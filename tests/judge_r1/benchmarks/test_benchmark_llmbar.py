@@ -3,11 +3,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import accuracy, play, write
+from benchmark_factories import accuracy, play, write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.llmbar import LLMBAR, SETS, load, predictions
-from judge_r1.games import ItemOutcome
+from judge_r1.core.items import ItemOutcome
 
 FILE = "LLMBar/Natural/dataset.json"
 

@@ -2,11 +2,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import decided, play, write
+from benchmark_factories import decided, play, write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.mtbench import agreement, load
-from judge_r1.records import PairwiseVerdict
+from judge_r1.core.records import PairwiseVerdict
 
 TEXTS = {"gpt": ("gpt one", "gpt two"), "llama": ("llama", "llama too")}
 
@@ -71,8 +71,8 @@ def test_agreement_leaves_the_judges_ties_out_of_s2_alone() -> None:
 
 
 def load_toy(ids: list[str]) -> Any:
-    from judge_r1.benchmarks import Suite
-    from judge_r1.records import Item
+    from judge_r1.benchmarks.base import Suite
+    from judge_r1.core.items import Item
 
     return Suite([Item(item_id=i, cluster_id=i, instruction="?", candidates=("x", "y"), gold="A") for i in ids])
 

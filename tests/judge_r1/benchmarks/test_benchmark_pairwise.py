@@ -1,15 +1,16 @@
 from pathlib import Path
 
 import pytest
-from benchmark_toys import decided
+from benchmark_factories import decided
 from hypothesis import given
 from hypothesis import strategies as st
+from paths import REPO
 
-from judge_r1.benchmarks import BENCHMARKS, BadBenchmark, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Suite
 from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset, published, with_ties
-from judge_r1.records import InvalidVerdict, Item, PairwiseVerdict, Verdict
+from judge_r1.core.items import Item
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict
 
-REPO = Path(__file__).resolve().parents[3]
 WORDS = ("A", "B", "tie")
 
 

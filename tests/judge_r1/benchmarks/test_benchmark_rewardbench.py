@@ -3,9 +3,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import accuracy, play, write
+from benchmark_factories import accuracy, play, write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench import CHAT_HARD, SECTIONS, load, sections
 
 SMALL = {"alpacaeval-easy": 3, "donotanswer": 2, "math-prm": 2, "hep-go": 4, "hep-rust": 4}

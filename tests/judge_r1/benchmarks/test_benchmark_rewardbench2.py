@@ -3,13 +3,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import accuracy, decided, play, write
+from benchmark_factories import accuracy, decided, play, write
 
-from judge_r1.asks import Prompted
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench2 import SUBSETS, TIES, load
-from judge_r1.judges import BadJudge
-from judge_r1.records import Item, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.items import Item
+from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.judges.base import BadJudge
+from judge_r1.judges.request import Prompted
 
 BEST = SUBSETS[:-1]
 

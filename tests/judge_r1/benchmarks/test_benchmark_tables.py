@@ -3,9 +3,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_toys import write
+from benchmark_factories import write
 
-from judge_r1.benchmarks import BadBenchmark
+from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.tables import Row, objects, one_file, rows
 
 ROWS = [{"id": 1, "text": "x", "list": ["a", "b"]}, {"id": 2, "text": "y", "list": []}]

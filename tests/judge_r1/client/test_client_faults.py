@@ -8,10 +8,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
 import pytest
-from live_server import PAIR
+from serving_fixture import PAIR
 
 from judge_r1.client import Client, NoAnswer, ServerError
-from judge_r1.client.answers import Transient
+from judge_r1.client.responses import Transient
 
 GOOD = {
     "id": "1", "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "violated_principles": [],
@@ -76,7 +76,7 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
 
 @pytest.mark.parametrize("fault", [status(429), status(503), status(500), status(502), status(408), hang_up])
 def test_what_may_pass_is_asked_again(fault: Say, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge_r1.client.answers.BACKOFF_S", 0.01)
+    monkeypatch.setattr("judge_r1.client.responses.BACKOFF_S", 0.01)
     with saying(fault, fault, status(200, GOOD)) as (url, asked), Client(url) as judge:
         assert judge.judge(**PAIR).winner == "A"
     assert len(asked) == 3

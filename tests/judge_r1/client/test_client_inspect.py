@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from docs_code import block
-from live_server import LiveServer, Says, service
+from serving_fixture import LiveServer, Says, service
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is in the extra dev")
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import anyio
 import pytest
-from live_server import PAIR, Held, LiveServer, Says, service, wait_for
+from serving_fixture import PAIR, Held, LiveServer, Says, service, wait_for
 
 from judge_r1.client import AsyncClient, BadRequest, Client, NoAnswer, SearchBegan, ServerError, ServerRefuses
-from judge_r1.judges import Making
-from judge_r1.judges.spec import make_judge
-from judge_r1.serving.keys import KeyFile, add_key
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.judges.base import Making
+from judge_r1.judges.panel import make_judge
+from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.schemas import JudgeResponse, Problem, TurnSeen
-from judge_r1.shelf import CaseShelf
 
 TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
 
@@ -74,8 +74,8 @@ def test_a_loop_that_runs_already_is_no_obstacle() -> None:
 
 
 def test_an_episode_is_watched() -> None:
-    from judge_brain import searching
-    from judge_server import JudgeServer
+    from fake_judge import searching
+    from fake_judge_endpoint import JudgeServer
 
     shelf, options = CaseShelf(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
     with JudgeServer(searching) as brain:
@@ -105,9 +105,9 @@ def test_who_stops_watching_gives_the_game_up() -> None:
 
 
 def test_a_late_error_of_a_stream_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge_r1.serving import events
+    from judge_r1.serving import sse
 
-    monkeypatch.setattr(events.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
+    monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
     with LiveServer(service(Held(), seconds=0.3)) as server, Client(server.url) as judge:
         events_seen = judge.stream(**PAIR)
         with pytest.raises(NoAnswer, match=r"no judgment within 0.3 s"):

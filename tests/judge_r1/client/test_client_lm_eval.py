@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from docs_code import block
-from live_server import LiveServer, service
+from serving_fixture import LiveServer, service
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("lm_eval") is None, reason="the lm-eval package is in the extra dev"),

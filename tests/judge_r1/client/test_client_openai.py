@@ -6,9 +6,9 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from live_server import PAIR, Held, LiveServer, service, wait_for
+from serving_fixture import PAIR, Held, LiveServer, service, wait_for
 
-from judge_r1.serving.keys import KeyFile, add_key
+from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 
 openai = pytest.importorskip("openai", reason="the openai package is in the extra dev")
 

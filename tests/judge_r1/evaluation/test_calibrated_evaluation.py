@@ -4,11 +4,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from evaluation_toys import toy_case, toy_pairs
+from evaluation_factories import toy_case, toy_pairs
 
 from data_builders.build import write_pairs
-from judge_r1.evaluation.calibrated import Calibration
-from judge_r1.pairs import PairSet
+from judge_r1.core.pair_set import PairSet
+from judge_r1.evaluation.calibrate import Calibration
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

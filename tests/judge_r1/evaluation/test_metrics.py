@@ -1,12 +1,12 @@
 import pytest
-from evaluation_toys import ScriptedJudge, passage, toy_pairs, toy_trajectory
+from evaluation_factories import ScriptedJudge, passage, toy_pairs, toy_trajectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
-from judge_r1 import reward
+from judge_r1.episode import reward
 from judge_r1.evaluation import metrics
-from judge_r1.evaluation.outcomes import Outcome, outcome
+from judge_r1.evaluation.results import Outcome, outcome
 
 LABELS = st.sets(st.integers(1, 6))
 GOLD = st.sets(st.integers(1, 6), min_size=1)

@@ -10,19 +10,19 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 import pytest
-from evaluation_toys import ScriptedJudge, toy_pairs, toy_suite
+from evaluation_factories import ScriptedJudge, toy_pairs, toy_suite
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from judge_r1.asks import Ask
-from judge_r1.evaluation.outcomes import Outcome, pair_outcomes
-from judge_r1.evaluation.results import EvaluationError, Trace, read_traces
+from judge_r1.core.jsonl import BadRecord
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.evaluation.results import Outcome, pair_outcomes
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.jsonl import BadRecord
-from judge_r1.judges import Played
-from judge_r1.judges.spec import Row
-from judge_r1.records import ReasoningPair, Trajectory
+from judge_r1.evaluation.traces import EvaluationError, Trace, read_traces
+from judge_r1.judges.base import Played
+from judge_r1.judges.panel import Row
+from judge_r1.judges.request import Ask
 
 PAIRS = toy_pairs(4)
 SCRIPT = """
@@ -30,7 +30,7 @@ import sys
 from pathlib import Path
 from evaluation_toys import ScriptedJudge, toy_pairs, toy_suite
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.spec import Row
+from judge_r1.judges.panel import Row
 evaluate(Row("row", (ScriptedJudge(seconds=0.02),)), toy_suite(toy_pairs(4)), out=Path(sys.argv[1]), resume=False)
 """
 

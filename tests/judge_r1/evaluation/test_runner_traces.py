@@ -6,16 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from factories import mini_pairs
 from rich.console import Console
-from toys import mini_pairs
 
-from judge_r1.asks import Ask
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.evaluation.results import EvaluationError, read_traces, total_usage
+from judge_r1.core.records import Judgment, Trajectory, Turn
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges import Played
-from judge_r1.judges.spec import Row
-from judge_r1.records import Judgment, Trajectory, Turn
+from judge_r1.evaluation.traces import EvaluationError, read_traces, total_usage
+from judge_r1.judges.base import Played
+from judge_r1.judges.panel import Row
+from judge_r1.judges.request import Ask
 
 SUITE = suite_of(mini_pairs(6))
 

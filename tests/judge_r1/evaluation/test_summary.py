@@ -1,11 +1,11 @@
 import json
 
 import pytest
-from evaluation_toys import ScriptedJudge, toy_pairs
+from evaluation_factories import ScriptedJudge, toy_pairs
 
-from judge_r1.evaluation.outcomes import Outcome, outcome
-from judge_r1.evaluation.statistics import DifferentPairs, clustered_mean_ci
+from judge_r1.evaluation.results import Outcome, outcome
 from judge_r1.evaluation.summary import BadSummary, summarise
+from judge_r1.statistics.intervals import DifferentPairs, clustered_mean_ci
 
 PAIRS = toy_pairs(6)
 

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from judge_r1.benchmarks import Suite, both_orders
-from judge_r1.judges import BadJudge, Making, play_all
+from judge_r1.benchmarks.base import Suite, both_orders
+from judge_r1.core.items import Item
+from judge_r1.episode.rollout import question_episode
+from judge_r1.episode.task import Question
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.judges.base import BadJudge, Making, play_all
 from judge_r1.judges.likelihood import ANSWERS
-from judge_r1.judges.spec import make_judge
-from judge_r1.models import load_model, load_tokenizer
-from judge_r1.play import question_episode
-from judge_r1.questions import Question
-from judge_r1.records import Item
-from judge_r1.tokens import Codec
+from judge_r1.judges.panel import make_judge
+from judge_r1.models.hub import load_model, load_tokenizer
 
 ITEMS = [
     Item(

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.asks import Ask
-from judge_r1.benchmarks import Suite
-from judge_r1.evaluation.calibrated import Told, calibrate
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.items import Item
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.records import PairwiseVerdict
+from judge_r1.evaluation.calibrate import Told, calibrate
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.jsonl import write_json
-from judge_r1.judges import BadJudge, Making, Played, play_all
+from judge_r1.judges.base import BadJudge, Making, Played, play_all
 from judge_r1.judges.baselines import Baseline, always_a
+from judge_r1.judges.panel import Row, make_judge
+from judge_r1.judges.request import Ask
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
-from judge_r1.judges.spec import Row, make_judge
-from judge_r1.records import Item, PairwiseVerdict
 
 
 class Sure(Baseline):

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from judge_r1.asks import Ask
-from judge_r1.judges import BadJudge, Making
+from judge_r1.api import ask_of
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.judges.base import BadJudge, Making
 from judge_r1.judges.baselines import Baseline
-from judge_r1.judges.served.thread import ThreadJudge
-from judge_r1.judges.spec import served_judge
-from judge_r1.loaded import ask_of
-from judge_r1.shelf import CaseShelf
+from judge_r1.judges.panel import served_judge
+from judge_r1.judges.request import Ask
+from judge_r1.judges.runners.thread import ThreadJudge
 
 
 def game(name: str) -> Ask:

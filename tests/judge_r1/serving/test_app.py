@@ -10,17 +10,17 @@ from typing import Any
 
 import httpx
 import pytest
-from live_server import PAIR, Held, Says, service
 from openapi_examples import examples
+from serving_fixture import PAIR, Held, Says, service
 
-from judge_r1.judges import Making, play_all
-from judge_r1.judges.spec import make_judge, served_judge
-from judge_r1.loaded import ask_of
+from judge_r1.api import ask_of
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.judges.base import Making, play_all
+from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.serving.app import create_app
-from judge_r1.serving.limits import Bodies, Limits
+from judge_r1.serving.middleware.body_limit import Bodies, Limits
 from judge_r1.serving.service import Service
-from judge_r1.serving.traces import Traces
-from judge_r1.shelf import CaseShelf
+from judge_r1.serving.trace_log import Traces
 
 
 def run(served: Service, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
-from live_server import PAIR, Says, service
+from serving_fixture import PAIR, Says, service
 
 from judge_r1.serving.app import create_app
 from judge_r1.serving.service import Service

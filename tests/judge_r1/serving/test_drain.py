@@ -13,11 +13,10 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import PAIR, wait_for
+from paths import REPO, SUPPORT
+from serving_fixture import PAIR, wait_for
 
-from judge_r1.serving.keys import add_key
-
-TESTS = Path(__file__).parents[2]
+from judge_r1.serving.middleware.api_keys import add_key
 
 
 def free_port() -> int:
@@ -36,7 +35,7 @@ def answers(url: str) -> bool:
 
 @contextmanager
 def process(*command: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    path = os.pathsep.join([str(TESTS), str(TESTS.parent), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(SUPPORT), str(REPO), os.environ.get("PYTHONPATH", "")])
     with log.open("wb") as out:
         running = subprocess.Popen(
             [sys.executable, *command], stdout=out, stderr=out, env={**os.environ, "PYTHONPATH": path}
@@ -53,7 +52,7 @@ def test_what_is_under_way_and_waits_is_answered(number: signal.Signals, tmp_pat
     port, log = free_port(), tmp_path / "log"
     key = add_key(tmp_path / "keys.json", "ana")
     url, headers = f"http://127.0.0.1:{port}", {"Authorization": f"Bearer {key}"}
-    with process(str(TESTS / "serve_held.py"), str(port), str(tmp_path / "keys.json"), log=log) as server:
+    with process(str(SUPPORT / "serve_blocked_judge.py"), str(port), str(tmp_path / "keys.json"), log=log) as server:
         wait_for(lambda: answers(f"{url}/readyz"), 60)
         with ThreadPoolExecutor(6) as pool:
             games = [

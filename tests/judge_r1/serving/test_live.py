@@ -8,14 +8,15 @@ from typing import Any
 
 import httpx
 import pytest
-from live_server import PAIR, Held, LiveServer, service, wait_for
+from serving_fixture import PAIR, Held, LiveServer, service, wait_for
 
-from judge_r1.judges import Making
-from judge_r1.judges.served.engine import EngineJudge
-from judge_r1.judges.spec import served_judge
-from judge_r1.serving import events, limits
-from judge_r1.serving.limits import Limits
-from judge_r1.shelf import CaseShelf
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.judges.base import Making
+from judge_r1.judges.panel import served_judge
+from judge_r1.judges.runners.continuous import EngineJudge
+from judge_r1.serving import sse
+from judge_r1.serving.middleware import body_limit
+from judge_r1.serving.middleware.body_limit import Limits
 
 
 def raw(server: LiveServer, head: str, *pieces: bytes) -> bytes:
@@ -38,7 +39,7 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_sent() -> None:
 
 
 def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BODY_S", 0.2)
+    monkeypatch.setattr(body_limit, "BODY_S", 0.2)
     with LiveServer(service("longer")) as server:
         told = raw(server, "Content-Type: application/json\r\nContent-Length: 100", b"{")
         assert told.startswith(b"HTTP/1.1 408")
@@ -123,10 +124,10 @@ def read_events(text: str) -> list[tuple[str, Any]]:
 
 def test_an_episode_is_told_turn_by_turn() -> None:
     """A judge over a chat endpoint that searches once and answers."""
-    from judge_brain import searching
-    from judge_server import JudgeServer
+    from fake_judge import searching
+    from fake_judge_endpoint import JudgeServer
 
-    from judge_r1.judges.spec import make_judge
+    from judge_r1.judges.panel import make_judge
 
     shelf = CaseShelf()
     options = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
@@ -148,7 +149,7 @@ def test_an_episode_is_told_turn_by_turn() -> None:
 
 
 def test_silence_is_broken_and_a_late_error_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(events.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
+    monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
     with LiveServer(service(Held(), seconds=0.4)) as server:
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
     assert answer.text.count(": still playing") >= 2

@@ -4,9 +4,9 @@ import sys
 
 import pytest
 
-from judge_r1.serving.limits import MIB
+from judge_r1.serving.middleware.body_limit import MIB
 from scripts.bench_serve import Round, rounds
-from scripts.load_clients import KINDS
+from scripts.load_test_clients import KINDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import CONTRAST, chromium, until
-from live_server import Held, LiveServer, service, wait_for
-from page_toys import (
+from browser import CONTRAST, chromium, until
+from page_factories import (
     BAD,
     CASE,
     GOOD,
@@ -23,14 +22,15 @@ from page_toys import (
     whole_text,
     write_pair,
 )
+from serving_fixture import Held, LiveServer, service, wait_for
 
-from judge_r1.asks import Ask
-from judge_r1.judges import Making, Played
-from judge_r1.judges.spec import make_judge, served_judge
-from judge_r1.principles import by_number
-from judge_r1.serving.keys import KeyFile, add_key
-from judge_r1.serving.limits import Limits
-from judge_r1.shelf import CaseShelf
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.principles import by_number
+from judge_r1.judges.base import Making, Played
+from judge_r1.judges.panel import make_judge, served_judge
+from judge_r1.judges.request import Ask
+from judge_r1.serving.middleware.api_keys import KeyFile, add_key
+from judge_r1.serving.middleware.body_limit import Limits
 
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"
 SWAP = "Swap the order and judge again"
@@ -525,8 +525,8 @@ def test_a_large_case_is_shown_at_once(browser: Any, tmp_path: Path) -> None:
 
 
 def test_the_pictures_of_the_docs_are_drawn(browser: Any, tmp_path: Path) -> None:
-    from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
-    from scripts.serve_pictures import draw
+    from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+    from scripts.screenshot_serve import draw
 
     case = Case.of(domain="legal", context=CASE, decision="ben owes", reference=GOOD, source="toy", license="x")
     flaw = Flaw(principle=2, operator="other_number", span=Span(start=12, end=14))

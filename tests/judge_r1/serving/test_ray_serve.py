@@ -19,14 +19,14 @@ from typing import Any
 import httpx
 import pytest
 import yaml
-from live_server import PAIR, wait_for
+from paths import REPO
+from serving_fixture import PAIR, wait_for
 
 from judge_r1.client import Client, ServerRefuses
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 from judge_r1.serving.schemas import JudgeResponse, Problem
 
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
-REPO = Path(__file__).resolve().parents[3]
 
 
 def test_the_shipped_configuration_is_one() -> None:

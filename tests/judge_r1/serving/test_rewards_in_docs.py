@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_server import LiveServer, Says, service
+from paths import REPO
+from serving_fixture import LiveServer, Says, service
 
-DOCS = Path(__file__).parents[3] / "docs" / "serving.md"
+DOCS = REPO / "docs" / "serving.md"
 
 
 def from_docs(title: str, url: str) -> dict[str, Any]:

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import schemathesis
 from hypothesis import HealthCheck, settings
-from live_server import service
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+from serving_fixture import service
 
 from judge_r1.serving.app import create_app
-from judge_r1.serving.keys import KeyFile, add_key
-from judge_r1.serving.limits import Limits
+from judge_r1.serving.middleware.api_keys import KeyFile, add_key
+from judge_r1.serving.middleware.body_limit import Limits
 
 FILE = Path(tempfile.mkdtemp()) / "keys.json"
 KEY = add_key(FILE, "fuzz", 10**6)

@@ -5,17 +5,17 @@ from typing import Any
 
 import pytest
 import torch
-from toys import mini_pairs
+from factories import mini_pairs
 from turn_recipes import timeless, turn_recipe, weights
 
 from data_builders.build import write_pairs
-from judge_r1.commands.train import run_recipe
-from judge_r1.models import load_model, load_tokenizer
-from judge_r1.pairs import load_pairs
-from judge_r1.runs import Run, read_rows
-from judge_r1.tokens import Codec
-from judge_r1.training.examples import preference_rows
-from judge_r1.training.place import Place
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import load_model, load_tokenizer
+from judge_r1.training.data.single_turn_data import preference_rows
+from judge_r1.training.resources import Place
+from judge_r1.training.run_folder import Run, read_rows
 
 LORA = ("lora.rank=4", "lora.alpha=8")
 

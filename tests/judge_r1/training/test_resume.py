@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toys import mini_pairs
+from factories import mini_pairs
+from paths import RECIPES
 
 from data_builders.build import write_pairs
-from judge_r1.commands.train import run_recipe
-from judge_r1.config import Recipe, load_recipe
-from judge_r1.errors import JudgeError
-from judge_r1.runs import Run, read_rows
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import Run, read_rows
 
-RECIPES = Path(__file__).parents[3] / "recipes" / "mini"
+RECIPES = RECIPES / "mini"
 SFT = ["sft.traces=12", "sft.epochs=2", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
 GRPO = [
     "model=bundled:tiny", "grpo.steps=4", "grpo.pairs_per_step=2", "grpo.group_size=2", "grpo.micro_batch_size=2",

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from test_sft_rows import RECIPE
 
-from judge_r1.runs import Run, read_rows
-from judge_r1.training.logging import Diverged, RunLog
+from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.trl.metrics_callback import Diverged, RunLog
 
 
 def play(log: RunLog, first: int, last: int, of: int, **values: Any) -> None:

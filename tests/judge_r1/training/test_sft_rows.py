@@ -1,15 +1,16 @@
 from pathlib import Path
 
 import pytest
-from toys import BytesCodec, evidence
+from factories import BytesCodec, evidence
 
-from judge_r1.config import DataConfig, Recipe
-from judge_r1.episode import Budget, Episode
-from judge_r1.errors import JudgeError
-from judge_r1.records import Trajectory
-from judge_r1.runs import Run, read_rows
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.machine import Episode
+from judge_r1.training.recipe import DataConfig, Recipe
+from judge_r1.training.run_folder import Run, read_rows
 from judge_r1.training.sft import IGNORED, train_sft, training_row
-from judge_r1.training.trainers import resume
+from judge_r1.training.trl.common import resume
 
 RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
 

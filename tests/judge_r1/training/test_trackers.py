@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paths import REPO, SUPPORT
 from test_sft_rows import RECIPE
 
-from judge_r1.config import Recipe
-from judge_r1.errors import JudgeError
-from judge_r1.runs import Run, read_rows
+from judge_r1.core.errors import JudgeError
 from judge_r1.training import trackers
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import Run, read_rows
 from judge_r1.training.trackers import Numbers, tracked
 
 
@@ -127,7 +128,7 @@ log_steps(Path(sys.argv[2]), recipe(sys.argv[1]), *map(int, sys.argv[3:]))
 
 def elsewhere(tmp_path: Path, tracker: str, *steps: int) -> str:
     """Log steps in a process of its own, as a run would."""
-    rooms = [str(Path(__file__).parent), str(Path(__file__).parents[2]), str(Path(__file__).parents[3])]
+    rooms = [str(Path(__file__).parent), str(SUPPORT), str(REPO)]
     env = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(tmp_path),

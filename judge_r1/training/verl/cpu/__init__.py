@@ -12,8 +12,8 @@ from verl.workers.rollout.base import _ROLLOUT_REGISTRY
 from verl.workers.rollout.replica import RolloutReplicaRegistry
 
 from judge_r1.training.verl import advantage
+from judge_r1.training.verl.config import CPU_ROLLOUT
 from judge_r1.training.verl.cpu import engine
-from judge_r1.training.verl.overrides import CPU_ROLLOUT
 
 __all__ = ["advantage", "engine", "platform"]
 

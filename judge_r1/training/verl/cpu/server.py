@@ -11,8 +11,8 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
-from judge_r1.backends.batching.engine import Engine
-from judge_r1.backends.batching.request import Request
+from judge_r1.models.continuous.engine import Engine
+from judge_r1.models.continuous.request import Request
 
 CALL_SECONDS = 600.0
 """Deadline of one call of another process: starting a server, sending it the weights."""
@@ -24,8 +24,8 @@ class CpuServer:
     def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
         from transformers import AutoModelForCausalLM
 
-        from judge_r1.models import eos_ids, load_tokenizer
-        from judge_r1.tokens import Codec
+        from judge_r1.episode.tokenizer import Codec
+        from judge_r1.models.hub import eos_ids, load_tokenizer
 
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
         tokenizer = load_tokenizer(model)

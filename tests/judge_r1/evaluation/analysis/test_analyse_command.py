@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from analysis_toys import answer, played, right, wrong
-from run_toys import scaling_study
+from analysis_factories import answer, played, right, wrong
+from run_factories import scaling_study
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.errors import JudgeError
-from judge_r1.records import Evidence, Turn
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Evidence, Turn
 
 KINDS = ("attention", "reasoning", "class-bias", "errors", "global-index", "ablations", "scaling", "radar")
 

@@ -6,11 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 import real_tokenizers
-from analysis_toys import played, right
-from toys import mini_pairs
+from analysis_factories import played, right
+from factories import mini_pairs
 
-from judge_r1.asks import Ask
-from judge_r1.config import EpisodeConfig
+from judge_r1.core.records import Evidence, ReasoningPair, Trajectory
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.reward import rewarded
+from judge_r1.episode.rollout import question_episode
+from judge_r1.episode.task import Question
 from judge_r1.evaluation.analysis.attention import (
     PAPER,
     Look,
@@ -19,13 +22,10 @@ from judge_r1.evaluation.analysis.attention import (
     looks,
 )
 from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
-from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged, Member
-from judge_r1.evaluation.analysis.sections import SECTIONS, A
-from judge_r1.models import load_model
-from judge_r1.play import question_episode
-from judge_r1.questions import Question
-from judge_r1.records import Evidence, ReasoningPair, Trajectory
-from judge_r1.reward import rewarded
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged, Member
+from judge_r1.evaluation.analysis.prompt_sections import SECTIONS, A
+from judge_r1.judges.request import Ask
+from judge_r1.models.hub import load_model
 
 CONFIG = EpisodeConfig(context="full", prompt="compact", retriever="bm25", prompt_tokens=800)
 

@@ -1,11 +1,11 @@
 from pathlib import Path
 
 import pytest
-from analysis_toys import answer, played, right
-from evaluation_toys import toy_pairs
+from analysis_factories import answer, played, right
+from evaluation_factories import toy_pairs
 
 from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row, shown_games
-from judge_r1.evaluation.analysis.inputs import AnalysisError, Judged
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 
 GOLD_A = sum(pair.preferred == "A" for pair in toy_pairs(6))
 PAIRS = len(toy_pairs(6))

@@ -3,9 +3,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from analysis_toys import answer, played
+from analysis_factories import answer, played
 from toy_embedder import ToyEmbedder
 
+from judge_r1.core.records import Evidence, Turn
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.global_index import (
     Asked,
     Corpus,
@@ -16,8 +18,6 @@ from judge_r1.evaluation.analysis.global_index import (
     out_of_case,
     shown_of_own_case,
 )
-from judge_r1.evaluation.analysis.inputs import AnalysisError
-from judge_r1.records import Evidence, Turn
 from retrieval.errors import EmptyQuery
 from retrieval.retriever import Retriever
 
@@ -117,7 +117,7 @@ def test_table_and_picture() -> None:
 
 def test_no_judge_brings_the_analysis_along() -> None:
     code = (
-        "import sys, judge_r1.play, judge_r1.evaluation.runner\n"
+        "import sys, judge_r1.episode.rollout, judge_r1.evaluation.runner\n"
         "from judge_r1.judges import JUDGES; JUDGES.names()\n"
         "sys.exit(any(name.startswith('judge_r1.evaluation.analysis') for name in sys.modules))"
     )

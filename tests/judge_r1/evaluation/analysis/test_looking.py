@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from judge_r1.evaluation.analysis import looking
-from judge_r1.evaluation.analysis.inputs import AnalysisError
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.looking import last_attention
 
 IDS = [3 + (7 * n + 5 * n * n) % 60 for n in range(40)]

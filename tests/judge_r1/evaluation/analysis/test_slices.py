@@ -2,11 +2,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from analysis_toys import answer, played, right, wrong
-from evaluation_toys import passage, toy_pairs
+from analysis_factories import answer, played, right, wrong
+from evaluation_factories import passage, toy_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge_r1.core.records import Turn
 from judge_r1.evaluation.analysis.similarity import similarity
 from judge_r1.evaluation.analysis.slices import (
     by_evidence,
@@ -17,7 +18,6 @@ from judge_r1.evaluation.analysis.slices import (
     slice_grids,
     slices,
 )
-from judge_r1.records import Turn
 
 PAIRS = toy_pairs(6)
 WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8).map(" ".join)

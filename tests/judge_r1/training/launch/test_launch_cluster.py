@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from launch_toys import KINDS, REPOSITORY, cluster, job, recipe
+from launch_factories import KINDS, REPOSITORY, cluster, job, recipe
 
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import load_cluster
 from judge_r1.training.launch.job import plan
 

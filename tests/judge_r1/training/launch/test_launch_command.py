@@ -4,13 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
-from launch_toys import KINDS, REPOSITORY, job, recipe
+from launch_factories import KINDS, REPOSITORY, job, recipe
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.config import dump_recipe
 from judge_r1.training.launch.render import render
-from judge_r1.training.launch.send import NotSent, command, send
+from judge_r1.training.launch.submit import NotSent, command, send
+from judge_r1.training.recipe import dump_recipe
 
 
 def toy(tmp_path: Path) -> str:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from launch_toys import job
+from launch_factories import job
 
-from judge_r1.errors import JudgeError
+from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch import ray_jobs
 from judge_r1.training.launch.cluster import RayCluster
 from judge_r1.training.launch.ray_jobs import ask, status, submit
-from judge_r1.training.launch.send import NotSent, send
+from judge_r1.training.launch.submit import NotSent, send
 
 
 @dataclass

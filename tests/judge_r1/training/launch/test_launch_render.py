@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 import yaml
-from launch_toys import KINDS, REPOSITORY, job, recipe
+from launch_factories import KINDS, REPOSITORY, job, recipe
 
-from judge_r1.config import load_recipe
 from judge_r1.training.launch.cluster import load_cluster
 from judge_r1.training.launch.job import Job, plan
 from judge_r1.training.launch.render import render
+from judge_r1.training.recipe import load_recipe
 
 GOLDEN = Path(__file__).parent / "golden"
 RECIPES = sorted(p for p in (REPOSITORY / "recipes").rglob("*.yaml") if p.name != "base.yaml")

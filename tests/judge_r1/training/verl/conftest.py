@@ -7,16 +7,17 @@ from pathlib import Path
 import pytest
 
 from data_builders.sources.mini import EVENTS, FACT, read
-from judge_r1.backends import Sampling
-from judge_r1.backends.scripted import ScriptedBackend
-from judge_r1.config import DataConfig, EpisodeConfig, GrpoConfig, Recipe
-from judge_r1.episode import Budget
-from judge_r1.jsonl import write_jsonl
-from judge_r1.models import eos_ids, load_model, load_tokenizer
-from judge_r1.pairs import PairSet
-from judge_r1.play import Player
-from judge_r1.records import Case, Flaw, Origin, ReasoningPair, Span
-from judge_r1.tokens import Codec
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.rollout import Player
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.base import Sampling
+from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.models.scripted import ScriptedBackend
+from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
 
 os.environ |= {  # read when verl is imported, which is long after this
     "VERL_PLATFORM": "cpu",

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from judge_r1.training.outcome import outcome
+from judge_r1.training.reward_rounding import outcome
 
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
 

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import torch
 import yaml
-from verl_toys import compose, keys_of
+from verl_factories import compose, keys_of
 
-from judge_r1.config import Recipe, dump_recipe
-from judge_r1.jsonl import write_atomic
-from judge_r1.models import load_tokenizer
-from judge_r1.pairs import PairSet
-from judge_r1.records import ReasoningPair, Trajectory
-from judge_r1.runs import read_rows
-from judge_r1.tokens import Codec
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.run_folder import read_rows
 
 RIGHT = '<answer>{"comparison": "%s", "violated_principles": [2]}</answer>'
 SILENT = "(the server does not answer)"
@@ -179,7 +179,7 @@ def test_failed_search_is_masked(room: Room, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_rows_become_metrics_and_traces(room: Room) -> None:
-    from judge_r1.training.verl.rollouts import RolloutReader
+    from judge_r1.training.verl.rollout_log import RolloutReader
 
     pair, other = room.pairs.pairs[:2]
     room.play(pair, [RIGHT % pair.gold.comparison])

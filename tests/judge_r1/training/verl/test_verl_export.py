@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from verl_toys import compose, keys_of
+from verl_factories import compose, keys_of
 
 from data_builders.export import export
 from data_builders.exports import Options
-from judge_r1.config import Recipe
-from judge_r1.models import load_tokenizer
-from judge_r1.pairs import PairSet
-from judge_r1.training.verl.parquet import write_parquet
+from judge_r1.core.pair_set import PairSet
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.dataset import write_parquet
 
 
 def test_verl_reads_what_we_export(recipe: Recipe, data_folder: Path, pairs: PairSet, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from verl_toys import compose, keys_of
+from verl_factories import compose, keys_of
 
-from judge_r1.config import Recipe
+from judge_r1.training.recipe import Recipe
 
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
 

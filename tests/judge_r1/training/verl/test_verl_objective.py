@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, advantages, policy_loss
-from verl_toys import compose, keys_of
+from verl_factories import compose, keys_of
 
-from judge_r1.config import LoraConfig, Recipe
+from judge_r1.training.recipe import LoraConfig, Recipe
 
 
 def with_options(recipe: Recipe, **grpo: Any) -> Recipe:
@@ -81,7 +81,7 @@ def finish(buffer: Any, outcomes: dict[str, float | None]) -> set[str]:
 
 
 def test_the_sampler_replaces_groups_that_are_alike_up_to_its_bound(recipe: Recipe) -> None:
-    from judge_r1.training.redraw import REDRAWS
+    from judge_r1.training.trl.dynamic_sampling import REDRAWS
 
     buffer = sampler(recipe, 2)
     assert finish(buffer, {"a": 1.0, "b": None, "c": 0.0}) == {"a", "c"}

@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from judge_r1.config import LoraConfig, Recipe
-from judge_r1.models import load_model
-from judge_r1.runs import Run, read_rows
-from judge_r1.training.redraw import REDRAWS
-from judge_r1.training.verl.train import train_verl
+from judge_r1.models.hub import load_model
+from judge_r1.training.recipe import LoraConfig, Recipe
+from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.trl.dynamic_sampling import REDRAWS
+from judge_r1.training.verl.runner import train_verl
 
 
 @pytest.mark.slow

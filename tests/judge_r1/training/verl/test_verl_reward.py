@@ -2,7 +2,7 @@
 
 import pytest
 
-from judge_r1.records import Trajectory
+from judge_r1.core.records import Trajectory
 from judge_r1.training.verl.reward import FIELD, NoBreakdown, compute_score, flat_breakdown
 
 PARTS = {"r": 0.5, "R1": 2.0, "R2": -1.0, "F1": 0.0, "precision": 0.0, "recall": 0.0, "valid": 1.0, "searches": 2.0}

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from two_nodes import TwoNodes, two_nodes
 
-from judge_r1.config import Recipe, dump_recipe
-from judge_r1.runs import read_rows
-from judge_r1.training.verl.machines import Machines, NodesMissing, NotShared, meet
+from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.run_folder import read_rows
+from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, meet
 
 
 @pytest.fixture

@@ -11,15 +11,15 @@ from uuid import uuid4
 import pytest
 import torch
 
-from judge_r1.config import Recipe
-from judge_r1.models import load_model, load_tokenizer
-from judge_r1.pairs import load_pairs
-from judge_r1.records import Trajectory
-from judge_r1.runs import Run, read_rows
-from judge_r1.tokens import Codec
-from judge_r1.training.recorded import Recorded
-from judge_r1.training.verl.shards import read_shards
-from judge_r1.training.verl.train import train_verl
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import load_model, load_tokenizer
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.verl.fsdp_checkpoint import read_shards
+from judge_r1.training.verl.runner import train_verl
+from scripts.recorded_rollouts import Recorded
 
 
 def left_behind(mark: str) -> list[str]:
@@ -123,7 +123,7 @@ def same_on_trl(
 ) -> None:
     """TRL's trainer comes to the same weights by the same episodes (promise 7, of whole runs)."""
     pytest.importorskip("trl")
-    from judge_r1.training.grpo import train_grpo
+    from judge_r1.training.trl.grpo import train_grpo
 
     other = Run(tmp_path / "trl", recipe)
     train_grpo(recipe, load_pairs(recipe.data.train), other, Recorded(run.folder))

@@ -1,0 +1,152 @@
+"""What annotators answered: one line a choice, synced to the disk before it is acknowledged.
+
+The file only grows. A choice made again is another line, and the last one counts. A line that a kill or a full disk
+left unfinished was never acknowledged; it is cut off when the file is opened for more.
+"""
+
+import fcntl
+import os
+import threading
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, field_validator
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import dump_line, explain
+from judge_r1.core.records import NonEmpty, Preference, PrincipleNumber, Record
+
+LONGEST_NAME, LONGEST_NOTE = 40, 2_000
+Round = Literal[1, 2]
+
+
+class BadAnswers(JudgeError):
+    """A file of answers that cannot be read, written, or does not belong to the pairs."""
+
+
+class Answer(Record):
+    """One choice. `choice` and `shown_first` name sides of the pair as it stands in its file, not of the page."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    annotator: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+    round: Round
+    pair_id: NonEmpty
+    choice: Preference
+    shown_first: Preference
+    principles: tuple[PrincipleNumber, ...] = ()
+    note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
+    at: NonEmpty
+
+    @field_validator("annotator")
+    @classmethod
+    def _plain(cls, name: str) -> str:
+        plain = unicodedata.normalize("NFC", name).strip()
+        if name != plain or not name.isprintable():
+            raise ValueError("must be plain text without spaces around it")
+        return name
+
+    @field_validator("principles")
+    @classmethod
+    def _sorted_unique(cls, principles: tuple[int, ...]) -> tuple[int, ...]:
+        if list(principles) != sorted(set(principles)):
+            raise ValueError(f"must be sorted and without repeats, not {list(principles)}")
+        return principles
+
+
+def read_answers(path: Path) -> list[Answer]:
+    """The answers of a file in the order given, without an unfinished last line. No file, no answers."""
+    return _parse(path, _bytes(path))[0]
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise BadAnswers(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _parse(path: Path, data: bytes) -> tuple[list[Answer], int]:
+    """The answers, and how many bytes hold them."""
+    answers, end = [], 0
+    for number, line in enumerate(data.splitlines(keepends=True), 1):
+        if line.strip():
+            try:
+                answers.append(Answer.model_validate_json(line))
+            except ValidationError as error:
+                if not line.endswith(b"\n"):
+                    break
+                raise BadAnswers(f"{path}, line {number}: {explain(error)}") from None
+        end += len(line)
+    return answers, end
+
+
+class AnswerLog:
+    """A file of answers, open for more; a second process that would write to it is refused. Threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = threading.Lock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+        except OSError as error:
+            raise BadAnswers(f"{path} cannot be written: {error.strerror}") from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            raise BadAnswers(f"{path} is being written by another audit: stop it, or name another file") from None
+        try:
+            data = _bytes(path)
+            self._answers, self._end = _parse(path, data)
+            self.dropped = len(data) - self._end
+            os.ftruncate(self._file, self._end)
+            if data[: self._end] and not data[: self._end].endswith(b"\n"):
+                self._write(b"\n")
+            _sync_folder(path.parent)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    @property
+    def answers(self) -> Sequence[Answer]:
+        with self._lock:
+            return tuple(self._answers)
+
+    def append(self, answer: Answer) -> None:
+        """Returns when the answer is on the disk; where that fails the file is as before."""
+        with self._lock:
+            self._write(dump_line(answer).encode())
+            self._answers.append(answer)
+
+    def _write(self, line: bytes) -> None:
+        try:
+            if os.write(self._file, line) != len(line):
+                raise OSError(0, "the disk is full")
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, self._end)
+            raise BadAnswers(f"{self.path} could not be written ({error.strerror}): the answer was not kept") from None
+        self._end += len(line)
+
+    def __enter__(self) -> "AnswerLog":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        os.close(self._file)
+
+
+def _sync_folder(folder: Path) -> None:
+    """A new file's name is on the disk only when its folder is."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

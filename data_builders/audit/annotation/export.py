@@ -1,0 +1,61 @@
+"""Answers beside the labels they were given against, for a spreadsheet (CSV) or a program (JSON Lines)."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from data_builders.audit.annotation.annotations import Answer, BadAnswers
+from data_builders.audit.annotation.assignment import load_audit
+from judge_r1.core.jsonl import write_atomic, write_jsonl
+from judge_r1.core.pair_set import PairSet
+
+COLUMNS = (
+    "annotator", "round", "domain", "case_id", "pair_id", "kind", "violated", "label", "choice", "agrees",
+    "principles", "shown_first", "note", "at", "counts",
+)  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins so is a formula to spreadsheets; in CSV it gets an apostrophe before it."""
+
+
+def export_answers(folder: Path, answers: Path, out: Path) -> int:
+    """Write the answers to the pairs of a folder to another file; returns how many there are."""
+    if out.resolve() == answers.resolve():
+        raise BadAnswers(f"{out} is the file of answers itself: name another one")
+    return export(*load_audit(folder, answers), out)
+
+
+def export(data: PairSet, answers: Sequence[Answer], path: Path) -> int:
+    """Write every answer ever given to PATH.csv or PATH.jsonl; `counts` is false where a later one replaced it."""
+    rows = list(_rows(data, answers))
+    if path.suffix == ".jsonl":
+        return write_jsonl(path, rows)
+    if path.suffix != ".csv":
+        raise BadAnswers(f"{path} must end in .csv or .jsonl")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
+    write_atomic(path, [text.getvalue()])
+    return len(rows)
+
+
+def _rows(data: PairSet, answers: Sequence[Answer]) -> Iterator[dict[str, Any]]:
+    pairs = data.by_id()
+    last = {(a.annotator, a.round, a.pair_id): number for number, a in enumerate(answers)}
+    for number, answer in enumerate(answers):
+        pair = pairs[answer.pair_id]
+        values = (
+            answer.annotator, answer.round, pair.domain, pair.case_id, pair.pair_id, pair.kind, list(pair.violated),
+            pair.preferred, answer.choice, answer.choice == pair.preferred, list(answer.principles),
+            answer.shown_first, answer.note, answer.at, last[answer.annotator, answer.round, answer.pair_id] == number,
+        )  # fmt: skip
+        yield dict(zip(COLUMNS, values, strict=True))
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        return " ".join(map(str, value))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return f"'{text}" if text.startswith(FORMULA) else text

@@ -1,0 +1,76 @@
+"""Statistics as a table, and as `stats.html`: one file with the table and three figures."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+from data_builders.audit.dataset_stats import Statistics
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.report.bars import bar_chart
+
+COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words", "context tokens", "longest")
+
+
+def rows(found: Statistics) -> list[tuple[str, ...]]:
+    """A row a domain, and one for all where there are several: means, and for contexts mean and maximum."""
+    groups = {**found.domains, **({"overall": found.overall} if len(found.domains) > 1 else {})}
+    return [
+        (
+            name,
+            f"{group.pairs:,}",
+            f"{group.cases:,}",
+            f"{group.a_better / group.pairs:.1%}, {group.balance_p:.2f}",
+            f"{group.prompt_tokens.mean:,.1f}",
+            f"{group.prompt_words.mean:,.1f}",
+            f"{group.context_tokens.mean:,.1f}",
+            f"{group.context_tokens.longest:,}",
+        )
+        for name, group in groups.items()
+    ]
+
+
+def figures(found: Statistics) -> list[tuple[str, str]]:
+    """Title and SVG of the A/B balance, the principles and the context lengths, in shares of each domain's pairs or
+    cases."""
+    colours = {domain: number % 8 for number, domain in enumerate(found.domains)}
+    balance, principles, contexts = {}, {}, {}
+    for domain, group in found.domains.items():
+        share = group.a_better / group.pairs
+        balance[domain] = [round(100 * share, 1), round(100 * (1 - share), 1)]
+        total = sum(group.principles.values())
+        principles[domain] = [round(100 * count / total, 1) for count in group.principles.values()]
+        contexts[domain] = [round(100 * count / group.cases, 1) for count in found.histogram(group)]
+    drawn = [
+        ("The better reasoning, % of pairs", ["A", "B"], balance),
+        ("Violated principles, % of violations", [p.code for p in PRINCIPLES], principles),
+        ("Context tokens from, % of cases", [_short(edge) for edge in found.edges[:-1]], contexts),
+    ]
+    return [(title, bar_chart(title, labels, series, colours)) for title, labels, series in drawn]
+
+
+def _short(number: int) -> str:
+    return f"{number / 1000:g}k" if number >= 1000 else str(number)
+
+
+def write_page(found: Statistics, path: Path) -> None:
+    """The static page."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((files(__package__) / "stats.html").read_text(encoding="utf-8"))
+    page = template.render(found=found, columns=COLUMNS, rows=rows(found), figures=figures(found))
+    write_atomic(path, [page, "\n"])
+
+
+def print_statistics(found: Statistics, console: Console) -> None:
+    """The table; lengths are means over pairs and over cases."""
+    table = Table(title=f"Mean lengths; tokens of {found.tokenizer}", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    for column in COLUMNS:
+        table.add_column(column, justify="right" if column else "left")
+    for row in rows(found):
+        table.add_row(*row)
+    console.print(table)

@@ -1,0 +1,1 @@
+"""Word lists and weights of the rule-based flaws."""

@@ -1,0 +1,1 @@
+"""Rule-based flaws, one file a principle."""

@@ -1,0 +1,1 @@
+"""Flaws written by a teacher model."""

@@ -1,0 +1,90 @@
+"""How a careful judge of `mini` works: look up every claim of A, then of B, say what the record has, name the flaws.
+
+The format is one that small models can learn: a line is named before it is looked up, and record and claim then stand
+side by side, word by word.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from random import Random
+
+from data_builders.perturb.rules.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
+from data_builders.rationales.base import WRITERS, Rationale
+from data_builders.sources.mini import FACT, Fact, facts_of
+from judge_r1.core.records import Case, ReasoningPair, content_hash
+from judge_r1.episode.config import EpisodeConfig
+
+_STEP = re.compile(rf"(?P<number>\d+)\. (?:(?P<claim>{FACT.pattern}), (?P<tail>[a-z ]+)|(?P<advice>next [a-z ]+))\.")
+_TAILS = dict.fromkeys(NON_SEQUITURS.values(), " illogical 1")
+_TAILS |= dict.fromkeys(PREJUDICES.values(), " unfair 3")
+_OPENINGS = [(text.split("{")[0], " vague 5") for text in VAGUE.values()]
+_OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
+
+
+def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, lookups: float = 1.0) -> Rationale:
+    """Checks A line by line, then B if A has no flaw, stops where the last flaw is found, and says whose it is.
+
+    `lookups` is the share of the sound claims that are looked up; a claim that the case does not bear out always is.
+    It gives up where a search does not show the fact of the case that is nearest to the claim.
+    """
+    rng = Random(content_hash("lookups", pair.pair_id))
+    facts = facts_of(case.context)
+    last = max(flaw.span.start for flaw in pair.origin.flaws)
+    steps = [
+        ("A", match) for match in _STEP.finditer(pair.reasoning_a) if pair.preferred == "A" or match.start() <= last
+    ]
+    if pair.preferred == "A":
+        steps += [("B", match) for match in _STEP.finditer(pair.reasoning_b) if match.start() <= last]
+    thoughts = ""
+    for side, step in steps:
+        label = f"{side} {step['number']} says"
+        if step["advice"]:
+            thoughts += f"<think>{label} {_advice(step['advice'])}</think>"
+            continue
+        thoughts += f"<think>{label} {step['claim']}, {step['tail']}{_TAILS.get(step['tail'], '')}</think>"
+        claim = Fact(step["who"], step["did"], step["value"])
+        if claim in facts and rng.random() >= lookups:
+            continue
+        seen = facts
+        if config.search:
+            passages = yield f"{thoughts}<search>{claim.who} {claim.did}</search>"
+            thoughts, seen = "", [fact for passage in passages for fact in facts_of(passage.text)]
+        elif config.context == "none":
+            continue
+        found, known = _nearest(seen, claim), _nearest(facts, claim)
+        if found is None or known is None or _nearness(found, claim) < _nearness(known, claim):
+            return  # the search missed what the case has of this claim: a finding would be a guess
+        thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
+    yield f"{thoughts}<think>{side} worse</think>"
+
+
+def _nearest(facts: Sequence[Fact], claim: Fact) -> Fact | None:
+    """The first of the facts that have most of a claim's person and event."""
+    return max(facts, key=lambda fact: _nearness(fact, claim), default=None)
+
+
+def _nearness(fact: Fact, claim: Fact) -> int:
+    return (fact.who == claim.who) + (fact.did == claim.did)
+
+
+def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
+    """Record and claim word by word up to the first difference; `numbered` names the principle that it breaks: 4 where
+    the record is about something else, 2 where it has another value."""
+    words = []
+    for part, principle in (("who", 4), ("did", 4), ("value", 2)):
+        recorded, claimed = getattr(found, part), getattr(claim, part)
+        words += [recorded, claimed, "same" if recorded == claimed else "differs"]
+        if recorded != claimed:
+            return " ".join([*words, str(principle)] if numbered else words)
+    return " ".join(words)
+
+
+def _advice(text: str) -> str:
+    """The first two words of an advice and what it is."""
+    finding = next((finding for opening, finding in _OPENINGS if text.startswith(opening.rstrip())), " ok")
+    return " ".join(text.split()[:2]) + finding
+
+
+WRITERS.register("mini")(write_mini)
+WRITERS.register("mini-hasty")(partial(write_mini, lookups=0.4))

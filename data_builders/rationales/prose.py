@@ -1,0 +1,104 @@
+"""How a careful judge of prose works: go to where the reasonings part, search the case there, then say what is wrong.
+
+Nothing before the first observation depends on which reasoning is the better one: who learns to write it must not learn
+to decide before looking.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from data_builders.perturb.rules.steps import MARKER, sentences, split_steps
+from data_builders.perturb.rules.text_match import content_words
+from data_builders.rationales.base import WRITERS, Rationale
+from judge_r1.core.principles import by_number
+from judge_r1.core.records import Case, Evidence, ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
+
+_SHOWN, _BEFORE = 24, 8
+"""Words of a sentence that are shown, and how many of them may stand before the first difference."""
+_REMARKS = {
+    1: "That does not follow from what was said before",
+    2: "The case says otherwise",
+    3: "That leans on a trait that has nothing to do with the matter",
+    4: "Nothing in the case supports that detail",
+    5: "That gives the reader nothing to act on",
+    6: "Following it could do harm",
+}
+
+
+@WRITERS.register("text")
+def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
+    """The places of the flaws in turn, with a search at each while the budget lasts; a verdict on a place that is not
+    searched for waits for the end."""
+    worse = "B" if pair.preferred == "A" else "A"
+    searches = config.spending.max_searches
+    thoughts = verdicts = ""
+    for number, (principle, a, b) in enumerate(_places(pair)):
+        thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
+        named = by_number(principle)
+        verdict = f"<think>{_REMARKS[principle]}: {worse} breaks {named.number}, {named.name}.</think>"
+        if number < searches:
+            query = " ".join(dict.fromkeys(f"{a} {b}".split()))
+            passages = yield f"{thoughts}<search>{query}</search>"
+            if not passages and principle in (2, 4):
+                return  # these only the case can tell
+            thoughts = f"<think>{_finding(passages, query)}.</think>{verdict}"
+        else:
+            verdicts += verdict
+    yield thoughts + verdicts
+
+
+def _places(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
+    """For each flaw, in order, its principle and what A and B say at its place."""
+    a, b = _sentences(pair.reasoning_a), _sentences(pair.reasoning_b)
+    blocks = SequenceMatcher(None, [text for _, text in a], [text for _, text in b], autojunk=False).get_opcodes()
+    flawed = b if pair.preferred == "A" else a
+    for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start):
+        at = max((i for i, (start, _) in enumerate(flawed) if start <= flaw.span.start), default=0)
+        for _, a1, a2, b1, b2 in blocks:
+            first, last = (b1, b2) if flawed is b else (a1, a2)
+            if first <= at < last:
+                if a2 - a1 == b2 - b1:  # as many sentences on both sides: one stands for one
+                    a1, b1 = a1 + at - first, b1 + at - first
+                    a2, b2 = a1 + 1, b1 + 1
+                yield flaw.principle, *_shown(*(" ".join(text for _, text in s) for s in (a[a1:a2], b[b1:b2])))
+
+
+def _sentences(text: str) -> list[tuple[int, str]]:
+    """Where the sentences of a reasoning start, and their words, without numbering."""
+    found = []
+    for step in split_steps(text):
+        marker = MARKER.match(step.text)
+        first = marker.end() if marker else 0
+        found += [
+            (step.start + first + start, step.text[first + start : first + end])
+            for start, end in sentences(step.text[first:])
+        ]
+    return found
+
+
+def _shown(a: str, b: str) -> tuple[str, str]:
+    """The words of two sentences from shortly before their first difference."""
+    one, other = _plain(a), _plain(b)
+    same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
+    start = max(0, min(same - _BEFORE, max(len(one), len(other)) - _SHOWN))
+    return _line(one[start : start + _SHOWN]), _line(other[start : start + _SHOWN])
+
+
+def _finding(passages: Sequence[Evidence], query: str) -> str:
+    """The words of one sentence of the passages that have most of the query."""
+    wanted = set(content_words(query))
+    told = [_plain(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
+    windows = [_line(words[i : i + _SHOWN]) for words in told for i in range(max(1, len(words) - _SHOWN + 1))]
+    best = max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
+    return f"The case file has: {best}" if best else "The search shows nothing"
+
+
+def _plain(text: str) -> list[str]:
+    """Words without tags' brackets and bold face."""
+    return re.sub(r"[<>]|\*\*", "", text).split()
+
+
+def _line(words: Sequence[str]) -> str:
+    return " ".join(words).strip(" .")

@@ -1,0 +1,97 @@
+"""Rationale traces for the SFT warm-up: whole episodes with real search results, written by rules that know the gold.
+
+Each trace runs through the real episode machine and is rejected unless it is accepted and its answer scores r = 1.0.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+
+from rich.progress import track
+
+from data_builders.rationales.base import WRITERS, Writer, writer_for
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.machine import Episode, Finished, Search
+from judge_r1.episode.reward import rewarded
+from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode, new_retriever
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.training.data.targets import answer
+from judge_r1.training.recipe import Recipe
+from retrieval.retriever import Retriever
+
+
+def answer_text(pair: ReasoningPair) -> str:
+    """The gold judgment in the output contract."""
+    return answer(pair.gold, "json")
+
+
+def gold_trace(
+    pair: ReasoningPair,
+    data: PairSet,
+    config: EpisodeConfig,
+    codec: Codec,
+    retriever: Retriever,
+    writer: Writer | None = None,
+) -> Trajectory:
+    """The rationale of a pair, played through the episode machine; it ends invalid where a budget does not hold it, or
+    its writer gives up."""
+    case = data.case_of(pair)
+    rationale = (writer or writer_for(case))(case, pair, config)
+    episode = new_episode(pair, data, config, codec, ())
+    gave_up = False
+    try:
+        first = next(rationale)
+        _feed(episode, codec, first.removeprefix("<think>") if episode.thinking else first)
+        while isinstance(episode.state, Search):
+            episode.observe(case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k))
+            _feed(episode, codec, rationale.send(episode.turns[-1].passages))
+    except StopIteration:
+        gave_up = True
+    if not isinstance(episode.state, Finished):
+        _feed(episode, codec, answer_text(pair))
+    trajectory = episode.trajectory()
+    if gave_up:
+        trajectory = _without_judgment(trajectory, "writer_gave_up")
+    if any(turn.notice for turn in trajectory.turns):  # the rules had more to look up than the budget allows
+        trajectory = _without_judgment(trajectory, "search_refused")
+    return rewarded(trajectory, pair)
+
+
+def traces(
+    data: PairSet, config: EpisodeConfig, codec: Codec, *, rejected: Counter[str], writer: Writer | None = None
+) -> Iterator[tuple[ReasoningPair, Trajectory]]:
+    """A gold trace for every pair that the budgets hold; the others are counted by reason."""
+    retriever = new_retriever(data.texts, config)
+    for pair in data.pairs:
+        try:
+            trajectory = gold_trace(pair, data, config, codec, retriever, writer)
+        except PromptTooLong:
+            rejected["prompt_too_long"] += 1
+            continue
+        if trajectory.reward is None or trajectory.reward["r"] != 1.0:
+            rejected[trajectory.ended] += 1
+        else:
+            yield pair, trajectory
+
+
+def warmup_traces(data: PairSet, recipe: Recipe, codec: Codec) -> tuple[list[Trajectory], Counter[str]]:
+    """The traces a recipe trains on (`sft.traces` of them, in an order that the seed decides), and the rejections."""
+    rejected: Counter[str] = Counter()
+    shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
+    writer = WRITERS.get(recipe.sft.rationales) if recipe.sft.rationales else None
+    found = traces(PairSet(data.cases, shuffled), recipe.episode, codec, rejected=rejected, writer=writer)
+    wanted = recipe.sft.traces or len(shuffled)
+    some = track(islice(found, wanted), total=wanted, description="writing rationales", transient=True)
+    return [trajectory for _, trajectory in some], rejected
+
+
+def _without_judgment(trajectory: Trajectory, ended: str) -> Trajectory:
+    return trajectory.model_copy(update={"judgment": None, "ended": ended})
+
+
+def _feed(episode: Episode, codec: Codec, text: str) -> None:
+    """Write as far as the budgets allow; a trace that does not fit ends as an invalid episode."""
+    ids = codec.encode_written(text)
+    episode.feed(ids, [0.0] * len(ids))

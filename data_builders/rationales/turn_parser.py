@@ -1,0 +1,134 @@
+"""One turn of a rationale as a teacher wrote it: read strictly, and believed in nothing that can be checked.
+
+    <think>…</think> once or more, then <search>…</search> or <answer>…</answer>
+
+Whoever learns from it learns its form, so that the form is exact: no text outside the tags, no tag inside them, nothing
+quoted that was not shown, every broken principle called by name, and no word about where the outcome came from.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from judge_r1.core.principles import by_number
+from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.parsing import Rejected, parse_strict
+from judge_r1.episode.reward import score
+from judge_r1.episode.tags import TAG
+
+_BLOCK = re.compile(r"\s*<(think|search|answer)>(.*?)</\1>", re.DOTALL)
+_QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
+_GAP = re.compile(r"\.\.\.|…|\[[^\]]*\]")
+_QUOTED_WORDS = 4
+"""A shorter quotation may be a word that is talked about."""
+_GIVEAWAY = re.compile(
+    r"\b(?:gold (?:judge?ment|label|answer)|answer key|(?:was|were|been) (?:told|informed|given the (?:outcome|answer))"
+    r"|known (?:outcome|verdict)|outcome (?:is|was) known|already know|as (?:i was )?(?:instructed|requested))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """Why a turn is not taken: a name to count it by, and a sentence for the teacher."""
+
+    reason: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class Written:
+    """A good turn up to its action; `ran_on` where text behind the action was left away, as sampling would have."""
+
+    text: str
+    query: str | None
+    ran_on: bool
+
+
+def read_turn(
+    text: str,
+    pair: ReasoningPair,
+    *,
+    may_search: bool,
+    may_answer: bool,
+    thoughts: Sequence[str] = (),
+    shown: Sequence[str] = (),
+) -> Written | Bad:
+    """The turn, or what is wrong with it. `thoughts` are those of the turns before, `shown` all that the judge saw."""
+    blocks, end = _blocks(text)
+    rest = text[end:]
+    if not blocks or blocks[-1][0] == "think":
+        if rest.strip():
+            return Bad("text outside the tags", f'"{_start(rest)}" stands outside of <think>, <search> and <answer>.')
+        return Bad("no action", "it ends with neither a search nor an answer.")
+    kind, content = blocks[-1]
+    own = [thought for _, thought in blocks[:-1]]
+    if not own or any(not thought.strip() for thought in own):
+        return Bad("no thought", "a thought is missing or empty.")
+    if any(TAG.search(inside) for _, inside in blocks):
+        return Bad("a tag inside a tag", "a tag stands inside of a thought, a search or an answer.")
+    if found := next((match for thought in own for match in _GIVEAWAY.finditer(thought)), None):
+        return Bad("giveaway", f'"{found[0]}" tells that the outcome was known beforehand.')
+    if unseen := _unseen([quote for thought in own for quote in _quotes(thought)], shown):
+        return Bad("quotation of nothing shown", f'"{_start(unseen)}" was shown nowhere, and yet it is quoted.')
+    written = Written(text[:end].strip(), content.strip() if kind == "search" else None, bool(rest.strip()))
+    if kind == "search":
+        if not may_search:
+            return Bad("search past the budget", "there is no search left: it must end with the answer.")
+        return written if content.strip() else Bad("empty search", "the search is empty.")
+    if not may_answer:
+        return Bad("no search", "it answers before it has looked anything up: it must end with a search.")
+    return _judged(content, pair, [*thoughts, *own]) or written
+
+
+def thoughts_of(text: str) -> list[str]:
+    return [content for kind, content in _blocks(text)[0] if kind == "think"]
+
+
+def _blocks(text: str) -> tuple[list[tuple[str, str]], int]:
+    """The blocks from the beginning up to the first action, and where they end."""
+    blocks: list[tuple[str, str]] = []
+    end = 0
+    while match := _BLOCK.match(text, end):
+        blocks.append((match[1], match[2]))
+        end = match.end()
+        if match[1] != "think":
+            break
+    return blocks, end
+
+
+def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str]) -> Bad | None:
+    judgment = parse_strict(content)
+    if isinstance(judgment, Rejected):
+        return Bad(f"answer: {judgment.reason}", f"the answer is not as the instructions say ({judgment.detail}).")
+    if judgment.explanation is not None:
+        return Bad("answer: unknown_key", "the answer has exactly two keys.")
+    if score(judgment, pair)["r"] != 1.0:
+        return Bad("another judgment", "the answer is not the outcome that you know.")
+    for number in pair.violated:
+        name = by_number(number).name
+        if not any(re.search(rf"\b{re.escape(name)}\b", thought, re.IGNORECASE) for thought in thoughts):
+            return Bad("a principle is not named", f"no thought calls principle {number}, {name}, by its name.")
+    return None
+
+
+def _quotes(thought: str) -> list[str]:
+    """The pieces of quotations that are long enough to be checked; gaps and insertions part them."""
+    pieces = [piece for quote in _QUOTED.findall(thought) for piece in _GAP.split(quote)]
+    return [piece for piece in pieces if len(piece.split()) >= _QUOTED_WORDS]
+
+
+def _unseen(quotes: Sequence[str], shown: Sequence[str]) -> str | None:
+    """The first quotation that stands in no text shown."""
+    texts = [_plain(text) for text in shown] if quotes else []
+    return next((quote for quote in quotes if not any(_plain(quote) in text for text in texts)), None)
+
+
+def _plain(text: str) -> str:
+    """Words and numbers only: a quotation may begin and end anywhere, and typographers differ."""
+    return " " + " ".join(re.findall(r"\w+", text.lower())) + " "
+
+
+def _start(text: str) -> str:
+    words = text.split()
+    return " ".join(words[:8]) + (" …" if len(words) > 8 else "")

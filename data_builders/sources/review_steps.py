@@ -1,0 +1,59 @@
+"""A peer review as steps: a paragraph or list item each, a short heading before the step it announces, form text
+(ticked questions, statements of interest and expertise) and bibliography dropped."""
+
+import re
+from typing import Any
+
+from data_builders.sources.corpus_io import clean, one_line, take, words
+
+HEADING_WORDS, ANNOUNCEMENT_WORDS = 6, 15
+_ITEM = re.compile(r"^(?:[-•*–]|\(?\d{1,2}[.)](?=\s)|\(?[a-z]\))\s*")
+_RULE = re.compile(r"[-=_*\s]+")
+_TICKED = re.compile(r"(?:yes|no|partly|not applicable|i cannot comment.*)\.?", re.I)
+_FORM = re.compile(
+    r"competing interests?\b|i have read this submission\b|reviewer expertise\b|reviewer response\b", re.I
+)
+
+
+def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
+    """The steps of a review and how many of its paragraphs were dropped as form text or bibliography."""
+    steps: list[str] = []
+    heading, dropped = "", 0
+    for number, node in enumerate(nodes):
+        at = f"{where}, node {number}"
+        kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
+        if kind in ("article-title", "ref") or _FORM.match(content) or _RULE.fullmatch(content):
+            dropped += 1
+        elif _TICKED.fullmatch(content):
+            asked = bool(steps) and steps[-1].endswith("?")
+            dropped += 1 + asked
+            del steps[len(steps) - asked :]
+        else:
+            for item in _items(content) if kind == "list" else [one_line(content)]:
+                text = _ITEM.sub("", item)
+                if _is_heading(item, text):
+                    heading = f"{heading} {text}".strip()
+                elif text:
+                    steps.append(f"{heading} {text}".strip())
+                    heading = ""
+    if heading:
+        steps.append(heading)
+    return steps, dropped
+
+
+def _items(content: str) -> list[str]:
+    """The items of a list node; a line without a marker goes on with the item before it."""
+    items: list[str] = []
+    for line in filter(None, map(one_line, content.split("\n"))):
+        if items and not _ITEM.match(line):
+            items[-1] += f" {line}"
+        else:
+            items.append(line)
+    return items
+
+
+def _is_heading(item: str, text: str) -> bool:
+    """Words that announce what follows: they end in a colon, or are a few, no list item and no finished sentence."""
+    if text.endswith(":"):
+        return words(text) <= ANNOUNCEMENT_WORDS
+    return item == text and words(text) <= HEADING_WORDS and not text.endswith((".", "?", "!", "”", '"'))

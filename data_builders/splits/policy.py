@@ -1,0 +1,100 @@
+"""What goes where in a split: a share of the cases, or LRBench's sizes."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from data_builders.splits.index import SETS, Catalogue, PairEntry, Part
+from data_builders.splits.sampling import Cell, choose_test, training_order
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import content_hash
+
+Groups = Mapping[str, str]
+"""The group of every case, by id."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How to split: `parts` says what goes where, `test` among its names; `settings` is what it was told."""
+
+    parts: Callable[[Catalogue, Groups], dict[str, Part]]
+    settings: Mapping[str, Any]
+
+
+def held_out(groups: Iterable[str], test_share: float, seed: int) -> set[str]:
+    """The groups that a share of them, at least one and not all, puts into the test set."""
+    if not 0 < test_share < 1:
+        raise JudgeError(f"the test share must lie between 0 and 1, not be {test_share}")
+    ranked = sorted(set(groups), key=lambda name: content_hash("split", name, seed))
+    if len(ranked) < 2:
+        raise JudgeError(f"{len(ranked)} group(s) of cases cannot be split in two")
+    return set(ranked[: min(len(ranked) - 1, max(1, round(test_share * len(ranked))))])
+
+
+def by_share(test_share: float, seed: int) -> Plan:
+    """A test set of a share of the groups, a training set of the others."""
+
+    def plan(catalogue: Catalogue, groups: Groups) -> dict[str, Part]:
+        chosen = held_out(groups.values(), test_share, seed)
+        return {
+            name: Part(
+                frozenset(case_id for case_id, group in groups.items() if (group in chosen) == inside),
+                frozenset(p.pair_id for p in catalogue.pairs if (groups[p.case.case_id] in chosen) == inside),
+            )
+            for name, inside in (("train", False), ("test", True))
+        }
+
+    return Plan(plan, {"test_share": test_share, "seed": seed})
+
+
+def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
+    """LRBench's splits (paper, section 2.2 and appendix D): for each domain a test set of `test` cases, one pair each,
+    and for each size a training set of so many pairs of each of the seven sets, nested; no training pair is of a case
+    that shares its group with one in the test set."""
+    if not sizes or min(sizes) < 1 or test < 1:
+        raise JudgeError("--sizes takes numbers of pairs, for example 1000,3000,5000, and --test a number of cases")
+
+    def plan(catalogue: Catalogue, groups: Groups) -> dict[str, Part]:
+        domains = catalogue.domains
+        seen: Counter[int] = Counter()
+        held = [
+            pair
+            for turn, domain in enumerate(domains)
+            for pair in choose_test(_pools(catalogue, groups, domain, test, seed), test, turn=turn, seen=seen)
+        ]
+        tested = {groups[pair.case.case_id] for pair in held}
+        cells: dict[tuple[str, int], list[PairEntry]] = defaultdict(list)
+        for pair in catalogue.pairs:
+            if groups[pair.case.case_id] not in tested:
+                cells[pair.case.domain, pair.set].append(pair)
+        ordered = [training_order(pairs, seed) for pairs in cells.values()]
+        parts = {
+            f"train_{nominal(size, len(domains))}": Part.of((pair for pairs in ordered for pair in pairs[:size]), size)
+            for size in sorted(set(sizes))
+        }
+        return {**parts, "test": Part.of(held)}
+
+    return Plan(plan, {"sizes": sorted(set(sizes)), "test": test, "seed": seed})
+
+
+def nominal(size: int, domains: int) -> str:
+    """What a training set is called: the pairs it would have if none were missing, in thousands where that is whole."""
+    pairs = size * len(SETS) * domains
+    return f"{pairs // 1000}k" if pairs % 1000 == 0 else str(pairs)
+
+
+def _pools(
+    catalogue: Catalogue, groups: Groups, domain: str, test: int, seed: int
+) -> dict[str, dict[Cell, list[PairEntry]]]:
+    """What the test set of a domain can choose from, in an order that the seed decides."""
+    pools: dict[str, dict[Cell, list[PairEntry]]] = defaultdict(lambda: defaultdict(list))
+    pairs = [pair for pair in catalogue.pairs if pair.case.domain == domain]
+    for pair in sorted(pairs, key=lambda pair: content_hash("test", pair.pair_id, seed)):
+        pools[groups[pair.case.case_id]][pair.set, pair.preferred].append(pair)
+    if len(pools) <= test:
+        raise JudgeError(
+            f"domain {domain} has {len(pools)} groups of cases: a test set of {test} would leave none to train on; "
+            "lower --test"
+        )
+    return {group: pools[group] for group in sorted(pools, key=lambda name: content_hash("split", name, seed))}

@@ -1,0 +1,113 @@
+"""Splits by case, never by pair; cases that share a text (`meta.group`), or have nearly the same, stay together."""
+
+import resource
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from data_builders.prompt_lengths import LengthAudit
+from data_builders.splits.index import SETS, Catalogue, Part, group_of, read_catalogue, write_parts
+from data_builders.splits.leaks import THRESHOLD, Likenesses
+from data_builders.splits.policy import Groups, Plan, held_out
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_json, write_jsonl
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.principles import by_number
+
+REPORT_FILE = "split.json"
+
+
+def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:
+    """(train, test). Groups are ranked by a hash of their name and the seed, and the first `test_share` of them are
+    the test set: a larger share holds the smaller one."""
+    groups = {case_id: group_of(case) for case_id, case in data.cases.items()}
+    chosen = held_out(groups.values(), test_share, seed)
+    return _part(data, groups, chosen, inside=False), _part(data, groups, chosen, inside=True)
+
+
+def split(
+    folders: Sequence[Path],
+    out: Path,
+    plan: Plan,
+    *,
+    near: Literal["group", "fail"] = "group",
+    audit: LengthAudit | None = None,
+    leave_out: bool = False,
+) -> dict[str, Any]:
+    """Write the parts of a plan as folders, split.json (what is in them and what is missing), near_duplicates.jsonl,
+    and, with an `audit`, too_long.jsonl; returns split.json. `leave_out`: over-long pairs take no part.
+
+    Errors: JudgeError where `near` is "fail" and nearly alike cases stand on two sides; near_duplicates.jsonl has them.
+    """
+    started = time.monotonic()
+    if out.resolve() in {folder.resolve() for folder in folders}:
+        raise JudgeError(f"{out} holds the pairs themselves: give --out another folder for the parts")
+    catalogue = read_catalogue(
+        folders, (lambda pair, case: audit.fits(pair, case) or not leave_out) if audit else lambda pair, case: True
+    )
+    if not catalogue.pairs:
+        raise JudgeError("every pair is over --max-prompt-tokens: none is left to split")
+    likenesses = Likenesses(catalogue)
+    groups = likenesses.groups(joined=near == "group")
+    parts = plan.parts(catalogue, groups)
+    sides = {
+        "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name != "test")),
+        "test": parts["test"].cases,
+    }
+    alike = out / "near_duplicates.jsonl"
+    if crossing := likenesses.crossing(sides):
+        write_jsonl(alike, crossing)
+        raise JudgeError(
+            f"{len(crossing)} pairs of nearly alike cases stand on both sides of the split ({alike} lists them): "
+            "put them on one side with --near-duplicates group"
+        )
+    rows = likenesses.rows(sides)
+    report: dict[str, Any] = {
+        "folders": [str(folder) for folder in folders],
+        "settings": dict(plan.settings),
+        "cases": len(catalogue.cases),
+        "pairs": len(catalogue.pairs),
+        "repeated": dict(sorted(catalogue.repeated.items())),
+        "groups": len(set(groups.values())),
+        "near_duplicates": {"threshold": THRESHOLD, "pairs": len(rows), "across": len(crossing)},
+    }
+    if audit:
+        counts = {"limit": audit.limit, "over": len(audit.too_long), "left_out": len(audit.too_long) * leave_out}
+        report["prompt_tokens"] = {**counts, "by_domain": audit.summary()}
+        write_jsonl(out / "too_long.jsonl", audit.too_long)
+    report["parts"] = {name: _contents(catalogue, part) for name, part in parts.items()}
+    write_parts(catalogue, parts, out)
+    write_jsonl(alike, rows)
+    write_json(out / REPORT_FILE, report)
+    timing = {
+        "seconds": round(time.monotonic() - started, 2),
+        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+    write_json(out / "timing.json", timing)
+    return report
+
+
+def _contents(catalogue: Catalogue, part: Part) -> dict[str, Any]:
+    """What a part holds, by domain and set, by side and by principle (a pair counts under each that it violates), and
+    what it is short of."""
+    pairs = [pair for pair in catalogue.pairs if pair.pair_id in part.pairs]
+    sets = Counter((pair.case.domain, pair.set) for pair in pairs)
+    by_set = {domain: {name: sets[domain, at] for at, name in enumerate(SETS)} for domain in catalogue.domains}
+    wanted = part.wanted or 0
+    missing = {d: {name: wanted - n for name, n in counts.items() if n < wanted} for d, counts in by_set.items()}
+    return {
+        "cases": len(part.cases),
+        "pairs": len(pairs),
+        "a_better": sum(pair.preferred == "A" for pair in pairs),
+        "by_set": by_set,
+        "by_principle": dict(sorted(Counter(by_number(n).code for pair in pairs for n in pair.violated).items())),
+        **({"short": {domain: counts for domain, counts in missing.items() if counts}} if part.wanted else {}),
+    }
+
+
+def _part(data: PairSet, groups: Groups, chosen: set[str], *, inside: bool) -> PairSet:
+    cases = [case for case in data.cases.values() if (groups[case.case_id] in chosen) == inside]
+    kept = {case.case_id for case in cases}
+    return PairSet.of(cases, [pair for pair in data.pairs if pair.case_id in kept])

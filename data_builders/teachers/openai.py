@@ -1,0 +1,78 @@
+"""The OpenAI-compatible wire: POST URL/chat/completions, as OpenAI, vLLM, SGLang and most gateways speak it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from data_builders.teachers import Answer, Ask
+from data_builders.teachers.provider import FailedRow
+from judge_r1.models.endpoint import OpenAIEndpoint
+
+BATCH_URL = "/v1/chat/completions"
+_CUT = ("length", "content_filter")
+
+
+@dataclass(frozen=True)
+class Chat:
+    """`base` is the address up to and with `/v1`."""
+
+    base: str
+    model: str
+
+    @property
+    def name(self) -> str:
+        return f"chat:{self.model}"
+
+    @property
+    def url(self) -> str:
+        return self._endpoint.url
+
+    @property
+    def key_variables(self) -> tuple[str, ...]:
+        return self._endpoint.key_variables
+
+    @property
+    def needs_key(self) -> bool:
+        return self._endpoint.needs_key
+
+    @property
+    def _endpoint(self) -> OpenAIEndpoint:
+        return OpenAIEndpoint(self.base, self.model, "JUDGE_R1_TEACHER_KEY")
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        return self._endpoint.headers(key)
+
+    def body(self, ask: Ask) -> dict[str, Any]:
+        messages = [{"role": "system", "content": ask.system}] if ask.system else []
+        return self._endpoint.chat(
+            [*messages, {"role": "user", "content": ask.user}],
+            max_tokens=ask.max_tokens,
+            temperature=ask.temperature,
+            **({"seed": ask.sample} if ask.sample else {}),
+        )
+
+    def read(self, data: Any) -> Answer:
+        choice, usage = data["choices"][0], data["usage"]
+        finished = choice["finish_reason"] not in _CUT
+        text = choice["message"]["content"]
+        if text is None:  # all tokens went into hidden thought, or the model declined
+            text = choice["message"].get("refusal") or ""
+            finished = finished and bool(text)
+        return Answer(
+            text=text,
+            input_tokens=usage["prompt_tokens"],
+            output_tokens=usage["completion_tokens"],
+            finished=finished,
+            model=data.get("model") or self.model,
+        )
+
+    def batch_row(self, key: str, ask: Ask) -> dict[str, Any]:
+        return {"custom_id": key, "method": "POST", "url": BATCH_URL, "body": self.body(ask)}
+
+    def batch_result(self, row: Any) -> Answer:
+        response = row["response"]
+        if response is None:
+            raise FailedRow((row["error"] or {}).get("message") or "no response")
+        if response["status_code"] != 200:
+            error = response["body"].get("error") or {}
+            raise FailedRow(f"status {response['status_code']}: {error.get('message', 'no reason given')}")
+        return self.read(response["body"])

@@ -1,0 +1,100 @@
+"""LongJudgeBench: how well a judge of LONG texts agrees with experts (arXiv 2606.01629), on its original files.
+
+`longjudge.scope` says what a subset names; docs/longjudgebench.md what is done otherwise than in the release, and why.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
+from judge_r1.benchmarks.longjudgebench.aggregation import settle
+from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows
+from judge_r1.benchmarks.longjudgebench.loading import judgeable, read_queries, told
+from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.release_format import read_lines
+from judge_r1.benchmarks.longjudgebench.requests import case_id, case_text, orders_of, prompted, searched
+from judge_r1.benchmarks.longjudgebench.scope import ALL, Scope, scope_of
+from judge_r1.benchmarks.longjudgebench.subset import Query, item_of
+from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.episode.task import Question
+from judge_r1.judges.request import Prompted
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """Items are queries: a pair, an answer to verify, or all outputs to one task; their groups are the paper's columns.
+
+    Credit is the paper's accuracy (Eq. 6), so that the mean over items is its macro-average. A suite without the texts
+    to judge can still be scored (`predictions`); to ask one of its questions raises BadBenchmark.
+    """
+    scope = scope_of(subset)
+    known = read_queries(path, scope)
+    able = judgeable(known, scope)
+    by_item = {query.item_id: query for query in able or known}
+    texts = {
+        case_id(query, order): case_text(query, scope, order)
+        for query in able
+        if scope.search
+        for order in orders_of(query, scope)
+    }
+
+    def question(item: Item, order: Order) -> Question | Prompted:
+        if not able:
+            raise BadBenchmark(f"{path} lacks the texts or references of {subset or ALL!r} ({told(known, scope)})")
+        query = by_item[item.item_id]
+        if scope.search:
+            return searched(query, scope, order, texts[case_id(query, order)])
+        return prompted(query, scope, path, order)
+
+    return Suite(
+        [item_of(query, reference=scope.reference, search=scope.search) for query in by_item.values()],
+        question=question,
+        orders=lambda item: orders_of(by_item[item.item_id], scope),
+        settle=settle,
+        texts=texts,
+        extra=partial(_extra, {query.item_id: query for query in known}, by_item),
+        baselines=partial(_baselines, by_item, scope),
+    )
+
+
+def _extra(
+    known: Mapping[str, Query], able: Mapping[str, Query], outcomes: Sequence[ItemOutcome]
+) -> dict[str, float | None]:
+    """A query is judged on the outputs whose texts are there, and published outputs are scored on all of them."""
+    queries = {**known, **able}
+    for outcome in outcomes:
+        query = able.get(outcome.item_id)
+        if query and not isinstance(outcome.gold, str) and len(query.systems) != len(outcome.gold["systems"]):
+            queries[outcome.item_id] = known[outcome.item_id]
+    return measures(queries, outcomes)
+
+
+def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemOutcome]:
+    """Outputs of one set and setting in the release's own lines (`longjudge.judge_lines`), on all of the ground truth:
+    no text is needed, and a line that is missing is wrong."""
+    scope = scope_of(subset)
+    queries = read_queries(path, scope) if len(scope.sets) == 1 else []
+    if scope.search or len({query.column for query in queries}) != 1:
+        raise BadBenchmark("a file of outputs is of one set and one setting: name them, such as surge:content:rubric")
+    return read_lines(file, queries, scope)
+
+
+def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]) -> dict[str, list[ItemOutcome]]:
+    """Of a single column, for a rule of one says nothing about another; they search nothing."""
+    shown = [queries[item.item_id] for item in items]
+    if len({query.column for query in shown}) != 1:
+        return {}
+    rows = baseline_rows(shown, replace(scope, search=False))
+    return {name: row for name, row in rows.items() if len(row) >= len(shown)}
+
+
+BENCHMARKS.register("longjudgebench")(
+    Benchmark(
+        "long texts against experts: scores, pairs and rankings",
+        "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
+        load,
+        predictions=predictions,
+        subsets="SET[:SETTING][:search][:paper], see its page",
+    )
+)

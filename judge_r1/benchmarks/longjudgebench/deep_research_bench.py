@@ -1,0 +1,129 @@
+"""DR-Bench: four deep-research agents on 50 Chinese tasks, scored by three annotators on four dimensions, 0–100."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, STANDARDIZED, Line, lines, outputs, references
+from judge_r1.benchmarks.longjudgebench.scope import Scope
+from judge_r1.benchmarks.longjudgebench.subset import Criterion, Query
+
+DATASET = "deepresearch_bench"
+RAW = Path("data", "DeepResearch-Bench-Dataset", "generated_reports")
+DIMENSIONS = {
+    "comprehensiveness": "Comprehensiveness",
+    "insight": "depth",
+    "instruction_following": "instruction following",
+    "readability": "readability",
+}
+"""As the weights name them, and as an annotation does."""
+_DIMENSION = re.compile(r"Dimension: (?P<name>[^\n(]+?) \(dimension_weight: [\d.]+\)")
+_CRITERION = re.compile(r"\s*- \[Weight: (?P<weight>[\d.]+)\] (?P<name>[^\n:]+): (?P<explanation>[^\n]*)")
+
+
+class Annotation(BaseModel):
+    dimension_scores: Mapping[str, Mapping[str, float]]
+    overall_scores: Mapping[str, float]
+
+
+class Aggregate(BaseModel):
+    weighted_total: float
+    overall: float
+
+
+class Gold(Line):
+    instruction: str
+    dimension_weights: Mapping[str, float]
+    raw_annotations: tuple[Annotation, ...]
+    aggregated: Mapping[str, Aggregate]
+
+
+class Criteria(Line):
+    criteria_text: str
+
+
+class Report(Line):
+    article: str
+
+
+def read(root: Path, scope: Scope) -> list[Query]:
+    """The gold is the mean of the annotators' weighted dimensions, unrounded. `scope.paper` has the release's: the
+    rounded `overall` without a rubric and `weighted_total` with one, both out of 10."""
+    known = references(root, DATASET)
+    criteria = {line.id: line for line in lines(root / STANDARDIZED / f"{DATASET}_criteria.jsonl", Criteria)}
+    gold_lines = list(lines(root / GROUND_TRUTH / f"{DATASET}_gt.jsonl", Gold))
+    systems = tuple(dict.fromkeys(system for gold in gold_lines for system in gold.aggregated))
+    texts = _texts(root, systems)
+    queries = []
+    for gold in gold_lines:
+        own = tuple(gold.aggregated)
+        text = criteria[gold.id].criteria_text if gold.id in criteria else ""
+        queries.append(
+            Query(
+                dataset=DATASET,
+                column="DR",
+                query_id=gold.id,
+                cluster_id=gold.id,
+                instruction=gold.instruction,
+                systems=own,
+                ids=(gold.id,) * len(own),
+                texts=tuple(texts.get((gold.id, system)) for system in own),
+                gold=tuple(gold_score(gold, system, scope) for system in own),
+                reference=known.get(gold.id),
+                weights=(gold.dimension_weights,) * len(own),
+                criteria=criteria_of(text, f"{DATASET}_criteria.jsonl, id {gold.id}") if text else {},
+                criteria_text=text,
+                annotators=tuple(
+                    tuple(annotation.overall_scores[system] for system in own) for annotation in gold.raw_annotations
+                ),
+            )
+        )
+    return queries
+
+
+def gold_score(gold: Gold, system: str, scope: Scope) -> float:
+    aggregate = gold.aggregated[system]
+    if scope.paper:
+        return (aggregate.weighted_total if scope.rubric else aggregate.overall) / 10
+    totals = [
+        sum(weight * annotation.dimension_scores[system][DIMENSIONS[name]] for name, weight in weights(gold).items())
+        for annotation in gold.raw_annotations
+    ]
+    return round(sum(totals) / len(totals) / 10, 9)
+
+
+def weights(gold: Gold) -> Mapping[str, float]:
+    if set(gold.dimension_weights) != set(DIMENSIONS):
+        raise BadBenchmark(f"{DATASET}_gt.jsonl, id {gold.id}: dimension_weights must name {', '.join(DIMENSIONS)}")
+    return gold.dimension_weights
+
+
+def criteria_of(text: str, where: str) -> dict[str, tuple[Criterion, ...]]:
+    """The rubric's lines by dimension, as the weights name it. Errors: BadBenchmark."""
+    heads = list(_DIMENSION.finditer(text))
+    found = {}
+    for head, after in zip(heads, [*heads[1:], None], strict=True):
+        part = text[head.end() : after.start() if after else len(text)]
+        found[head["name"].strip().lower().replace(" ", "_")] = tuple(
+            Criterion(match["name"].strip(), match["explanation"].strip(), float(match["weight"]))
+            for match in _CRITERION.finditer(part)
+        )
+    if set(found) != set(DIMENSIONS) or not all(found.values()):
+        raise BadBenchmark(f"{where}: criteria_text must list weighted criteria for {', '.join(DIMENSIONS)}")
+    return found
+
+
+def _texts(root: Path, systems: tuple[str, ...]) -> dict[tuple[str, str], str]:
+    """By task and system: out of the standardised file, or of the agents' own where that is missing."""
+    if (shown := outputs(root, DATASET)) is not None:
+        return {(line.id, system): text for line in shown.values() for system, text in line.by_system.items()}
+    files = {system: root / RAW / f"{system}.jsonl" for system in systems}
+    return {
+        (line.id, system): line.article
+        for system, path in files.items()
+        if path.exists()
+        for line in lines(path, Report)
+    }

@@ -1,0 +1,81 @@
+"""The release's prompt files, read from the user's checkout and filled in one pass.
+
+What is inserted is never searched for placeholders, so that a document holding `{reference}` stays a document; a
+placeholder without a value is an error. `paper` fills what the release's runner fills and leaves the rest as it stands.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import yaml
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.episode.prompts import Message, Prompt
+from judge_r1.episode.tags import neutralise
+
+_FIELD = re.compile(r"\{([a-z]+(?:_[a-z0-9]+)*)(\}?)")
+"""A placeholder; `{output_format` without its bracket (RealDR, reference) is one as well."""
+_OUTPUT = "output_format"
+
+
+@dataclass(frozen=True)
+class Template:
+    path: Path
+    system: str
+    user: str
+    output_format: str
+
+
+@lru_cache(maxsize=128)
+def load_template(root: Path, dataset: str, mode: str) -> Template:
+    """`config/prompts/DATASET/MODE.yaml`. Errors: BadBenchmark."""
+    path = root / "config" / "prompts" / dataset / f"{mode}.yaml"
+    found = read_yaml(path)
+    texts = [found.get(key) for key in ("task_description", "user_prompt_format", _OUTPUT)]
+    for key, text in zip(("task_description", "user_prompt_format", _OUTPUT), texts, strict=True):
+        if not isinstance(text, str) or "\ue000" in text:
+            raise BadBenchmark(f"{path}: field {key} must be a text without private characters")
+    system, user, output_format = (str(text).strip("\n") for text in texts)
+    return Template(path, system, user, output_format)
+
+
+def read_yaml(path: Path) -> dict[str, object]:
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadBenchmark(
+            f"{path} cannot be read ({error.strerror}): --path must be a checkout with its config"
+        ) from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadBenchmark(f"{path} is not YAML: {str(error).splitlines()[0]}") from None
+    if not isinstance(found, dict):
+        raise BadBenchmark(f"{path} must hold fields, not {type(found).__name__}")
+    return found
+
+
+def filled(template: Template, fields: Mapping[str, str | None], *, paper: bool = False, lead: str = "") -> Prompt:
+    """The prompt; `lead` is put before the user's message. Errors: BadBenchmark for a placeholder that has no value."""
+    inserted: list[str] = []
+
+    def mark(text: str) -> str:
+        inserted.append(text if paper else neutralise(text))
+        return f"\ue000{len(inserted) - 1}\ue001"
+
+    def value(match: re.Match[str]) -> str:
+        name, closed = match[1], match[2]
+        if name == _OUTPUT and (closed or not paper):
+            return template.output_format
+        text = fields.get(name)
+        if text is not None and closed:
+            return mark(text)
+        if paper:
+            return match[0]
+        raise BadBenchmark(f"{template.path}: there is no value for the placeholder {match[0]}")
+
+    user = _FIELD.sub(value, template.user)
+    if lead:
+        user = f"Task\n{mark(lead)}\n\n{user}"
+    return Prompt((Message("system", template.system), Message("user", user)), tuple(inserted))

@@ -1,0 +1,115 @@
+"""How a query is asked: in which orders, and with which prompt, or as a comparison to be searched."""
+
+import json
+from functools import lru_cache
+from itertools import permutations
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BadBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.corpora import corpus, stands_in_case
+from judge_r1.benchmarks.longjudgebench.prompt_templates import filled, load_template, read_yaml
+from judge_r1.benchmarks.longjudgebench.readers import reader
+from judge_r1.benchmarks.longjudgebench.scope import Scope
+from judge_r1.benchmarks.longjudgebench.subset import STATEMENTS, Query, judged
+from judge_r1.benchmarks.longjudgebench.surge import shown_order
+from judge_r1.episode.prompts import GENERAL
+from judge_r1.episode.task import Question
+from judge_r1.judges.request import Prompted
+
+ASKED = {
+    "DR": "Which research article answers the task better?",
+    "RealDR": "Which report is better in logical structure, in expression and in freedom from bias?",
+    "Structure": "Which survey of the topic is better structured: organisation, sections, titles that fit, coherence?",
+    "Content": "Which survey of the topic reads better: coherence, clarity, fluency, logic?",
+    "WP": "Which piece of writing answers the prompt better?",
+    "Verify": "Is the final answer that the model gives, marked [A] in the case, correct?",
+    "MA": "Which report presents the key findings of the meta-analysis more accurately and completely?",
+}
+"""What a comparison with search is about; the prompts of the other settings are the release's."""
+_UNTOLD = ("RealDR", "Structure", "Content", "MA")
+"""The columns whose prompts leave the task out."""
+
+
+def orders_of(query: Query, scope: Scope) -> list[Order]:
+    """A pair in both orders; outputs scored one by one, or all in one listing; with search every two that are scored,
+    in both orders."""
+    if scope.search:
+        places = (0, 1) if query.column == "Verify" else judged(query, scope.reference)
+        return list(permutations(places, 2))
+    if query.column in ("WP", "MA"):
+        return [(0, 1), (1, 0)]
+    if query.dataset == "surge":
+        return [shown_order(query, scope)]
+    return [(place,) for place in range(len(query.systems))]
+
+
+def prompted(query: Query, scope: Scope, root: Path, order: Order) -> Prompted:
+    """The release's prompt of the setting. Errors: BadBenchmark."""
+    fields: dict[str, str | None] = {
+        "instruction": query.instruction,
+        "reference": query.reference,
+        "criteria_list": None if scope.paper else query.criteria_text,
+        **{f"response_{at}": query.texts[place] for at, place in enumerate(order)},
+    }
+    if query.column == "WP" and scope.rubric:
+        fields["genre"], fields["genre_criteria"] = genre_of(root, query)
+    lead = query.instruction if scope.topic and query.column in _UNTOLD else ""
+    template = load_template(root, query.dataset, mode_of(query, scope))
+    return Prompted(filled(template, fields, paper=scope.paper, lead=lead), reader(query, scope, order))
+
+
+def mode_of(query: Query, scope: Scope) -> str:
+    """The name of the prompt's file, and of the file of answers to it."""
+    prefix = {"Structure": "structure_", "Content": "content_", "MA": "insights_"}.get(query.column, "")
+    return f"{prefix}{scope.mode}"
+
+
+def case_id(query: Query, order: Order) -> str:
+    return f"{query.item_id}/{'-'.join(map(str, order))}"
+
+
+def case_text(query: Query, scope: Scope, order: Order) -> str:
+    """What may be searched for that order: the outputs as shown, and the reference where the setting has one."""
+    texts = [text for text in query.texts if text is not None]
+    shown = texts if query.column == "Verify" else [texts[place] for place in order]
+    parts = list(zip("AB", shown, strict=False))
+    if scope.reference and query.reference:
+        parts.append(("REFERENCE", query.reference))
+    return corpus(parts)
+
+
+def searched(query: Query, scope: Scope, order: Order, text: str) -> Question:
+    """The comparison of two outputs whose texts stand in the case alone."""
+    decision = f"{ASKED[query.column]}\n\n{query.instruction}".strip()
+    if scope.reference:
+        decision += "\n\nA reference stands in the case, marked [REFERENCE]."
+    if query.column == "Verify":
+        shown = [STATEMENTS[place] for place in order]
+    else:
+        shown = [stands_in_case(mark, query.texts[place] or "") for mark, place in zip("AB", order, strict=True)]
+    return Question(GENERAL, decision, shown[0], shown[1], case_id(query, order), text)
+
+
+def genre_of(root: Path, query: Query) -> tuple[str, str]:
+    """The genre of a WP prompt and its criteria. Errors: BadBenchmark."""
+    genres, folder = _genres(root), root / "config" / "prompts" / "wp_bench" / "rubric"
+    if query.tag is None or query.tag not in genres:
+        raise BadBenchmark(f"{folder}/tag_to_genre.json has no genre of tag {query.tag!r}, of {query.item_id}")
+    genre = genres[query.tag]
+    return genre, str(read_yaml(folder / f"genre_{genre}.yaml").get("genre_criteria", "")).strip("\n")
+
+
+@lru_cache(maxsize=8)
+def _genres(root: Path) -> dict[str, str]:
+    path = root / "config" / "prompts" / "wp_bench" / "rubric" / "tag_to_genre.json"
+    try:
+        return {str(tag): str(genre) for tag, genre in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise BadBenchmark(f"{path} must be one JSON object of tags and genres ({error})") from None
+
+
+def answerable(query: Query, scope: Scope) -> bool:
+    """Has the query what its setting shows? WP has no references, and SurGE's is one of the outputs."""
+    if scope.reference and query.column == "WP":
+        return False
+    return not scope.reference or scope.paper or query.reference is not None or query.dataset == "surge"

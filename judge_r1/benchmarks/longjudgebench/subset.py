@@ -1,0 +1,116 @@
+"""One query of LongJudgeBench, whatever its set: the outputs to judge and what the experts said of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from judge_r1.benchmarks.base import Order
+from judge_r1.core.items import Item
+from judge_r1.statistics.correlation import pair_accuracy
+
+COLUMNS = ("DR", "RealDR", "Structure", "Content", "WP", "Verify", "MA")
+"""Of the paper's tables; the two in the middle are one set, SurGE."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """`gold` is "A", "B" or "tie" of two outputs, "Yes" or "No" of one, or a score for each, higher is better.
+
+    `ids` and `systems` say of each output how the release's judge-output lines name it. A text that the files lack is
+    None. `weights` and `criteria` belong to rubrics, `rating` is MA's mean of eight annotators (0–4, 2 is a tie).
+    `first` is the output that the files hold first.
+    """
+
+    dataset: str
+    column: str
+    query_id: str
+    cluster_id: str
+    instruction: str
+    systems: tuple[str, ...]
+    ids: tuple[str, ...]
+    texts: tuple[str | None, ...]
+    gold: str | tuple[float, ...]
+    reference: str | None = None
+    weights: tuple[Mapping[str, float], ...] = ()
+    criteria: "Mapping[str, Sequence[Criterion]]" = field(default_factory=dict)
+    criteria_text: str = ""
+    rating: float | None = None
+    tag: str | None = None
+    annotators: tuple[tuple[float, ...], ...] = ()
+    first: str = ""
+
+    @property
+    def item_id(self) -> str:
+        named = f"surge:{self.column.lower()}" if self.dataset == "surge" else self.dataset
+        return f"{named}:{self.query_id}"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """One line of DR-Bench's rubric. Weights of a dimension sum to 1."""
+
+    name: str
+    explanation: str
+    weight: float
+
+
+def judged(query: Query, reference: bool) -> tuple[int, ...]:
+    """The outputs that are scored: all, but SurGE's first is the reference itself where one is shown."""
+    return tuple(range(1 if query.dataset == "surge" and reference else 0, len(query.systems)))
+
+
+def present(query: Query) -> Query | None:
+    """The query with the outputs whose texts are there; None where too few are, or the gold orders no two of them.
+
+    A pair or a listing must be whole; of outputs scored one by one, two that differ in the gold are a pair."""
+    kept = [place for place, text in enumerate(query.texts) if text is not None]
+    if len(kept) == len(query.texts):
+        return query
+    if isinstance(query.gold, str) or query.dataset == "surge" or len(kept) < 2:
+        return None
+    gold = tuple(query.gold[place] for place in kept)
+    if not pair_accuracy(gold, gold).pairs:
+        return None
+
+    def of(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(values[place] for place in kept) if values else ()
+
+    return replace(
+        query,
+        systems=of(query.systems),
+        ids=of(query.ids),
+        texts=of(query.texts),
+        gold=gold,
+        weights=of(query.weights),
+        annotators=tuple(of(one) for one in query.annotators),
+    )
+
+
+def item_of(query: Query, *, reference: bool, search: bool = False) -> Item:
+    """The query as an item; without texts its candidates are named by their systems. The gold of several scored
+    outputs is `{"systems", "scores", "judged"}`; of one output it is Yes or No, and to be searched it becomes a choice
+    between two statements."""
+    candidates = tuple(
+        text if text is not None else name for text, name in zip(query.texts, query.systems, strict=True)
+    )
+    gold: Any = query.gold
+    if not isinstance(query.gold, str):
+        places = judged(query, reference)
+        gold = {"systems": list(query.systems), "scores": list(query.gold), "judged": list(places)}
+    return Item(
+        item_id=query.item_id,
+        cluster_id=f"{query.dataset}:{query.cluster_id}",
+        group=query.column,
+        instruction=query.instruction,
+        candidates=STATEMENTS if search and query.column == "Verify" else candidates,
+        gold=gold,
+    )
+
+
+STATEMENTS = ("The model's final answer is correct.", "The model's final answer is not correct.")
+"""What is compared where a single answer is verified by search; the first means Yes."""
+
+
+def shown_places(order: Order, scores: int) -> Order:
+    """The candidates that `scores` scores are about: the last of those shown."""
+    return order[len(order) - scores :]

@@ -1,0 +1,88 @@
+"""SurGE: four surveys of one topic, ranked by people for structure and for content. The human survey is always best."""
+
+import json
+import random
+from collections.abc import Mapping
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BadBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, Line, lines, outputs
+from judge_r1.benchmarks.longjudgebench.scope import Scope
+from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.core.records import content_hash
+
+DATASET = "surge"
+SYSTEMS = ("GT", "Autosurvey", "ID", "Naive")
+"""In the release's order of presentation, which is almost that of quality."""
+RAW = Path("data", "SurGE", "baselines")
+
+
+class Gold(Line):
+    instruction: str
+    structure_ranking: Mapping[str, int]
+    content_ranking: Mapping[str, int]
+
+
+def read(root: Path, scope: Scope) -> list[Query]:
+    """One query a topic and dimension; ranks become scores by their sign. `scope.paper` shows Autosurvey's file as the
+    release does, as raw JSON; else its survey."""
+    shown = outputs(root, DATASET)
+    queries = []
+    for gold in lines(root / GROUND_TRUTH / "surge_gt.jsonl", Gold):
+        texts = shown[gold.id].by_system if shown and gold.id in shown else _raw(root, gold.id, scope)
+        for dimension in scope.dimensions:
+            ranking = gold.structure_ranking if dimension == "structure" else gold.content_ranking
+            if set(ranking) != set(SYSTEMS):
+                raise BadBenchmark(f"surge_gt.jsonl, id {gold.id}: {dimension}_ranking must rank {', '.join(SYSTEMS)}")
+            queries.append(
+                Query(
+                    dataset=DATASET,
+                    column=dimension.capitalize(),
+                    query_id=gold.id,
+                    cluster_id=gold.id,
+                    instruction=gold.instruction,
+                    systems=SYSTEMS,
+                    ids=(gold.id,) * len(SYSTEMS),
+                    texts=tuple(_survey(texts.get(system), scope) for system in SYSTEMS),
+                    gold=tuple(-float(ranking[system]) for system in SYSTEMS),
+                    reference=texts.get("GT"),
+                )
+            )
+    return queries
+
+
+def shown_order(query: Query, scope: Scope) -> Order:
+    """Shuffled by hash, so that the place says nothing; with a reference, which must be A, the others are. As released
+    with `scope.paper`."""
+    places = list(range(len(query.systems)))
+    if scope.paper:
+        return tuple(places)
+    fixed = 1 if scope.reference else 0
+    moved = places[fixed:]
+    random.Random(content_hash("order", query.item_id)).shuffle(moved)
+    return tuple(places[:fixed] + moved)
+
+
+def _raw(root: Path, topic: str, scope: Scope) -> dict[str, str]:
+    """The systems' own files: one in each folder, Autosurvey's twice (.md and .json)."""
+    found = {}
+    for system in SYSTEMS:
+        files = sorted((root / RAW / system / "output" / topic).glob("*"))
+        wanted = [file for file in files if (file.suffix == ".json") == (scope.paper and system == "Autosurvey")]
+        chosen = wanted or ([] if scope.paper else files)
+        if len(chosen) > 1:
+            raise BadBenchmark(f"{files[0].parent} holds {len(chosen)} surveys, and there should be one")
+        if chosen:
+            found[system] = chosen[0].read_text(encoding="utf-8", errors="strict")
+    return found
+
+
+def _survey(text: str | None, scope: Scope) -> str | None:
+    """The `survey` of a text that is JSON."""
+    if text is None or scope.paper or not text.lstrip().startswith("{"):
+        return text
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text
+    return str(found["survey"]) if isinstance(found, dict) and "survey" in found else text

@@ -1,0 +1,65 @@
+"""The out-of-distribution rows of the LRBench paper (Table 5): Chat Hard of RewardBench and Reasoning of JudgeBench.
+
+Five applications of Chat Hard are LLMBar's own sets and are read from LLMBar; judge-bench-reasoning is read from
+JudgeBench's pairs of GPT-4o (98 when whole); mt-bench-hard (37 pairs) only stands in RewardBench's file and is added
+where that is given, which is UNVERIFIED. One game a pair, in the order of the files; RewardBench's pairs are placed by
+hash. Groups are named as in the table.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from judge_r1.benchmarks import judgebench, llmbar, rewardbench
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite
+from judge_r1.benchmarks.pairwise import checked, group_of, of_subset
+from judge_r1.benchmarks.tables import rows
+from judge_r1.core.items import Item
+
+REASONING = "judge-bench-reasoning"
+MT_BENCH = "mt-bench-hard"
+APPLICATIONS: Mapping[str, str] = {
+    "GPTInst": "llmbar-adver-GPTInst",
+    "GPTOut": "llmbar-adver-GPTOut",
+    "Manual": "llmbar-adver-manual",
+    "Neighbor": "llmbar-adver-neighbor",
+    "Natural": "llmbar-natural",
+}
+"""LLMBar's set -> application of Table 5."""
+
+
+def load(path: Path, subset: str | None) -> Suite:
+    """`subset` is an application."""
+    return Suite(list(of_subset(checked(_items(path), path), subset, group_of)))
+
+
+def _items(path: Path) -> Iterator[Item]:
+    pairs, bar = _folder(path, "judgebench"), _folder(path, "llmbar")
+    if pairs is None or bar is None:
+        missing = "JudgeBench" if pairs is None else "LLMBar"
+        raise BadBenchmark(f"{path} must be a folder that holds LLMBar and JudgeBench as folders: {missing} is missing")
+    for row in rows(pairs):
+        item = judgebench.item_of(row)
+        if item.group == "Reasoning" and row.name("response_model").startswith("gpt-4o"):
+            yield item.model_copy(update={"group": REASONING})
+    whole = llmbar.load(bar, None).items
+    for name, application in APPLICATIONS.items():
+        yield from (item.model_copy(update={"group": application}) for item in whole if item.group == name)
+    rewards = _folder(path, "rewardbench", "reward-bench")
+    if rewards is not None:
+        yield from rewardbench.load(rewards, MT_BENCH).items
+
+
+def _folder(path: Path, *names: str) -> Path | None:
+    """The folder below `path` that has one of these names, in whatever case."""
+    inside = sorted(path.iterdir()) if path.is_dir() else []
+    return next((place for place in inside if place.name.lower() in names and place.is_dir()), None)
+
+
+BENCHMARKS.register("ood")(
+    Benchmark(
+        "Table 5 of the LRBench paper: Chat Hard of RewardBench by application, Reasoning of JudgeBench; one game",
+        "a folder that holds LLMBar and JudgeBench as folders, and RewardBench (unverified) for the seventh row",
+        load,
+        subsets=", ".join((REASONING, *sorted(APPLICATIONS.values()), MT_BENCH)),
+    )
+)

@@ -1,0 +1,247 @@
+"""analyse: what is behind an accuracy (the paper's appendices G and H, Table 4, Figures 1 and 5)."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from judge_r1.core.errors import JudgeError
+
+if TYPE_CHECKING:
+    from judge_r1.evaluation.analysis.evaluation_reader import Judged
+    from judge_r1.evaluation.report.paper_tables import Figure
+    from judge_r1.evaluation.report.tables import Grid
+
+Eval = Annotated[Path, typer.Argument(help="A folder that `judge-r1 eval` wrote.")]
+Runs = Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders of such.")]
+Items = Annotated[Path, typer.Option("--path", help="The folder with the benchmark's files that it was made with.")]
+Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
+Bench = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
+Subset = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
+Rows = Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be given again.")]
+
+group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(
+        group,
+        name="analyse",
+        help="What is behind an accuracy: attention, reasoning, bias, errors, ablations, scaling. "
+        "Example: `judge-r1 analyse class-bias runs/eval --path runs/data/test --out runs/analysis`",
+    )
+
+
+@group.command()
+def attention(
+    folder: Eval,
+    path: Items,
+    out: Out,
+    benchmark: Bench = None,
+    subset: Subset = None,
+    row: Rows = None,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Read the same episodes with this model; may be given again.")
+    ] = None,
+) -> None:
+    """Where a local model looks as it decides, by section of the prompt, beside the sections' lengths (Table 14).
+
+    Each row's episodes are read again, id by id, by the model that wrote them, or by --model: another one with the same
+    tokenizer, such as the model before training.
+
+    Example: `judge-r1 analyse attention runs/eval --path runs/data/test --row grpo --out runs/analysis`
+    """
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.evaluation.analysis.attention import attention_row, looks
+    from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
+    from judge_r1.models.hub import load_model, load_tokenizer
+
+    found: dict[str, Any] = {}
+    for judged in _read(folder, path, benchmark, subset, row):
+        for place, member in enumerate(judged.members):
+            kind, _, own = member.judge.partition("@")
+            for name in (model or [own]) if kind == "agentic" else ():
+                decisions, without, layers = looks(
+                    judged, place, load_model(name, attention="eager"), Codec(load_tokenizer(name))
+                )
+                label = " ".join(
+                    [judged.name, *[f"member {place}"] * (len(judged.members) > 1), *[f"read by {name}"] * bool(model)]
+                )
+                found[label] = {"model": name, "without": without, "layers": layers, **attention_row(decisions)}
+    if not found:
+        raise JudgeError(f"{folder}: none of these rows was played by a local model (agentic@MODEL)")
+    grids = [attention_grid(name, each) for name, each in found.items()]
+    _write(out, "attention", found, grids, [attention_figure(name, each) for name, each in found.items()])
+
+
+@group.command()
+def reasoning(
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
+) -> None:
+    """Does the reasoning before a valid answer name principles, the right ones, and quote the case (Table 15)?
+
+    Example: `judge-r1 analyse reasoning runs/eval --path runs/data/test --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis.evaluation_reader import writing
+    from judge_r1.evaluation.analysis.reasoning_traits import reasoning_grid, reasoning_row
+
+    found = {each.name: reasoning_row(each) for each in writing(_read(folder, path, benchmark, subset, row))}
+    _write(out, "reasoning", found, [reasoning_grid(found)])
+
+
+@group.command("class-bias")
+def class_bias(
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
+) -> None:
+    """Preference for the first candidate, accuracy where it is better and where it is worse, and their gap (Table 16).
+
+    Example: `judge-r1 analyse class-bias runs/eval --path runs/data/test --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row
+
+    found = {each.name: bias_row(each) for each in _read(folder, path, benchmark, subset, row)}
+    _write(out, "class-bias", found, [bias_grid(found)])
+
+
+@group.command()
+def errors(
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
+) -> None:
+    """Where judges fail: flips from each row to the next, accuracy by similarity of the candidates, length, evidence.
+
+    Example: `judge-r1 analyse errors runs/eval --path runs/data/test --row warm-up --row grpo --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips
+    from judge_r1.evaluation.analysis.slices import slice_grids, slices
+
+    rows = _read(folder, path, benchmark, subset, row)
+    changed = [flips(one, other) for one, other in pairwise(rows)]
+    parts = {each.name: slices(each) for each in rows}
+    grids = [*([flip_grid(changed)] if changed else []), *slice_grids(parts)]
+    _write(out, "errors", {"flips": changed, "slices": parts}, grids)
+
+
+@group.command("global-index")
+def global_index(
+    folder: Eval,
+    path: Items,
+    out: Out,
+    benchmark: Bench = None,
+    subset: Subset = None,
+    row: Rows = None,
+    cases: Annotated[
+        Path | None, typer.Option(help="A cases.jsonl to fill the index from; by default that of --path.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the order of the cases.")] = 0,
+) -> None:
+    """The passages of other cases that one index over all cases would have shown for the queries of each row.
+
+    Retriever, passages and k are those that the row was played with. Judges never search such an index.
+
+    Example: `judge-r1 analyse global-index runs/eval --path runs/data/test --cases runs/data/cases.jsonl --out runs/an`
+    """
+    from judge_r1.core.jsonl import read_jsonl
+    from judge_r1.core.records import Case
+    from judge_r1.evaluation.analysis import global_index as index
+    from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
+
+    found: dict[str, Any] = {}
+    grids, figures = [], []
+    for judged in _read(folder, path, benchmark, subset, row):
+        queries = index.asked(judged)
+        if not queries:
+            continue
+        texts = {case.case_id: case.context for case in read_jsonl(cases, Case)} if cases else judged.suite.texts
+        settings = next(member.settings for member in judged.members if "retriever" in member.settings)
+        method, budget = settings["retriever"], settings["budget"]
+        corpus = index.Corpus(texts, method, budget["passage_words"])
+        rows = index.out_of_case(corpus, queries, k=budget["top_k"], seed=seed)
+        own, shown = index.shown_of_own_case(judged)
+        found[judged.name] = {"retriever": method, "k": budget["top_k"], "own": own, "shown": shown, "sizes": rows}
+        grids.append(index.global_grid(judged.name, method, budget["top_k"], rows, own, shown))
+        figures.append(index.global_figure(judged.name, rows))
+    if not found:
+        raise AnalysisError(f"{folder}: no row ran a search, so there are no queries to ask")
+    _write(out, "global-index", found, grids, figures)
+
+
+@group.command()
+def ablations(runs: Runs, out: Out) -> None:
+    """Table 4 with the accuracy of each variant that was trained and evaluated, and the panels of Figure 6.
+
+    Example: `judge-r1 analyse ablations runs/ablations --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis.ablations import ablation_grid
+    from judge_r1.evaluation.analysis.ablations import ablations as table
+    from judge_r1.evaluation.report.discovery import find_runs
+    from judge_r1.evaluation.report.paper_tables import figure6
+
+    evaluated = find_runs(runs)[1]
+    rows = table(evaluated)
+    _write(out, "ablations", rows, [ablation_grid(rows)], figure6(evaluated))
+
+
+@group.command()
+def scaling(runs: Runs, out: Out) -> None:
+    """Accuracy by size of the training set, a line for each method (Figure 5, Supplementary Figure 2).
+
+    Example: `judge-r1 analyse scaling runs/scaling --out runs/analysis`
+    """
+    from judge_r1.evaluation.analysis.ablations import scaling as points
+    from judge_r1.evaluation.analysis.ablations import scaling_grid
+    from judge_r1.evaluation.report.discovery import find_runs
+    from judge_r1.evaluation.report.paper_tables import figure5
+
+    evaluated = find_runs(runs)[1]
+    rows = points(evaluated)
+    _write(out, "scaling", rows, [scaling_grid(rows)], figure5(evaluated))
+
+
+@group.command()
+def radar(runs: Runs, out: Out, row: Rows = None) -> None:
+    """Accuracy by domain and principle as a radar, a line for each evaluated row (Figure 1).
+
+    Example: `judge-r1 analyse radar runs/eval --row warm-up --row grpo --out runs/analysis`
+    """
+    from judge_r1.core.registry import suggest
+    from judge_r1.evaluation.analysis.ablations import radar as drawn
+    from judge_r1.evaluation.analysis.ablations import radar_grid
+    from judge_r1.evaluation.report.discovery import find_runs
+
+    rows = find_runs(runs)[1].rows
+    names = [each["name"] for each in rows]
+    if unknown := [name for name in row or () if name not in names]:
+        raise JudgeError(f"no row is called {unknown[0]!r}{suggest(unknown[0], names)}")
+    found, figure = drawn([each for each in rows if not row or each["name"] in row])
+    _write(out, "radar", found, [radar_grid(found)], [figure])
+
+
+def _read(
+    folder: Path, path: Path, benchmark: str | None, subset: str | None, rows: list[str] | None
+) -> "list[Judged]":
+    from judge_r1.evaluation.analysis.evaluation_reader import read_evaluation
+    from judge_r1.evaluation.report.discovery import LRBENCH, read_json
+
+    summary = folder / "summary.json"
+    named = read_json(summary) if summary.exists() else {}
+    return read_evaluation(
+        folder,
+        path,
+        benchmark=benchmark or named.get("benchmark", LRBENCH),
+        subset=subset or named.get("subset"),
+        rows=rows or (),
+    )
+
+
+def _write(out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = ()) -> None:
+    from judge_r1.evaluation.analysis.output import write_analysis
+    from judge_r1.evaluation.report.tables import print_grid
+
+    console = Console()
+    for grid in grids:
+        print_grid(grid, console)
+    for path in write_analysis(out, kind, data, grids, figures):
+        console.print(str(path), markup=False, highlight=False, soft_wrap=True)

@@ -1,0 +1,152 @@
+"""audit, stats: what to know of a set of pairs before it is trusted."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from typer.core import TyperGroup
+
+if TYPE_CHECKING:
+    from data_builders.audit.annotation.agreement import Agreement
+
+Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder to write to; by default that of the pairs.")]
+Answers = Annotated[Path | None, typer.Option(help="The answers; by default answers.jsonl beside the pairs.")]
+
+
+class _PathFirst(TyperGroup):
+    """`audit PATH` is short for `audit shortcuts PATH`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["shortcuts", *args]
+        return super().parse_args(ctx, args)
+
+
+group = typer.Typer(cls=_PathFirst, no_args_is_help=True, rich_markup_mode="markdown")
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(
+        group,
+        name="audit",
+        help="What a set of pairs gives away without its cases, and what people say of it. "
+        "Example: `judge-r1 audit runs/medical` (short for `audit shortcuts`)",
+    )
+    app.command()(stats)
+
+
+@group.command()
+def shortcuts(
+    folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0, out: Out = None
+) -> None:
+    """How far readers get that never see a case; P2 and P4 are flagged where one finds them. Writes audit.json.
+
+    Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
+    """
+    from data_builders.audit.shortcut_report import print_shortcuts
+    from data_builders.audit.shortcuts import HIDDEN, as_json, audit_shortcuts
+    from judge_r1.core.jsonl import write_json
+    from judge_r1.core.pair_set import load_pairs
+
+    found = audit_shortcuts(load_pairs(folder).pairs, seed=seed)
+    path = (out or folder) / "audit.json"
+    write_json(path, as_json(found))
+    print_shortcuts(found, Console())
+    unknown = [name for name in HIDDEN if name in found.not_probed]
+    missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
+    Console().print(f"{path}: {len(found.flagged)} flagged{missing}", markup=False)
+
+
+def stats(
+    folder: Folder,
+    tokenizer: Annotated[str, typer.Option(help="Whose tokens are counted.")] = "bundled:smollm2-135m",
+    out: Out = None,
+) -> None:
+    """Prompt and context lengths, A/B and principle balance by domain. Writes stats.json and stats.html.
+
+    Example: `judge-r1 stats runs/medical --tokenizer Qwen/Qwen3-8B`
+    """
+    from data_builders.audit.dataset_stats import as_json, statistics
+    from data_builders.audit.stats_report import print_statistics, write_page
+    from judge_r1.core.jsonl import write_json
+    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.models.hub import load_tokenizer
+
+    data = load_pairs(folder)
+    found = statistics(data, Codec(load_tokenizer(tokenizer)), tokenizer)
+    write_json((out or folder) / "stats.json", as_json(found))
+    write_page(found, (out or folder) / "stats.html")
+    print_statistics(found, Console())
+
+
+@group.command()
+def serve(
+    folder: Folder,
+    answers: Answers = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
+) -> None:
+    """Open a local page on which people choose the better reasoning of each pair, in two rounds, without its label.
+
+    Example: `judge-r1 audit serve runs/medical-split/test`
+    """
+    from data_builders.audit.annotation.server import AuditServer, open_audit
+    from judge_r1.core.pair_set import load_pairs
+
+    data, path = load_pairs(folder), answers or folder / "answers.jsonl"
+    with AuditServer(open_audit(data, path), port) as server:
+        if server.site.log.dropped:
+            print(f"{path}: an unfinished last line was dropped; it had never been acknowledged")
+        print(f"{len(data.pairs)} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")
+        print(server.url, flush=True)
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            print(f"\n{len(server.site.log.answers)} answers in {path}")
+
+
+@group.command()
+def report(folder: Folder, answers: Answers = None) -> None:
+    """Alignment of annotators with labels and Cohen's kappa by domain, after the first and after the second round.
+
+    Example: `judge-r1 audit report runs/medical-split/test`
+    """
+    from data_builders.audit.annotation.agreement import agreement
+    from data_builders.audit.annotation.assignment import load_audit
+
+    data, given = load_audit(folder, answers or folder / "answers.jsonl")
+    table = Table("annotator", "domain", "pairs", "first round [95 %]", "κ", "second round [95 %]", "κ")
+    last = ""
+    for line in agreement(data, given):
+        if last and line.annotator != last:
+            table.add_section()
+        last = line.annotator
+        done = f"{line.first.n if line.first else 0} of {line.pairs}"
+        table.add_row(line.annotator, line.domain, done, *_cells(line.first), *_cells(line.second))
+    Console().print(table)
+
+
+def _cells(found: "Agreement | None") -> tuple[str, str]:
+    if found is None:
+        return "not complete", ""
+    low, high = found.ci95
+    kappa = "undefined" if found.kappa is None else f"{found.kappa:.3f}"
+    return f"{100 * found.share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]", kappa
+
+
+@group.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option("--out", help="A file that ends in .csv or .jsonl.")],
+    answers: Answers = None,
+) -> None:
+    """Write every answer beside its label.
+
+    Example: `judge-r1 audit export runs/medical-split/test --out answers.csv`
+    """
+    from data_builders.audit.annotation.export import export_answers
+
+    print(f"{out}: {export_answers(folder, answers or folder / 'answers.jsonl', out)} answers")

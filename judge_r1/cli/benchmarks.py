@@ -1,0 +1,37 @@
+"""benchmarks: what `eval` can measure a judge on, and what has to lie at --path for it."""
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(benchmarks)
+
+
+def benchmarks() -> None:
+    """List the benchmarks of `eval`: what each measures, what has to lie at --path, and its subsets.
+
+    *verified*: built and tested beside the real files. *unverified*: the files could not be had, so it follows their
+    public description alone. *outputs*: `eval --predictions` scores published outputs of it.
+
+    Example: `judge-r1 benchmarks`
+    """
+    from judge_r1.benchmarks.base import BENCHMARKS
+
+    console = Console()
+    entries = {name: BENCHMARKS.get(name) for name in BENCHMARKS.names()}
+    if not console.is_terminal:
+        for name, entry in entries.items():
+            state = ("verified" if entry.verified else "unverified") + (", outputs" if entry.predictions else "")
+            for line in (f"{name} ({state})", f"  {entry.about}", f"  path: {entry.path}"):
+                console.out(line, highlight=False)
+            if entry.subsets:
+                console.out(f"  subset: {entry.subsets}", highlight=False)
+        return
+    table = Table("benchmark", "about", "at --path", "state", "--subset", show_lines=True)
+    for name, entry in entries.items():
+        state = ("verified" if entry.verified else "unverified") + ("\noutputs" if entry.predictions else "")
+        table.add_row(*map(Text, (name, entry.about, entry.path, state, entry.subsets)))
+    console.print(table)

@@ -1,0 +1,113 @@
+"""calibrate: what a judge's confidences are worth, and where it should be silent."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from judge_r1.core.errors import JudgeError
+
+if TYPE_CHECKING:
+    from judge_r1.evaluation.calibrate import Calibration, Told
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(calibrate)
+
+
+def calibrate(
+    answers: Annotated[
+        Path,
+        typer.Argument(help='An evaluation, or JSON Lines of {"confidence": …, "correct": …, "cluster": …}.'),
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    row: Annotated[str | None, typer.Option(help="Of an evaluation: which judge; the only one by default.")] = None,
+    by: Annotated[str, typer.Option(help="Of an evaluation: token, orders or samples.")] = "token",
+    alpha: Annotated[
+        float | None, typer.Option(help="Abstain, so that at most this share of answers is wrong.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="The chance that --alpha is not kept.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of folds, draws and intervals.")] = 0,
+) -> None:
+    """Fit maps from a judge's confidences to the share that is right, on answers whose gold is known: writes
+    OUT/calibration.json and reliability.svg.
+
+    A line is an answer: its confidence in [0, 1] (null: none, or invalid), whether it was right, and its cluster, the
+    case. Before and after are told as ECE and Brier score, by cross-fitting over clusters. With --alpha also the
+    confidence from which on the judge may answer. An evaluation has confidences by the token that decided, or where
+    it played both orders or several samples, by their agreement.
+
+    Example: `judge-r1 calibrate runs/demo/eval --row warm-up --alpha 0.1 --delta 0.1 --out runs/calibration`
+    """
+    from judge_r1.core.jsonl import write_atomic, write_json
+    from judge_r1.evaluation.calibrate import calibrate as fit
+    from judge_r1.evaluation.calibrate import read_told
+    from judge_r1.evaluation.report.diagram import reliability_diagram
+
+    for option, value in (("--alpha", alpha), ("--delta", delta)):
+        if value is not None and not 0 < value < 1:
+            raise JudgeError(f"{option} must lie between 0 and 1, not be {value:g}")
+    given = _of_evaluation(answers, row, by) if answers.is_dir() else read_told(answers)
+    found = fit(given, None if alpha is None else (alpha, delta), seed)
+    tables = {
+        "before": found.before.table,
+        "temperature": found.with_temperature.table,
+        "isotonic": found.with_isotonic.table,
+    }
+    write_json(out / "calibration.json", found.model_dump(mode="json", by_alias=True))
+    write_atomic(out / "reliability.svg", [reliability_diagram(tables)])
+    _print(found, Console())
+
+
+def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[Told]":
+    """Errors: JudgeError for a row that is not there, or no way to tell a confidence."""
+    from judge_r1.evaluation.confidence_methods import METHODS, told
+    from judge_r1.evaluation.traces import read_outcomes
+
+    rows = read_outcomes(folder)
+    if row is None and len(rows) > 1:
+        raise JudgeError(f"{folder} holds {len(rows)} judges: name one by --row ({', '.join(rows)})")
+    name = row if row is not None else next(iter(rows))
+    if name not in rows:
+        raise JudgeError(f"{folder} holds no judge {name!r}; there is: {', '.join(rows)}")
+    if by not in METHODS:
+        raise JudgeError(f"--by is {', '.join(METHODS)}, not {by!r}")
+    found = told(rows[name], by)
+    if all(answer.confidence is None for answer in found):
+        raise JudgeError(
+            f"{folder}: judge {name!r} has no confidence by {by}: try {' or '.join(m for m in METHODS if m != by)}"
+        )
+    return found
+
+
+def _print(found: "Calibration", console: Console) -> None:
+    from judge_r1.evaluation.report.tables import Grid, print_grid
+
+    rows = tuple(
+        (name, f"{q.ece:.3f}", f"{q.ece_width:.3f}", f"{q.brier:.3f} [{q.brier_ci95[0]:.3f}, {q.brier_ci95[1]:.3f}]")
+        for name, q in (
+            ("before", found.before),
+            (f"temperature {found.temperature.temperature:.2f}", found.with_temperature),
+            ("isotonic", found.with_isotonic),
+        )
+    )
+    note = (
+        f"{found.n} answers of {found.clusters} cases, {found.accuracy:.1%} right; {found.without_confidence} without "
+        "a confidence are left out here. Maps are scored on cases they were not fitted on; Brier: 95 % interval."
+    )
+    columns = ("confidences", "ECE, equal mass", "ECE, equal width", "Brier")
+    print_grid(Grid("Calibration", note, columns, rows), console)
+    told = []
+    if found.temperature.at_bound:
+        told.append("The temperature is the end of the range looked at: these confidences do not determine one.")
+    if selective := found.selective:
+        told.append(selective.guarantee)
+    if selective and selective.threshold is not None:
+        told.append(
+            f"Of {selective.tested} test cases {selective.answered} are answered ({selective.coverage:.1%}), "
+            f"{selective.errors} of them wrong."
+        )
+    for line in told:
+        console.print(line, soft_wrap=True, highlight=False)

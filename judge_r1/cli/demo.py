@@ -1,0 +1,115 @@
+"""demo: the whole pipeline on generated cases, in minutes, on a laptop."""
+
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from judge_r1.cli.evaluate import Evaluation
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.errors import JudgeError
+from judge_r1.models.base import Sampling
+from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import read_rows
+
+RECIPES = Path(__file__).resolve().parents[2] / "recipes" / "mini"
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much of everything: training and held-out cases, overrides of the warm-up and of GRPO."""
+
+    cases: int
+    test_share: float
+    warmup: tuple[str, ...]
+    grpo: tuple[str, ...]
+
+
+FULL = Size(cases=840, test_share=0.05, warmup=(), grpo=())
+SMALL = Size(
+    cases=120,
+    test_share=0.05,
+    warmup=("sft.traces=128",),
+    grpo=("grpo.steps=2", "grpo.pairs_per_step=4", "grpo.micro_batch_size=32"),
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(demo)
+
+
+def demo(
+    small: Annotated[
+        bool, typer.Option("--small", help="Mechanics only, in about a minute; too small to learn.")
+    ] = False,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")] = Path("runs/demo"),
+    seed: Annotated[int, typer.Option(help="Seed of data and training.")] = 0,
+) -> None:
+    """Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.
+
+    Given again, it goes on where it was stopped.
+
+    Example: `judge-r1 demo --out runs/demo`
+    """
+    from data_builders.audit.shortcut_probe import print_probe, probe
+    from data_builders.build import build, write_pairs
+    from data_builders.splits.split import split_by_case
+    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.core.pair_set import load_pairs
+
+    if not RECIPES.is_dir():
+        raise JudgeError(f"the demo's recipes are not at {RECIPES}: run it from a clone of the repository")
+    size, console, started = SMALL if small else FULL, Console(), time.monotonic()
+
+    console.rule("1  build pairs from generated cases", align="left")
+    build("mini", out / "data", variants=1, seed=seed, limit=size.cases)
+    train, test = split_by_case(load_pairs(out / "data"), size.test_share, seed)
+    for name, part in (("train", train), ("test", test)):
+        write_pairs(part, out / "data" / name)
+        console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
+    console.print("what can be told without the case (the two reasonings alone):")
+    print_probe(probe(train.pairs, seed=seed), console)
+
+    console.rule("2  warm-up: SFT on rationales with search", align="left")
+    recipes = _recipes(out, size, seed)
+    trained = [run_recipe(recipes["warmup"], out / "warmup")]
+    console.rule("3  GRPO with search in the loop", align="left")
+    trained.append(run_recipe(recipes["grpo"], out / "grpo"))
+
+    console.rule("4  evaluate on held-out cases", align="left")
+    if any(trained):
+        shutil.rmtree(out / "eval", ignore_errors=True)
+    evaluation = Evaluation(suite_of(test), out / "eval", resume=True)
+    for row, name, model in ROWS:
+        evaluation.add(row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs))
+    curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}
+    evaluation.finish(DIFFERENCES, curves)
+    for file in ("report.html", "summary.json"):
+        shutil.copy(out / "eval" / file, out / file)
+    console.print(f"{time.monotonic() - started:.0f} s in all; open {out / 'report.html'}")
+
+
+ROWS: Sequence[tuple[str, str, str | None]] = (
+    ("base", "warmup", "bundled:tiny"),
+    ("warm-up", "warmup", None),
+    ("warm-up + GRPO", "grpo", None),
+)
+DIFFERENCES = [
+    ("warm-up", "base"),
+    ("warm-up + GRPO", "warm-up"),
+]
+
+
+def _recipes(out: Path, size: Size, seed: int) -> dict[str, Recipe]:
+    shared = [f"data.train={out / 'data' / 'train'}", f"seed={seed}"]
+    sizes = {"warmup": size.warmup, "grpo": size.grpo}
+    start = {"grpo": [f"model={out / 'warmup' / 'model'}"]}
+    return {
+        name: load_recipe(RECIPES / f"{name}.yaml", [*shared, *overrides, *start.get(name, [])])
+        for name, overrides in sizes.items()
+    }

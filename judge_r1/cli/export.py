@@ -1,0 +1,49 @@
+"""export: pairs as files that other trainers read."""
+
+from pathlib import Path
+from typing import Annotated, Literal, cast
+
+import typer
+from rich.console import Console
+
+from judge_r1.core.errors import JudgeError
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(export)
+
+
+def export(
+    path: Annotated[Path, typer.Argument(help="A folder of pairs, or one that `judge-r1 split` wrote.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    name: Annotated[str, typer.Option("--format", help="sft, dpo, trl or verl.")],
+    recipe: Annotated[Path | None, typer.Option(help="Prompts as this recipe has them; whole case by default.")] = None,
+    answer: Annotated[str, typer.Option(help="sft, dpo, trl: json, or table6: two lines.")] = "json",
+    preference: Annotated[
+        str, typer.Option(help="dpo, trl: judgment, or reasoning: sound over flawed (Table 7).")
+    ] = "judgment",
+    seed: Annotated[int, typer.Option(help="Seed of the rejected judgments.")] = 0,
+) -> None:
+    """Write pairs for LLaMA-Factory (sft, dpo), TRL (trl) or verl, with a dataset card; `datasets` loads the folder.
+
+    Example: `judge-r1 export runs/medical --format sft --out runs/medical-sft`
+    """
+    from data_builders.export import export as export_pairs
+    from data_builders.exports import Options
+    from judge_r1.episode.config import EpisodeConfig
+    from judge_r1.training.recipe import load_recipe
+
+    for option, value, known in (
+        ("--answer", answer, ("json", "table6")),
+        ("--preference", preference, ("judgment", "reasoning")),
+    ):
+        if value not in known:
+            raise JudgeError(f"{option} takes {known[0]} or {known[1]}, not {value}")
+    options = Options(
+        config=load_recipe(recipe).episode if recipe else EpisodeConfig(),
+        answer=cast(Literal["json", "table6"], answer),
+        preference=cast(Literal["judgment", "reasoning"], preference),
+        seed=seed,
+    )
+    for split, tally in export_pairs(path, out, name, options).items():
+        Console().print(f"{split}: {tally.pairs} pairs of {len(tally.cases)} cases in {out}")

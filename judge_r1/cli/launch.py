@@ -1,0 +1,43 @@
+"""launch: send a recipe to a cluster."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(launch)
+
+
+def launch(
+    recipe: Annotated[Path, typer.Argument(help="A recipe file, for example recipes/medical/sft.yaml.")],
+    cluster: Annotated[Path, typer.Option("--cluster", help="A cluster file, for example clusters/slurm.yaml.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the rendered file.")] = Path("runs/launched"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent and stop.")] = False,
+) -> None:
+    """Train a recipe on a cluster: Ray, Slurm, KubeRay or SkyPilot. Given again when a job is over, it goes on from the
+    last checkpoint.
+
+    Example: `judge-r1 launch recipes/medical/grpo.yaml --cluster clusters/slurm.yaml grpo.engine=verl --dry-run`
+    """
+    from judge_r1.core.jsonl import write_atomic
+    from judge_r1.training.launch.cluster import load_cluster
+    from judge_r1.training.launch.job import plan
+    from judge_r1.training.launch.render import file_of, render
+    from judge_r1.training.launch.submit import command, send
+    from judge_r1.training.recipe import load_recipe
+
+    job = plan(load_recipe(recipe, overrides or []), load_cluster(cluster))
+    text, file, console = render(job), file_of(job, out), Console(stderr=True, soft_wrap=True)
+    if job.note:
+        console.print(f"{job.name}: {job.note}", markup=False)
+    if dry_run:
+        print(text, end="")
+        console.print(f"would be sent with: {shlex.join(command(job, file))}", markup=False)
+        return
+    write_atomic(file, [text])
+    print(f"{file} {send(job, file)}")

@@ -1,0 +1,71 @@
+"""rationales: worked examples for the SFT warm-up, written by a teacher."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(rationales)
+
+
+def rationales(
+    folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
+    teacher: Annotated[str, typer.Option(help="chat:URL#MODEL or anthropic:MODEL.")],
+    recipe: Annotated[
+        Path, typer.Option(help="Its episode says what is shown, searched and spent; its model, how tokens count.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    count: Annotated[int, typer.Option(min=1, help="Rationales to write.")] = 2000,
+    concurrency: Annotated[int, typer.Option(min=1, help="Calls to the teacher at a time.")] = 8,
+    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
+    prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
+    batch_export: Annotated[Path | None, typer.Option(help="Write the asks for a batch service instead.")] = None,
+    batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
+) -> None:
+    """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.traces_file`.
+
+    Example: `judge-r1 rationales runs/medical/train --teacher anthropic:MODEL --recipe recipes/medical/sft.yaml
+    --count 2000 --out runs/medical/rationales`
+    """
+    from data_builders.rationales.run import TRACES_FILE, Wanted, write_rationales
+    from data_builders.teachers.budget import Spending, load_prices
+    from data_builders.teachers.session_work import Terms, carry_out
+    from judge_r1.core.errors import JudgeError
+    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.training.recipe import load_recipe
+
+    if teacher == "rules":
+        raise JudgeError("`train` writes rationales by rules itself: leave sft.traces_file out of its recipe")
+    spending = Spending(load_prices(prices) if prices else None, budget)
+    resolved = load_recipe(recipe)
+    wanted = Wanted(load_pairs(folder), resolved, Codec(load_tokenizer(resolved.model)), count)
+    done = carry_out(
+        [teacher],
+        lambda teachers: write_rationales(wanted, out, teachers[0], spending=spending, concurrency=concurrency),
+        Terms(cache or out / "answers.sqlite", concurrency, batch_export, batch_import),
+        spending,
+    )
+    console = Console(soft_wrap=True)
+    console.print(done.message, markup=False)
+    if done.result is not None:
+        _print_counts(done.result, out / TRACES_FILE, console)
+
+
+def _print_counts(counts: dict[str, Any], path: Path, console: Console) -> None:
+    given = counts["accepted"] + sum(counts["rejected"].values())
+    console.print(f"{counts['accepted']} rationales of {given} pairs in {path}")
+    if counts["accepted"] < counts["wanted"]:
+        console.print(f"{counts['wanted']} were wanted: there are no more pairs")
+    for title, key in (("pairs rejected", "rejected"), ("turns asked for again", "turns_rejected")):
+        if counts[key]:
+            table = Table(title, "")
+            for reason, count in sorted(counts[key].items(), key=lambda item: -item[1]):
+                table.add_row(reason, str(count))
+            console.print(table)

@@ -1,0 +1,79 @@
+"""replay: score the saved games of an evaluation again, without a model."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+
+from judge_r1.core.errors import JudgeError
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(replay)
+
+
+def replay(
+    evaluation: Annotated[Path, typer.Argument(help="The folder that `eval` wrote.")],
+    path: Annotated[Path, typer.Option(help="The folder with the benchmark's files, for the labels.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write; a new one.")],
+    benchmark: Annotated[str | None, typer.Option(help="By default the one that summary.json names.")] = None,
+    subset: Annotated[str | None, typer.Option(help="By default the one that summary.json names.")] = None,
+    parser: Annotated[str | None, typer.Option(help="strict or tolerant; as it was by default.")] = None,
+    rule: Annotated[
+        str, typer.Option(help="own: the benchmark's; first: each item's first game; all: every game must be right.")
+    ] = "own",
+    reward: Annotated[str, typer.Option(help="paper, comparison or labels (of labelled pairs).")] = "paper",
+) -> None:
+    """Score saved games again: OUT/summary.json and report.html under another parser, rule or reward.
+
+    Example: `judge-r1 replay runs/eval --path runs/demo/data/test --parser tolerant --out runs/eval-tolerant`
+    """
+    from judge_r1.benchmarks.base import BENCHMARKS
+    from judge_r1.cli.evaluate import Evaluation
+    from judge_r1.evaluation.report.discovery import LRBENCH
+    from judge_r1.evaluation.rescore import Parser, Reward, Rule, replayed, with_rule
+    from judge_r1.evaluation.traces import ROWS, read_started, read_traces
+
+    for name, value, kind in (("parser", parser, Parser), ("rule", rule, Rule), ("reward", reward, Reward)):
+        if value is not None and value not in get_args(kind):
+            raise JudgeError(f"--{name} is {' or '.join(get_args(kind))}, not {value!r}")
+    if (out / "summary.json").exists():
+        raise JudgeError(f"{out} holds a summary already: choose another --out")
+    before, rows = _read(evaluation / "summary.json"), read_started(evaluation)
+    benchmark = benchmark or before.get("benchmark", LRBENCH)
+    subset = subset or before.get("subset")
+    told = {row["name"] for row in before["rows"]}
+    traces = [trace for trace in read_traces(evaluation) if trace.row in told]  # the folder may hold other rows
+    judged = {trace.item_id for trace in traces}
+    suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), rule)  # type: ignore[arg-type]
+    if unknown := judged - {item.item_id for item in suite.items}:
+        raise JudgeError(
+            f"{evaluation} judged {len(unknown)} item(s) that {path} does not hold, such as {min(unknown)}: give the "
+            "--benchmark, --path and --subset that it was run on"
+        )
+    suite = replace(suite, items=[item for item in suite.items if item.item_id in judged])
+    again = Evaluation(suite, out, resume=False, benchmark=benchmark, subset=subset)
+    for row in before["rows"]:
+        name = row["name"]
+        if row["settings"].get("baseline"):
+            continue  # out of the benchmark's files: made anew
+        if name not in rows:
+            raise JudgeError(f"{evaluation / ROWS} says nothing of row {name!r}: the folder is not whole")
+        own = [trace for trace in traces if trace.row == name]
+        settings = rows[name]["settings"]
+        again.results[name] = replayed(name, own, suite, settings, parser=parser, reward=reward)  # type: ignore[arg-type]
+        changed = {key: value for key, value in (("rule", rule), ("reward", reward)) if value not in ("own", "paper")}
+        again.settings[name] = settings | ({"parser": parser} if parser else {}) | changed
+        again.seconds[name] = before["seconds"].get(name, 0.0)
+    out.mkdir(parents=True, exist_ok=True)
+    again.finish([(difference["a"], difference["b"]) for difference in before["differences"]])
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise JudgeError(f"{path} cannot be read ({error}): replay takes a folder that `eval` has finished") from None
+    return dict(data)

@@ -1,0 +1,40 @@
+"""report: training runs and evaluations side by side, in one page."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(report)
+
+
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders of such.")],
+    out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
+    markdown: Annotated[Path | None, typer.Option(help="Write the leaderboard as a Markdown table too.")] = None,
+) -> None:
+    """Compare evaluations and training runs in one static page: the leaderboard of all judges on all benchmarks, with
+    intervals; of training runs the learning curves over each other and what differs between the recipes; of models that
+    were evaluated on LRBench, the paper's Table 12 and Figures 5 and 6.
+
+    Example: `judge-r1 report runs/eval/* --out runs/leaderboard.html --markdown LEADERBOARD.md`
+    """
+    from judge_r1.core.jsonl import write_atomic
+    from judge_r1.evaluation.report.comparison import write_comparison
+    from judge_r1.evaluation.report.discovery import NothingToReport
+    from judge_r1.evaluation.report.markdown import markdown as as_markdown
+    from judge_r1.evaluation.report.tables import print_grid
+
+    tables = write_comparison(runs, out)
+    console = Console()
+    for table in tables:
+        print_grid(table, console)
+    console.print(f"report: {out}", soft_wrap=True)
+    if markdown:
+        if not tables:
+            raise NothingToReport(f"nothing given holds an evaluation, so there is no leaderboard for {markdown}")
+        write_atomic(markdown, [as_markdown(tables[0])])
+        console.print(f"leaderboard: {markdown}", soft_wrap=True)

@@ -1,0 +1,1 @@
+"""Records and plumbing that every other folder uses."""

@@ -1,0 +1,323 @@
+"""The records that every room exchanges: frozen, strict, one JSON object a line.
+
+Ids depend on content alone: `case_id = H(domain, context, decision, reference)` and
+`pair_id = H(case_id, reference, flawed, violated)`, over canonical JSON of NFC-normalised text.
+Which reasoning is shown as A is `hash(pair_id, seed)`, so the same input and seed give byte-identical files.
+"""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+Preference = Literal["A", "B"]
+Comparison = Literal["A>B", "A<B"]
+PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
+NonEmpty = Annotated[str, Field(min_length=1)]
+Domain = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_ -]*$")]
+"""A plain word or two: it stands in the trusted part of prompts."""
+
+
+def content_hash(*parts: Any, length: int = 16) -> str:
+    """The first `length` hex digits of SHA-256 over the parts as canonical JSON with NFC-normalised text."""
+    canonical = json.dumps(_nfc(parts), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:length]
+
+
+def _nfc(value: Any) -> Any:
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    if isinstance(value, list | tuple):
+        return [_nfc(v) for v in value]
+    if isinstance(value, dict):
+        return {_nfc(k): _nfc(v) for k, v in value.items()}
+    return value
+
+
+class Record(BaseModel):
+    """Base of all records: immutable, unknown keys fail, `schema` says which version of the layout it is."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Span(Record):
+    """Characters `[start, end)` of some text."""
+
+    start: int = Field(ge=0)
+    end: int
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> "Span":
+        if self.end <= self.start:
+            raise ValueError(f"span end {self.end} must be greater than its start {self.start}")
+        return self
+
+
+class Case(Record):
+    """One self-contained situation: what is known, what was decided, and the reference reasoning y* for it."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    case_id: NonEmpty
+    domain: Domain
+    context: NonEmpty
+    decision: NonEmpty
+    reference: NonEmpty
+    source: NonEmpty
+    license: NonEmpty
+    meta: dict[str, Any] = Field(default_factory=dict)
+
+    @field_validator("context", "decision", "reference")
+    @classmethod
+    def _says_something(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be blank")
+        return text
+
+    @model_validator(mode="after")
+    def _id_is_of_content(self) -> "Case":
+        expected = content_hash(self.domain, self.context, self.decision, self.reference)
+        if self.case_id != expected:
+            raise ValueError(f"case_id {self.case_id} does not match its content ({expected}): rebuild the file")
+        return self
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        domain: str,
+        context: str,
+        decision: str,
+        reference: str,
+        source: str,
+        license: str,
+        meta: dict[str, Any] | None = None,
+    ) -> "Case":
+        """A case with the id its content gives it."""
+        case_id = content_hash(domain, context, decision, reference)
+        return cls(
+            schema=1,
+            case_id=case_id,
+            domain=domain,
+            context=context,
+            decision=decision,
+            reference=reference,
+            source=source,
+            license=license,
+            meta=meta or {},
+        )
+
+
+class Flaw(Record):
+    """One deliberate flaw: the principle it breaks, who put it there, where it stands in the flawed reasoning, and
+    the spans of the case's context that it contradicts (none for flaws that the text alone shows)."""
+
+    principle: PrincipleNumber
+    operator: NonEmpty
+    span: Span
+    context_spans: tuple[Span, ...] = ()
+
+
+class Origin(Record):
+    """Where a flawed reasoning comes from."""
+
+    teacher: NonEmpty
+    seed: int
+    prompt_hash: str | None = None
+    flaws: tuple[Flaw, ...] = Field(min_length=1)
+
+
+class ReasoningPair(Record):
+    """The paper's task tuple (Eq. 1): two reasonings of one case, which is better, and what the other one violates."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    pair_id: NonEmpty
+    case_id: NonEmpty
+    domain: Domain
+    reasoning_a: NonEmpty
+    reasoning_b: NonEmpty
+    preferred: Preference
+    violated: tuple[PrincipleNumber, ...] = Field(min_length=1)
+    kind: Literal["single", "multi"]
+    variant: int = Field(ge=1)
+    origin: Origin
+
+    @field_validator("reasoning_a", "reasoning_b")
+    @classmethod
+    def _says_something(cls, text: str) -> str:
+        if not text.strip():
+            raise ValueError("must not be blank")
+        return text
+
+    @field_validator("violated")
+    @classmethod
+    def _sorted_unique(cls, violated: tuple[int, ...]) -> tuple[int, ...]:
+        if list(violated) != sorted(set(violated)):
+            raise ValueError(f"must be sorted and without repeats, not {list(violated)}")
+        return violated
+
+    @model_validator(mode="after")
+    def _consistent(self) -> "ReasoningPair":
+        if (len(self.violated) == 1) != (self.kind == "single"):
+            raise ValueError(f"kind {self.kind!r} does not fit {len(self.violated)} violated principle(s)")
+        if self.reasoning_a == self.reasoning_b:
+            raise ValueError("the two reasonings are identical")
+        if tuple(sorted({flaw.principle for flaw in self.origin.flaws})) != self.violated:
+            raise ValueError("the principles of origin.flaws differ from violated")
+        for flaw in self.origin.flaws:
+            if flaw.span.end > len(self.flawed):
+                raise ValueError(f"flaw span {flaw.span.start}-{flaw.span.end} ends outside the flawed reasoning")
+        expected = content_hash(self.case_id, self.reference, self.flawed, list(self.violated))
+        if self.pair_id != expected:
+            raise ValueError(f"pair_id {self.pair_id} does not match its content ({expected}): rebuild the file")
+        return self
+
+    @property
+    def reference(self) -> str:
+        """The better reasoning, y*."""
+        return self.reasoning_a if self.preferred == "A" else self.reasoning_b
+
+    @property
+    def flawed(self) -> str:
+        """The worse reasoning, ỹ."""
+        return self.reasoning_b if self.preferred == "A" else self.reasoning_a
+
+    @property
+    def gold(self) -> "Judgment":
+        """The judgment that scores r = 1.0."""
+        return Judgment(comparison="A>B" if self.preferred == "A" else "A<B", violated_principles=self.violated)
+
+    @classmethod
+    def of(cls, case: Case, flawed: str, *, variant: int, origin: Origin, seed: int) -> "ReasoningPair":
+        """The pair of `case.reference` and `flawed`, placed by `hash(pair_id, seed)`."""
+        violated = tuple(sorted({flaw.principle for flaw in origin.flaws}))
+        pair_id = content_hash(case.case_id, case.reference, flawed, list(violated))
+        a_is_better = int(content_hash(pair_id, seed), 16) % 2 == 0
+        first, second = (case.reference, flawed) if a_is_better else (flawed, case.reference)
+        return cls(
+            schema=1,
+            pair_id=pair_id,
+            case_id=case.case_id,
+            domain=case.domain,
+            reasoning_a=first,
+            reasoning_b=second,
+            preferred="A" if a_is_better else "B",
+            violated=violated,
+            kind="single" if len(violated) == 1 else "multi",
+            variant=variant,
+            origin=origin,
+        )
+
+
+class Evidence(Record):
+    """A passage that an episode showed: `text` is `context[start:end]` of the case."""
+
+    case_id: str
+    start: int = Field(ge=0)
+    end: int
+    text: str
+    score: float
+
+
+class Judgment(Record):
+    """What a judge returns. `evidence` is what the episode showed, never what the answer claims."""
+
+    comparison: Comparison
+    violated_principles: tuple[PrincipleNumber, ...]
+    explanation: str | None = None
+    evidence: tuple[Evidence, ...] = ()
+    confidence: float | None = Field(default=None, ge=0, le=1)
+
+
+class Turn(Record):
+    """One stretch of an episode: the text the policy wrote, and what the environment put after it."""
+
+    text: str
+    query: str | None = None
+    passages: tuple[Evidence, ...] = ()
+    passages_dropped: int = 0
+    notice: str | None = None
+    observation: str | None = None
+
+
+INFRASTRUCTURE = "infrastructure_"
+"""How `ended` begins where something outside the policy ended the episode."""
+PROMPT_TOO_LONG = "prompt_too_long"
+"""How an episode ended that could not begin: its prompt, with room for an answer, is more than may be read."""
+
+
+class Trajectory(Record):
+    """The tokens of one episode, in parallel lists. `loss_mask` is 1 exactly on ids that the policy sampled;
+    `logprobs` holds the sampler's log-probability there and 0.0 on environment tokens."""
+
+    prompt_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    loss_mask: tuple[int, ...]
+    logprobs: tuple[float, ...]
+    turns: tuple[Turn, ...]
+    judgment: Judgment | None
+    ended: NonEmpty
+    text_only: bool = False
+    reward: dict[str, float] | None = None
+
+    @model_validator(mode="after")
+    def _parallel(self) -> "Trajectory":
+        if not len(self.token_ids) == len(self.loss_mask) == len(self.logprobs):
+            raise ValueError("token_ids, loss_mask and logprobs must have the same length")
+        return self
+
+    @classmethod
+    def without_ids(cls, ended: str, turns: Sequence[Turn] = (), judgment: Judgment | None = None) -> "Trajectory":
+        """Of an episode that no ids are known of: it was played as text, or not at all."""
+        return cls(
+            prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=tuple(turns), judgment=judgment, ended=ended,
+            text_only=True,
+        )  # fmt: skip
+
+    @property
+    def lost(self) -> bool:
+        """Was the episode ended by something outside the policy (a server or a search that gave no answer)?"""
+        return self.ended.startswith(INFRASTRUCTURE)
+
+    @property
+    def searches(self) -> int:
+        return sum(turn.query is not None and turn.notice is None for turn in self.turns)
+
+
+def evidence_of(turns: Sequence[Turn]) -> tuple[Evidence, ...]:
+    """Every passage that the turns showed, once, in the order shown."""
+    return tuple(dict.fromkeys(passage for turn in turns for passage in turn.passages))
+
+
+class PairwiseVerdict(Record):
+    kind: Literal["comparison"] = "comparison"
+    winner: Literal["A", "B", "tie"]
+
+
+class ScoresVerdict(Record):
+    kind: Literal["scores"] = "scores"
+    scores: tuple[float, ...] = Field(min_length=1)
+
+
+class RankingVerdict(Record):
+    """Candidate indices, best first."""
+
+    kind: Literal["ranking"] = "ranking"
+    order: tuple[int, ...] = Field(min_length=1)
+
+
+class ChecklistVerdict(Record):
+    kind: Literal["checklist"] = "checklist"
+    scores: dict[str, float]
+
+
+class InvalidVerdict(Record):
+    kind: Literal["invalid"] = "invalid"
+    reason: NonEmpty
+
+
+Verdict = Annotated[
+    PairwiseVerdict | ScoresVerdict | RankingVerdict | ChecklistVerdict | InvalidVerdict, Field(discriminator="kind")
+]

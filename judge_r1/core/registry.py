@@ -1,0 +1,56 @@
+"""Names for things that live one to a file: a new file in the package registers itself, nothing else is edited."""
+
+import difflib
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+from judge_r1.core.errors import JudgeError
+
+T = TypeVar("T")
+
+
+class UnknownName(JudgeError):
+    """No such entry; the message suggests the nearest one."""
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean 'x'?`, or the list of what there is."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there is: {', '.join(names) or 'nothing'}"
+
+
+class Registry(Generic[T]):
+    """Entries of one kind (`noun`), found in the modules of `package`, which are imported at the first look-up."""
+
+    def __init__(self, noun: str, package: str) -> None:
+        self.noun, self.package = noun, package
+        self._entries: dict[str, T] = {}
+        self._loaded = False
+
+    def register(self, name: str) -> Callable[[T], T]:
+        def add(entry: T) -> T:
+            if name in self._entries:
+                raise ValueError(f"two entries register as {self.noun} {name!r}")
+            self._entries[name] = entry
+            return entry
+
+        return add
+
+    def names(self) -> list[str]:
+        self._load()
+        return sorted(self._entries)
+
+    def get(self, name: str) -> T:
+        self._load()
+        if name not in self._entries:
+            raise UnknownName(f"no {self.noun} is called {name!r}{suggest(name, self._entries)}")
+        return self._entries[name]
+
+    def _load(self) -> None:
+        if not self._loaded:
+            for module in pkgutil.iter_modules(importlib.import_module(self.package).__path__):
+                importlib.import_module(f"{self.package}.{module.name}")
+            self._loaded = True

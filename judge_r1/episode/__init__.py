@@ -1,0 +1,1 @@
+"""One agentic run: prompt, state machine, search, parsing and reward."""

@@ -1,0 +1,275 @@
+"""The episode: one grammar, one pure state machine (no I/O, no model, no torch).
+
+    <think>…</think>  <search>query</search>  <information>…</information>  <answer>{json}</answer>
+
+A driver asks `state` what is next, samples or searches, and hands back ids or passages. The machine keeps the ids as
+sampled (token in, token out), decodes them step by step, acts on the first complete action outside an open block,
+renders observations and enforces the budgets. Only sampled text is ever parsed.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from judge_r1.core.records import INFRASTRUCTURE, Evidence, Judgment, Trajectory, Turn, evidence_of
+from judge_r1.episode.budget import Budget, BudgetTooSmall
+from judge_r1.episode.parsing import Rejected, parse_strict
+from judge_r1.episode.scanner import StreamDecoder, TagScanner
+from judge_r1.episode.tags import neutralise
+
+_PROMPT_END = 8
+"""Ids at the end of a prompt in which an opened thought would show."""
+_NOTHING_FITS = "no passage fits here"
+
+
+class TextCodec(Protocol):
+    """What the machine needs of a tokenizer (`judge_r1.episode.tokenizer.Codec`)."""
+
+    def decode(self, ids: Sequence[int]) -> str: ...
+    def encode_trusted(self, text: str) -> list[int]: ...
+    def encode_inserted(self, text: str) -> list[int]: ...
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Sample up to `max_tokens` more ids, stopping at `</search>`, `</answer>` or EOS."""
+
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """Search this episode's case and call `observe` with what was found."""
+
+    query: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The end: `reason` is "answer" with a judgment, or the name of what went wrong without one."""
+
+    reason: str
+    judgment: Judgment | None = None
+
+
+State = Sample | Search | Finished
+
+
+class Episode:
+    """One run of the machine. `eos_ids` end it early; `parse` turns the answer's text into a judgment; `seed` is what
+    a backend draws its ids by. With `parse_bare` the answer has no tags: it is what stands before EOS in one turn."""
+
+    def __init__(
+        self,
+        prompt_ids: Sequence[int],
+        budget: Budget,
+        codec: TextCodec,
+        *,
+        eos_ids: Collection[int] = (),
+        parse: Callable[[str], Judgment | Rejected] = parse_strict,
+        parse_bare: Callable[[str], Judgment | Rejected] | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.prompt_ids = tuple(prompt_ids)
+        self.budget = budget
+        self.seed = seed
+        self.token_ids: list[int] = []
+        self.loss_mask: list[int] = []
+        self.logprobs: list[float] = []
+        self.turns: list[Turn] = []
+        self.rivals: dict[int, float] = {}
+        """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
+        backend knows it. No part of the trajectory."""
+        self.codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
+        self._searches = 0
+        self._state: State
+        self._check_room_for_notices()
+        self._begin_turn()
+        if codec.decode(self.prompt_ids[-_PROMPT_END:]).rstrip().endswith("<think>"):
+            self._scanner.push("<think>")  # some chat templates open the first thought themselves
+
+    @property
+    def state(self) -> State:
+        """What the driver has to do next."""
+        return self._state
+
+    @property
+    def thinking(self) -> bool:
+        """Whether a thought is open: at the start, if the chat template opened one."""
+        return self._scanner.open == "think"
+
+    @property
+    def open(self) -> str | None:
+        """The block that is open: "think", "search" or "answer"."""
+        return self._scanner.open
+
+    @property
+    def tagged(self) -> bool:
+        """Does the answer stand between tags, or bare in one turn?"""
+        return self._parse_bare is None
+
+    def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
+        """Take sampled ids with their log-probabilities; returns how many were used.
+
+        Ids behind the one that completes an action, or behind EOS, are not: nothing after the stop is kept.
+        """
+        if not isinstance(self._state, Sample):
+            raise RuntimeError(f"feed() in state {self._state}: nothing is to be sampled")
+        if len(ids) != len(logprobs):
+            raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
+        used = 0
+        for token, logprob in zip(ids, logprobs, strict=True):
+            self._append([token], 1, [logprob])
+            self._turn_tokens += 1
+            used += 1
+            if self._parse_bare and token in self._eos_ids and not self._scanner.open:
+                self._judge(self._parse_bare, self._scanner.text + self._stream.flush())
+                break
+            action = self._scanner.push(self._stream.push(token))
+            if action is not None:
+                self._act(*action)
+            elif token in self._eos_ids:
+                self._finish(self._open_reason("no_answer"))
+            elif self._left() <= 0:
+                self._finish(self._open_reason("turn_budget"))
+            else:
+                self._state = Sample(self._left())
+                continue
+            break
+        return used
+
+    def observe(self, passages: Sequence[Evidence]) -> list[int]:
+        """Put the passages of the search into the episode; returns the observation's ids (mask 0)."""
+        if not isinstance(self._state, Search):
+            raise RuntimeError(f"observe() in state {self._state}: nothing was searched")
+        query, left = self._state.query, self.budget.max_searches - self._searches
+        shown = list(passages)
+        while True:
+            notice = f"{left} searches left"
+            if not shown:
+                notice = f"{_NOTHING_FITS if passages else 'nothing found'}; {notice}"
+            ids, text = self._render([p.text for p in shown], notice)
+            if len(ids) <= self.budget.observation_tokens or not shown:
+                break
+            shown.pop()
+        return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
+
+    def fail(self, reason: str) -> None:
+        """End the episode for a cause outside the policy (a search that timed out, a server that is gone)."""
+        if isinstance(self._state, Finished):
+            raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
+        self._finish(f"{INFRASTRUCTURE}{reason}")
+
+    def end(self, reason: str) -> None:
+        """End the episode without an answer for a cause that counts against the judge: it declined to answer, or its
+        prompt is more than it reads."""
+        if isinstance(self._state, Finished):
+            raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
+        self._finish(reason)
+
+    def cut(self) -> None:
+        """End the episode where its turn has been cut for want of tokens, by somebody who counts them himself."""
+        self.end(self._open_reason("turn_budget"))
+
+    def trajectory(self) -> Trajectory:
+        """Everything so far as a record."""
+        finished = self._state if isinstance(self._state, Finished) else Finished("unfinished")
+        judgment = finished.judgment
+        if judgment is not None:
+            judgment = judgment.model_copy(update={"evidence": evidence_of(self.turns)})
+        return Trajectory(
+            prompt_ids=self.prompt_ids,
+            token_ids=tuple(self.token_ids),
+            loss_mask=tuple(self.loss_mask),
+            logprobs=tuple(self.logprobs),
+            turns=tuple(self.turns),
+            judgment=judgment,
+            ended=finished.reason,
+        )
+
+    # ---- inside ----
+
+    def _check_room_for_notices(self) -> None:
+        if not self.budget.max_searches:
+            return
+        needed = len(self._render([], f"{_NOTHING_FITS}; {self.budget.max_searches - 1} searches left")[0])
+        if needed > self.budget.observation_tokens:
+            raise BudgetTooSmall(
+                f"budget.observation_tokens {self.budget.observation_tokens} cannot hold an observation without a "
+                f"passage, which has {needed} tokens with this tokenizer: raise it, with room for passages"
+            )
+
+    def _begin_turn(self) -> None:
+        self._stream = StreamDecoder(self.codec.decode)
+        self._scanner = TagScanner()
+        self._turn_tokens = 0
+        self._state = Sample(self._left())
+
+    def _left(self) -> int:
+        """Tokens that this turn may still sample."""
+        turn = self.budget.response_tokens - self._turn_tokens
+        return min(turn, self.budget.episode_tokens - len(self.token_ids))
+
+    def _append(self, ids: Sequence[int], mask: int, logprobs: Sequence[float]) -> None:
+        self.token_ids.extend(ids)
+        self.loss_mask.extend([mask] * len(ids))
+        self.logprobs.extend(logprobs)
+
+    def _act(self, kind: str, content: str) -> None:
+        if kind == "answer":
+            self._judge(self._parse, content)
+            return
+        query = content.strip()
+        if self._searches >= self.budget.max_searches:
+            self._refuse(query, "no searches left: answer now")
+            return
+        self._searches += 1
+        if query:
+            self._state = Search(query)
+        else:
+            self._refuse(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
+
+    def _judge(self, parse: Callable[[str], Judgment | Rejected], text: str) -> None:
+        verdict = parse(text)
+        if isinstance(verdict, Rejected):
+            self._finish(f"rejected_{verdict.reason}")
+        else:
+            self._finish("answer", verdict)
+
+    def _refuse(self, query: str, notice: str) -> None:
+        """Answer a search that cannot be run with a notice, if there is room for one."""
+        ids, text = self._render([], notice)
+        if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
+            self._finish("search_past_budget")
+        else:
+            self._continue(ids, text, query, (), 0, notice)
+
+    def _continue(
+        self, ids: list[int], text: str, query: str, shown: tuple[Evidence, ...], dropped: int, notice: str | None
+    ) -> list[int]:
+        self._append(ids, 0, [0.0] * len(ids))
+        written = self._scanner.text + self._stream.flush()
+        self.turns.append(
+            Turn(text=written, query=query, passages=shown, passages_dropped=dropped, notice=notice, observation=text)
+        )
+        self._begin_turn()
+        return ids
+
+    def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
+        """An observation as ids and as text: our frame is trusted, the passages are not."""
+        ids: list[int] = self.codec.encode_trusted("<information>")
+        text = "<information>"
+        for number, passage in enumerate(passages, 1):
+            head, body = f"\n[{number}]", " " + neutralise(passage)
+            ids += self.codec.encode_trusted(head) + self.codec.encode_inserted(body)
+            text += head + body
+        tail = f"\n({notice})</information>"
+        return ids + self.codec.encode_trusted(tail), text + tail
+
+    def _open_reason(self, otherwise: str) -> str:
+        return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise
+
+    def _finish(self, reason: str, judgment: Judgment | None = None) -> None:
+        if written := self._scanner.text + self._stream.flush():
+            self.turns.append(Turn(text=written))
+        self._state = Finished(reason, judgment)

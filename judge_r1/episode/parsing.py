@@ -1,0 +1,170 @@
+"""From the text of an answer to a judgment: a strict parser for training, a tolerant one for evaluation.
+
+Both return a `Judgment` or a `Rejected` with a named reason, so that every failure can be counted by its kind.
+"""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, TypeGuard
+
+from judge_r1.core.records import Judgment
+
+Reason = Literal[
+    "no_json",
+    "not_an_object",
+    "repeated_key",
+    "missing_key",
+    "unknown_key",
+    "bad_comparison",
+    "bad_principles",
+    "bad_explanation",
+    "not_two_lines",
+]
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """Why a text is no judgment; `detail` shows the offending part."""
+
+    reason: Reason
+    detail: str
+
+
+def parse_strict(text: str) -> Judgment | Rejected:
+    """Exactly one JSON object with `comparison` ("A>B" or "A<B"), `violated_principles` (distinct integers 1-6, may be
+    empty) and, if wanted, `explanation` (a string); nothing before or after it but white space (paper, Table 8)."""
+    try:
+        answer = json.loads(text, object_pairs_hook=_no_repeats)
+    except _RepeatedKey as error:
+        return Rejected("repeated_key", str(error))
+    except (ValueError, RecursionError) as error:
+        return Rejected("no_json", str(error))
+    if not isinstance(answer, dict):
+        return Rejected("not_an_object", type(answer).__name__)
+    if problem := _keys(answer):
+        return problem
+    comparison, violated = answer["comparison"], answer["violated_principles"]
+    if comparison not in ("A>B", "A<B"):
+        return Rejected("bad_comparison", repr(comparison))
+    if not isinstance(violated, list) or any(type(n) is not int or not 1 <= n <= 6 for n in violated):
+        return Rejected("bad_principles", repr(violated))
+    if len(set(violated)) != len(violated):
+        return Rejected("bad_principles", f"{violated} repeats a number")
+    explanation = answer.get("explanation")
+    if "explanation" in answer and not _is_text(explanation):
+        return Rejected("bad_explanation", repr(explanation))
+    return _judgment(comparison, violated, explanation)
+
+
+def parse_tolerant(text: str) -> Judgment | Rejected:
+    """What a reader would accept: the last JSON object of the text (code fences and prose around it are fine), spaces
+    and case in the comparison, `B>A` for `A<B`, principles as "P3", "3" or 3.0, repeats, further keys."""
+    answer = _last_object(text)
+    if answer is None:
+        return Rejected("no_json", text[-80:])
+    if "comparison" not in answer:
+        return Rejected("missing_key", "comparison")
+    comparison = _comparison(answer["comparison"])
+    if comparison is None:
+        return Rejected("bad_comparison", repr(answer["comparison"]))
+    if "violated_principles" not in answer:
+        return Rejected("missing_key", "violated_principles")
+    violated = answer["violated_principles"]
+    numbers = [_number(n) for n in (violated if isinstance(violated, list) else [violated])]
+    if any(n is None for n in numbers):
+        return Rejected("bad_principles", repr(violated))
+    explanation = answer.get("explanation")
+    return _judgment(comparison, [n for n in numbers if n], explanation if _is_text(explanation) else None)
+
+
+def parse_table6(text: str) -> Judgment | Rejected:
+    """The answer form of the paper's Table 6: `A>B` or `A<B`, and under it `violated_principles: [1, 3]` with distinct
+    numbers 1-6, perhaps none; nothing else but white space around the two lines."""
+    lines = text.strip().split("\n")
+    if len(lines) != 2 or not (match := re.fullmatch(r"violated_principles: ?\[([^\]]*)\]", lines[1].strip())):
+        return Rejected("not_two_lines", text[:80])
+    if (comparison := lines[0].strip()) not in ("A>B", "A<B"):
+        return Rejected("bad_comparison", repr(comparison))
+    numbers = match[1].split(",") if match[1].strip() else []
+    if any(not re.fullmatch("[1-6]", n.strip(" ")) for n in numbers) or len({n.strip() for n in numbers}) < len(
+        numbers
+    ):
+        return Rejected("bad_principles", repr(match[1]))
+    return _judgment(comparison, [int(n) for n in numbers], None)
+
+
+def parse_table6_tolerant(text: str) -> Judgment | Rejected:
+    """What a reader would accept of Table 6's form: the first comparison of the text, `B>A` too, and the last list
+    behind `violated_principles`, whatever quotes or prose stand around them."""
+    if not (compared := re.search(r"\b[AB]\s*[<>]\s*[AB]\b", text, re.IGNORECASE)):
+        return Rejected("bad_comparison", text[:80])
+    if (comparison := _comparison(compared[0])) is None:
+        return Rejected("bad_comparison", repr(compared[0]))
+    if not (lists := re.findall(r"violated[ _]principles[\"'*]*\s*:?[\s*]*\[([^\]]*)\]", text, re.IGNORECASE)):
+        return Rejected("missing_key", "violated_principles")
+    parts = [part.strip(" \n\"'") for part in lists[-1].split(",")] if lists[-1].strip() else []
+    numbers = [_number(part) for part in parts]
+    if any(n is None for n in numbers):
+        return Rejected("bad_principles", repr(lists[-1]))
+    return _judgment(comparison, [n for n in numbers if n], None)
+
+
+class _RepeatedKey(Exception):
+    pass
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    keys = [key for key, _ in pairs]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise _RepeatedKey(key)
+    return dict(pairs)
+
+
+def _keys(answer: dict[str, Any]) -> Rejected | None:
+    for key in ("comparison", "violated_principles"):
+        if key not in answer:
+            return Rejected("missing_key", key)
+    unknown = sorted(answer.keys() - {"comparison", "violated_principles", "explanation"})
+    return Rejected("unknown_key", ", ".join(unknown)) if unknown else None
+
+
+def _is_text(value: Any) -> TypeGuard[str]:
+    """A string that can be written down: JSON may escape half of a surrogate pair, UTF-8 has no bytes for it."""
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
+
+
+def _judgment(comparison: Any, violated: list[int], explanation: str | None) -> Judgment:
+    return Judgment(comparison=comparison, violated_principles=tuple(sorted(set(violated))), explanation=explanation)
+
+
+def _comparison(value: Any) -> str | None:
+    if not isinstance(value, str):
+        return None
+    match = re.fullmatch(r"\s*([AB])\s*([<>])\s*([AB])\s*", value, re.IGNORECASE)
+    if not match or match[1].upper() == match[3].upper():
+        return None
+    a_is_better = (match[1].upper() == "A") == (match[2] == ">")
+    return "A>B" if a_is_better else "A<B"
+
+
+def _number(value: Any) -> int | None:
+    if isinstance(value, str) and (match := re.fullmatch(r"\s*P?([1-6])\s*", value, re.IGNORECASE)):
+        return int(match[1])
+    if isinstance(value, int | float) and not isinstance(value, bool) and value in (1, 2, 3, 4, 5, 6):
+        return int(value)
+    return None
+
+
+def _last_object(text: str) -> dict[str, Any] | None:
+    """The last top-level JSON object in the text: from each `{` on, the longest thing that decodes."""
+    decoder, found, at = json.JSONDecoder(), None, 0
+    while (at := text.find("{", at)) >= 0:
+        try:
+            value, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            at += 1
+            continue
+        found, at = (value if isinstance(value, dict) else found), end
+    return found

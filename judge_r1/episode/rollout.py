@@ -1,0 +1,183 @@
+"""From a pair to a rewarded trajectory: prompt, episode, search in the pair's own case, reward.
+
+The local judge, the evaluator and both training engines call these functions; none of them has rules of its own.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from rich.console import Console
+from rich.progress import track
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Evidence, ReasoningPair, Trajectory, content_hash
+from judge_r1.core.timing import Clock
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.parsing import parse_table6, parse_tolerant
+from judge_r1.episode.prompts import DIRECT, TABLE6, question_prompt
+from judge_r1.episode.reward import rewarded
+from judge_r1.episode.task import Question, question_of
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.base import Sampling, SearchFunction, TokenBackend
+from retrieval.retriever import Retriever
+
+
+class PromptTooLong(JudgeError):
+    """A prompt over the recipe's budget, or over what the model reads: it is refused, never cut. `tokens` it has, of
+    `limit` that it may have."""
+
+    def __init__(self, message: str, tokens: int, limit: int) -> None:
+        super().__init__(message)
+        self.tokens, self.limit = tokens, limit
+
+
+def new_episode(
+    pair: ReasoningPair,
+    data: PairSet,
+    config: EpisodeConfig,
+    codec: Codec,
+    eos_ids: Collection[int],
+    *,
+    seed: int = 0,
+) -> Episode:
+    """The episode of a pair, ready to sample."""
+    question = question_of(pair, data.case_of(pair))
+    return question_episode(question, config, codec, eos_ids, where=f"pair {pair.pair_id}", seed=seed)
+
+
+def question_episode(
+    question: Question, config: EpisodeConfig, codec: Codec, eos_ids: Collection[int], *, where: str, seed: int = 0
+) -> Episode:
+    """The episode of a question, ready to sample."""
+    budget = question_budget(question, config)
+    prompt = question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
+    ids = codec.prompt_ids(prompt, thinking=config.thinking)
+    if len(ids) > config.prompt_tokens:
+        raise PromptTooLong(
+            f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
+            "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)",
+            len(ids),
+            config.prompt_tokens,
+        )
+    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
+
+
+def question_budget(question: Question, config: EpisodeConfig) -> Budget:
+    """What an episode of this question may spend: no searches without a text to search in."""
+    return config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
+
+
+BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}
+"""The prompts whose answer has no tags, and what reads it."""
+
+
+def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_length: int | None) -> None:
+    """Errors: PromptTooLong, before hours are spent, if a prompt is over `prompt_tokens`, or leaves no room for a full
+    episode in what the model can read."""
+    needed = config.spending.episode_tokens
+    for pair in track(data.pairs, description="checking prompts", transient=True, console=Console(stderr=True)):
+        prompt = len(new_episode(pair, data, config, codec, ()).prompt_ids)
+        if context_length and prompt + needed > context_length:
+            raise PromptTooLong(
+                f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} are more than "
+                f"the {context_length} tokens that the model reads: lower the budget, or leave the pair out",
+                prompt,
+                context_length - needed,
+            )
+
+
+def new_retriever(texts: Mapping[str, str], config: EpisodeConfig) -> Retriever:
+    """The retriever of a configuration; where nothing may be searched, one that needs no embedder."""
+    method = config.retriever if config.spending.max_searches and texts else "bm25"
+    return Retriever(texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
+
+
+def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> list[Evidence]:
+    """One search in one case."""
+    return batch_search(retriever, [case_id], top_k)([(0, query)])[0]
+
+
+def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> SearchFunction:
+    """Searches of a batch of episodes: episode i can reach the case `case_ids[i]` and no other."""
+
+    def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
+        requests = [(case_ids[index], query) for index, query in queries]
+        found = retriever.search(requests, top_k)
+        return [
+            [
+                Evidence(case_id=case_id, start=h.passage.start, end=h.passage.end, text=h.passage.text, score=h.score)
+                for h in hits
+            ]
+            for (case_id, _), hits in zip(requests, found, strict=True)
+        ]
+
+    return search
+
+
+class Player:
+    """Plays pairs with one backend, retriever and codec under one episode configuration; `clock` tells the seconds of
+    its stages `generation` and `search`."""
+
+    def __init__(
+        self,
+        data: PairSet,
+        config: EpisodeConfig,
+        codec: Codec,
+        backend: TokenBackend,
+        eos_ids: Collection[int],
+        *,
+        clock: Clock | None = None,
+    ) -> None:
+        self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
+        self.retriever = new_retriever(data.texts, config)
+        self.clock = clock or Clock()
+
+    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+        """One trajectory with its reward for each pair, in order; the same pair may occur often."""
+        seen: Counter[str] = Counter()
+        episodes = []
+        for pair in pairs:
+            seed = episode_seed(sampling.seed, pair.pair_id, seen[pair.pair_id])
+            seen[pair.pair_id] += 1
+            episodes.append(new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed))
+        played = play_episodes(
+            episodes,
+            [pair.case_id for pair in pairs],
+            self.retriever,
+            self.backend,
+            top_k=self.config.budget.top_k,
+            temperature=sampling.temperature,
+            clock=self.clock,
+        )
+        return [rewarded(trajectory, pair) for trajectory, pair in zip(played, pairs, strict=True)]
+
+
+def play_episodes(
+    episodes: Sequence[Episode],
+    case_ids: Sequence[str],
+    retriever: Retriever,
+    backend: TokenBackend,
+    *,
+    top_k: int,
+    temperature: float,
+    clock: Clock,
+) -> list[Trajectory]:
+    """The trajectory of each episode, which may search the case named beside it ("" where it searches nothing)."""
+    search = batch_search(retriever, case_ids, top_k)
+
+    def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
+        with clock.stage("search"):
+            return search(queries)
+
+    with clock.stage("generation"):
+        backend.play(episodes, timed_search, temperature)
+    return [episode.trajectory() for episode in episodes]
+
+
+def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:
+    """What an episode's ids are drawn by: its own, whatever is played beside it."""
+    placed = [] if tuple(order) == (0, 1) else [list(order)]
+    return int(content_hash("episode", seed, item_id, sample, *placed), 16)

@@ -1,0 +1,116 @@
+"""The paper's Table 4 with its results, Figure 5 as numbers, and Figure 1, from evaluated runs."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
+from judge_r1.evaluation.report.charts import COLOURS
+from judge_r1.evaluation.report.discovery import Evaluated, TrainingRun
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.radar import radar_chart
+from judge_r1.evaluation.report.tables import NONE, Grid, estimate, share
+
+NOTE = (
+    "Warm: SFT before GRPO. Full context: the case is in the prompt. Search: the judge may search it. Accuracy [95 % "
+    "interval, clustered by case] and label F1 of each evaluated row; rows of different sets of pairs are not "
+    "comparable."
+)
+
+
+def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
+    """The evaluated rows of GRPO runs, with what Table 4 tells of each (warm-up, full context, search), fewer first.
+
+    Errors: AnalysisError without any.
+    """
+    rows = []
+    for row in evaluated.rows:
+        run = evaluated.runs.get(row["name"])
+        if run is None or run.recipe.stage != "grpo":
+            continue
+        parts = parts_of(run)
+        rows.append({"name": row["name"], "method": run.method, **parts, **_kept(row)})
+    if not rows:
+        raise AnalysisError("no evaluation given here is of a run that was trained by GRPO: there is nothing to ablate")
+    return sorted(rows, key=lambda row: (row["warm"] + row["fc"] + row["search"], row["method"], row["name"]))
+
+
+def parts_of(run: TrainingRun) -> dict[str, bool]:
+    """Table 4's three parts of a run."""
+    episode = run.recipe.episode
+    return {
+        "warm": "warm" in run.method.split("-"),
+        "fc": episode.context == "full",
+        "search": episode.spending.max_searches > 0,
+    }
+
+
+def ablation_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    cells = tuple(
+        (
+            row["name"],
+            row["method"],
+            *("yes" if row[part] else NONE for part in ("warm", "fc", "search")),
+            str(row["n"]),
+            estimate(row),
+            share(row["label_f1"]),
+            share(row["searches"]),
+        )
+        for row in rows
+    )
+    columns = ("judge", "method", "warm", "full context", "search", "pairs", "accuracy", "label F1", "searches")
+    return Grid("Ablations (Table 4)", NOTE, columns, cells)
+
+
+def scaling(evaluated: Evaluated) -> list[dict[str, Any]]:
+    """Each evaluated run as a point of Figure 5: method, labelled pairs it was trained on, accuracy.
+
+    Errors: AnalysisError where no size is known.
+    """
+    rows = [
+        {"name": row["name"], "method": run.method, "trained_on": run.size, **_kept(row)}
+        for row in evaluated.rows
+        if (run := evaluated.runs.get(row["name"])) and run.size is not None
+    ]
+    if not rows:
+        raise AnalysisError("no evaluation given here is of a run that tells what it was trained on (data.json)")
+    return sorted(rows, key=lambda row: (row["method"], row["trained_on"], row["name"]))
+
+
+def scaling_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    cells = tuple((row["name"], row["method"], f"{row['trained_on']:,}", str(row["n"]), estimate(row)) for row in rows)
+    note = "Accuracy [95 % interval, clustered by case] by labelled pairs (for SFT on traces: traces) trained on."
+    return Grid("Data scaling (Figure 5)", note, ("judge", "method", "trained on", "pairs", "accuracy"), cells)
+
+
+def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
+    """Figure 1 of rows as in summary.json: accuracy by domain and by principle, over what all of them have.
+
+    Errors: AnalysisError where that is not three parts.
+    """
+    domains = sorted(set.intersection(*(set(row["by_domain"]) for row in rows))) if rows else []
+    codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
+    if len(domains) + len(codes) < 3:
+        raise AnalysisError(f"the rows share {len(domains) + len(codes)} domains and principles: a radar needs three")
+    parts = {
+        row["name"]: [row["by_domain"][d] for d in domains] + [row["by_principle"][code] for code in codes]
+        for row in rows
+    }
+    labels = [*domains, *codes]
+    told = {
+        name: [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in row] for name, row in parts.items()
+    }
+    values = {name: [float(part["accuracy"]) for part in row] for name, row in parts.items()}
+    colours = {name: number % COLOURS for number, name in enumerate(values)}
+    svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colours)
+    return {"labels": labels, "rows": told}, Figure("Figure 1", svg, colours)
+
+
+def radar_grid(found: Mapping[str, Any]) -> Grid:
+    cells = tuple((name, *(estimate(part, part["n"]) for part in parts)) for name, parts in found["rows"].items())
+    note = "Accuracy [95 % interval, clustered by case] (pairs), which the picture does not show."
+    return Grid("Accuracy by domain and principle (Figure 1)", note, ("judge", *found["labels"]), cells)
+
+
+def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: row[key] for key in ("n", "accuracy", "ci95", "label_f1", "searches")}

@@ -1,0 +1,115 @@
+"""What a judge's confidences are worth, before and after a map, and below which of them it should be silent."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.records import NonEmpty, Record
+from judge_r1.statistics.calibration import Bin, brier, expected_calibration_error, reliability, squared_errors
+from judge_r1.statistics.intervals import clustered_mean_ci
+from judge_r1.statistics.recalibration import Fit, Isotonic, Temperature, cross_fitted, fit_isotonic, fit_temperature
+from judge_r1.statistics.selective_risk import Selective, select
+
+FOLDS = 5
+
+
+class Told(Record):
+    """One answer of a judge: its confidence, whether it was right, and the cluster (case) that it belongs to. The
+    confidence is null where there was none, for example because the answer was invalid."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    confidence: float | None = Field(ge=0, le=1, allow_inf_nan=False)
+    correct: Annotated[bool, Field(strict=True)]
+    cluster: NonEmpty
+
+
+class Quality(Record):
+    """ECE by bins of equal mass and of equal width, the Brier score with its 95 % interval over clusters, and the
+    reliability table (equal mass)."""
+
+    ece: float
+    ece_width: float
+    brier: float
+    brier_ci95: tuple[float, float]
+    table: tuple[Bin, ...]
+
+
+class Calibration(Record):
+    """The content of calibration.json.
+
+    `accuracy` is over all `n` answers. `before`, `with_temperature` and `with_isotonic` are over those with a
+    confidence; the two maps are fitted on all of them, but scored by cross-fitting: each answer by a map that saw none
+    of its cluster. `selective` is over one answer a cluster, by the confidences as told.
+    """
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    n: int
+    without_confidence: int
+    clusters: int
+    accuracy: float
+    seed: int
+    before: Quality
+    temperature: Temperature
+    with_temperature: Quality
+    isotonic: Isotonic
+    with_isotonic: Quality
+    selective: Selective | None
+
+
+def read_told(path: Path) -> list[Told]:
+    """The answers of a JSON Lines file, at least one with a confidence."""
+    rows = list(read_jsonl(path, Told))
+    if all(row.confidence is None for row in rows):
+        raise JudgeError(
+            f"{path} has no answer with a confidence in its {len(rows)} line(s): nothing can be calibrated"
+        )
+    return rows
+
+
+def calibrate(rows: Sequence[Told], certify: tuple[float, float] | None = None, seed: int = 0) -> Calibration:
+    """All of it; `certify` is (α, δ) of the selective judge. Equal rows and seed give an equal result."""
+    with_one = [(row.confidence, row.correct, row.cluster) for row in rows if row.confidence is not None]
+    confidences, correct, clusters = (
+        [c for c, _, _ in with_one],
+        [r for _, r, _ in with_one],
+        [g for _, _, g in with_one],
+    )
+
+    def quality(mapped: Sequence[float]) -> Quality:
+        return Quality(
+            ece=expected_calibration_error(mapped, correct),
+            ece_width=expected_calibration_error(mapped, correct, "width"),
+            brier=brier(mapped, correct),
+            brier_ci95=clustered_mean_ci(squared_errors(mapped, correct), clusters, seed),
+            table=tuple(reliability(mapped, correct)),
+        )
+
+    def unseen(fit: Fit) -> Quality:
+        return quality(cross_fitted(fit, confidences, correct, clusters, FOLDS, seed))
+
+    return Calibration(
+        n=len(rows),
+        without_confidence=len(rows) - len(with_one),
+        clusters=len({row.cluster for row in rows}),
+        accuracy=sum(row.correct for row in rows) / len(rows),
+        seed=seed,
+        before=quality(confidences),
+        temperature=fit_temperature(confidences, correct),
+        with_temperature=unseen(fit_temperature),
+        isotonic=fit_isotonic(confidences, correct),
+        with_isotonic=unseen(fit_isotonic),
+        selective=None
+        if certify is None
+        else select(
+            [row.confidence for row in rows],
+            [row.correct for row in rows],
+            [row.cluster for row in rows],
+            alpha=certify[0],
+            delta=certify[1],
+            seed=seed,
+        ),
+    )

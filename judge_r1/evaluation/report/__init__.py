@@ -1,0 +1,1 @@
+"""HTML and text reports of evaluations."""

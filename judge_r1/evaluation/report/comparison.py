@@ -1,0 +1,84 @@
+"""Several evaluations or training runs as one report."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from judge_r1.evaluation.report.discovery import LRBENCH, Evaluated, Judged, TrainingRun, find_runs, metrics_of
+from judge_r1.evaluation.report.leaderboard import leaderboard
+from judge_r1.evaluation.report.page import Comparison, Section, write_report
+from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
+from judge_r1.evaluation.report.run_diff import recipe_grid, version_grid
+from judge_r1.evaluation.report.tables import Grid, grids
+
+FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
+
+
+def write_comparison(folders: Sequence[Path], out: Path) -> list[Grid]:
+    """Write the page; returns its leaderboard and its table of all labelled judges, where there are such."""
+    runs, evaluated = find_runs(folders)
+    board, table = leaderboard(evaluated.judged), table12(evaluated)
+    comparison = Comparison(
+        lead=_lead(runs, evaluated),
+        board=board,
+        tables=[table] if table else [],
+        figures={FIGURE5: figure5(evaluated), FIGURE6: figure6(evaluated)},
+        differing=[grid for grid in (recipe_grid(runs), version_grid(runs)) if grid],
+        notes=_notes(runs, evaluated),
+        sections=_sections(evaluated, out),
+    )
+    title = "Training runs" if runs else "Leaderboard"
+    write_report(out, evaluated.summary, metrics_of(runs), title=title, comparison=comparison)
+    return [grid for grid in (board.grid if board else None, table) if grid]
+
+
+def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:
+    parts = []
+    if runs:
+        parts.append(f"{len(runs)} training run{'s' * (len(runs) != 1)}: {', '.join(run.name for run in runs)}.")
+    if evaluated.judged:
+        benchmarks = dict.fromkeys(found.benchmark for found in evaluated.judged)
+        parts.append(
+            f"{len(evaluated.judged)} evaluation{'s' * (len(evaluated.judged) != 1)}: {', '.join(benchmarks)}."
+        )
+    return " ".join(parts)
+
+
+def _sections(evaluated: Evaluated, out: Path) -> list[Section]:
+    """The tables of each evaluation, with its own page; LRBench's are put together, so only their pages are named."""
+    return [
+        Section(
+            f"{found.benchmark}: {found.folder.name}",
+            [] if found.benchmark == LRBENCH else grids(found.summary),
+            _page(found, out),
+        )
+        for found in evaluated.judged
+    ]
+
+
+def _page(found: Judged, out: Path) -> str | None:
+    """The evaluation's own page, from the page `out`."""
+    page = found.folder / "report.html"
+    if not page.exists() or page.absolute() == out.absolute():
+        return None
+    return quote(Path(os.path.relpath(page, out.absolute().parent)).as_posix())
+
+
+def _notes(runs: Sequence[TrainingRun], evaluated: Evaluated) -> list[str]:
+    """What a reader must know before comparing."""
+    notes = []
+    judged = {run.folder for run in evaluated.runs.values()}
+    if missing := [run.name for run in runs if run.folder not in judged]:
+        notes.append(
+            f"No evaluation given here names the model of {', '.join(missing)}: "
+            "judge-r1 eval --judge NAME=agentic@RUN/model --path PAIRS --out EVAL makes one."
+        )
+    if evaluated.pair_sets > 1:
+        notes.append(
+            f"The rows were measured on {evaluated.pair_sets} different sets of pairs: "
+            "compare only rows of the same set."
+        )
+    if unsized := [name for name, run in evaluated.runs.items() if run.size is None]:
+        notes.append(f"Not in Figure 5, since the size of their training data is not known: {', '.join(unsized)}.")
+    return notes

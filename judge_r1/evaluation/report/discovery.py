@@ -1,0 +1,200 @@
+"""Training runs and evaluations found in folders, and which evaluated row is which run's model."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import read_rows
+
+
+class NothingToReport(JudgeError):
+    """A folder that holds neither a training run nor an evaluation, or something else than these should hold."""
+
+
+@dataclass(frozen=True)
+class TrainingRun:
+    """A run folder as a report needs it. `size` is how many labelled pairs (for SFT on traces: traces) it was trained
+    on, None where nothing there tells; `method` is the paper's name of the way it was trained."""
+
+    name: str
+    folder: Path
+    recipe: Recipe
+    metrics: list[dict[str, Any]]
+    size: int | None
+    method: str
+
+
+LRBENCH = "lrbench"
+"""The benchmark of a summary that names none."""
+
+
+class Judged(NamedTuple):
+    """An evaluation folder: its summary.json and its rows.json (the judge, the settings and the items of each row)."""
+
+    folder: Path
+    summary: Mapping[str, Any]
+    judges: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def benchmark(self) -> str:
+        return str(self.summary.get("benchmark", LRBENCH))
+
+    def items(self, row: str) -> str:
+        """Equal for rows that were measured on the same items."""
+        played = {entry["items"] for entry in self.judges.values()}
+        beside = played.pop() if len(played) == 1 else str(self.folder)  # a row that was not played: a file's own
+        return str(self.judges.get(row, {}).get("items", beside))
+
+    def judge(self, row: str) -> str:
+        """Equal for rows of the same judge."""
+        return str(self.judges.get(row, {}).get("judge", self.folder))
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """All evaluations put together: `judged` holds each of them. The other fields are of LRBench's, whose rows know
+    principles: rows as in summary.json; the run of each row, by the row's name; how many different sets of pairs there
+    are."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    differences: list[dict[str, Any]] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    runs: dict[str, TrainingRun] = field(default_factory=dict)
+    pair_sets: int = 0
+    judged: list[Judged] = field(default_factory=list)
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        return {"rows": self.rows, "differences": self.differences, "seconds": self.seconds}
+
+
+def method(recipe: Recipe, *, warm: bool) -> str:
+    """The paper's names (Table 4): GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on; SFT and DPO on
+    the full context without search, and else with what they have instead, as in SFT-search."""
+    parts = {"fc": recipe.episode.context == "full", "search": recipe.episode.spending.max_searches > 0}
+    named = [name for name, there in parts.items() if there] or ["blind"]
+    grpo = recipe.stage == "grpo"
+    if named == ["fc"] and not (grpo and warm):
+        return recipe.stage.upper()
+    return "-".join([*(["Judge-R1", *["warm"] * warm] if grpo else [recipe.stage.upper()]), *named])
+
+
+def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
+    """What the folders hold: each may be a run, an evaluation, or a folder of such. Errors: NothingToReport."""
+    places: dict[Path, None] = {}
+    for folder in folders:
+        inside = [folder] if _holds(folder) else []
+        if not (folder / "recipe.yaml").exists() and folder.is_dir():
+            inside += sorted(path for path in folder.iterdir() if path.is_dir() and _holds(path))
+        if not inside:
+            raise NothingToReport(
+                f"{folder} holds no training run (recipe.yaml) and no evaluation (summary.json), nor do its folders"
+            )
+        places |= dict.fromkeys(path.absolute() for path in inside)
+    runs = [_run(path) for path in places if (path / "recipe.yaml").exists()]
+    runs = _named_apart(runs)
+    return runs, _evaluated([path for path in places if (path / "summary.json").exists()], runs)
+
+
+def _holds(folder: Path) -> bool:
+    return (folder / "recipe.yaml").exists() or (folder / "summary.json").exists()
+
+
+def _run(folder: Path) -> TrainingRun:
+    recipe = load_recipe(folder / "recipe.yaml")
+    return TrainingRun(
+        name=folder.name,
+        folder=folder,
+        recipe=recipe,
+        metrics=read_rows(folder / "metrics.jsonl"),
+        size=_size(folder, recipe),
+        method=method(recipe, warm=_warm(folder, recipe)),
+    )
+
+
+def _named_apart(runs: list[TrainingRun]) -> list[TrainingRun]:
+    """Runs whose folders have the same name are called by the folder above too."""
+    names = [run.name for run in runs]
+    return [
+        run if names.count(run.name) == 1 else TrainingRun(**vars(run) | {"name": "/".join(run.folder.parts[-2:])})
+        for run in runs
+    ]
+
+
+def _from(folder: Path, path: Path) -> Path:
+    """A path of a recipe, which counts from where `train` was run: here, or a folder above the run's."""
+    return next((place for place in (path, *(above / path for above in folder.parents)) if place.exists()), path)
+
+
+def _warm(folder: Path, recipe: Recipe) -> bool:
+    """Does the run start from a model that was fine-tuned on traces?"""
+    if recipe.start is not None:
+        return recipe.start.stage == "sft"
+    before = _from(folder, Path(recipe.model).parent / "recipe.yaml")
+    return before.exists() and load_recipe(before).stage == "sft"
+
+
+def _size(folder: Path, recipe: Recipe) -> int | None:
+    if recipe.stage == "sft" and (folder / "traces.json").exists():
+        return int(read_json(folder / "traces.json")["used"])
+    if (folder / "data.json").exists():
+        return int(read_json(folder / "data.json")["pairs"])
+    pairs = _from(folder, recipe.data.train / "pairs.jsonl")
+    return pairs.read_bytes().count(b"\n") if pairs.exists() else None
+
+
+def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluated:
+    found = Evaluated()
+    sets, seen = set(), []
+    for folder in sorted(folders, key=lambda path: not (path / "rows.json").exists()):
+        summary = read_json(folder / "summary.json")
+        if not isinstance(summary, dict) or not {"rows", "differences", "seconds"} <= summary.keys():
+            raise NothingToReport(f"{folder / 'summary.json'} is not a summary that `judge-r1 eval` writes")
+        if summary in seen:  # a copy, as the demo leaves one beside its runs
+            continue
+        seen.append(summary)
+        judges = read_json(folder / "rows.json") if (folder / "rows.json").exists() else {}
+        found.judged.append(Judged(folder, summary, judges))
+        if found.judged[-1].benchmark != LRBENCH:
+            continue
+        taken = {row["name"] for row in found.rows}
+        names = {
+            row["name"]: f"{folder.name}/{row['name']}" if row["name"] in taken else row["name"]
+            for row in summary["rows"]
+        }
+        for row in summary["rows"]:
+            judge = judges.get(row["name"], {})
+            sets.add(judge.get("items", str(folder)))
+            found.rows.append(row | {"name": names[row["name"]]})
+            if run := _run_of(judge.get("judge", ""), runs):
+                found.runs[names[row["name"]]] = run
+        found.differences.extend(d | {"a": names[d["a"]], "b": names[d["b"]]} for d in summary["differences"])
+        found.seconds.update({names.get(name, name): value for name, value in summary["seconds"].items()})
+    return replace(found, pair_sets=len(sets))
+
+
+def _run_of(judge: str, runs: Sequence[TrainingRun]) -> TrainingRun | None:
+    """The run whose model a judge SPEC names. A relative path counts from where `eval` was run, so it is enough that
+    exactly one run's folder ends in it."""
+    model = Path(judge.partition("@")[2])
+    if model.name != "model":
+        return None
+    parts = model.parent.parts
+    fits = [run for run in runs if run.folder.parts[-len(parts) :] == parts] if parts else []
+    return fits[0] if len(fits) == 1 else None
+
+
+def read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NothingToReport(f"{path} cannot be read as JSON: {error}") from None
+
+
+def metrics_of(runs: Sequence[TrainingRun]) -> Mapping[str, list[dict[str, Any]]]:
+    """The rows of each run that has any, by the run's name."""
+    return {run.name: run.metrics for run in runs if run.metrics}

@@ -1,0 +1,63 @@
+"""Verdicts and golds in words, in terms of an item's own candidates: A, B, C and so on."""
+
+import json
+from collections.abc import Sequence
+
+from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.records import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    PairwiseVerdict,
+    RankingVerdict,
+    ScoresVerdict,
+    Verdict,
+)
+
+
+def told(verdict: Verdict, order: Sequence[int]) -> str:
+    """A verdict in words; `order` are the candidates it speaks of, as they were shown."""
+
+    def name(place: int) -> str:
+        return letter(order[place] if place < len(order) else place)
+
+    if isinstance(verdict, InvalidVerdict):
+        return f"no verdict ({verdict.reason})"
+    if isinstance(verdict, PairwiseVerdict):
+        return "tie" if verdict.winner == "tie" else f"{name('AB'.index(verdict.winner))} is better"
+    if isinstance(verdict, ScoresVerdict):
+        if len(verdict.scores) == 1:
+            return f"{verdict.scores[0]:g}"
+        return ", ".join(f"{name(place)} {score:g}" for place, score in enumerate(verdict.scores))
+    if isinstance(verdict, RankingVerdict):
+        return " > ".join(map(name, verdict.order))
+    assert isinstance(verdict, ChecklistVerdict)
+    return ", ".join(f"{point} {score:g}" for point, score in verdict.scores.items())
+
+
+def letter(place: int) -> str:
+    """A, B, …, Z and then numbers."""
+    return chr(ord("A") + place) if place < 26 else str(place + 1)
+
+
+def settled_told(outcome: ItemOutcome) -> str:
+    """What all games of an item come to. Of best of n by games of two that is its credit, no preference of A or B."""
+    shown = {place for game in outcome.games for place in game.order}
+    if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
+        return "the best one wins" if outcome.credit == 1 else "the best one does not win"
+    return told(outcome.verdict, range(max(len(outcome.games[0].order), 2)))
+
+
+def gold_told(item: Item) -> str:
+    if item.gold in ("A", "B"):
+        return f"{item.gold} is better"
+    if (best := best_of(item)) is not None:
+        return f"{letter(best)} is best"
+    return item.gold if isinstance(item.gold, str) else json.dumps(item.gold, ensure_ascii=False, default=str)
+
+
+def best_of(item: Item) -> int | None:
+    """The place of the best candidate, where the gold is one."""
+    if item.gold in ("A", "B") and len(item.candidates) == 2:
+        return "AB".index(item.gold)
+    whole = isinstance(item.gold, int) and not isinstance(item.gold, bool)
+    return item.gold if whole and 0 <= item.gold < len(item.candidates) and len(item.candidates) > 1 else None

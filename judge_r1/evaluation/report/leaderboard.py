@@ -1,0 +1,90 @@
+"""Judges by benchmarks: every evaluated row in one table, and as dots with intervals."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from judge_r1.evaluation.report.discovery import Judged
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
+from judge_r1.evaluation.report.whiskers import whisker_chart
+
+
+class Leaderboard(NamedTuple):
+    """The table, and one figure a benchmark with the judges in the table's order."""
+
+    grid: Grid
+    figures: list[Figure]
+
+
+Column = tuple[str, str]
+"""A benchmark and the items of it."""
+
+
+def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
+    """All rows of all evaluations; None where there is none.
+
+    A row is one judge: of rows with the same name the later ones are called by their folder too where their judge is
+    another one, or where the cell is taken. A column is one set of items of a benchmark. The judges stand by their mean
+    accuracy over the columns that all of them have, or as given where there is no such column.
+    """
+    cells: dict[str, dict[Column, Estimate]] = {}
+    judges: dict[str, str] = {}
+    columns: dict[Column, Path] = {}
+    for found in evaluations:
+        for row in found.summary["rows"]:
+            column = (found.benchmark, found.items(row["name"]))
+            columns.setdefault(column, found.folder)
+            name, judge = row["name"], found.judge(row["name"])
+            if judges.get(name, judge) != judge or column in cells.get(name, {}):
+                name = f"{found.folder.name}/{name}"
+            judges.setdefault(name, judge)
+            low, high = row["ci95"]
+            measured = Estimate(row["accuracy"], low, high, n=row["n"], valid=row["valid_rate"])
+            cells.setdefault(name, {})[column] = measured
+    if not cells:
+        return None
+    names = _named(columns)
+    shared = [column for column in columns if all(column in row for row in cells.values())]
+    order = sorted(cells, key=lambda name: -sum(cells[name][column].value for column in shared))
+    best = {column: max(row[column].value for row in cells.values() if column in row) for column in columns}
+    rows = [
+        (name, *(_cell(cells[name].get(column), best[column], alone=len(cells) == 1) for column in columns))
+        for name in order
+    ]
+    note = (
+        "Accuracy [95 % interval, clustered by what items share] (items), share of valid answers; an invalid answer is "
+        "wrong. Bold: the best of a column. "
+        + (_ordered(shared, columns, names) if len(cells) > 1 else "")
+    ).strip()  # fmt: skip
+    grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), tuple(rows))
+    figures = [
+        _figure(names[column], {name: cells[name][column] for name in order if column in cells[name]})
+        for column in columns
+    ]
+    return Leaderboard(grid, figures)
+
+
+def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:
+    """Benchmarks by name; several sets of items of one by the folder they were first met in too."""
+    benchmarks = [benchmark for benchmark, _ in columns]
+    return {
+        column: column[0] if benchmarks.count(column[0]) == 1 else f"{column[0]} ({folder.name})"
+        for column, folder in columns.items()
+    }
+
+
+def _ordered(shared: Sequence[Column], columns: Mapping[Column, Path], names: Mapping[Column, str]) -> str:
+    if not shared:
+        return "The judges share no benchmark, so their order says nothing."
+    if len(shared) == len(columns):
+        return "Judges by their mean accuracy."
+    return f"Judges by their mean accuracy on what all of them have: {', '.join(names[column] for column in shared)}."
+
+
+def _cell(value: Estimate | None, best: float, *, alone: bool) -> str | Estimate:
+    return NONE if value is None else value._replace(best=value.value == best and not alone)
+
+
+def _figure(title: str, values: Mapping[str, Estimate]) -> Figure:
+    return Figure(title, whisker_chart(title, {name: {"": value} for name, value in values.items()}, {"": 0}), {})

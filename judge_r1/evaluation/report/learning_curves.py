@@ -1,0 +1,63 @@
+"""Learning curves out of the rows of `metrics.jsonl`, as charts."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.evaluation.report.charts import COLOURS, Points, line_chart
+from judge_r1.evaluation.report.paper_tables import Figure
+
+FIRST = re.compile(
+    r"^(?!trl/|verl/|ended)(.*[/_])?(r|reward|rewards|valid|accuracy|f1|searches|evidence_hit|loss|kl|entropy|"
+    r"grad_norm|clip_share|zero_variance|preference_margin|frac_reward_zero_std)($|/)",
+    re.IGNORECASE,
+)
+"""Curves that are shown at once; the others, and those of single domains and principles, are folded away."""
+DETAIL = re.compile(r"P[1-6]\b|domain|principle|ended/|/(medical|legal|academic)$")
+
+
+class ReportError(JudgeError):
+    """A report that cannot be written from what was given."""
+
+
+def colours_of(names: Sequence[str]) -> dict[str, int]:
+    """A colour for each name; more names than colours share them."""
+    return {name: number % COLOURS for number, name in enumerate(names)}
+
+
+def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Figure], list[Figure]]:
+    """The curves to show at once, and the others: one chart a metric, one line a run that has it at two steps.
+
+    `metrics` maps runs to rows, each with a `step`. Errors: ReportError for a row without one.
+    """
+    found: dict[str, dict[str, Points]] = {}
+    broken: Counter[str] = Counter()
+    for run, rows in metrics.items():
+        for name, points in _points(run, rows).items():
+            finite = [(x, y) for x, y in points if math.isfinite(y)]
+            broken[name] += len(points) - len(finite)
+            if len({x for x, _ in finite}) > 1:
+                found.setdefault(name, {})[run] = finite
+    first: list[Figure] = []
+    more: list[Figure] = []
+    colours = colours_of(list(metrics))
+    for name, lines in found.items():
+        note = f"{broken[name]} value(s) were not finite and are not drawn." if broken[name] else ""
+        chart = Figure(name, line_chart(name, lines, colours), colours, note)
+        (first if FIRST.search(name) and not DETAIL.search(name) else more).append(chart)
+    return first, more
+
+
+def _points(run: str, rows: Sequence[Mapping[str, Any]]) -> dict[str, list[tuple[float, float]]]:
+    found: dict[str, list[tuple[float, float]]] = {}
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row.get("step"), int | float):
+            raise ReportError(f"row {number} of the metrics of run {run!r} has no step: each row needs one")
+        for name, value in row.items():
+            if name in ("step", "epoch", "progress") or isinstance(value, bool) or not isinstance(value, int | float):
+                continue
+            found.setdefault(name, []).append((row["step"], value))
+    return found

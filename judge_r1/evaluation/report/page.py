@@ -1,0 +1,115 @@
+"""`report.html`: one static file with the leaderboard, tables, plots, learning curves, and every episode to read."""
+
+import base64
+import hashlib
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.report.discovery import Judged
+from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
+from judge_r1.evaluation.report.learning_curves import ReportError, colours_of, curves
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.position_table import position_grid
+from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best
+from judge_r1.evaluation.report.trace_viewer import browsed, packed
+from judge_r1.evaluation.report.whiskers import MARKS, whisker_chart
+from judge_r1.evaluation.traces import Results
+
+PLOTTED = 8
+"""Judges that one plot can tell apart; more are in the tables alone."""
+
+SCRIPTS = ("nodes.js", "diff.js", "episode.js", "browse.js")
+NAMES = {p.code: p.name for p in PRINCIPLES}
+
+
+class Section(NamedTuple):
+    """Tables under one heading; `link` is the page where its items are to be read."""
+
+    title: str
+    tables: Sequence[Grid]
+    link: str | None = None
+
+
+class Comparison(NamedTuple):
+    """Several evaluations or training runs side by side: the lead of the page, the leaderboard, the paper's table and
+    figures, what differs between runs, and the tables of each evaluation."""
+
+    lead: str
+    board: Leaderboard | None
+    tables: Sequence[Grid]
+    figures: Mapping[str, Sequence[Figure]]
+    differing: Sequence[Grid]
+    notes: Sequence[str] = ()
+    sections: Sequence[Section] = ()
+
+
+def write_report(
+    path: Path,
+    summary: Mapping[str, Any],
+    metrics: Mapping[str, Sequence[Mapping[str, Any]]],
+    results: Sequence[Results] = (),
+    *,
+    title: str = "Judge report",
+    comparison: Comparison | None = None,
+) -> None:
+    """Write the report to `path`; all text in it is escaped, and its page may load and run nothing but itself.
+
+    `summary` is as in summary.json; of training runs that nobody evaluated it may hold no rows. `metrics` maps runs to
+    the rows of their `metrics.jsonl` (each with a `step`); every number in them is a curve. `results` are rows of one
+    suite: each of their games can be read in the page. `comparison` is what there is to say of several runs or
+    evaluations. Needs jinja2; raises ReportError.
+    """
+    try:
+        from jinja2 import Environment, StrictUndefined
+        from markupsafe import Markup
+    except ImportError as error:
+        raise ReportError("the report needs jinja2: pip install jinja2") from error
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.tests["estimate"] = lambda cell: isinstance(cell, Estimate)
+    environment.tests["best"] = is_best
+    script = "\n" + "\n".join(_file(name) for name in SCRIPTS) if results else "\n"
+    settings = {row["name"]: row["settings"] for row in summary["rows"]}
+    first, more = curves(metrics)
+    page = environment.from_string(_file("report.html")).render(
+        title=title, summary=summary, comparison=comparison, style=Markup(_file("style.css")),
+        script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        board=comparison.board if comparison else leaderboard([Judged(path.parent, summary, {})]),
+        grids=_grids(summary, results), plots=[] if comparison else plots(summary),
+        runs=colours_of(list(metrics)), charts=first, more_charts=more,
+        data=Markup(packed(browsed(results, settings))) if results else None,
+        principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
+        labelled=bool(results and results[0].suite.pairs), count=len(results[0]) if results else 0,
+    )  # fmt: skip
+    write_atomic(path, [page])
+
+
+def plots(summary: Mapping[str, Any]) -> list[Figure]:
+    """Accuracy overall, by domain (or group) and by principle, each judge in its colour and mark."""
+    rows = summary["rows"]
+    if not rows or len(rows) > PLOTTED:
+        return []
+    colours = colours_of([row["name"] for row in rows])
+    overall = {row["name"]: {row["name"]: estimate(row, row["n"])} for row in rows}
+    figures = [Figure("Overall", whisker_chart("Accuracy", overall, colours), colours)]
+    for title, key in (("Accuracy by domain", "by_domain"), ("Accuracy by principle", "by_principle")):
+        parts = {
+            name: {row["name"]: estimate(row[key][name], row[key][name]["n"]) for row in rows if name in row[key]}
+            for name in sorted({name for row in rows for name in row[key]})
+        }
+        if len(parts) > 1:
+            named = {f"{name} {NAMES[name]}" if name in NAMES else name: part for name, part in parts.items()}
+            figures.append(Figure(title, whisker_chart(title, named, colours), colours))
+    return figures
+
+
+def _grids(summary: Mapping[str, Any], results: Sequence[Results]) -> list[Grid]:
+    positions = position_grid(results)
+    return [*(grids(summary) if summary["rows"] else []), *([positions] if positions else [])]
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath("static", name).read_text(encoding="utf-8")

@@ -1,0 +1,135 @@
+"""The paper's Table 12 and Figures 5 and 6 from evaluated runs."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.report.bars import bar_chart
+from judge_r1.evaluation.report.charts import COLOURS, line_chart
+from judge_r1.evaluation.report.discovery import Evaluated
+from judge_r1.evaluation.report.tables import NONE, Best, Grid, share
+
+PANELS = (
+    ("Warm-up, without search", ("GRPO", "Judge-R1-warm-fc")),
+    ("Warm-up, with search", ("Judge-R1-fc-search", "Judge-R1-warm-fc-search")),
+    ("Search", ("GRPO", "Judge-R1-search", "Judge-R1-fc-search")),
+)
+"""The three panels of Figure 6, by the methods that they put side by side (`GRPO` is Judge-R1-fc)."""
+ORDER = ("SFT", "DPO", "GRPO", "Judge-R1")
+Row = Mapping[str, Any]
+
+
+class Figure(NamedTuple):
+    """A chart with its own legend (name of a line or bar: number of its colour)."""
+
+    title: str
+    svg: str
+    legend: dict[str, int]
+    note: str = ""
+
+
+def table12(evaluated: Evaluated) -> Grid | None:
+    """Accuracy of every row by domain and principle; base models first, then SFT, DPO, GRPO and Judge-R1 by size."""
+    if not evaluated.rows:
+        return None
+    rows = sorted(evaluated.rows, key=lambda row: _place(row["name"], evaluated))
+    slices = _slices(rows)
+    best = {name: max((v for v in map(at, rows) if v is not None), default=None) for name, at in slices.items()}
+    cells = []
+    for row in rows:
+        run = evaluated.runs.get(row["name"])
+        told = (run.method, NONE if run.size is None else f"{run.size:,}") if run else (NONE, NONE)
+        values = [_cell(at(row), best[name]) for name, at in slices.items()]
+        cells.append((row["name"], *told, *values))
+    note = "Accuracy; bold: the best of a column. Trained on: labelled pairs, or for SFT on traces the traces used."
+    return Grid(
+        "All judges by domain and principle (the paper's Table 12)",
+        note,
+        ("judge", "method", "trained on", *slices),
+        tuple(cells),
+    )
+
+
+def figure5(evaluated: Evaluated) -> list[Figure]:
+    """Accuracy by size of the training set, one line a method: overall first (Figure 5), then each domain and
+    principle (Supplementary Figure 2). Runs of one method and size, such as seeds, are averaged. Nothing where no
+    method was trained on two sizes."""
+    rows = [row for row in evaluated.rows if (run := evaluated.runs.get(row["name"])) and run.size is not None]
+    sizes: dict[str, set[int | None]] = defaultdict(set)
+    for row in rows:
+        sizes[evaluated.runs[row["name"]].method].add(evaluated.runs[row["name"]].size)
+    if max(map(len, sizes.values()), default=0) < 2:
+        return []
+    slices = _slices(rows)
+    names = ["Overall", *(name for name in slices if name != "Overall")]
+    methods = sorted(sizes, key=_rank)
+    colours = {name: number % COLOURS for number, name in enumerate(methods)}
+    figures: list[Figure] = []
+    for name in names:
+        points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+        for row in rows:
+            run, value = evaluated.runs[row["name"]], slices[name](row)
+            if value is not None and run.size is not None:
+                points[run.method][run.size].append(value)
+        lines = {
+            method: [(float(size), sum(of) / len(of)) for size, of in sorted(points[method].items())]
+            for method in methods
+            if method in points
+        }
+        if lines:
+            note = "Accuracy by pairs trained on; runs of one method and size are averaged." if not figures else ""
+            figures.append(Figure(name, line_chart(f"accuracy, {name}", lines, colours, dots=True), colours, note))
+    return figures
+
+
+def figure6(evaluated: Evaluated) -> list[Figure]:
+    """The ablations: a panel for each comparison of which at least two methods were evaluated."""
+    figures = []
+    for title, methods in PANELS:
+        rows = [
+            row
+            for method in methods
+            for row in evaluated.rows
+            if (run := evaluated.runs.get(row["name"])) and run.method == method
+        ]
+        if len({evaluated.runs[row["name"]].method for row in rows}) < 2:
+            continue
+        slices = {name: at for name, at in _slices(rows).items() if all(at(row) is not None for row in rows)}
+        bars = {
+            f"{row['name']} ({evaluated.runs[row['name']].method})": [at(row) or 0.0 for at in slices.values()]
+            for row in rows
+        }
+        colours = {name: number % COLOURS for number, name in enumerate(bars)}
+        labels = [name if len(name) <= 3 else name[:4].rstrip() + "." for name in slices]
+        note = "Accuracy: " + ", ".join(slices) + "."
+        figures.append(Figure(title, bar_chart(title, labels, bars, colours), colours, note))
+    return figures
+
+
+def _slices(rows: Sequence[Row]) -> dict[str, Callable[[Row], float | None]]:
+    """Accuracy of a row by domain, by principle and overall, None where it has no such pairs."""
+
+    def part(key: str, name: str) -> Callable[[Row], float | None]:
+        return lambda row: row[key][name]["accuracy"] if name in row[key] else None
+
+    domains = sorted({domain for row in rows for domain in row["by_domain"]})
+    codes = [p.code for p in PRINCIPLES if any(p.code in row["by_principle"] for row in rows)]
+    return {
+        **{domain: part("by_domain", domain) for domain in domains},
+        **{code: part("by_principle", code) for code in codes},
+        "Overall": lambda row: row["accuracy"],
+    }
+
+
+def _cell(value: float | None, best: float | None) -> str:
+    return Best(share(value)) if value is not None and value == best else share(value)
+
+
+def _rank(method: str) -> tuple[int, str]:
+    return next((number for number, name in enumerate(ORDER) if method.startswith(name)), len(ORDER)), method
+
+
+def _place(name: str, evaluated: Evaluated) -> tuple[int, str, int]:
+    run = evaluated.runs.get(name)
+    return (*_rank(run.method), run.size or 0) if run else (-1, "", 0)

@@ -1,0 +1,65 @@
+"""What differs between runs: their recipes, key by key, and the versions they ran with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from judge_r1.evaluation.report.discovery import TrainingRun, read_json
+from judge_r1.evaluation.report.tables import NONE, Grid
+
+STAGES = ("sft", "dpo", "grpo")
+
+
+def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
+    """The keys whose values are not the same in all runs; None where all are. The section of a stage concerns the runs
+    of that stage alone."""
+    recipes = [run.recipe.model_dump(mode="json") for run in runs]
+    for section in ("start", "lora"):  # where some have none, the others' is one value
+        if any(recipe[section] is None for recipe in recipes):
+            recipes = [recipe | {section: _whole(recipe[section])} for recipe in recipes]
+    told = [
+        {key: value for key, value in flat(recipe).items() if _concerns(key, run)}
+        for recipe, run in zip(recipes, runs, strict=True)
+    ]
+    return _grid("Recipes: what differs", "Keys that all runs share are left out.", runs, told)
+
+
+def version_grid(runs: Sequence[TrainingRun]) -> Grid | None:
+    """The packages whose versions differ between the runs that wrote them down."""
+    told = [read_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs]
+    return _grid("Versions: what differs", "Packages that the runs were made with.", runs, told)
+
+
+def flat(data: Mapping[str, Any], above: str = "") -> dict[str, Any]:
+    """Nested sections as `a.b.c`."""
+    found: dict[str, Any] = {}
+    for key, value in data.items():
+        found |= flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {above + key: value}
+    return found
+
+
+def _whole(section: Mapping[str, Any] | None) -> str | None:
+    """A section in a few words: by its name if it has one."""
+    if section is None:
+        return None
+    return str(section["name"]) if "name" in section else ", ".join(f"{key} {value}" for key, value in section.items())
+
+
+def _concerns(key: str, run: TrainingRun) -> bool:
+    section = key.partition(".")[0]
+    return section not in STAGES or section == run.recipe.stage
+
+
+def _grid(title: str, note: str, runs: Sequence[TrainingRun], told: Sequence[Mapping[str, Any]]) -> Grid | None:
+    keys = list(dict.fromkeys(key for values in told for key in values))
+    differing = tuple(
+        (key, *(_text(values.get(key)) for values in told))
+        for key in keys
+        if len({_text(values[key]) for values in told if key in values}) > 1
+    )
+    return Grid(title, note, ("key", *(run.name for run in runs)), differing) if differing else None
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or NONE
+    return NONE if value is None else str(value).lower() if isinstance(value, bool) else str(value)

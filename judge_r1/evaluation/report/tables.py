@@ -1,0 +1,227 @@
+"""The summary as tables: built once as plain grids, shown in a console here and as HTML by the report."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from judge_r1.core.principles import PRINCIPLES
+
+NONE = "–"
+"""Shown where there is nothing to measure."""
+
+OVERALL = ("judge", "pairs", "accuracy", "label F1", "valid", "strict", "tolerant", "searches", "evidence", "prefers A")
+
+ITEMS = ("judge", "items", "accuracy", "valid", "ties", "consistent", "prefers first", "searches")
+
+
+class Estimate(NamedTuple):
+    """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` stands
+    behind it where the rows differ in how many pairs they have, `valid` where the share of valid answers is told
+    beside it; `best` is the best of its column."""
+
+    value: float
+    low: float
+    high: float
+    signed: bool = False
+    n: int | None = None
+    valid: float | None = None
+    best: bool = False
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The value, and what stands behind it."""
+        form = "+.2f" if self.signed else ".2f"
+        behind = f"[{self.low:{form}}, {self.high:{form}}]"
+        behind += "" if self.n is None else f" ({self.n})"
+        return f"{self.value:{form}}", behind + ("" if self.valid is None else f", valid {self.valid:.2f}")
+
+    def __str__(self) -> str:
+        return " ".join(self.parts)
+
+
+class Best(str):
+    """The best cell of its column, shown bold."""
+
+
+def is_best(cell: object) -> bool:
+    return isinstance(cell, Best) or (isinstance(cell, Estimate) and cell.best)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A titled table; the first column names the row. `note` says how to read it."""
+
+    title: str
+    note: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | Estimate, ...], ...]
+
+
+def grids(summary: Mapping[str, Any]) -> list[Grid]:
+    """All tables of a summary (`summarise`): overall, by domain, by principle, single violations alone, differences."""
+    rows = summary["rows"]
+    if any("extra" in row for row in rows):
+        return [_items(summary["benchmark"], rows), _by_domain(rows), *_differences(summary["differences"])]
+    built = [_overall(rows), _by_domain(rows), *_by_principle(rows)]
+    return [*built, *_differences(summary["differences"])]
+
+
+def print_tables(summary: Mapping[str, Any], console: Console | None = None) -> None:
+    """Print all tables: ruled on a terminal, aligned plain text that is never wrapped elsewhere."""
+    console = console or Console()
+    for grid in grids(summary):
+        print_grid(grid, console)
+
+
+def print_grid(grid: Grid, console: Console) -> None:
+    if console.is_terminal:
+        table = Table(title=Text(grid.title), caption=Text(grid.note), title_justify="left", caption_justify="left")
+        for number, column in enumerate(grid.columns):
+            table.add_column(Text(column), justify="right" if number else "left")
+        for row in grid.rows:
+            table.add_row(*(Text(str(cell), style="bold" if is_best(cell) else "") for cell in row))
+        console.print(table)
+        console.print()
+        return
+    texts = [grid.columns, *([str(cell) for cell in row] for row in grid.rows)]
+    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+    lines = [
+        "  ".join(
+            text.rjust(width) if i else text.ljust(width)
+            for i, (text, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in texts
+    ]
+    rule = "-" * len(lines[0])
+    for line in (grid.title, rule, lines[0], rule, *lines[1:], rule, grid.note, ""):
+        console.out(line, highlight=False)
+
+
+def share(value: float | None) -> str:
+    """A share with two digits; `–` where there is none."""
+    return NONE if value is None else f"{value:.2f}"
+
+
+def estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
+    """The accuracy of a part of a summary with its interval."""
+    low, high = part["ci95"]
+    return Estimate(part["accuracy"], low, high, n=n)
+
+
+def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    cells = tuple(
+        (
+            row["name"],
+            str(row["n"]),
+            estimate(row),
+            share(row["label_f1"]),
+            share(row["valid_rate"]),
+            share(row["valid_strict"]),
+            share(row["valid_tolerant"]),
+            share(row["searches"]),
+            share(row["evidence_hit"]),
+            share(row["predicted_a"]),
+        )
+        for row in rows
+    )
+    note = (
+        "Accuracy [95 % interval, clustered by case]; an invalid answer is wrong. Label F1: mean over pairs. Valid: by "
+        "the judge's own parser, then by the strict and the tolerant one. Searches: per episode. Evidence: a passage "
+        "that the flaw contradicts was shown. Prefers A: of valid answers."
+    )
+    return Grid("Overall", note, OVERALL, cells)
+
+
+def _items(benchmark: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
+    extra = list(dict.fromkeys(name for row in rows for name in row["extra"]))
+    cells = tuple(
+        (
+            row["name"],
+            str(row["n"]),
+            estimate(row),
+            share(row["valid_rate"]),
+            share(row["ties"]),
+            share(row["consistency"]),
+            share(row["first_preferred"]),
+            share(row["searches"]),
+            *(share(row["extra"].get(name)) for name in extra),
+        )
+        for row in rows
+    )
+    note = (
+        "Accuracy [95 % interval, clustered by what items share]; an invalid answer is wrong. Consistent: of pairs "
+        "decided in both orders, decided alike. Prefers first: of decided games, the candidate shown first."
+    )
+    return Grid(benchmark, note, (*ITEMS, *extra), cells)
+
+
+def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:
+    domains = sorted({domain for row in rows for domain in row["by_domain"]})
+    return _sliced(
+        "Accuracy by domain",
+        "Accuracy [95 % interval, clustered by case]; in round brackets the pairs.",
+        rows,
+        [(d, [row["by_domain"].get(d) for row in rows]) for d in domains],
+    )
+
+
+def _by_principle(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
+    every = [(p.code, [row["by_principle"].get(p.code) for row in rows]) for p in PRINCIPLES]
+    alone = [(code, [part and part["single"] for part in parts]) for code, parts in every]
+    names = "; ".join(f"{p.code} {p.name}" for p in PRINCIPLES)
+    return [
+        _sliced("Accuracy by principle", f"A pair counts under every principle it violates. {names}.", rows, every),
+        _sliced(
+            "Accuracy by principle, single violations alone", "Only pairs that violate that one principle.", rows, alone
+        ),
+    ]
+
+
+def _sliced(
+    title: str,
+    note: str,
+    rows: Sequence[Mapping[str, Any]],
+    slices: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
+) -> Grid:
+    """One column a slice; its pairs stand in the heading where all rows have as many, else in the cells."""
+    columns = ["judge"]
+    cells: list[list[str | Estimate]] = [[row["name"]] for row in rows]
+    for name, parts in slices:
+        counts = {part["n"] for part in parts if part}
+        shared = len(counts) == 1 and all(parts)
+        columns.append(f"{name} ({counts.pop()})" if shared else name)
+        for cell, part in zip(cells, parts, strict=True):
+            n = None if shared or not part else part["n"]
+            cell.append(estimate(part, n) if part else NONE)
+    return Grid(title, note, tuple(columns), tuple(map(tuple, cells)))
+
+
+def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
+    if not differences:
+        return []
+    labelled = any(d.get("label_f1") for d in differences)
+    codes = [p.code for p in PRINCIPLES if any(p.code in d.get("by_principle", {}) for d in differences)]
+
+    def cell(part: Mapping[str, Any] | None) -> str | Estimate:
+        return Estimate(part["delta"], part["ci95"][0], part["ci95"][1], signed=True) if part else NONE
+
+    note = (
+        "Accuracy on the same pairs; where the 95 % interval, clustered by case, holds 0, no difference shows. p: "
+        "paired permutation by case, adjusted (Holm) for all rows of this table."
+    )
+    cells = [
+        (
+            cell(d),
+            f"{d['p_holm']:.4f}" if "p_holm" in d else NONE,
+            *([cell(d.get("label_f1"))] if labelled else []),
+            *(cell(d["by_principle"].get(code)) for code in codes),
+        )
+        for d in differences
+    ]
+    columns = ("rows", "accuracy", "p", *(["label F1"] if labelled else []), *codes)
+    named = tuple((f"{d['a']} minus {d['b']}", *row) for d, row in zip(differences, cells, strict=True))
+    return [Grid("Differences", note, columns, named)]

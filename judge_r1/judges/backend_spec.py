@@ -1,0 +1,77 @@
+"""Where a judge's model is, by the backend of its SPEC: a local one, `URL#MODEL` of a chat endpoint, or
+`vllm:URL#MODEL` of a server that takes and returns token ids.
+
+Endpoints have options of their own beside the episode's: `timeout` (seconds for one request), `logprobs=true` (chat:
+ask for them, so that answers have a confidence) and `tokenizer` (vllm: whose it is; MODEL's where it is left out).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Protocol
+
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.judges.base import BadJudge, Judge, Making
+from judge_r1.models.endpoint import OpenAIEndpoint, address_and_model
+
+KEY = "JUDGE_R1_JUDGE_KEY"
+"""The environment variable with the key of a judge's endpoint."""
+_VLLM = "vllm:"
+_WEB = ("http:", "https:")
+
+
+class Local(Protocol):
+    """Makes the judge of a model that is loaded here."""
+
+    def __call__(self, making: Making, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge: ...
+
+
+def judge_at(
+    making: Making, kind: str, configure: Callable[[Making], EpisodeConfig], local: Local, *, prompted: bool
+) -> Judge:
+    """The judge `kind` where its backend is; `prompted` as for `Beginning`. Errors: BadJudge, EndpointError."""
+    tokens = making.backend.startswith(_VLLM)
+    address = making.backend.removeprefix(_VLLM)
+    if is_local(making.backend):
+        return local(making, configure(making), kind=kind, prompted=prompted)
+    url, model = address_and_model(address, f"the SPEC of judge {kind}")
+    making, own = _own_options(making, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
+    timeout = own.get("timeout", "180")
+    if not timeout.isdecimal() or not int(timeout):
+        raise BadJudge(f"judge {kind}: timeout is a number of seconds from 1 on, not {timeout!r}")
+    if own.get("logprobs") not in (None, "true", "false"):
+        raise BadJudge(f"judge {kind}: logprobs is true or false, not {own['logprobs']!r}")
+    config = configure(making)
+    if tokens:
+        from judge_r1.judges.runners.token import vllm_judge
+
+        endpoint = OpenAIEndpoint(url, model, KEY, "completions")
+        return vllm_judge(
+            making, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
+            tokenizer=own.get("tokenizer", model),
+        )  # fmt: skip
+    from judge_r1.judges.runners.chat import ChatJudge
+
+    endpoint = OpenAIEndpoint(url, model, KEY)
+    return ChatJudge(
+        making, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
+        logprobs=own.get("logprobs") == "true",
+    )  # fmt: skip
+
+
+def on_engine(making: Making, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
+    """The judge of a model that is loaded here, for games that come one by one: all are played in one batch."""
+    from judge_r1.judges.runners.continuous import EngineJudge
+
+    return EngineJudge(making, config, kind=kind, prompted=prompted)
+
+
+def is_local(backend: str) -> bool:
+    """Is the backend of a SPEC a model that is loaded here?"""
+    return not backend.startswith((_VLLM, *_WEB))
+
+
+def _own_options(making: Making, names: tuple[str, ...]) -> tuple[Making, dict[str, str]]:
+    """The making without the endpoint's own options, and those."""
+    given = [option.partition("=") for option in making.options]
+    own = {name: value for name, _, value in given if name in names}
+    return replace(making, options=[name + mark + value for name, mark, value in given if name not in names]), own

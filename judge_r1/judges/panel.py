@@ -1,0 +1,112 @@
+"""A judge's SPEC, `[ROW=]NAME[:option=value,...][@BACKEND]`, and the row of an evaluation that it stands for.
+
+`panel[:orders=2,samples=3]@SPEC|SPEC` asks several judges, in both orders or several times, and takes the majority.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeKind, Making
+from judge_r1.judges.runners.thread import ThreadJudge
+
+_SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
+
+
+@dataclass(frozen=True)
+class Row:
+    """Judges whose games are counted together. `orders` None: as the benchmark has it."""
+
+    name: str
+    members: tuple[Judge, ...]
+    orders: int | None = None
+    samples: int = 1
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a SPEC says, before any judge is made: the SPECs of the members, and how often they are asked."""
+
+    name: str
+    members: Sequence[str]
+    orders: int | None = None
+    samples: int = 1
+
+
+def plan(text: str) -> Planned:
+    """A SPEC read and checked without loading a model. Errors: BadJudge, UnknownName."""
+    name, kind, options, backend = parts(text)
+    if kind != "panel":
+        _entry(text)
+        return Planned(name or text, [text])
+    given = dict(option.partition("=")[::2] for option in options)
+    if unknown := given.keys() - {"orders", "samples"}:
+        raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders and samples")
+    orders, samples = _number(text, given, "orders"), _number(text, given, "samples")
+    if orders not in (None, 1, 2):
+        raise BadJudge(f"judge {text!r}: orders is 1 or 2, not {orders}")
+    if not backend:
+        raise BadJudge(f"judge {text!r} has no members: write panel@SPEC, or panel@SPEC|SPEC for several")
+    members = backend.split("|")
+    for member in members:
+        if parts(member)[1] == "panel":
+            raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
+        _entry(member)
+    return Planned(name or text, members, orders, samples or 1)
+
+
+def make_row(text: str, making: Making) -> Row:
+    """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
+    planned = plan(text)
+    members = tuple(make_judge(member, making) for member in planned.members)
+    return Row(planned.name, members, planned.orders, planned.samples)
+
+
+def make_judge(text: str, making: Making) -> Judge:
+    """One judge; its row name, if the SPEC has one, is of no consequence. Errors: BadJudge, UnknownName."""
+    entry, making = _chosen(text, making)
+    return entry.make(making)
+
+
+def served_judge(text: str, making: Making) -> Judge:
+    """One judge that may be asked by many at once, in an event loop that goes on: a local model plays all games in one
+    batch, what else computes does so in a thread. Errors: as for `make_judge`."""
+    entry, making = _chosen(text, making)
+    return entry.served(making) if entry.served else ThreadJudge(entry.make(making))
+
+
+def _chosen(text: str, making: Making) -> tuple[JudgeKind, Making]:
+    _, kind, options, backend = parts(text)
+    if kind == "panel":
+        raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
+    return _entry(text), replace(making, backend=backend, options=options)
+
+
+def _entry(text: str) -> JudgeKind:
+    _, kind, options, backend = parts(text)
+    entry = JUDGES.get(kind)
+    if entry.needs_backend and not backend:
+        raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")
+    if not entry.needs_backend and (backend or options):
+        raise BadJudge(f"judge {text!r}: {kind} takes no model and no options")
+    return entry
+
+
+def parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
+    """Row name, kind, options and backend of a SPEC. Errors: BadJudge."""
+    if not (match := _SPEC.fullmatch(text)):
+        raise BadJudge(
+            f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL], ROW with letters, digits, spaces and "
+            "_ . + - alone"
+        )
+    options = [option for option in (match["options"] or "").split(",") if option]
+    return match["row"], match["name"], options, match["backend"] or ""
+
+
+def _number(text: str, given: dict[str, str], name: str) -> int | None:
+    value = given.get(name)
+    if value is None:
+        return None
+    if not value.isdecimal() or not int(value):
+        raise BadJudge(f"judge {text!r}: {name} must be a whole number from 1 on, not {value!r}")
+    return int(value)

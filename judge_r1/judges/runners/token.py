@@ -1,0 +1,97 @@
+"""Judges over token ids whose games run side by side: behind a server that takes and returns ids, or on an engine."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Any, Protocol
+
+from judge_r1.episode.confidence import flips
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.judges.base import Making, Played
+from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
+from judge_r1.judges.request import Ask
+from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.models.endpoint import OpenAIEndpoint, find_key
+from judge_r1.models.episode_driver import CaseSearch, Usage
+from judge_r1.models.http_client import Limits
+from judge_r1.models.hub import ModelUnavailable, context_length, eos_ids, load_tokenizer
+from judge_r1.models.openai_completions import CompletionsBackend
+
+
+class Backend(Protocol):
+    """Plays one episode at a time, any number of them together."""
+
+    async def play(self, episode: Episode, search: CaseSearch, usage: Usage) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+class TokenJudge:
+    """`open_backend` is called for each play and what it gives is closed after it."""
+
+    def __init__(
+        self,
+        making: Making,
+        config: EpisodeConfig,
+        beginning: Beginning,
+        settings: dict[str, Any],
+        open_backend: Callable[[], Backend],
+    ) -> None:
+        self.name, self.settings = beginning.name, settings
+        self._config, self._beginning, self._open, self._at_a_time = config, beginning, open_backend, making.batch_size
+        self._retriever = new_retriever(making.texts, config)
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
+        self._beginning.lengths(asks)
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        backend = self._open()
+        try:
+            async for played in as_finished(self.name, asks, partial(self._one, backend), self._at_a_time):
+                yield played
+        finally:
+            await backend.aclose()
+
+    async def _one(self, backend: Backend, ask: Ask) -> Played:
+        episode = await asyncio.to_thread(self._beginning.begin, ask)  # a long prompt takes seconds to encode
+        if isinstance(episode, PromptTooLong):
+            return unplayed(ask, episode)
+        usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.case_id or ""
+        await backend.play(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
+        return self._beginning.played(ask, episode, usage.as_dict())
+
+
+def vllm_judge(
+    making: Making,
+    config: EpisodeConfig,
+    endpoint: OpenAIEndpoint,
+    *,
+    kind: str,
+    prompted: bool,
+    tokenizer: str,
+    timeout_s: int = 180,
+) -> TokenJudge:
+    """A judge at an endpoint that takes ids. `tokenizer` is a model's name or folder (`judge_r1.models`): its
+    tokenizer, its EOS and what it reads must be those of the served model. `making.batch_size` games are played at a
+    time."""
+    try:
+        loaded = load_tokenizer(tokenizer)
+        ends, length = eos_ids(tokenizer, loaded), context_length(tokenizer)
+    except ModelUnavailable as error:
+        raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
+    name = f"{kind}@vllm:{endpoint.name}"
+    limits, key = Limits(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s), find_key(endpoint)
+    rivals = flips(loaded.get_vocab())
+
+    def open_backend() -> CompletionsBackend:
+        return CompletionsBackend(
+            endpoint, key, limits, eos_ids=ends, temperature=making.sampling.temperature, flips=rivals
+        )
+
+    beginning = Beginning(name, config, Codec(loaded), ends, length, making.sampling.seed, prompted)
+    settings = settings_of(making, config, backend="token ids", tokenizer=tokenizer)
+    return TokenJudge(making, config, beginning, settings, open_backend)

@@ -1,0 +1,1 @@
+"""Language models: local engines, OpenAI-compatible endpoints, and the hub."""

@@ -1,0 +1,180 @@
+"""HTTP to a model: one client, a deadline for each request and for all of them, and patience with what may pass.
+
+Asked again: no connection, a time-out, a torn or malformed answer, status 408, 409, 429 and 5xx; after what
+`Retry-After` says, else after a random wait that grows. Nothing else is. Redirects are not followed: a key goes to one
+address only.
+"""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
+from typing import Any, Protocol, TypeVar
+
+import anyio
+import httpx
+from pydantic import SecretStr
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
+
+from judge_r1.models.endpoint import EndpointError, NoAnswer, Refused
+
+T = TypeVar("T")
+_AGAIN = (408, 409, 429)
+_NO_CREDIT = ("insufficient_quota", "credit balance is too low")
+"""OpenAI says it with status 429, Anthropic with 400."""
+_LONGEST_WAIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Calls at a time; seconds for one request and for all requests of one ask; how often to ask; the first wait."""
+
+    concurrency: int = 8
+    request_s: float = 180.0
+    total_s: float = 900.0
+    attempts: int = 8
+    backoff_s: float = 1.0
+
+
+USUAL = Limits()
+
+
+class Address(Protocol):
+    """Where to POST, and how a key is shown there."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def key_variables(self) -> tuple[str, ...]: ...
+
+    def headers(self, key: str | None) -> dict[str, str]: ...
+
+
+class _Transient(EndpointError):
+    """What may pass; `wait_s` is what the server asked for."""
+
+    def __init__(self, message: str, wait_s: float | None = None) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
+class Client:
+    """A client of one address. `key` leaves this object in a header of a request and nowhere else."""
+
+    def __init__(self, address: Address, key: SecretStr | None, limits: Limits = USUAL) -> None:
+        self._address, self._key, self._limits = address, key, limits
+        self._host = httpx.URL(address.url).host
+        self._http = httpx.AsyncClient(
+            timeout=None,  # deadlines are ours: a server that drips its answer never runs into one of httpx's
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=limits.concurrency),
+            follow_redirects=False,
+        )
+
+    async def aclose(self) -> None:
+        with anyio.move_on_after(self._limits.request_s):
+            await self._http.aclose()
+
+    async def post(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        """What `read` makes of the JSON that answers `body`; its LookupError, TypeError, ValueError and AttributeError
+        mean an answer that cannot be read, which is asked for again.
+
+        Errors: Refused for this body alone, NoAnswer where patience is at its end, and EndpointError for what would
+        befall any other body, too.
+        """
+        retrying = AsyncRetrying(
+            stop=stop_after_attempt(self._limits.attempts),
+            wait=self._wait,
+            retry=retry_if_exception_type(_Transient),
+            reraise=True,
+        )
+        try:
+            with anyio.fail_after(self._limits.total_s):
+                answer: T = await retrying(self._once, body, read)
+                return answer
+        except _Transient as error:
+            raise NoAnswer(f"{self._host}: asked {self._limits.attempts} times in vain; at last: {error}") from None
+        except TimeoutError:
+            raise NoAnswer(f"{self._host}: no good answer within {self._limits.total_s:g} s") from None
+
+    def _wait(self, state: RetryCallState) -> float:
+        """Seconds before the next attempt: what the server says and a little more, or full jitter."""
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, _Transient) and error.wait_s is not None:
+            return error.wait_s + random.uniform(0, self._limits.backoff_s)
+        return random.uniform(0, min(_LONGEST_WAIT_S, self._limits.backoff_s * 2**state.attempt_number))
+
+    async def _once(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
+        try:
+            with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
+                response = await self._http.post(self._address.url, json=body, auth=self._sign)
+        except TimeoutError:
+            raise _Transient(f"no answer within {self._limits.request_s:g} s") from None
+        except httpx.RequestError as error:
+            raise _Transient(self._clean(f"{type(error).__name__} {error}")) from None
+        if response.status_code != 200:
+            raise self._explain(response)
+        try:
+            return read(response.json())
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise _Transient(self._clean(f"the answer cannot be read ({type(error).__name__}: {error})")) from None
+
+    def _sign(self, request: httpx.Request) -> httpx.Request:
+        """Puts the key where it is needed, and into no variable that a traceback could show."""
+        request.headers.update(self._address.headers(self._key.get_secret_value() if self._key else None))
+        return request
+
+    def _explain(self, response: httpx.Response) -> EndpointError:
+        status, said = response.status_code, self._clean(_message(response))
+        if status in (401, 403):
+            return EndpointError(self._about_the_key(status))
+        if status == 402 or any(words in response.text for words in _NO_CREDIT):
+            return EndpointError(f"{self._host}: no credit is left ({said}): add some, then run the command again")
+        if 300 <= status < 400:
+            return EndpointError(f"{self._host} redirects (status {status}): give the address it redirects to")
+        if status == 404:
+            return EndpointError(f"{self._host} has no such address or model ({said}): check the SPEC")
+        if status not in _AGAIN and status < 500:
+            return Refused(f"{self._host} refuses an ask (status {status}: {said})", said)
+        wait_s = retry_after(response.headers)
+        if wait_s is not None and wait_s > self._limits.total_s:
+            return EndpointError(f"{self._host} wants to be left alone for {wait_s:.0f} s (status {status}): try later")
+        return _Transient(f"status {status}: {said}", wait_s)
+
+    def _about_the_key(self, status: int) -> str:
+        variables = " or ".join(self._address.key_variables)
+        if self._key is None:
+            return f"{self._host} wants a key (status {status}): put it into the environment variable {variables}"
+        return f"{self._host} refuses the key (status {status}) that the environment variable {variables} holds"
+
+    def _clean(self, text: str) -> str:
+        """One short line, without the key."""
+        if self._key:
+            text = text.replace(self._key.get_secret_value(), "***")
+        return " ".join(text.split())[:300]
+
+
+def _message(response: httpx.Response) -> str:
+    """The server's own words with its error code, or the beginning of whatever came."""
+    try:
+        error = response.json()["error"]
+        code = error.get("code")
+        return str(error["message"]) + (f" [{code}]" if isinstance(code, str) else "")
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return response.text or "no reason given"
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that a `Retry-After` header asks for, be it a number or a date; None without one that can be read."""
+    value = headers.get("retry-after", "").strip()
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        until = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    now = datetime.now(timezone.utc)
+    return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=timezone.utc)) - now).total_seconds())

@@ -1,0 +1,23 @@
+"""A backend that says what it is told to, token by token: for tests of everything around a model."""
+
+from collections.abc import Sequence
+
+from judge_r1.episode.machine import Episode, Sample, Search, TextCodec
+from judge_r1.models.base import SearchFunction
+
+
+class ScriptedBackend:
+    """`lines[i]` holds what episode i writes, one string for each of its turns."""
+
+    def __init__(self, codec: TextCodec, lines: Sequence[Sequence[str]]) -> None:
+        self.codec, self.lines = codec, lines
+
+    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+        for index, (episode, turns) in enumerate(zip(episodes, self.lines, strict=True)):
+            for text in turns:
+                if not isinstance(episode.state, Sample):
+                    break
+                ids = self.codec.encode_trusted(text)
+                episode.feed(ids, [-0.5] * len(ids))
+                if isinstance(episode.state, Search):
+                    episode.observe(search([(index, episode.state.query)])[0])

@@ -1,0 +1,1 @@
+"""Authentication, limits and metrics."""

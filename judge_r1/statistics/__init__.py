@@ -1,0 +1,1 @@
+"""Pure functions over numbers: intervals, tests, agreement, calibration."""

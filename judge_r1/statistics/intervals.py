@@ -1,0 +1,127 @@
+"""95 % intervals for pairs that are not independent: the pairs of one case share its text, so cases are resampled."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from judge_r1.core.errors import JudgeError
+
+Z95 = 1.959963984540054
+RESAMPLES = 2_000
+BATCH = 1 << 22
+"""How many drawn cluster numbers are held at once."""
+
+
+class DifferentPairs(JudgeError):
+    """Two rows that were not measured on the same pairs."""
+
+
+def clustered_mean_ci(
+    values: Sequence[float], clusters: Sequence[str], seed: int = 0, bounds: tuple[float, float] = (0.0, 1.0)
+) -> tuple[float, float]:
+    """The 95 % percentile interval of the mean of `values`, each within `bounds`, by a bootstrap over clusters.
+
+    Each of 2,000 resamples draws G of the G clusters with replacement, whole, and takes Σ sums / Σ sizes. Equal input
+    gives an equal interval, in whatever order the values stand.
+
+    Where the resamples cannot vary (one cluster, or all clusters with one and the same mean v) a bootstrap would claim
+    certainty. Then the interval says what G clusters that agree do show: at 95 % confidence (Wilson) at most a share q
+    of clusters differs, and those lie anywhere within the bounds: [v - q(v - low), v + q(high - v)]. For a judge that
+    is always right this is the Wilson interval of G successes in G trials.
+    """
+    sums, sizes = _cluster_sums(values, clusters, bounds)
+    count = len(sums)
+    means = sums / sizes
+    if means.max() - means.min() < 1e-12:
+        mean = float(sums.sum() / sizes.sum())
+        differing = wilson_ci(0, count)[1]
+        return mean - differing * (mean - bounds[0]), mean + differing * (bounds[1] - mean)
+    generator = np.random.default_rng(seed)
+    resampled = np.empty(RESAMPLES)
+    step = max(1, BATCH // count)
+    for start in range(0, RESAMPLES, step):
+        drawn = generator.integers(0, count, size=(min(step, RESAMPLES - start), count))
+        resampled[start : start + step] = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.quantile(resampled, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def paired_difference_ci(
+    values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str], seed: int = 0
+) -> tuple[float, float]:
+    """The 95 % interval of mean(a) - mean(b) over the same pairs: `clustered_mean_ci` of the differences by pair.
+
+    All three map pair ids, to values in [0, 1] and to the pair's cluster. Raises DifferentPairs.
+    """
+    ids = paired_ids(values_a, values_b)
+    return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
+
+
+def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> list[str]:
+    """The ids that both rows were measured on, sorted; raises DifferentPairs where one has an id the other lacks."""
+    if values_a.keys() != values_b.keys():
+        odd = sorted(values_a.keys() ^ values_b.keys())
+        raise DifferentPairs(
+            f"the two rows were not measured on the same pairs ({len(odd)} in one only, such as "
+            f"{odd[0]}): evaluate both on the same file"
+        )
+    return sorted(values_a)
+
+
+def wilson_ci(successes: float, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share: (p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
+    if not 0 <= successes <= trials or trials < 1:
+        raise ValueError(f"{successes} of {trials} is not a share")
+    share, extra = successes / trials, Z95**2 / trials
+    centre = share + extra / 2
+    reach = math.sqrt(extra * share * (1 - share) + extra**2 / 4)
+    return max(0.0, (centre - reach) / (1 + extra)), min(1.0, (centre + reach) / (1 + extra))
+
+
+def binomial_p(successes: int, trials: int) -> float:
+    """The two-sided p of k `successes` in n `trials` of a fair coin, exact: min(1, 2·P(X ≤ min(k, n - k)))."""
+    if not 0 <= successes <= trials:
+        raise ValueError(f"{successes} of {trials} is not a count")
+    end = min(successes, trials - successes)
+    # P(X = end) from integers, and each smaller term by its ratio to the one above it
+    tail = ratio = 1.0
+    for i in range(end, 0, -1):
+        ratio *= i / (trials - i + 1)
+        tail += ratio
+        if ratio < 1e-18:
+            break
+    return min(1.0, 2 * tail * (math.comb(trials, end) / (1 << trials)))
+
+
+def binomial_tail(successes: int, trials: int, rate: float) -> float:
+    """P(X ≤ k) of a binomial X: Σ_{i ≤ k} C(n, i)·rate^i·(1 - rate)^(n - i), each term from its logarithm."""
+    if not 0 <= successes <= trials or not 0 < rate < 1:
+        raise ValueError(f"{successes} of {trials} at a rate of {rate} has no binomial tail")
+    if successes == trials:
+        return 1.0
+    whole, yes, no = math.lgamma(trials + 1), math.log(rate), math.log1p(-rate)
+    return min(
+        1.0,
+        math.fsum(
+            math.exp(whole - math.lgamma(i + 1) - math.lgamma(trials - i + 1) + i * yes + (trials - i) * no)
+            for i in range(successes + 1)
+        ),
+    )
+
+
+def _cluster_sums(
+    values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sum and size of each cluster, clusters in order of their names."""
+    if len(values) != len(clusters) or not values:
+        raise ValueError(f"{len(values)} value(s) in {len(clusters)} cluster(s) have no interval")
+    outside = [v for v in values if not bounds[0] <= v <= bounds[1]]
+    if outside:
+        raise ValueError(f"{outside[0]} is outside of {bounds}")
+    parts: dict[str, list[float]] = {}
+    for cluster, value in zip(clusters, values, strict=True):
+        parts.setdefault(cluster, []).append(float(value))
+    ordered = [parts[name] for name in sorted(parts)]
+    return np.array([math.fsum(part) for part in ordered]), np.array([float(len(part)) for part in ordered])

@@ -1,0 +1,93 @@
+"""What the order of presentation does to a pairwise judge, by games as they come and by pairs judged in both orders."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from judge_r1.core.items import ItemOutcome
+
+Answer = Literal["A", "B", "tie"] | None
+"""The letter as the judge wrote it, about what was shown to it; None is an invalid answer."""
+SWAPPED: dict[Answer, Answer] = {"A": "B", "B": "A", "tie": "tie"}
+
+
+@dataclass(frozen=True)
+class Position:
+    """`pairs` judged in both orders: `consistent` (the second answer is the first one, swapped), and of the others
+    `first` (A both times), `second` (B both times), `half_tied` (a tie in one order only) and `invalid` (no valid
+    answer in one order or both)."""
+
+    pairs: int
+    consistent: int
+    first: int
+    second: int
+    half_tied: int
+    invalid: int
+
+    @property
+    def inconsistent(self) -> int:
+        """Pairs with two valid answers that contradict each other: `first`, `second` or `half_tied`."""
+        return self.first + self.second + self.half_tied
+
+    @property
+    def consistency(self) -> float | None:
+        """consistent / pairs, an invalid answer is not consistent; None without pairs."""
+        return self.consistent / self.pairs if self.pairs else None
+
+    @property
+    def inconsistency(self) -> float | None:
+        """inconsistent / pairs: LongJudgeBench, Table 4; None without pairs. With `consistency` and the share of
+        `invalid` it makes one."""
+        return self.inconsistent / self.pairs if self.pairs else None
+
+    @property
+    def direction(self) -> float | None:
+        """first / inconsistent: the share of the inconsistent pairs in which the place shown first won twice. One half
+        means noise, 1 or 0 a bias; None where no pair is inconsistent."""
+        return self.first / self.inconsistent if self.inconsistent else None
+
+    @property
+    def bias(self) -> float | None:
+        """(first - second) / pairs, in [-1, 1]: what the first place is worth over all pairs. 1 is always-A, -1
+        always-B, 0 a judge without a preferred place; None without pairs."""
+        return (self.first - self.second) / self.pairs if self.pairs else None
+
+
+def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
+    """Count the pairs. Each gives the answer to (x, y) and the answer to (y, x), both in the letters of what was shown:
+    a judge that prefers x answers ("A", "B"). Raises ValueError for anything else than an `Answer`."""
+    pairs = consistent = first = second = half_tied = invalid = 0
+    for one, other in answers:
+        pairs += 1
+        for answer in (one, other):
+            if answer is not None and answer not in SWAPPED:
+                raise ValueError(f"{answer!r} is not A, B or tie: an invalid answer is None")
+        if one is None or other is None:
+            invalid += 1
+        elif other == SWAPPED[one]:
+            consistent += 1
+        elif one == other:
+            first += one == "A"
+            second += one == "B"
+        else:
+            half_tied += 1
+    return Position(pairs, consistent, first, second, half_tied, invalid)
+
+
+def first_preferred(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
+    decided = [game for o in outcomes for game in o.games if game.winner is not None]
+    return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
+
+
+def decided_alike(outcomes: Sequence[ItemOutcome]) -> float | None:
+    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any.
+    Unlike `Position.consistency` it leaves ties and invalid answers out."""
+    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}
+    both = [
+        (winner, games[item, member, sample, order[::-1]])
+        for (item, member, sample, order), winner in games.items()
+        if len(order) == 2 and order[0] < order[1] and (item, member, sample, order[::-1]) in games
+    ]
+    decided = [(one, other) for one, other in both if one is not None and other is not None]
+    return sum(one == other for one, other in decided) / len(decided) if decided else None

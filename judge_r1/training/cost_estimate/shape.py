@@ -1,0 +1,136 @@
+"""The shape of a model, from its config.json: weights are never loaded."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.models.hub import ModelUnavailable, resolve
+
+KINDS = ("llama", "mistral", "qwen2", "qwen3")
+"""Dense decoders whose parameters the formula below counts; a test holds it to transformers' own count."""
+HUB_SECONDS = 10.0
+
+
+class UnknownShape(JudgeError):
+    """A model whose config.json is not at hand, or says something that the formulas are not for."""
+
+
+class Shape(BaseModel):
+    """A dense decoder: L layers of width h, attention heads, k key-value heads of size d, and an MLP."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: str
+    layers: int
+    width: int
+    mlp: int
+    heads: int
+    kv_heads: int
+    head_size: int
+    vocabulary: int
+    tied: bool
+    source: str = ""
+
+    @property
+    def parameters(self) -> int:
+        """Embeddings (twice unless tied) + L x (attention, MLP, norms) + the last norm. The query, key and value
+        projections have biases in Qwen2, norms of their own in Qwen3."""
+        h, queries, keys = self.width, self.heads * self.head_size, self.kv_heads * self.head_size
+        layer = 2 * h * queries + 2 * h * keys + 3 * h * self.mlp + 2 * h
+        layer += queries + 2 * keys if self.kind == "qwen2" else 2 * self.head_size if self.kind == "qwen3" else 0
+        return self.vocabulary * h * (1 if self.tied else 2) + self.layers * layer + h
+
+    def adapters(self, rank: int) -> int:
+        """Parameters of LoRA on every linear layer of the blocks: rank x (inputs + outputs) each (Hu et al. 2021)."""
+        h, queries, keys = self.width, self.heads * self.head_size, self.kv_heads * self.head_size
+        attention = 2 * (h + queries) + 2 * (h + keys)
+        return self.layers * rank * (attention + 3 * (h + self.mlp))
+
+    @property
+    def cache_bytes(self) -> int:
+        """Bytes that a token takes in the key-value cache in bfloat16: 2 x L x k x d x 2."""
+        return 4 * self.layers * self.kv_heads * self.head_size
+
+
+def _qwen3(layers: int, width: int, mlp: int, heads: int, *, tied: bool) -> Shape:
+    return Shape(
+        kind="qwen3", layers=layers, width=width, mlp=mlp, heads=heads, kv_heads=8, head_size=128, vocabulary=151_936,
+        tied=tied, source="the table in judge_r1/training/cost_estimate/shape.py",
+    )  # fmt: skip
+
+
+SHIPPED = {
+    "Qwen/Qwen3-0.6B": _qwen3(28, 1024, 3072, 16, tied=True),
+    "Qwen/Qwen3-1.7B": _qwen3(28, 2048, 6144, 16, tied=True),
+    "Qwen/Qwen3-4B": _qwen3(36, 2560, 9728, 32, tied=True),
+    "Qwen/Qwen3-8B": _qwen3(36, 4096, 12288, 32, tied=False),
+    "Qwen/Qwen3-14B": _qwen3(40, 5120, 17408, 40, tied=False),
+    "Qwen/Qwen3-32B": _qwen3(64, 5120, 25600, 64, tied=False),
+    "Qwen/Qwen2.5-7B-Instruct": Shape(
+        kind="qwen2", layers=28, width=3584, mlp=18944, heads=28, kv_heads=4, head_size=128, vocabulary=152_064,
+        tied=False, source="the table in judge_r1/training/cost_estimate/shape.py",
+    ),
+}  # fmt: skip
+"""Shapes of the models that the recipes name, as their config.json has them: a plan of those needs no hub."""
+
+
+def shape_of(model: str) -> Shape:
+    """The shape of a folder, a bundled model or a hub name. A hub name is looked up in the local cache, then in the
+    table of `SHIPPED`, then on the hub. Errors: UnknownShape, in one sentence."""
+    if model in SHIPPED and not Path(model).exists():
+        return SHIPPED[model]
+    file = _config_file(model)
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UnknownShape(f"{file} cannot be read: {error}") from None
+    return parse(config, str(file))
+
+
+def parse(config: dict[str, Any], source: str) -> Shape:
+    """The shape that a config.json describes."""
+    config = config.get("text_config", config)
+    kind = config.get("model_type", "of no model_type")
+    if kind not in KINDS:
+        raise UnknownShape(f"{source} is {kind}: memory is estimated for {', '.join(KINDS)} only")
+    try:
+        heads, width = config["num_attention_heads"], config["hidden_size"]
+        return Shape(
+            kind=kind,
+            layers=config["num_hidden_layers"],
+            width=width,
+            mlp=config["intermediate_size"],
+            heads=heads,
+            kv_heads=config.get("num_key_value_heads") or heads,
+            head_size=config.get("head_dim") or width // heads,
+            vocabulary=config["vocab_size"],
+            tied=config.get("tie_word_embeddings", False),
+            source=source,
+        )
+    except KeyError as error:
+        raise UnknownShape(f"{source} does not say {error.args[0]}") from None
+
+
+def _config_file(model: str) -> Path:
+    try:
+        folder = Path(resolve(model))
+    except ModelUnavailable as error:
+        raise UnknownShape(f"{error}: memory is not estimated") from None
+    if folder.exists():
+        return folder / "config.json"
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+
+    cached = try_to_load_from_cache(model, "config.json")
+    if isinstance(cached, str):
+        return Path(cached)
+    try:
+        return Path(hf_hub_download(model, "config.json", etag_timeout=HUB_SECONDS))
+    except Exception as error:  # whatever the hub's client raises: no network, no such model, no right to see it
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise UnknownShape(
+            f"config.json of {model} is neither here nor to be had from the hub ({why}): "
+            "memory is not estimated; download the model, and give its folder as model=DIR"
+        ) from None

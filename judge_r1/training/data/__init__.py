@@ -1,0 +1,1 @@
+"""Training rows made from labelled pairs."""

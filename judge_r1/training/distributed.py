@@ -1,0 +1,191 @@
+"""Training in several processes, one for each GPU: who am I, and how to start them all.
+
+`judge-r1 train RECIPE --processes N` starts itself N times under torch.distributed.run; a user may call torchrun too.
+"""
+
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.training.recipe import Recipe
+
+_STARTED = "JUDGE_R1_STARTED_BY"
+"""Holds the process id of our launcher in the processes that it started."""
+
+
+class ProcessFailed(JudgeError):
+    """One of the processes of a run ended with an error. Unless that was a mistake of the user's, which ends it with
+    JudgeError's own status, another try can do."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.exit_status = JudgeError.exit_status if status == JudgeError.exit_status else TRY_AGAIN
+
+
+def process_count() -> int:
+    """Processes that train together; 1 outside a launcher."""
+    return int(os.environ.get("WORLD_SIZE", "1"))
+
+
+def is_main() -> bool:
+    """Whether this process writes the run's files."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def is_worker() -> bool:
+    """Whether a launcher (ours, torchrun, accelerate) started this process as one of several."""
+    return {"RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
+
+
+def is_ours() -> bool:
+    """Whether `launch` started this process: what it has to say to the user, the launcher says."""
+    return _STARTED in os.environ and is_worker()
+
+
+def processes_for(recipe: Recipe, wanted: int | None) -> int:
+    """How many processes train a recipe: as many as there are GPUs, one without any, unless the user says. Errors:
+    JudgeError where its engine does not train in so many."""
+    import torch
+
+    several = recipe.stage != "grpo"
+    if recipe.on_verl and (wanted is not None or process_count() > 1):
+        raise JudgeError("--processes is for sft and dpo, and so is torchrun: verl takes all GPUs of the machine")
+    if is_worker():
+        if wanted not in (None, process_count()):
+            raise JudgeError(f"--processes {wanted} inside a launcher of {process_count()}: leave the option out")
+        count = process_count()
+    else:
+        count = wanted or (max(1, torch.cuda.device_count()) if several else 1)
+    if count > 1 and not several:
+        raise JudgeError("GRPO by the engine trl trains in one process: use --processes 1, or grpo.engine=verl")
+    if torch.cuda.is_available() and count > torch.cuda.device_count() and not is_worker():
+        raise JudgeError(f"--processes {count}: this machine has {torch.cuda.device_count()} GPU(s), one for each")
+    return count
+
+
+def needs_launch(recipe: Recipe, processes: int) -> bool:
+    """Whether this process must start others that train: not if it was started as one of them."""
+    import torch
+
+    if is_worker() or recipe.stage == "grpo":
+        return False
+    return processes > 1 or recipe.deepspeed is not None or torch.cuda.device_count() > 1
+
+
+def launch(folder: Path, processes: int) -> None:
+    """Train the recipe of a run folder in `processes` processes and wait for their end. A failure of one ends all.
+
+    Errors: ProcessFailed names the first that failed and why. A signal to this process ends all of them, too, and so
+    does its death: they watch for it.
+    """
+    from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
+    from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
+    from torch.distributed.launcher.api import LaunchConfig, elastic_launch
+
+    for module in ("agent.server.api", "multiprocessing.api"):  # what they report, the sentence below says
+        logging.getLogger(f"torch.distributed.elastic.{module}").setLevel(logging.CRITICAL)
+    logs = folder / "logs"
+    logs.mkdir(exist_ok=True)
+    config = LaunchConfig(
+        min_nodes=1,
+        max_nodes=1,
+        nproc_per_node=processes,
+        run_id=f"{os.getpid()}-{time.time_ns()}",
+        rdzv_backend="c10d",
+        rdzv_endpoint="127.0.0.1:0",
+        local_addr="127.0.0.1",
+        max_restarts=0,
+        monitor_interval=0.2,
+        logs_specs=DefaultLogsSpecs(str(logs), redirects=dict.fromkeys(range(1, processes), Std.ALL)),
+    )
+    command = ["-m", "judge_r1.cli", "train", str(folder / "recipe.yaml"), "--out", str(folder)]
+    with _environment({_STARTED: str(os.getpid()), "OMP_NUM_THREADS": str(_threads(processes))}):
+        try:
+            elastic_launch(config, sys.executable)(*command)
+        except ChildFailedError as error:
+            stopped = -signal.SIGTERM  # how the launcher stops the others
+            rank, failure = min(
+                error.failures.items(), key=lambda item: (item[1].exitcode == stopped, item[1].timestamp)
+            )
+            raise ProcessFailed(
+                f"process {rank} of {processes} {_reason(failure)} (output of the processes: {logs}); "
+                "all are stopped, and the command goes on from the last checkpoint when it is given again",
+                failure.exitcode,
+            ) from None
+        except SignalException as error:
+            if error.sigval == signal.SIGINT:
+                raise KeyboardInterrupt from None
+            sys.exit(128 + int(error.sigval))
+
+
+@contextmanager
+def worker() -> Iterator[None]:
+    """Around the work of one process of several: its error reaches the launcher; where ours has died, it dies too."""
+    from torch.distributed.elastic.multiprocessing.errors import get_error_handler
+
+    if not is_worker():
+        yield
+        return
+    if is_ours():
+        threading.Thread(target=_die_with, args=(os.getppid(),), daemon=True).start()
+    handler: Any = get_error_handler()
+    handler.initialize()
+    try:
+        yield
+    except Exception as error:
+        handler.record_exception(error)
+        if isinstance(error, JudgeError) and is_ours():
+            sys.exit(JudgeError.exit_status)  # the launcher says it
+        raise
+    _leave_group()
+
+
+def _die_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1.0)
+    os._exit(1)
+
+
+def _leave_group() -> None:
+    import torch
+
+    if torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
+
+
+def _reason(failure: Any) -> str:
+    """What a failed process has to say, in a few words."""
+    if failure.exitcode < 0:
+        return f"was ended by {signal.Signals(-failure.exitcode).name}"
+    message = failure.message
+    text = message.get("message", "") if isinstance(message, dict) else str(message)
+    first = str(text).strip().split("\n")[0]
+    kind, _, said = first.partition(": ")
+    return f"failed: {said if kind.isidentifier() and said else first or f'exit status {failure.exitcode}'}"
+
+
+def _threads(processes: int) -> int:
+    """Threads of each process, so that together they have the cores to themselves."""
+    return int(os.environ.get("OMP_NUM_THREADS", max(1, (os.cpu_count() or 1) // processes)))
+
+
+@contextmanager
+def _environment(values: dict[str, str]) -> Iterator[None]:
+    before = {key: os.environ.get(key) for key in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                del os.environ[key]
+            else:
+                os.environ[key] = value

@@ -1,0 +1,1 @@
+"""Checked and documented checkpoints."""

@@ -1,0 +1,56 @@
+"""Proof that a saved model is the trained one: both are read again and say the same of the same texts."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.principles import PRINCIPLES
+from judge_r1.models.hub import load_tokenizer
+
+TOLERANCE = 1e-4
+"""Largest difference of a log-probability: both models hold the same numbers and compute in float32."""
+
+
+class NotTheSame(JudgeError):
+    """A saved model that answers otherwise than the one that was trained."""
+
+
+def prove(folder: Path, weights: Mapping[str, Any]) -> float:
+    """The largest difference of a next-token log-probability, over the definitions of the six principles, between the
+    model in `folder` as it is loaded and one that is filled with `weights` by name, which were read another way.
+
+    Weights of another precision than the folder's are rounded to it first. Errors: NotTheSame for names that do not
+    match, or a difference over `TOLERANCE`.
+    """
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    unset_hf_deepspeed_config()  # or ZeRO-3 would shard the models as they are loaded, by one process alone
+    saved = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").eval()
+    texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
+    rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
+    found = [_log_probs(saved.float(), ids) for ids in texts]
+    del saved
+    other = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32).eval()
+    missing, unknown = other.load_state_dict(rounded, strict=False)
+    tied = set(other.all_tied_weights_keys) if other.config.tie_word_embeddings else set()
+    if unknown or set(missing) - tied:
+        raise NotTheSame(f"{folder}: weights do not fit the model; missing {sorted(missing)}, unknown {unknown}")
+    other.tie_weights()
+    expected = [_log_probs(other, ids) for ids in texts]
+    worst = max(float((a - b).abs().max()) for a, b in zip(found, expected, strict=True))
+    if not worst <= TOLERANCE:  # NaN is no proof either
+        raise NotTheSame(f"{folder}: log-probabilities differ by {worst:.2g} from those of the trained weights")
+    return worst
+
+
+def _log_probs(model: Any, ids: list[int]) -> Any:
+    """Of each id after the first, [len(ids) - 1]."""
+    import torch
+
+    row = torch.tensor([ids])
+    with torch.no_grad():
+        logits = model(row).logits[0, :-1]
+    return logits.log_softmax(-1).gather(-1, row[0, 1:, None]).squeeze(-1)

@@ -1,0 +1,165 @@
+"""A run at a glance: what is shown of it on a terminal, and the one line a step that is logged elsewhere."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Group, RenderableType
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from judge_r1.training.monitor.history import History, sparkline
+from judge_r1.training.recipe import Recipe
+
+TREND, BAR = 18, 18
+"""Characters of a trend and of the longest bar of a stage."""
+
+
+class Line(NamedTuple):
+    """A measure, what it is called on the screen and how it is written."""
+
+    name: str
+    label: str
+    form: str = ".3f"
+
+
+JUDGE = (
+    Line("rollout/reward/r", "reward r"),
+    Line("rollout/reward/R1", "  R1 comparison"),
+    Line("rollout/reward/R2", "  R2 principles"),
+    Line("rollout/reward/F1", "label F1"),
+    Line("rollout/accuracy", "accuracy"),
+    Line("rollout/reward/valid", "valid"),
+    Line("rollout/reward/searches", "searches", ".2f"),
+    Line("rollout/reward/evidence_hit", "evidence hits"),
+    Line("preference_accuracy", "preferred"),
+    Line("preference_margin", "margin"),
+    Line("token_accuracy", "token accuracy"),
+)
+LEARNING = (
+    Line("loss", "loss", ".4f"),
+    Line("entropy", "entropy", ".4f"),
+    Line("kl", "KL", ".4f"),
+    Line("grad_norm", "grad norm"),
+    Line("clip_share", "clipped"),
+    Line("learning_rate", "learning rate", ".2g"),
+    Line("rollout/zero_variance/outcome", "same outcome"),
+    Line("rollout/zero_variance/reward", "same reward"),
+)
+STAGES = ("generation", "search", "score", "update", "sync")
+SHORT = (
+    Line("rollout/reward/r", "r"),
+    Line("rollout/accuracy", "accuracy", ".2f"),
+    Line("rollout/reward/valid", "valid", ".2f"),
+    Line("rollout/reward/searches", "searches", ".2f"),
+    Line("rollout/reward/evidence_hit", "evidence", ".2f"),
+    Line("rollout/zero_variance/outcome", "same outcome", ".2f"),
+    Line("preference_accuracy", "preferred", ".2f"),
+    Line("loss", "loss", ".4f"),
+    Line("entropy", "entropy"),
+    Line("kl", "KL", ".4f"),
+    Line("grad_norm", "grad", ".2f"),
+    Line("time/step", "seconds", ".1f"),
+)
+
+
+def view(recipe: Recipe, folder: Path, history: History, *, state: str, width: int) -> RenderableType:
+    """The run as of its last row. `state` is what it is doing; two columns where `width` has room for them."""
+    if not history.step:
+        return Group(_head(recipe, folder, history, state), Text("no step is finished yet", style="dim"))
+    columns = [_measures(lines, history) for lines in (JUDGE, LEARNING)]
+    columns = [column for column in columns if column.row_count]
+    if width >= 110 and len(columns) > 1:
+        side = Table.grid(padding=(0, 4))
+        side.add_row(*columns)
+        columns = [side]
+    parts: list[RenderableType] = [_head(recipe, folder, history, state), _bar(history), Text(), *columns]
+    if lost := history.last.get("rollout/infrastructure_failures"):
+        parts.append(Text(f"{lost:.1%} of the last episodes were lost to search or server failures", style="yellow"))
+    return Group(*parts, Text(), *_stages(history, beside=recipe.grpo.engine == "verl"))
+
+
+def plain(history: History) -> str:
+    """The last step in one line."""
+    last, total = history.last, history.total
+    told = [f"{line.label} {last[line.name]:{line.form}}" for line in SHORT if line.name in last]
+    left = history.seconds_left
+    return "  ".join([f"step {history.step}/{total or '?'}", *told, *([f"left {clock(left)}"] if left else [])])
+
+
+def clock(seconds: float) -> str:
+    """`45 s`, `3:20`, `2:03:20` or `3 d 04:10` (hours and minutes)."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    hours, rest = divmod(whole, 3600)
+    if hours >= 24:
+        return f"{hours // 24} d {hours % 24:02}:{rest // 60:02}"
+    return f"{hours}:{rest // 60:02}:{rest % 60:02}" if hours else f"{rest // 60}:{rest % 60:02}"
+
+
+def _head(recipe: Recipe, folder: Path, history: History, state: str) -> Text:
+    kind = f"GRPO on {recipe.grpo.engine}" if recipe.stage == "grpo" else recipe.stage.upper()
+    head = Text.assemble((recipe.name, "bold"), f"  {kind}  ", (str(folder), "dim"), f"  {state}")
+    head.no_wrap, head.overflow = True, "ellipsis"
+    return head
+
+
+def _bar(history: History) -> RenderableType:
+    row = Table.grid(padding=(0, 2))
+    total, left = history.total, history.seconds_left
+    row.add_row(
+        ProgressBar(total=total or history.step, completed=history.step, width=40),
+        Text(f"step {history.step} of {total or '?'}"),
+        Text(f"{clock(left)} left" if left else "", style="dim"),
+    )
+    return row
+
+
+def _measures(lines: Sequence[Line], history: History) -> Table:
+    """One row a measure that the run has: its last value, its course, and how far it came since the first step."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=15, no_wrap=True)
+    table.add_column(justify="right", width=8)
+    table.add_column(width=TREND, style="cyan", no_wrap=True)
+    table.add_column(justify="right", style="dim", width=8)
+    for line in lines:
+        if values := history.series(line.name):
+            change = values[-1] - values[0]
+            table.add_row(
+                Text(line.label),
+                Text(f"{values[-1]:{line.form}}"),
+                sparkline(values, TREND),
+                Text(f"{change:+{line.form}}" if len(values) > 1 else ""),
+            )
+    return table
+
+
+def _stages(history: History, *, beside: bool) -> list[RenderableType]:
+    """Seconds of the last step by stage, longest bar for the longest stage. `beside`: searches are waits of single
+    episodes, while others go on."""
+    last = history.last
+    seconds = {stage: last[f"time/{stage}"] for stage in STAGES if f"time/{stage}" in last}
+    whole, speed = last.get("time/step"), last.get("tokens_per_second")
+    told = [f"{whole:.1f} s a step"] if whole else []
+    told += [f"{speed:,.0f} tokens/s"] if speed else []
+    if len(seconds) < 2:
+        return [Text("  ".join(told), style="dim")] if told else []
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=15)
+    table.add_column(justify="right", width=8)
+    table.add_column(width=BAR, style="cyan")
+    other = (whole or 0.0) - sum(spent for stage, spent in seconds.items() if stage != "search" or not beside)
+    if whole and other > 0.05 * whole:
+        seconds["other"] = other
+    longest = max(seconds.values())
+    for stage, spent in seconds.items():
+        table.add_row(stage, f"{spent:.1f} s", "█" * round(spent / longest * BAR) if longest else "")
+    return [table, Text("  ".join(told), style="dim")]
+
+
+def age(path: Path) -> float:
+    """Seconds since a file was written; 0 where it does not exist."""
+    return max(time.time() - path.stat().st_mtime, 0.0) if path.exists() else 0.0

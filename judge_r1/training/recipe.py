@@ -1,0 +1,183 @@
+"""Recipes: one YAML file says a whole run. Unknown keys fail with a suggestion; `key=value` overrides win."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import Field, model_validator
+
+from judge_r1.core.yaml_config import BadRecipe, Section, load_section
+from judge_r1.episode.config import EpisodeConfig
+
+
+class SftConfig(Section):
+    """Supervised fine-tuning: on rationale traces (the warm-up of the paper's section 3.3) or on gold judgments."""
+
+    form: Literal["traces", "json", "table6"] = Field(
+        "traces",
+        description="traces: whole episodes; json and table6: the gold judgment alone, as Table 11 or 6 has it",
+    )
+    epochs: float = Field(1.0, gt=0)
+    max_steps: int = Field(-1, description="stop after so many steps; -1: when the epochs are over")
+    batch_size: int = Field(32, ge=1)
+    micro_batch_size: int = Field(32, ge=1)
+    learning_rate: float = Field(1e-5, gt=0)
+    warmup_ratio: float = Field(0.05, ge=0, lt=1)
+    packing: bool = Field(False, description="several examples in a row of tokens, each attending to itself")
+    traces: int | None = Field(None, ge=1, description="use so many traces; all by default")
+    rationales: str | None = Field(None, description="who writes the traces; what fits the cases' source by default")
+    traces_file: Path | None = Field(
+        None, description="traces by a teacher instead (`judge-r1 rationales` writes them)"
+    )
+
+    @model_validator(mode="after")
+    def _one_writer(self) -> "SftConfig":
+        if self.rationales is not None and self.traces_file is not None:
+            raise ValueError("rationales and traces_file exclude each other: name one of them")
+        if self.form != "traces" and (self.rationales or self.traces_file):
+            raise ValueError(f"sft.form {self.form} trains on gold judgments: take out rationales and traces_file")
+        return self
+
+
+class DpoConfig(Section):
+    """Direct preference optimisation, on two judgments of a pair or on its two reasonings (the paper's form)."""
+
+    form: Literal["judgment", "reasoning"] = "judgment"
+    epochs: float = Field(1.0, gt=0)
+    max_steps: int = Field(-1, description="stop after so many steps; -1: when the epochs are over")
+    batch_size: int = Field(32, ge=1)
+    micro_batch_size: int = Field(4, ge=1)
+    learning_rate: float = Field(5e-6, gt=0)
+    warmup_ratio: float = Field(0.1, ge=0, lt=1)
+    beta: float = Field(0.1, gt=0)
+
+
+class LoraConfig(Section):
+    """Low-rank adapters on all linear layers instead of full fine-tuning; they are merged into the saved model."""
+
+    rank: int = Field(64, ge=1)
+    alpha: int = Field(128, ge=1)
+
+
+class GrpoConfig(Section):
+    """GRPO with search in the loop (Eq. 4); defaults follow the paper's public scripts where they say anything."""
+
+    engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all of a machine's GPUs")
+    steps: int = Field(800, ge=1)
+    group_size: int = Field(5, ge=2)
+    pairs_per_step: int = Field(64, ge=1)
+    micro_batch_size: int = Field(32, ge=1, description="episodes in one forward and backward pass")
+    rollout_batch_size: int = Field(64, ge=1, description="episodes that the engine trl plays at a time")
+    updates_per_step: int = Field(2, ge=1, description="optimiser steps on each batch of episodes")
+    learning_rate: float = Field(1e-6, gt=0)
+    warmup_ratio: float = Field(0.285, ge=0, lt=1)
+    clip: float = Field(0.2, gt=0)
+    clip_high: float | None = Field(None, gt=0, description="upper clip, where it differs (DAPO's clip-higher)")
+    ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios of GSPO")
+    loss: Literal["token-mean", "sequence-mean", "constant"] = Field(
+        "token-mean", description="mean over all tokens; over episodes of their means; sum over a constant (Dr.GRPO)"
+    )
+    advantage_by_std: bool = Field(True, description="divide by the group's deviation; Dr.GRPO does not")
+    dynamic_sampling: bool = Field(False, description="draw other pairs for groups whose outcomes are all alike (DAPO)")
+    kl: float = Field(0.001, ge=0, description="weight of the KL term to the model the run starts from")
+    temperature: float = Field(1.0, gt=0)
+    traced_pairs: int = Field(
+        1,
+        ge=0,
+        description="of each step, the pairs whose episodes traces.jsonl holds (on verl: of each rollout worker)",
+    )
+
+    @property
+    def warmup_steps(self) -> int:
+        """Steps over which the learning rate grows. Left to the engines, TRL would round the ratio up and verl down."""
+        return round(self.warmup_ratio * self.steps)
+
+
+class DataConfig(Section):
+    train: Path = Field(description="a folder with cases.jsonl and pairs.jsonl")
+
+
+class Recipe(Section):
+    """Everything a training run depends on, resolved."""
+
+    name: str
+    stage: Literal["sft", "dpo", "grpo"]
+    start: "Recipe | None" = Field(None, description="the recipe that this one starts from; a file names it by path")
+    model: str = Field(
+        description="a folder, a hub name, or bundled:NAME; the trained one of `start` where that is set"
+    )
+    data: DataConfig
+    episode: EpisodeConfig = EpisodeConfig()
+    sft: SftConfig = SftConfig()
+    dpo: DpoConfig = DpoConfig()
+    grpo: GrpoConfig = GrpoConfig()
+    lora: LoraConfig | None = None
+    deepspeed: Literal["zero2", "zero3"] | None = Field(None, description="sft and dpo on several GPUs: shard by ZeRO")
+    seed: int = 0
+    trackers: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
+        (), description="who else is told what metrics.jsonl is told"
+    )
+    save_every: int = Field(50, ge=1, description="steps between checkpoints; a GRPO step is one batch of episodes")
+
+    @property
+    def on_verl(self) -> bool:
+        """Is it GRPO by the engine verl?"""
+        return self.stage == "grpo" and self.grpo.engine == "verl"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _model_of_start(cls, data: Any) -> Any:
+        """runs/NAME/model, unless a run has put the folder NAME somewhere else and says where."""
+        start = data.get("start") if isinstance(data, dict) else None
+        name = start.get("name") if isinstance(start, dict) else None
+        if not name or Path(str(data.get("model"))).parts[-2:] == (str(name), "model"):
+            return data
+        return data | {"model": f"runs/{name}/model"}
+
+    @model_validator(mode="after")
+    def _whole_batches(self) -> "Recipe":
+        episodes = self.grpo.pairs_per_step * self.grpo.group_size
+        if self.stage == "grpo" and episodes % (self.grpo.micro_batch_size * self.grpo.updates_per_step):
+            raise ValueError(
+                f"grpo: {self.grpo.pairs_per_step} pairs x {self.grpo.group_size} episodes do not divide into "
+                f"{self.grpo.updates_per_step} update(s) of micro-batches of {self.grpo.micro_batch_size}"
+            )
+        part = self.sft if self.stage == "sft" else self.dpo
+        if self.stage != "grpo" and part.batch_size % part.micro_batch_size:
+            field = f"{self.stage}.micro_batch_size"
+            raise ValueError(f"{self.stage}.batch_size must be a multiple of {field} ({part.micro_batch_size})")
+        return self
+
+    @model_validator(mode="after")
+    def _one_turn(self) -> "Recipe":
+        """An answer in one turn is asked for as an evaluation asks for it: without searches, in the prompt's form."""
+        form = self.sft.form if self.stage == "sft" else "traces"
+        if self.episode.search and (form != "traces" or (self.stage == "dpo" and self.dpo.form == "judgment")):
+            which = f"sft.form {form}" if self.stage == "sft" else "dpo.form judgment"
+            raise ValueError(f"{which} is an answer in one turn, without searches: set episode.search to false")
+        if self.stage == "sft" and (form == "table6") != (self.episode.prompt == "table6"):
+            raise ValueError(f"sft.form {form} and episode.prompt {self.episode.prompt} ask for different answers")
+        return self
+
+    @model_validator(mode="after")
+    def _sharded(self) -> "Recipe":
+        if self.deepspeed and self.stage == "grpo":
+            raise ValueError("deepspeed is for sft and dpo: GRPO on several GPUs is grpo.engine verl")
+        return self
+
+
+def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
+    """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
+    recipe = load_section(Recipe, path, overrides, files=("start",))
+    if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
+        raise BadRecipe(
+            f"{path} trains the model of {recipe.start.name}: set start.model to begin with another one, "
+            "or start=null to train `model` as it is"
+        )
+    return recipe
+
+
+def dump_recipe(recipe: Recipe) -> str:
+    """The resolved recipe as YAML; `load_recipe` reads it back."""
+    return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)

@@ -1,0 +1,130 @@
+"""A run folder: the resolved recipe, the versions it ran with, its metrics and traces, its checkpoints and model."""
+
+import json
+import os
+import platform
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_atomic, write_json
+from judge_r1.training.distributed import is_main
+from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
+
+PACKAGES = (
+    "judge-r1",
+    "torch",
+    "transformers",
+    "trl",
+    "verl",
+    "ray",
+    "datasets",
+    "accelerate",
+    "deepspeed",
+    "peft",
+    "sentence-transformers",
+    "faiss-cpu",
+    "numpy",
+    "pydantic",
+)
+
+
+def versions() -> dict[str, str | None]:
+    """The versions that matter, None for what is not installed."""
+    found: dict[str, str | None] = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+class Run:
+    """Writes into one run folder. Metrics are appended line by line, so that a kill loses the last line at most. Of
+    several processes that train together the first one writes, and the others write nothing."""
+
+    def __init__(self, folder: Path, recipe: Recipe) -> None:
+        self.folder = folder
+        self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
+        """Called with each row of metrics.jsonl once it is written."""
+        resolved = folder / "recipe.yaml"
+        if resolved.exists() and load_recipe(resolved) != recipe:
+            raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
+        if is_main() and not finished(folder):  # the versions stay those that trained it
+            write_atomic(resolved, [dump_recipe(recipe)])
+            write_json(folder / "versions.json", versions())
+
+    @property
+    def model(self) -> Path:
+        """The trained model, a normal Hugging Face folder."""
+        return self.folder / "model"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.folder / "checkpoints"
+
+    def log(self, row: Mapping[str, Any]) -> None:
+        """Append one row to metrics.jsonl."""
+        if is_main():
+            _append(self.folder / "metrics.jsonl", row)
+        for listener in self.listeners:
+            listener(row)
+
+    def trace(self, row: Mapping[str, Any]) -> None:
+        """Append one episode to traces.jsonl."""
+        if is_main():
+            _append(self.folder / "traces.jsonl", row)
+
+    def cut_back(self, step: int) -> None:
+        """Forget metrics and traces of later steps: training goes on from a checkpoint at `step`."""
+        for name in ("metrics.jsonl", "traces.jsonl"):
+            if is_main() and (self.folder / name).exists():
+                rows = read_rows(self.folder / name)
+                write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
+
+
+def finished(folder: Path) -> bool:
+    """Has the run of this folder written its model?"""
+    return (folder / "model" / "config.json").exists()
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows of a log; a last line that a kill has torn is left out."""
+    rows = []
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    for number, line in enumerate(lines, 1):
+        if not line:
+            continue
+        try:
+            rows.append(json.loads(line))
+        except ValueError:
+            if number < len(lines):
+                raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
+    return rows
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _append(path: Path, row: Mapping[str, Any]) -> None:
+    """The whole line or nothing: what a full disk leaves of it is taken back."""
+    line = _line(row).encode()
+    try:
+        file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    except OSError as error:
+        raise JudgeError(f"{path} cannot be written: {error.strerror}") from None
+    try:
+        before = os.fstat(file).st_size
+        try:
+            why = None if os.write(file, line) == len(line) else "the disk is full"
+        except OSError as error:
+            why = error.strerror or "unknown error"
+        if why:
+            os.ftruncate(file, before)
+            raise JudgeError(f"{path} cannot take another line ({why}): make room, then run the command again")
+    finally:
+        os.close(file)

@@ -1,0 +1,176 @@
+"""What the trainers of TRL share here: arguments, the data of all processes, resume, and the model at the end."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
+from importlib.util import find_spec
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_json
+from judge_r1.training.checkpoints import PROCESSES, checkpoints, processes_of
+from judge_r1.training.data.data_order import by_length
+from judge_r1.training.distributed import is_main, process_count
+from judge_r1.training.export.export_checkpoint import partial_of, placed
+from judge_r1.training.export.model_card import write_card
+from judge_r1.training.export.weight_verification import prove
+from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
+from judge_r1.training.run_folder import Run
+from judge_r1.training.trl.lora import add_adapters, folded
+
+EXAMPLES, ADAPTERS = ".examples", ".adapters"
+"""In the run folder: where the first process leaves the examples for the others, and trained adapters until they are
+merged."""
+_HOUR = 3600
+"""Seconds that processes wait for each other: the first one makes the examples while the others wait."""
+
+
+def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
+    """What every TRL trainer of ours is told alike."""
+    import torch
+
+    on_gpu = torch.cuda.is_available()
+    if recipe.stage == "grpo" and (process_count() > 1 or (on_gpu and torch.cuda.device_count() > 1)):
+        raise JudgeError("this engine trains in one process on one GPU: set CUDA_VISIBLE_DEVICES=0, without torchrun")
+    return {
+        "use_cpu": not on_gpu,
+        "bf16": on_gpu,
+        "gradient_checkpointing": on_gpu,
+        "seed": recipe.seed,
+        "logging_steps": 1,
+        "logging_nan_inf_filter": False,
+        "save_steps": save_steps,
+        "save_total_limit": 2,
+        "report_to": [],
+        "disable_tqdm": True,
+        "dataloader_num_workers": 0,
+    }
+
+
+def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: Run) -> dict[str, Any]:
+    """What SFT and DPO are told alike. The examples come in the order of the data set: with sequential sampling the
+    processes take micro-batches in turn, so that one step holds the same examples however many processes there are."""
+    return common_arguments(recipe, save_steps=recipe.save_every) | {
+        "output_dir": str(run.checkpoints),
+        "num_train_epochs": 1,
+        "max_steps": part.max_steps,
+        "per_device_train_batch_size": part.micro_batch_size,
+        "gradient_accumulation_steps": accumulation(recipe.stage, part, process_count()),
+        "learning_rate": part.learning_rate,
+        "warmup_steps": part.warmup_ratio,
+        "lr_scheduler_type": "cosine",
+        "max_length": None,
+        "train_sampling_strategy": "sequential",
+        "ddp_timeout": _HOUR,
+        "ddp_find_unused_parameters": False,
+        "deepspeed": deepspeed_config(recipe),
+    }
+
+
+def accumulation(stage: str, part: SftConfig | DpoConfig, processes: int) -> int:
+    """Micro-batches that one process adds up for one step."""
+    together = part.micro_batch_size * processes
+    if part.batch_size % together:
+        raise JudgeError(
+            f"{stage}.batch_size {part.batch_size} does not divide into micro-batches of {part.micro_batch_size} on "
+            f"{processes} processes: set {stage}.micro_batch_size, or --processes, so that it is a multiple of both"
+        )
+    return part.batch_size // together
+
+
+def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
+    """The DeepSpeed configuration that the recipe names, as it ships beside this file."""
+    if recipe.deepspeed is None:
+        return None
+    if find_spec("deepspeed") is None:
+        raise JudgeError(
+            f"deepspeed: {recipe.deepspeed} needs the package deepspeed, which is not installed: "
+            "DS_BUILD_OPS=0 pip install 'judge-r1[deepspeed]'"
+        )
+    file = files("judge_r1.training") / "deepspeed" / f"{recipe.deepspeed}.json"
+    config: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return config
+
+
+def let_cpus_train(args: Any) -> None:
+    """What several processes on CPUs need besides. accelerate knows DeepSpeed on accelerators only, though it runs; and
+    it calls the processor `cpu:0`, to which torch loads no checkpoint (DeepSpeed loads its own)."""
+    import torch
+    from accelerate.utils import DistributedType
+
+    if args.use_cpu and args.deepspeed:
+        import deepspeed
+
+        args.distributed_state.distributed_type = DistributedType.DEEPSPEED
+        deepspeed.init_distributed("gloo")  # takes the group that is there; ZeRO-3 asks for it as the model is loaded
+    elif args.use_cpu:
+        vars(args)["_setup_devices"] = torch.device("cpu")  # what `args.device` gives
+
+
+def ordered(
+    args: Any, recipe: Recipe, part: SftConfig | DpoConfig, run: Run, make: Callable[[], Sequence[Mapping[str, Any]]]
+) -> Any:
+    """The examples of the whole run in the order in which they are trained on, as a data set.
+
+    `make` gives each example once, with its number of tokens under `length`. It runs in the first process; the others
+    read what that one writes. The last batch is filled up from the epoch that would follow, so that all are whole. The
+    data end where the run does: taken up at its last checkpoint, the trainer finds nothing more to train on.
+    """
+    from datasets import Dataset, load_from_disk
+
+    shared = run.folder / EXAMPLES
+    if args.world_size == 1:
+        data = Dataset.from_list(list(make()))
+    else:
+        if is_main():
+            shutil.rmtree(shared, ignore_errors=True)
+            Dataset.from_list(list(make())).save_to_disk(str(shared))
+        args.distributed_state.wait_for_everyone()
+        data = load_from_disk(str(shared))
+    wanted = -(-round(part.epochs * len(data)) // part.batch_size) * part.batch_size
+    last = part.max_steps * part.batch_size if part.max_steps > 0 else wanted
+    order = by_length(list(data["length"]), max(wanted, last), part.batch_size, recipe.seed)[:last]
+    return data.remove_columns("length").select(order)
+
+
+def resume(trainer: Any, run: Run, *, updates: int = 1) -> None:
+    """Train from the last whole checkpoint if there is one, with the logs cut back to it first; a step in them is
+    `updates` of the trainer's."""
+    from transformers import PrinterCallback
+
+    trainer.remove_callback(PrinterCallback)  # what it prints stands in metrics.jsonl, and in `judge-r1 watch`
+    same_processes(run)
+    found = checkpoints(run.checkpoints, updates)
+    run.cut_back(found[-1].step if found else 0)
+    trainer.train(resume_from_checkpoint=str(found[-1].folder) if found else None)
+
+
+def same_processes(run: Run) -> None:
+    """Errors: JudgeError where the run was begun by another number of processes: its checkpoints are of so many."""
+    begun = processes_of(run.checkpoints) or process_count()
+    if begun != process_count():
+        raise JudgeError(f"{run.folder} was begun by {begun} process(es): go on with --processes {begun}")
+    if is_main():
+        run.checkpoints.mkdir(exist_ok=True)
+        write_json(run.checkpoints / PROCESSES, {"processes": begun})
+
+
+def save_model(trainer: Any, run: Run, recipe: Recipe) -> None:
+    """Write `run.model` whole and proven: a folder of that name is a finished model, whatever was killed before.
+    Adapters are added to the weights that they were trained on."""
+    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # by all processes: ZeRO-3 gathers here
+    saved = run.folder / ADAPTERS if recipe.lora else partial_of(run.model)
+    if not is_main():
+        trainer.save_model(str(saved))  # takes part, and writes nothing
+        return
+    with placed(run.model) as partial:
+        trainer.save_model(str(saved))
+        weights = {name: tensor.cpu() for name, tensor in weights.items()}  # a GPU that holds the optimiser is full
+        if recipe.lora:
+            add_adapters(recipe, saved, partial)
+            weights = folded(weights, recipe.lora)
+        write_card(partial, recipe, None, run.folder / "metrics.jsonl")
+        prove(partial, weights)
+    for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
+        shutil.rmtree(left, ignore_errors=True)

@@ -1,0 +1,227 @@
+"""GRPO with search in the loop (Eq. 4), through TRL's `rollout_func` and our episode driver.
+
+The prompt column of TRL's dataset holds a pair id and nothing else: the episode builds the real prompt, so a prompt is
+never looked up by its text and TRL truncates nothing. Rewards are the trajectories' own, handed over as a field.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.principles import by_number
+from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.core.timing import Clock
+from judge_r1.episode.rollout import Player, check_prompts
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.base import Sampling
+from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
+from judge_r1.training.data.data_order import shuffled
+from judge_r1.training.metric_names import zero_variance
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.reward_rounding import outcome
+from judge_r1.training.run_folder import Run
+from judge_r1.training.trl.dynamic_sampling import REDRAWS, Reserve, alike
+from judge_r1.training.trl.lora import adapter_config
+from judge_r1.training.trl.objective import trl_objective
+
+Played = list[tuple[ReasoningPair, Trajectory]]
+
+
+class Plays(Protocol):
+    """Who plays a step's pairs: the policy (`Player`), or a record of what another run has played (`Recorded`)."""
+
+    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]: ...
+
+
+def train_grpo(recipe: Recipe, data: PairSet, run: Run, player: Plays | None = None) -> None:
+    """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one. The
+    policy plays the pairs, unless another `player` is given."""
+    from datasets import Dataset
+    from trl import GRPOConfig
+
+    from judge_r1.training.trl.common import common_arguments, resume, save_model
+    from judge_r1.training.trl.kl_clamp import CappedKlTrainer
+    from judge_r1.training.trl.metrics_callback import RunLog
+
+    config = recipe.grpo
+    if len(data.pairs) < config.pairs_per_step:
+        raise JudgeError(
+            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
+            f"grpo.pairs_per_step {config.pairs_per_step}"
+        )
+    model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
+    codec = Codec(tokenizer)
+    check_prompts(data, recipe.episode, codec, context_length(recipe.model))
+    rollouts = Rollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, player)
+    order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
+    episodes = config.pairs_per_step * config.group_size
+    args = GRPOConfig(
+        output_dir=str(run.checkpoints),
+        max_steps=config.steps * config.updates_per_step,
+        per_device_train_batch_size=config.micro_batch_size,
+        generation_batch_size=episodes,
+        gradient_accumulation_steps=episodes // config.micro_batch_size // config.updates_per_step,
+        num_generations=config.group_size,
+        learning_rate=config.learning_rate,
+        warmup_steps=config.warmup_steps * config.updates_per_step,
+        lr_scheduler_type="constant_with_warmup",
+        temperature=config.temperature,
+        shuffle_dataset=False,
+        mask_truncated_completions=False,
+        **trl_objective(recipe),
+        **common_arguments(recipe, save_steps=recipe.save_every * config.updates_per_step),
+    )
+    trainer = CappedKlTrainer(
+        model=model,
+        args=args,
+        reward_funcs=[rollouts.reward],
+        rollout_func=rollouts,
+        train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
+        processing_class=tokenizer,
+        callbacks=[RunLog(run, updates=config.updates_per_step, rollouts=rollouts.take)],
+        peft_config=adapter_config(recipe.lora),
+    )
+    resume(trainer, run, updates=config.updates_per_step)
+    save_model(trainer, run, recipe)
+
+
+def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
+    """The reward that came with each trajectory; None (infrastructure failure) takes it out of group and loss."""
+    return [None if value is None else outcome(value) for value in r]
+
+
+class Rollouts:
+    """TRL's rollout function: pair ids in, trajectories out, logged by domain and principle."""
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        data: PairSet,
+        run: Run,
+        codec: Codec,
+        eos: frozenset[int],
+        pad_id: int,
+        player: Plays | None = None,
+    ) -> None:
+        self.recipe, self.data, self.run = recipe, data, run
+        self.pairs = data.by_id()
+        self.codec, self.eos, self.pad_id = codec, eos, pad_id
+        self._player = player
+        self._played: Played = []
+        self._redraws: dict[str, float] = {}
+        self._clock = Clock()
+        self._handed_over = 0.0
+
+    def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
+        from judge_r1.models.lockstep import TransformersBackend
+
+        pairs = [self.pairs[pair_id] for pair_id in prompts]
+        check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
+        if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
+            policy = trainer.accelerator.unwrap_model(trainer.model)
+            backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=self.recipe.grpo.rollout_batch_size)
+            self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos, clock=self._clock)
+        step = trainer.state.global_step + 1  # the step that these episodes are for
+        seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
+        played = self._play(self._player, pairs, seed)
+        batch = played
+        if self.recipe.grpo.dynamic_sampling:
+            reserve = Reserve(self.data, prompts, self.recipe.seed, step)
+            batch, played, self._redraws = self._redraw(self._player, played, reserve, seed)
+        self._played += played
+        step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's: one batch of episodes
+        for pair, trajectory in batch[: self.recipe.grpo.traced_pairs * self.recipe.grpo.group_size]:
+            self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        self._handed_over = time.perf_counter()
+        return as_columns([trajectory for _, trajectory in batch])
+
+    def _play(self, player: Plays, pairs: Sequence[ReasoningPair], seed: int) -> Played:
+        trajectories = player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
+        return list(zip(pairs, trajectories, strict=True))
+
+    def _redraw(
+        self, player: Plays, played: Played, reserve: Reserve, seed: int
+    ) -> tuple[Played, Played, dict[str, float]]:
+        """The batch with other pairs in the place of groups that are alike, everything that was played for it, and
+        how many groups were replaced and how many are alike still."""
+        size = self.recipe.grpo.group_size
+        groups = [played[start : start + size] for start in range(0, len(played), size)]
+        everything, replaced = list(played), 0
+        for attempt in range(REDRAWS):
+            places = [i for i, group in enumerate(groups) if alike([trajectory for _, trajectory in group])]
+            others = reserve.draw(len(places))
+            if not others:
+                break
+            more = self._play(player, [pair for pair in others for _ in range(size)], (seed + attempt + 1) % 2**63)
+            everything += more
+            replaced += len(others)
+            for i, start in zip(places, range(0, len(more), size), strict=False):
+                groups[i] = more[start : start + size]
+        left = sum(alike([trajectory for _, trajectory in group]) for group in groups)
+        counts = {"rollout/groups_redrawn": float(replaced), "rollout/groups_alike": float(left)}
+        return [episode for group in groups for episode in group], everything, counts
+
+    def reward(self, *args: Any, **kwargs: Any) -> list[float | None]:
+        """As the function `reward`; TRL asks for it once it has its log-probabilities."""
+        self._clock.add("score", time.perf_counter() - self._handed_over)
+        return reward(*args, **kwargs)
+
+    def take(self) -> dict[str, float]:
+        """What there is to say of the episodes since the last call, and where their seconds went."""
+        played, self._played = self._played, []
+        size = self.recipe.grpo.group_size
+        groups = [[t for _, t in played[start : start + size]] for start in range(0, len(played), size)]
+        seconds = {f"time/{stage}": spent for stage, spent in self._clock.take().items()}
+        redraws, self._redraws = self._redraws, {}
+        return (breakdown(played) | zero_variance(groups) if played else {}) | redraws | seconds
+
+
+def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
+    """Trajectories as the columns TRL asks for. A failed search is no failure of the policy: its episode keeps no
+    token in the loss and no reward. TRL wants one id at least: an episode that was lost before its first repeats the
+    last of its prompt, outside the loss."""
+    columns: dict[str, list[Any]] = {name: [] for name in ("prompt_ids", "completion_ids", "logprobs", "env_mask", "r")}
+    for t in trajectories:
+        ids, logprobs = list(t.token_ids), list(t.logprobs)
+        if t.lost:
+            ids, logprobs = ids or [t.prompt_ids[-1]], logprobs or [0.0]
+        columns["prompt_ids"].append(list(t.prompt_ids))
+        columns["completion_ids"].append(ids)
+        columns["logprobs"].append(logprobs)
+        columns["env_mask"].append([0] * len(ids) if t.lost else list(t.loss_mask))
+        columns["r"].append(None if t.lost or t.reward is None else t.reward["r"])
+    return columns
+
+
+def check_groups(pair_ids: Sequence[str], size: int) -> None:
+    """Every group holds `size` episodes of one pair: advantages over mixed groups would be wrong without a sign."""
+    for start in range(0, len(pair_ids), size):
+        group = pair_ids[start : start + size]
+        if len(group) != size or len(set(group)) != 1:
+            raise RuntimeError(f"group at {start} is not {size} episodes of one pair: {group}")
+
+
+def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
+    """Means of every reward component and of accuracy, over all episodes and by domain and principle; the share of
+    episodes lost to infrastructure; the share of each way to end."""
+    groups: dict[str, list[float]] = defaultdict(list)
+    for reason in {trajectory.ended for _, trajectory in played}:
+        groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in played]
+    for pair, trajectory in played:
+        groups["infrastructure_failures"].append(float(trajectory.lost))
+        if trajectory.lost:
+            continue
+        parts = trajectory.reward or {}
+        for name, value in parts.items():
+            groups[f"reward/{name}"].append(value)
+        correct = float(parts["R1"] > 0)
+        groups["accuracy"].append(correct)
+        for key in [pair.domain, *(by_number(n).code for n in pair.violated)]:
+            for name, value in parts.items():
+                groups[f"reward/{name}/{key}"].append(value)
+            groups[f"accuracy/{key}"].append(correct)
+        groups["sampled_tokens"].append(float(sum(trajectory.loss_mask)))
+    return {f"rollout/{name}": sum(values) / len(values) for name, values in sorted(groups.items())}

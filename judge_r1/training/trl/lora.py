@@ -1,0 +1,58 @@
+"""LoRA: low-rank adapters on all linear layers (but the output layer), and the merge of trained ones."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.models.hub import load_tokenizer, resolve
+from judge_r1.training.recipe import LoraConfig, Recipe
+
+
+def adapter_config(config: LoraConfig | None) -> Any:
+    """What TRL's trainers take as `peft_config`; None: all weights are trained."""
+    if config is None:
+        return None
+    from peft import LoraConfig as PeftConfig
+
+    return PeftConfig(r=config.rank, lora_alpha=config.alpha, target_modules="all-linear", task_type="CAUSAL_LM")
+
+
+def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
+    """Write the model that a recipe starts from, with trained adapters added to its weights, in float32.
+
+    Errors: JudgeError if the folder has no adapters, or some of another scale than the recipe's.
+    """
+    import torch
+    from peft import PeftModel
+    from transformers import AutoModelForCausalLM
+    from transformers.integrations.deepspeed import unset_hf_deepspeed_config
+
+    file, wanted = adapters / "adapter_config.json", recipe.lora or LoraConfig()
+    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if (found.get("r"), found.get("lora_alpha")) != (wanted.rank, wanted.alpha):
+        raise JudgeError(
+            f"{adapters} holds adapters of rank {found.get('r')} and alpha {found.get('lora_alpha')}, "
+            f"and the recipe trains rank {wanted.rank} and alpha {wanted.alpha}"
+        )
+    unset_hf_deepspeed_config()  # or ZeRO-3 would shard the model as it is loaded
+    model = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype=torch.float32)
+    PeftModel.from_pretrained(model, str(adapters)).merge_and_unload().save_pretrained(out)
+    load_tokenizer(recipe.model).save_pretrained(out)
+
+
+def folded(weights: Mapping[str, Any], config: LoraConfig) -> dict[str, Any]:
+    """The weights, by their plain names, of a model whose adapters are among `weights`: W + (alpha / rank) B A for each
+    adapted layer (LoRA, equation 3 of Hu et al., 2021)."""
+    plain = {
+        name.removeprefix("base_model.model.").replace(".base_layer.", "."): tensor
+        for name, tensor in weights.items()
+        if "lora_" not in name
+    }
+    for name, a in weights.items():
+        if "lora_A" in name:
+            layer = name.partition(".lora_A")[0].removeprefix("base_model.model.") + ".weight"
+            b = weights[name.replace("lora_A", "lora_B")]
+            plain[layer] = plain[layer].float() + config.alpha / config.rank * b.float() @ a.float()
+    return plain

@@ -1,0 +1,45 @@
+"""A recipe's GRPO objective (Eq. 4 and its options) in the words of TRL's GRPOConfig.
+
+    recipe                    paper                                   TRL
+    clip_high                 DAPO, clip-higher                       epsilon_high
+    ratio: sequence           GSPO, Eq. 5 and 7                       importance_sampling_level
+    loss: token-mean          DAPO, Eq. 8                             loss_type dapo
+    loss: sequence-mean       GRPO (DeepSeekMath, Eq. 3), GSPO        loss_type grpo
+    loss: constant            Dr.GRPO, section 3.2                    loss_type dr_grpo, over max_completion_length
+    advantage_by_std: false   Dr.GRPO, section 3.2                    scale_rewards none
+    kl                        low-variance KL in the loss (Eq. 4)     beta, without use_bias_correction_kl
+
+TRL's own default multiplies the KL term by the importance ratio, which changes its gradient even where the ratio is 1;
+the paper's and verl's low-variance KL does not. verl's bound on the KL of one token is `judge_r1.training.trl.kl_clamp`.
+
+`judge_r1.training.verl.objective` says the same to verl; tests hold both to one formula.
+"""
+
+from typing import Any, Literal
+
+from judge_r1.training.recipe import Recipe
+
+_LOSS: dict[Literal["token-mean", "sequence-mean", "constant"], str] = {
+    "token-mean": "dapo",
+    "sequence-mean": "grpo",
+    "constant": "dr_grpo",
+}
+DUAL_CLIP = 3.0
+"""Where the advantage is negative, a token's ratio counts as this at most (dual-clip PPO): verl's default, which TRL
+leaves out unless it is asked for. Neither has it for the ratios of GSPO."""
+
+
+def trl_objective(recipe: Recipe) -> dict[str, Any]:
+    """Arguments of GRPOConfig; the constant of `loss: constant` is the longest episode that the budget allows."""
+    grpo = recipe.grpo
+    return {
+        "epsilon": grpo.clip,
+        "epsilon_high": grpo.clip_high,
+        "delta": DUAL_CLIP if grpo.ratio == "token" else None,
+        "importance_sampling_level": grpo.ratio,
+        "loss_type": _LOSS[grpo.loss],
+        "scale_rewards": "group" if grpo.advantage_by_std else "none",
+        "beta": grpo.kl,
+        "use_bias_correction_kl": False,
+        "max_completion_length": recipe.episode.spending.episode_tokens,
+    }

@@ -1,0 +1,170 @@
+"""A recipe as verl's configuration: every key of verl that we set stands in this file or in `objective`.
+
+Values that a recipe does not name stay verl's, but for three that TRL has otherwise and that would make one recipe two
+(weight decay, the order of the pairs, and a seed). The paper trains with verl too: group advantage by the standard
+deviation, low-variance KL in the loss, clipping on both sides, token mean.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.objective import Value, objective
+
+CPU_ROLLOUT = "judge_r1_cpu"
+"""The name of our rollout server for machines without an accelerator."""
+_FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
+
+
+def overrides(
+    recipe: Recipe,
+    *,
+    train_parquet: Path,
+    agent_loops: Path,
+    checkpoints: Path,
+    cpu: bool,
+    gpus: int = 1,
+    nodes: int = 1,
+    joins: Mapping[str, str] | None = None,
+) -> list[str]:
+    """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
+    accelerators of a machine (on a CPU: ranks), `nodes` the machines. `joins` is given where a Ray that runs already is
+    used: what its processes shall find in their environment. Errors: JudgeError where the batches do not divide."""
+    check_batches(recipe, gpus * nodes)
+    keys = objective(recipe) | _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
+    keys |= {
+        "data.train_files": str(train_parquet),
+        "data.val_files": str(train_parquet),
+        "trainer.default_local_dir": str(checkpoints),
+        "trainer.n_gpus_per_node": gpus,
+        "trainer.nnodes": nodes,
+    }
+    keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
+    if joins is not None:  # a Ray that runs has its processors, GPUs and memory, and its processes are not our children
+        keys |= {f"+ray_kwargs.ray_init.runtime_env.env_vars.{name}": value for name, value in joins.items()}
+    elif cpu:
+        keys |= _own_ray(gpus)
+    return [f"{key}={_text(value)}" for key, value in keys.items()]
+
+
+def check_batches(recipe: Recipe, gpus: int) -> None:
+    """Errors: JudgeError where the batches of a recipe do not divide among so many accelerators."""
+    grpo = recipe.grpo
+    pairs_per_update, rest = divmod(grpo.pairs_per_step, grpo.updates_per_step)
+    if rest:
+        raise JudgeError(
+            f"recipe {recipe.name}: grpo.pairs_per_step {grpo.pairs_per_step} must be a multiple of "
+            f"grpo.updates_per_step {grpo.updates_per_step} on verl, which updates by whole groups"
+        )
+    if pairs_per_update * grpo.group_size % gpus:
+        raise JudgeError(
+            f"recipe {recipe.name}: the {pairs_per_update * grpo.group_size} episodes of one update do not divide "
+            f"among {gpus} accelerators: change grpo.pairs_per_step or grpo.group_size"
+        )
+
+
+def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
+    grpo, actor, micro_batch = recipe.grpo, "actor_rollout_ref.actor", _micro_batch(recipe, gpus)
+    return {
+        "critic.enable": False,
+        "data.train_batch_size": grpo.pairs_per_step,
+        "data.max_prompt_length": recipe.episode.prompt_tokens,
+        "data.max_response_length": recipe.episode.spending.episode_tokens,
+        "data.filter_overlong_prompts": False,
+        "data.truncation": "error",
+        "data.shuffle": False,  # the file is in the order of the run
+        "data.dataloader_num_workers": 0,
+        "actor_rollout_ref.model.path": recipe.model,
+        "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.hide_trl",
+        f"{actor}.strategy": "fsdp2",
+        f"{actor}.ppo_mini_batch_size": grpo.pairs_per_step // grpo.updates_per_step,
+        f"{actor}.ppo_micro_batch_size_per_gpu": micro_batch,
+        f"{actor}.data_loader_seed": recipe.seed,
+        f"{actor}.optim.lr": grpo.learning_rate,
+        f"{actor}.optim.lr_warmup_steps": grpo.warmup_steps,
+        f"{actor}.optim.lr_warmup_steps_ratio": 0.0,  # what verl goes by where there are no steps
+        f"{actor}.optim.weight_decay": 0.0,
+        "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": micro_batch,
+        "trainer.project_name": "judge_r1",
+        "trainer.experiment_name": recipe.name,
+        "trainer.logger": ["console", "file"],
+        "trainer.total_training_steps": grpo.steps,
+        "trainer.total_epochs": grpo.steps,  # an epoch has one step at least: the steps end the run
+        "trainer.val_before_train": False,
+        "trainer.test_freq": -1,
+        "trainer.save_freq": recipe.save_every,
+        "trainer.max_actor_ckpt_to_keep": 2,
+        "trainer.resume_mode": "auto",
+    }
+
+
+def _micro_batch(recipe: Recipe, gpus: int) -> int:
+    """The recipe's micro-batch, or the next smaller one that divides a rank's episodes of an update: verl stops at a
+    micro-batch that is not full. Gradients are summed over them, so that only memory and speed depend on it."""
+    grpo = recipe.grpo
+    episodes = grpo.pairs_per_step // grpo.updates_per_step * grpo.group_size // gpus
+    return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
+
+
+def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
+    rollout = "actor_rollout_ref.rollout"
+    return {
+        f"{rollout}.n": recipe.grpo.group_size,
+        f"{rollout}.temperature": recipe.grpo.temperature,
+        f"{rollout}.top_p": 1.0,
+        f"{rollout}.top_k": -1,
+        f"{rollout}.seed": recipe.seed,
+        f"{rollout}.calculate_log_probs": True,
+        f"{rollout}.tensor_model_parallel_size": 1,
+        f"{rollout}.log_prob_micro_batch_size_per_gpu": _micro_batch(recipe, gpus),
+        f"{rollout}.agent.default_agent_loop": "judge_r1",
+        f"{rollout}.agent.agent_loop_config_path": str(agent_loops),
+        "reward.custom_reward_function.path": "pkg://judge_r1.training.verl.reward",
+        "reward.custom_reward_function.name": "compute_score",
+    }
+
+
+def _own_ray(ranks: int) -> dict[str, Value]:
+    """A Ray for this run alone, on a machine without accelerators."""
+    return {
+        "ray_kwargs.ray_init.num_cpus": 8 + 4 * ranks,  # places for actors, not cores
+        "+ray_kwargs.ray_init.num_gpus": ranks,
+        "+ray_kwargs.ray_init.include_dashboard": False,
+        "+ray_kwargs.ray_init.object_store_memory": 10**9,
+    }
+
+
+def _cpu(nodes: int) -> dict[str, Value]:
+    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
+    keys: dict[str, Value] = {
+        "trainer.device": "cpu",
+        "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
+        "reward.num_workers": 1,
+        "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.cpu.gloo",
+        "actor_rollout_ref.model.use_remove_padding": False,
+        "actor_rollout_ref.model.enable_gradient_checkpointing": False,
+        "+actor_rollout_ref.model.override_config.attn_implementation": "sdpa",
+        "actor_rollout_ref.actor.use_torch_compile": False,
+        "actor_rollout_ref.rollout.name": CPU_ROLLOUT,
+        "actor_rollout_ref.rollout.dtype": "float32",
+        "actor_rollout_ref.rollout.load_format": "auto",
+        "actor_rollout_ref.rollout.free_cache_engine": False,
+        "actor_rollout_ref.rollout.agent.num_workers": nodes,
+    }
+    for role in ("actor", "ref"):
+        engine = f"actor_rollout_ref.{role}.fsdp_config"
+        keys |= {f"{engine}.use_torch_compile": False, f"{engine}.model_dtype": "fp32", f"{engine}.dtype": "float32"}
+        keys |= {f"+{engine}.mixed_precision.{part}": "fp32" for part in _FP32}
+    return keys
+
+
+def _text(value: Value) -> str:
+    """A value in Hydra's grammar; text is quoted, so that paths may hold anything."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return f"[{','.join(_text(item) for item in value)}]"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "\\'") + "'"
+    return repr(value)

@@ -1,0 +1,114 @@
+"""Pairs as the parquet file that verl's RLHFDataset reads.
+
+A row names its pair and does not hold it: the agent loop looks the pair up in the data folder, so that a context is
+stored once and not once a pair. The messages in `prompt` are for people who read the file; what the model sees is
+built by the episode, from the pair.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.prompts import judge_prompt
+
+AGENT_NAME = "judge_r1"
+"""The name of our agent loop, in the rows and in the file that tells verl about it."""
+GROUP_ROWS = 256
+"""Rows that are held before they are written; with whole cases in their prompts, a few megabytes."""
+
+
+def schema() -> Any:
+    """The columns, with `extra_info.index` the row's number and `reward_model.ground_truth` the gold judgment."""
+    import pyarrow as pa
+
+    text = pa.string()
+    return pa.schema(
+        [
+            pa.field("data_source", text),
+            pa.field("prompt", pa.list_(pa.struct([("role", text), ("content", text)]))),
+            pa.field("ability", text),
+            pa.field("reward_model", pa.struct([("style", text), ("ground_truth", text)])),
+            pa.field(
+                "extra_info", pa.struct([("index", pa.int64()), ("pair_id", text), ("case_id", text), ("split", text)])
+            ),
+            pa.field("agent_name", text),
+        ]
+    )
+
+
+def parquet_row(
+    pair: ReasoningPair, case: Case, config: EpisodeConfig, *, index: int, split: str = "train"
+) -> dict[str, Any]:
+    """One pair as a row."""
+    prompt = judge_prompt(
+        pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
+    )
+    gold = pair.gold.model_dump_json(include={"comparison", "violated_principles"})
+    return {
+        "data_source": f"judge_r1/{pair.domain}",
+        "prompt": prompt.chat(),
+        "ability": "judge",
+        "reward_model": {"style": "rule", "ground_truth": gold},
+        "extra_info": {"index": index, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": split},
+        "agent_name": AGENT_NAME,
+    }
+
+
+class ParquetRows:
+    """A parquet file that grows by row groups and is put in place when its block ends; a block that raises leaves what
+    was there. The same rows give the same bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._partial = path, path.with_name(f".{path.name}.{os.getpid()}.partial")
+        self._rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> "ParquetRows":
+        import pyarrow.parquet as pq
+
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = pq.ParquetWriter(self._partial, schema())
+        except OSError as error:
+            raise self._unwritten(error) from error
+        return self
+
+    def write(self, row: dict[str, Any]) -> None:
+        """Append a row."""
+        self._rows.append(row)
+        if len(self._rows) == GROUP_ROWS:
+            self._flush()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            if kind is None and self._rows:
+                self._flush()
+            self._writer.close()
+            if kind is None:
+                self._partial.replace(self._path)
+        except OSError as error:
+            raise self._unwritten(error) from error
+        finally:
+            self._partial.unlink(missing_ok=True)
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        try:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=schema()))
+        except OSError as error:
+            raise self._unwritten(error) from error
+        self._rows.clear()
+
+    def _unwritten(self, error: OSError) -> JudgeError:
+        return JudgeError(f"{self._path} could not be written ({error.strerror}): nothing was changed there")
+
+
+def write_parquet(data: PairSet, path: Path, config: EpisodeConfig, *, split: str = "train") -> None:
+    """Write one row per pair, in order."""
+    with ParquetRows(path) as file:
+        for index, pair in enumerate(data.pairs):
+            file.write(parquet_row(pair, data.case_of(pair), config, index=index, split=split))

@@ -1,0 +1,138 @@
+"""LongJudgeBench beside its evaluation: what its files hold and what needs no judge (the table of
+docs/longjudgebench.md), our traces as the release's own lines of judge outputs, and accuracy by length.
+
+    python scripts/longjudgebench_tables.py baselines --path LongJudgeBench
+    python scripts/longjudgebench_tables.py lines --path LongJudgeBench --subset ma --traces runs/eval --row gpt --out ma.jsonl
+    python scripts/longjudgebench_tables.py lengths --path LongJudgeBench --subset ma --predictions ma.jsonl
+    python scripts/longjudgebench_tables.py prompts --path LongJudgeBench --subset ma:search --model bundled:smollm2-135m
+
+`lengths` counts cl100k tokens, by tiktoken: pip install tiktoken, which fetches that vocabulary at its first use.
+"""
+
+import argparse
+import sys
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+
+from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR, baseline_rows
+from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
+from judge_r1.benchmarks.longjudgebench.lengths import Count, fixed_bins
+from judge_r1.benchmarks.longjudgebench.loading import coverage, judgeable, read_queries
+from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.release_format import written
+from judge_r1.benchmarks.longjudgebench.requests import mode_of
+from judge_r1.benchmarks.longjudgebench.scope import Scope, scope_of
+from judge_r1.benchmarks.longjudgebench.subset import COLUMNS, Query
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import ItemOutcome
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.episode.prompts import question_prompt
+from judge_r1.evaluation.item_summary import item_row
+from judge_r1.evaluation.traces import read_traces
+from judge_r1.judges.request import Prompted
+from judge_r1.models.hub import load_tokenizer
+
+SHOWN = ("acc_half", "spearman", "kendall", "balanced", "inconsistent", "released")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    table = commands.add_parser("baselines", help="coverage and trivial baselines as Markdown")
+    lines = commands.add_parser("lines", help="traces of one row as the release's lines")
+    lengths = commands.add_parser("lengths", help="accuracy of a file of such lines, by length")
+    prompts = commands.add_parser("prompts", help="tokens of the prompts of a subset")
+    for command in (table, lines, lengths, prompts):
+        command.add_argument("--path", type=Path, required=True, help="a checkout of the benchmark")
+        command.add_argument("--subset", default=None, help="as of `judge-r1 eval`")
+    lines.add_argument("--traces", type=Path, required=True, help="the OUT of an evaluation")
+    lines.add_argument("--row", required=True)
+    lines.add_argument("--out", type=Path, required=True)
+    lengths.add_argument("--predictions", type=Path, required=True)
+    prompts.add_argument("--model", required=True, help="whose tokenizer counts")
+    given = parser.parse_args()
+    try:
+        scope = scope_of(given.subset)
+        queries = read_queries(given.path, scope)
+        if given.command == "lines":
+            mode = mode_of(queries[0], scope)
+            print(write_jsonl(given.out, written(read_traces(given.traces, given.row), queries, scope, mode)), "lines")
+        elif given.command == "prompts":
+            print_prompts(load(given.path, given.subset), given.model)
+        elif given.command == "lengths":
+            print_bins(queries, predictions(given.path, given.predictions, given.subset), cl100k())
+        else:
+            print_tables(queries, scope)
+    except JudgeError as error:
+        sys.exit(f"error: {error}")
+
+
+def print_tables(queries: Sequence[Query], scope: Scope) -> None:
+    """Rows over all of the ground truth where a rule needs no text, and over what is there where it does."""
+    print("| column | queries of the paper | with gold here | judged here | outputs of the paper | with text here |")
+    print("|---|---|---|---|---|---|")
+    for row in coverage(queries, scope):
+        print(f"| {row.column} | {row.paper} | {row.known} | {row.judged} | {row.paper_outputs} | {row.outputs} |")
+    print(f"\n| column | baseline | queries | accuracy [95 %] | {' | '.join(SHOWN)} |\n{'|---' * (4 + len(SHOWN))}|")
+    able = judgeable(queries, scope)
+    for column in COLUMNS:
+        known, there = ([query for query in part if query.column == column] for part in (queries, able))
+        rows = baseline_rows(known, scope)
+        for name, outcomes in rows.items():
+            print_row(column, name, outcomes, known)
+        for name, outcomes in baseline_rows(there, scope).items():
+            if name not in rows:
+                print_row(column, name, outcomes, there)
+
+
+def print_row(column: str, name: str, outcomes: Sequence[ItemOutcome], queries: Sequence[Query]) -> None:
+    row = item_row(name, outcomes, {}, Suite([]))
+    found = measures({query.item_id: query for query in queries}, outcomes)
+    cells = ["–" if found.get(key) is None else f"{found[key]:.4f}" for key in SHOWN]
+    low, high = row["ci95"]
+    count = len({outcome.item_id.partition(ANNOTATOR)[0] for outcome in outcomes})
+    print(f"| {column} | {name} | {count} | {row['accuracy']:.4f} [{low:.3f}, {high:.3f}] | {' | '.join(cells)} |")
+
+
+def print_bins(queries: Sequence[Query], outcomes: Sequence[ItemOutcome], count: Count) -> None:
+    by_item: Mapping[str, Query] = {query.item_id: query for query in queries}
+    print("| tokens | comparisons | accuracy |\n|---|---|---|")
+    for name, (accuracy, compared) in fixed_bins([(by_item[o.item_id], o) for o in outcomes], count).items():
+        print(f"| {name} | {compared} | {'–' if accuracy is None else f'{accuracy:.4f}'} |")
+
+
+def print_prompts(suite: Suite, model: str) -> None:
+    """Of each column: games, and the median and the longest prompt; with search, the compact one without its case."""
+    tokenizer = load_tokenizer(model)
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for ask in suite.asks():
+        question = ask.question
+        if isinstance(question, Prompted):
+            prompt = question.prompt
+        else:
+            prompt = question_prompt(question, context="none", searches=3, style="compact")
+        lengths[ask.item.group].append(sum(len(tokenizer.encode(message["content"])) for message in prompt.chat()))
+    for column, counts in lengths.items():
+        print(f"{column}: {len(counts)} games, median {median(counts):.0f}, longest {max(counts)} tokens")
+
+
+def cl100k() -> Count:
+    """The release's tokens. Errors: JudgeError where they cannot be counted."""
+    try:
+        import tiktoken
+
+        encoding = tiktoken.get_encoding("cl100k_base")
+    except ModuleNotFoundError:
+        raise JudgeError("lengths are in cl100k tokens, which tiktoken counts: pip install tiktoken") from None
+    except OSError as error:
+        raise JudgeError(
+            f"tiktoken cannot fetch cl100k_base ({error}): set TIKTOKEN_CACHE_DIR to a copy of it"
+        ) from None
+    return lambda text: len(encoding.encode(text, disallowed_special=()))
+
+
+if __name__ == "__main__":
+    main()

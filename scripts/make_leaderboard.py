@@ -1,0 +1,71 @@
+"""One leaderboard over many benchmarks: the demo's judge, a small pretrained model, and what needs no model.
+
+    judge-r1 demo && OMP_NUM_THREADS=1 python scripts/make_leaderboard.py --data DATA --demo runs/demo --items 30
+
+The table of docs/leaderboard.md comes from here. Of each benchmark `--items` are judged, the same for all, chosen
+by the hash of their ids; a judge none of whose prompts fit is left out. DATA holds the benchmarks' own folders. What is
+there is not done again.
+"""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BENCHMARKS, Suite
+from judge_r1.cli.evaluate import Evaluation
+from judge_r1.core.records import content_hash
+from judge_r1.judges.base import BadJudge, Making
+from judge_r1.judges.panel import make_row
+from judge_r1.models.base import Sampling
+
+SMALL = "likelihood:context=full,prompt_tokens=4000,budget.response_tokens=20@bundled:smollm2-135m"
+BASELINES = ("always-a", "longer", "overlap", "random")
+BATCH = 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    parser.add_argument("--out", type=Path, default=Path("runs/leaderboard"))
+    parser.add_argument("--items", type=int, default=40)
+    given = parser.parse_args()
+    judges = {
+        "tiny judge": f"agentic@{given.demo / 'grpo' / 'model'}",
+        "SmolLM2-135M": SMALL,
+        **{name: name for name in BASELINES},
+    }
+    for name, (benchmark, path, subset) in benchmarks(given.data, given.demo).items():
+        suite = chosen(BENCHMARKS.get(benchmark).load(path, subset), given.items)
+        evaluation = Evaluation(suite, given.out / name, resume=True, benchmark=name)
+        for row, spec in judges.items():
+            making = Making("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
+            try:
+                evaluation.play(partial(make_row, f"{row}={spec}", making))
+            except BadJudge as error:
+                print(f"{name}: {row} is left out: {error}")
+        evaluation.finish([(row, "random") for row in evaluation.names if row != "random"])
+
+
+def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]]:
+    """Name of the folder, benchmark, path, subset."""
+    return {
+        "mini": ("lrbench", demo / "data" / "test", None),
+        "llmbar": ("llmbar", data / "llmbar", None),
+        "judgebench": ("judgebench", data / "judgebench", None),
+        "pandalm": ("pandalm", data / "pandalm", None),
+        "hhh": ("hhh", data / "prometheus_eval", None),
+        "mtbench-llmbar": ("llmbar", data / "llmbar", "MT-Bench"),
+        "longjudge-ma": ("longjudgebench", data / "longjudgebench", "ma:search"),
+    }
+
+
+def chosen(suite: Suite, count: int) -> Suite:
+    """So many of the items, by the hash of their ids, in the order of the suite."""
+    kept = {item.item_id for item in sorted(suite.items, key=lambda item: content_hash(item.item_id))[:count]}
+    return replace(suite, items=[item for item in suite.items if item.item_id in kept])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""What one run has played, once more for another: the same episodes must make the same update on every engine."""
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from pathlib import Path
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.models.base import Sampling
+from judge_r1.training.run_folder import read_rows
+
+
+class Recorded:
+    """Plays nothing: gives out the episodes of a run's traces.jsonl, a step at each call. The run must have traced all
+    of them (`grpo.traced_pairs`)."""
+
+    def __init__(self, run: Path) -> None:
+        self.path, self._step = run / "traces.jsonl", 0
+        self._steps: dict[int, dict[str, deque[Trajectory]]] = defaultdict(lambda: defaultdict(deque))
+        for row in read_rows(self.path):
+            self._steps[row["step"]][row["pair_id"]].append(Trajectory.model_validate(row["trajectory"]))
+
+    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+        """The next step's episodes of these pairs, in the order they stand in. Errors: JudgeError where one is not
+        there, or one is left over."""
+        self._step += 1
+        step, found = self._steps[self._step], []
+        for pair in pairs:
+            if not step[pair.pair_id]:
+                raise JudgeError(
+                    f"{self.path} lacks episodes of pair {pair.pair_id} in step {self._step}: train that run with "
+                    "grpo.traced_pairs no smaller than grpo.pairs_per_step"
+                )
+            found.append(step[pair.pair_id].popleft())
+        if any(step.values()):
+            raise JudgeError(f"{self.path} has other episodes in step {self._step} than those of this run's pairs")
+        return found

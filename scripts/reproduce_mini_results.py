@@ -1,0 +1,79 @@
+"""The long run behind docs/results.md, on top of a finished demo: warm-up and GRPO on two more seeds, and the grid of
+context and search after SFT on careful rationales. About half an hour on two idle cores; goes on where it was stopped.
+
+    judge-r1 demo && python scripts/reproduce_mini_results.py --demo runs/demo
+"""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.cli.demo import RECIPES
+from judge_r1.cli.evaluate import Evaluation
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.evaluation.results import Outcome
+from judge_r1.evaluation.seeds import difference_over_seeds
+from judge_r1.models.base import Sampling
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.run_folder import read_rows
+
+GRID = {
+    "none, no search": "nosearch",
+    "none, search": "search",
+    "full, no search": "full",
+    "full, search": "fullsearch",
+}
+SEEDS = (0, 1, 2)
+STAGES = ("warmup", "grpo")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--demo", type=Path, default=Path("runs/demo"))
+    demo: Path = parser.parse_args().demo
+    test = load_pairs(demo / "data" / "test")
+    train = f"data.train={demo / 'data' / 'train'}"
+    evaluation = Evaluation(suite_of(test), demo / "grid", resume=True)
+
+    def add(row: str, recipe: str, folder: Path, *changes: str) -> None:
+        run_recipe(load_recipe(RECIPES / f"{recipe}.yaml", [train, *changes]), folder)
+        episode = load_recipe(folder / "recipe.yaml").episode
+        evaluation.add(row, str(folder / "model"), episode, Sampling(), len(test.pairs))
+
+    folders = {seed: {stage: demo / (f"{stage}-{seed}" if seed else stage) for stage in STAGES} for seed in SEEDS}
+    for seed, at in folders.items():
+        add(f"warm-up, seed {seed}", "warmup", at["warmup"], f"seed={seed}")
+        add(f"GRPO, seed {seed}", "grpo", at["grpo"], f"seed={seed}", f"model={at['warmup'] / 'model'}")
+    for row, name in GRID.items():
+        add(row, name, demo / name, "seed=0")
+    differences = [(f"GRPO, seed {seed}", f"warm-up, seed {seed}") for seed in SEEDS]
+    differences += [("none, search", "none, no search"), ("full, search", "full, no search")]
+    differences += [("GRPO, seed 0", "none, search")]
+    curves = {f"GRPO, seed {seed}": read_rows(at["grpo"] / "metrics.jsonl") for seed, at in folders.items()}
+    evaluation.finish(differences, curves)
+    gain = {"accuracy": _gain(evaluation, _correct), "label_f1": _gain(evaluation, _f1)}
+    write_json(demo / "grid" / "seeds.json", gain)
+    Console().print(f"GRPO minus warm-up, mean of {len(SEEDS)} seeds, paired on the same pairs: {gain}")
+
+
+def _correct(outcome: Outcome) -> float:
+    return float(outcome.correct)
+
+
+def _f1(outcome: Outcome) -> float:
+    return outcome.reward["F1"]
+
+
+def _gain(evaluation: Evaluation, measure: Callable[[Outcome], float]) -> dict[str, object]:
+    after, before = ([evaluation.outcomes[f"{row}, seed {seed}"] for seed in SEEDS] for row in ("GRPO", "warm-up"))
+    return asdict(difference_over_seeds(after, before, measure))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Pictures of the served judge's page for the docs: `python scripts/screenshot_serve.py SPEC TEST_DATA --out docs/img`.
+
+A pair of TEST_DATA (a built data folder, such as runs/demo/data/test) is judged by SPEC in both orders and shown in the
+light, in the dark and on a phone; so is an example as it is chosen. Needs playwright and an installed chromium.
+"""
+
+import argparse
+import os
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.records import Case, ReasoningPair
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+PATIENCE = 60_000
+"""Milliseconds for anything that the page is asked."""
+TRIED = 40
+"""Pairs that are tried until one is judged alike in both orders."""
+
+
+@contextmanager
+def serving(spec: str) -> Iterator[str]:
+    """The address of a server of this judge."""
+    import uvicorn
+
+    from judge_r1.serving.app import create_app
+    from judge_r1.serving.service import open_service
+
+    server = uvicorn.Server(uvicorn.Config(create_app(open_service(spec)), log_level="warning"))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
+        thread.start()
+        until = time.monotonic() + 60
+        while not server.started:
+            if time.monotonic() > until:
+                raise SystemExit("the server did not start within 60 s")
+            time.sleep(0.05)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:
+            server.should_exit = True
+            thread.join(30)
+
+
+@contextmanager
+def opened(browser: "Browser", url: str, size: tuple[int, int], *, dark: bool = False) -> Iterator["Page"]:
+    view = browser.new_page(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if dark else "light",
+        reduced_motion="reduce",
+    )
+    view.set_default_timeout(PATIENCE)
+    view.goto(url)
+    yield view
+    view.close()
+
+
+def fill(view: "Page", case: Case, pair: ReasoningPair) -> None:
+    view.get_by_label("Domain").fill(case.domain)
+    view.get_by_label("Case").fill(case.context)
+    view.get_by_label("Decision").fill(case.decision)
+    view.get_by_label("Reasoning A").fill(pair.reasoning_a)
+    view.get_by_label("Reasoning B").fill(pair.reasoning_b)
+
+
+def judge_both(view: "Page") -> bool:
+    """Judged in both orders: does it say the same, with evidence?"""
+    view.get_by_role("button", name="Judge", exact=True).click()
+    view.get_by_role("button", name="Swap the order and judge again").click()
+    view.locator("#agreement").wait_for()
+    return bool(view.locator("#agreement.agree").count() and view.locator("#case mark").count())
+
+
+def good_pair(view: "Page", pairs: Sequence[tuple[Case, ReasoningPair]]) -> tuple[Case, ReasoningPair]:
+    for case, pair in pairs[:TRIED]:
+        fill(view, case, pair)
+        if judge_both(view):
+            return case, pair
+    raise SystemExit(f"none of {min(TRIED, len(pairs))} pairs was judged alike in both orders with evidence")
+
+
+def draw(browser: "Browser", url: str, pairs: Sequence[tuple[Case, ReasoningPair]], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    with opened(browser, url, (1280, 940)) as view:
+        view.get_by_label("Example").select_option(index=1)
+        view.screenshot(path=out / "serve-pair.png")
+        case, pair = good_pair(view, pairs)
+        view.locator(".see").first.click()
+        view.locator("#result").evaluate("e => e.scrollIntoView()")
+        view.screenshot(path=out / "serve-verdict.png")
+        view.locator(".see").nth(1).click()
+        view.locator("#read").evaluate("e => e.scrollIntoView()")
+        view.screenshot(path=out / "serve-episode.png")
+    with opened(browser, url, (1280, 940), dark=True) as view:
+        fill(view, case, pair)
+        judge_both(view)
+        view.locator("#result").evaluate("e => e.scrollIntoView()")
+        view.screenshot(path=out / "serve-dark.png")
+    with opened(browser, url, (390, 844)) as view:
+        fill(view, case, pair)
+        judge_both(view)
+        view.locator("#result").evaluate("e => e.scrollIntoView()")
+        view.screenshot(path=out / "serve-phone.png")
+
+
+def pairs_of(folder: Path) -> list[tuple[Case, ReasoningPair]]:
+    """Pairs whose flaw contradicts the case, which is what a judge has to search for."""
+    cases = {case.case_id: case for case in read_jsonl(folder / "cases.jsonl", Case, unique="case_id")}
+    pairs = read_jsonl(folder / "pairs.jsonl", ReasoningPair, unique="pair_id")
+    return [(cases[pair.case_id], pair) for pair in pairs if pair.violated == (2,)]
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("spec")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--out", type=Path, default=Path("docs/img"))
+    given = parser.parse_args()
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with serving(given.spec) as url, sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+        draw(browser, url, pairs_of(given.data), given.out)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

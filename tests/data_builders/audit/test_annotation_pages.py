@@ -1,0 +1,240 @@
+"""The pages without a socket: blind, escaped, closed to others, and the same rounds as the module below them."""
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+from audit_factories import choose, toy_set
+from factories import make_case, make_pair
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.audit.annotation.annotations import AnswerLog
+from data_builders.audit.annotation.assignment import first_round
+from data_builders.audit.annotation.pages import HEADERS, Request, Response, Site
+from judge_r1.core.pair_set import PairSet
+
+DATA = toy_set()
+HOST = "127.0.0.1:8000"
+
+
+class Page(HTMLParser):
+    """What a test looks at: text of elements by id, values of fields, links, and all tags."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__()
+        self.ids: dict[str, str] = {}
+        self.fields: list[dict[str, str | None]] = []
+        self.tags: list[str] = []
+        self.links: list[str] = []
+        self.text = ""
+        self._open: list[tuple[str, str | None]] = []
+        self.feed(response.body.decode())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = dict(attrs)
+        self.tags.append(tag)
+        if tag in ("input", "textarea"):
+            self.fields.append(values)
+        if tag == "a":
+            self.links.append(values["href"] or "")
+        if tag not in ("input", "meta", "link"):
+            self._open.append((tag, values.get("id")))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+        for _, name in self._open:
+            if name:
+                self.ids[name] = self.ids.get(name, "") + data
+
+    def value(self, name: str) -> str:
+        return next(f["value"] or "" for f in self.fields if f.get("name") == name)
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with AnswerLog(tmp_path / "answers.jsonl") as log:
+        yield Site(DATA, log, "token")
+
+
+def get(site: Site, page: str, host: str = HOST) -> Response:
+    return site.respond(Request("GET", f"/token/{page}", host))
+
+
+def post(site: Site, origin: str | None = f"http://{HOST}", host: str = HOST, **fields: object) -> Response:
+    body = urlencode(fields, doseq=True).encode()
+    return site.respond(Request("POST", "/token/answer", host, origin, body))
+
+
+def answer(site: Site, choice: str, name: str = "Ana", round_: int = 1, **more: object) -> Response:
+    page = Page(get(site, f"pair?annotator={name}&round={round_}"))
+    return post(site, annotator=name, round=round_, key=page.value("key"), choice=choice, **more)
+
+
+def test_a_page_shows_the_case_and_both_reasonings_and_no_label(site: Site) -> None:
+    response = get(site, "pair?annotator=Ana")
+    page = Page(response)
+    pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
+    assert DATA.case_of(pair).context in page.ids["context"]
+    shown = [page.ids[f"reasoning-{name}"].split("\n")[2].strip() for name in "AB"]
+    assert sorted(shown) == sorted([pair.reasoning_a, pair.reasoning_b])
+    html = response.body.decode()
+    for secret in (pair.pair_id, "preferred", "violated", "operator", "flaw", "reference", "toy"):
+        assert secret not in html
+
+
+def test_both_sides_get_the_better_reasoning(site: Site) -> None:
+    order = first_round(DATA, [], "Ana").order
+    sides = []
+    for at, pair_id in enumerate(order, 1):
+        page = Page(get(site, f"pair?annotator=Ana&at={at}"))
+        sides.append(DATA.by_id()[pair_id].reference in page.ids["reasoning-A"])
+    assert 0 < sum(sides) < len(sides)
+
+
+def test_a_choice_is_kept_for_the_side_it_was_shown_on(site: Site) -> None:
+    pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
+    page = Page(get(site, "pair?annotator=Ana"))
+    better = "A" if pair.reference in page.ids["reasoning-A"] else "B"
+    response = answer(site, better, principle=[2, 4], note="line\r\ntwo")
+    assert response.status == 303
+    assert response.headers["Location"] == "/token/pair?annotator=Ana&round=1"
+    (kept,) = site.log.answers
+    assert kept.pair_id == pair.pair_id
+    assert kept.choice == pair.preferred
+    assert kept.principles == (2, 4)
+    assert kept.note == "line\ntwo"
+    assert (kept.shown_first == pair.preferred) == (better == "A")
+    again = Page(get(site, "pair?annotator=Ana&at=1"))
+    checked = {(f["name"], f["value"]) for f in again.fields if "checked" in f and f.get("name")}
+    assert checked == {("choice", better), ("principle", "2"), ("principle", "4")}
+    assert "Pair 2 of 12" in Page(get(site, "pair?annotator=Ana")).text
+
+
+def test_two_rounds_to_the_end(site: Site) -> None:
+    for n, pair in enumerate(DATA.pairs):
+        site.log.append(choose(pair, n > 2))
+    done = Page(get(site, "pair?annotator=Ana"))
+    assert "3 pairs are shown once more" in done.text
+    assert "pair?annotator=Ana&round=2" in done.links
+    for _ in range(3):
+        assert answer(site, "A", round_=2).status == 303
+    assert "You are done" in Page(get(site, "pair?annotator=Ana")).text
+    assert {a.pair_id for a in site.log.answers if a.round == 2} == {p.pair_id for p in DATA.pairs[:3]}
+    refused = post(site, annotator="Ana", round=1, key="x", choice="A")
+    assert refused.status == 409
+    assert "choices of the first one stand" in Page(refused).text
+    start = Page(get(site, ""))
+    assert "12 of 12, second round 3 of 3" in start.text
+
+
+def test_a_perfect_first_round_is_the_end(site: Site) -> None:
+    for pair in DATA.pairs:
+        site.log.append(choose(pair, True))
+    assert "You are done" in Page(get(site, "pair?annotator=Ana")).text
+
+
+def test_the_second_round_waits_for_the_first(site: Site) -> None:
+    assert "round 1" in Page(get(site, "pair?annotator=Ana&round=2")).text
+    assert post(site, annotator="Ana", round=2, key="x", choice="A").status == 409
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "sentence"),
+    [
+        ({"choice": "C"}, 400, "Choose A or B first."),
+        ({"choice": []}, 400, "Choose A or B first."),
+        ({"choice": ["A", "B"]}, 400, "one field choice"),
+        ({"key": "other"}, 409, "not in this round"),
+        ({"round": 3}, 400, "rounds 1 and 2"),
+        ({"annotator": " "}, 400, "A name has 1 to 40 characters"),
+        ({"annotator": "x" * 41}, 400, "A name has 1 to 40 characters"),
+        ({"note": "x" * 2001}, 400, "The answer was not kept: field note"),
+        ({"many": list(range(30))}, 400, "cannot be read"),
+    ],
+)
+def test_bad_answers_are_refused_with_a_sentence(
+    site: Site, fields: dict[str, object], status: int, sentence: str
+) -> None:
+    key = Page(get(site, "pair?annotator=Ana")).value("key")
+    response = post(site, **{"annotator": "Ana", "round": 1, "key": key, "choice": "A", **fields})
+    assert response.status == status
+    assert sentence in Page(response).text
+    assert not site.log.answers
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (Request("GET", "/", HOST), 404),
+        (Request("GET", "/Token/", HOST), 404),
+        (Request("GET", "/token/", "evil.example:8000"), 403),
+        (Request("GET", "/token/", ""), 403),
+        (Request("GET", "/token/", "[::"), 400),
+        (Request("GET", "/token/", "localhost"), 200),
+        (Request("GET", "/token/../answers.jsonl", HOST), 404),
+        (Request("GET", "/token/audit.css?x", HOST), 200),
+        (Request("GET", "/token/pair.html", HOST), 404),
+        (Request("GET", "/token/pair", HOST), 400),
+        (Request("GET", "/token/pair?annotator=Ana&at=0", HOST), 404),
+        (Request("GET", "/token/pair?annotator=Ana&at=13", HOST), 404),
+        (Request("GET", "/token/pair?annotator=%ff", HOST), 400),
+        (Request("GET", "/token/pair?annotator=\u00e9", HOST), 400),
+        (Request("GET", "//[/", HOST), 400),
+        (Request("POST", "/token/", HOST), 404),
+        (Request("POST", "/token/answer", HOST, "http://evil.example", b""), 403),
+        (Request("POST", "/token/answer", HOST, "null", b""), 403),
+        (Request("POST", "/token/answer", HOST, f"http://{HOST}", b"\xff\xfe"), 400),
+    ],
+)
+def test_only_its_own_pages_are_answered(site: Site, request_: Request, status: int) -> None:
+    assert site.respond(request_).status == status
+
+
+@given(text=st.text(min_size=1).filter(lambda t: t.strip()), name=st.text(min_size=1, max_size=40))
+def test_text_of_others_is_only_text(tmp_path_factory: pytest.TempPathFactory, text: str, name: str) -> None:
+    evil = f"{text}</div></section><script>alert(1)</script>&amp;<img src=x onerror=alert(1)>"
+    case = make_case(evil, decision=evil, reference=f"1. {evil}")
+    data = PairSet.of([case], [make_pair(case, f"2. {evil}")])
+    with AnswerLog(tmp_path_factory.mktemp("evil") / "answers.jsonl") as log:
+        site = Site(data, log, "token")
+        page = Page(get(site, f"pair?{urlencode({'annotator': name})}"))
+        if " ".join(name.split()).isprintable() and name.split():
+            assert page.tags.count("script") == 1  # our own file
+            assert "img" not in page.tags
+            assert "alert(1)" in page.ids["context"]
+            shown = page.ids["context"].replace("\r\n", "\n").replace("\r", "\n")
+            assert evil.replace("\r\n", "\n").replace("\r", "\n") in shown
+        else:
+            assert "A name has" in page.text
+
+
+def test_the_policy_allows_its_own_style_and_script_and_nothing_else(site: Site) -> None:
+    policy = dict(part.strip().split(" ", 1) for part in HEADERS["Content-Security-Policy"].split(";"))
+    assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
+    assert policy["script-src"] == policy["style-src"] == policy["form-action"] == "'self'"
+    site.log.append(choose(DATA.pairs[0], True))
+    for page in ("", "pair?annotator=Ana", "pair?annotator=Ana&at=99", "audit.css", "audit.js"):
+        html = get(site, page).body.decode()
+        assert not re.search(r"https?:|//cdn|<style|\sstyle=|\son\w+=|javascript:", html)
+    inline = re.findall(r"<script[^>]*>(.*?)</script>", get(site, "").body.decode(), re.S)
+    assert inline == [""]
+
+
+def test_every_field_has_a_label_and_every_pane_a_name(site: Site) -> None:
+    html = get(site, "pair?annotator=Ana").body.decode()
+    for field in Page(get(site, "pair?annotator=Ana")).fields:
+        if field.get("type") in ("radio", "checkbox"):
+            continue  # these stand inside of their labels
+        if field.get("type") != "hidden":
+            assert f'for="{field["id"]}"' in html
+    assert html.count("<label") == 2 + 2 + 6 + 2  # progress and note, A and B, principles, switches
+    assert html.count('tabindex="0" aria-labelledby') == 3
+    assert '<html lang="en">' in html

@@ -1,0 +1,108 @@
+"""The server over real sockets: headers, limits, kill -9, and a second one on the same answers."""
+
+import signal
+import socket
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+import pytest
+from audit_factories import toy_set
+from audit_server import served
+from test_annotation_pages import Page
+
+from data_builders.audit.annotation import server
+from data_builders.audit.annotation.annotations import BadAnswers, read_answers
+from data_builders.audit.annotation.pages import HEADERS, Response
+from data_builders.audit.annotation.server import LARGEST_BODY, AuditServer, open_audit
+from data_builders.build import write_pairs
+from judge_r1.core.errors import JudgeError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_pairs(toy_set(), tmp_path)
+    return tmp_path
+
+
+def fetch(url: str, fields: dict[str, str] | None = None) -> Response:
+    body = None if fields is None else urllib.parse.urlencode(fields).encode()
+    try:
+        with urllib.request.urlopen(url, body, timeout=20) as reply:
+            return Response(reply.status, reply.read(), headers=dict(reply.headers))
+    except urllib.error.HTTPError as error:
+        return Response(error.code, error.read(), headers=dict(error.headers))
+
+
+def choose_next(url: str, name: str) -> Response:
+    page = Page(fetch(f"{url}pair?annotator={name}"))
+    return fetch(f"{url}answer", {"annotator": name, "round": "1", "key": page.value("key"), "choice": "A"})
+
+
+def test_a_killed_audit_goes_on_where_it_stopped(folder: Path) -> None:
+    with served(folder) as (url, process):
+        for _ in range(3):
+            assert "Pair" in Page(choose_next(url, "Ana")).text
+        process.send_signal(signal.SIGKILL)
+        process.wait(timeout=20)
+    with (folder / "answers.jsonl").open("ab") as file:
+        file.write(b'{"schema": 1, "annot')
+    with served(folder) as (again, _):
+        assert again != url
+        assert "Pair 4 of 12" in Page(fetch(f"{again}pair?annotator=Ana")).text
+        choose_next(again, "Ana")
+    assert len(read_answers(folder / "answers.jsonl")) == 4
+
+
+def test_interrupting_says_what_is_kept(folder: Path) -> None:
+    with served(folder) as (url, process):
+        choose_next(url, "Ana")
+        process.send_signal(signal.SIGINT)
+        assert process.stdout is not None
+        assert f"1 answers in {folder / 'answers.jsonl'}" in process.stdout.read()
+        assert process.wait(timeout=20) == 0
+
+
+@pytest.fixture
+def audit(folder: Path) -> AuditServer:
+    with AuditServer(open_audit(toy_set(), folder / "answers.jsonl"), 0) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running
+        running.shutdown()
+
+
+def test_every_reply_has_the_headers(audit: AuditServer) -> None:
+    for page in ("", "pair?annotator=Ana", "audit.js", "nothing"):
+        reply = fetch(audit.url + page)
+        assert {name: reply.headers[name] for name in HEADERS} == HEADERS
+    assert fetch(f"{audit.url}audit.js").headers["Content-Type"] == "text/javascript; charset=utf-8"
+    assert fetch(audit.url.replace(audit.site.token, "guess")).status == 404
+
+
+def test_bodies_are_bounded_and_silent_clients_dropped(audit: AuditServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fetch(f"{audit.url}answer", {"note": "x" * LARGEST_BODY}).status == 413
+    monkeypatch.setattr(server._Handler, "timeout", 0.3)
+    with socket.create_connection(audit.server_address[:2], timeout=20) as silent:  # type: ignore[arg-type]
+        silent.sendall(b"POST / HTTP/1.0\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        assert silent.recv(1) == b""
+
+
+def test_many_annotators_at_once_lose_nothing(audit: AuditServer) -> None:
+    threads = [
+        threading.Thread(target=lambda name=f"p{n}": [choose_next(audit.url, name) for _ in range(5)]) for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    answers = read_answers(audit.site.log.path)
+    assert len({(a.annotator, a.pair_id) for a in answers}) == len(answers) == 20
+
+
+def test_one_audit_a_file_and_one_server_a_port(audit: AuditServer, tmp_path: Path) -> None:
+    with pytest.raises(BadAnswers, match="another audit"):
+        open_audit(toy_set(), audit.site.log.path)
+    with pytest.raises(JudgeError, match="name another with --port"):
+        AuditServer(open_audit(toy_set(), tmp_path / "other.jsonl"), audit.server_address[1])

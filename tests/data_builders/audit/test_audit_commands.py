@@ -1,0 +1,76 @@
+"""`audit` and `stats` as a user meets them."""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_cli import run
+
+from data_builders.audit.annotation.annotations import Answer, AnswerLog
+from data_builders.audit.annotation.assignment import first_side
+from judge_r1.core.pair_set import load_pairs
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    assert run("build", "mini", "--limit", "12", "--out", out).returncode == 0
+    return out
+
+
+def test_audit_of_a_folder_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> None:
+    done = run("audit", built)
+    assert done.returncode == 0, done.stderr
+    assert "Accuracy [95 %] without the case" in done.stdout
+    content = json.loads((built / "audit.json").read_text())
+    assert {finding["group"] for finding in content["findings"]} >= {"P1", "P2", "P4", "multi"}
+    assert f"{len(content['flagged'])} flagged" in done.stdout
+    again = run("audit", "--seed", "1", built, "--out", tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert json.loads((tmp_path / "audit.json").read_text())["seed"] == 1
+
+
+def test_audit_does_not_pass_what_it_did_not_probe(built: Path, tmp_path: Path) -> None:
+    lines = (built / "pairs.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "pairs.jsonl").write_text("".join(line for line in lines if json.loads(line)["violated"] != [4]))
+    (tmp_path / "cases.jsonl").write_bytes((built / "cases.jsonl").read_bytes())
+    done = run("audit", tmp_path)
+    assert "flagged; P4 not probed" in " ".join(done.stdout.split()), done.stderr
+
+
+def test_stats_prints_and_writes_numbers_and_figures(built: Path) -> None:
+    done = run("stats", built, "--tokenizer", "bundled:tiny")
+    assert done.returncode == 0, done.stderr
+    content = json.loads((built / "stats.json").read_text())
+    assert f"{content['overall']['prompt_tokens']['mean']:,.1f}" in done.stdout
+    assert "<svg" in (built / "stats.html").read_text()
+
+
+def test_report_and_export_of_answers(built: Path, tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    for command in (["report"], ["export", "--out", tmp_path / "out.csv"]):
+        empty = run("audit", *command, built, "--answers", path)
+        assert empty.returncode == 2
+        assert "holds no answers yet" in empty.stderr
+    with AnswerLog(path) as log:
+        for pair in load_pairs(built).pairs:
+            side = first_side(pair, "Ana", 1)
+            answer = {"annotator": "Ana", "round": 1, "pair_id": pair.pair_id, "choice": pair.preferred}
+            log.append(Answer.model_validate({**answer, "shown_first": side, "at": "2026-01-01T00:00:00+00:00"}))
+    shown = run("audit", "report", built, "--answers", path)
+    assert shown.returncode == 0, shown.stderr
+    assert "100.0 %" in shown.stdout
+    assert "1.000" in shown.stdout
+    done = run("audit", "export", built, "--answers", path, "--out", tmp_path / "out.csv")
+    assert done.returncode == 0, done.stderr
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == len(load_pairs(built).pairs) + 1
+
+
+@pytest.mark.parametrize("command", ["shortcuts", "serve", "report", "export"])
+def test_a_missing_folder_is_one_sentence(command: str, tmp_path: Path) -> None:
+    more = ["--out", tmp_path / "x.csv"] if command == "export" else []
+    done = run("audit", command, tmp_path / "none", *more)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: ")
+    assert "cases.jsonl cannot be read" in done.stderr
+    assert not list(tmp_path.iterdir())

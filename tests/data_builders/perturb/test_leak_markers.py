@@ -1,0 +1,46 @@
+"""Notes and emphasis give a flaw away; ordinary words about errors, principles and violations do not."""
+
+import pytest
+
+from data_builders.perturb.leak_markers import clue
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "the mass was 39 mm [flaw]",
+        "the mass was 39 mm (incorrect)",
+        "the mass was 39 mm (this violates Groundedness)",
+        "the mass was 39 mm (sic)",
+        "the **mass** was 39 mm",
+        "the *mass* was 39 mm",
+        "the <mark>mass</mark> was 39 mm",
+        "the mass was 39 mm. Clue: look at the scan",
+        "the mass was 39 mm, in breach of Factual Consistency",
+        "the mass was 39 mm, which breaks principle 2",
+        "{the mass was 39 mm}",
+        "Violated Principles: [2] the mass was 39 mm",
+        "the mass was 39 mm [inserted detail]",
+    ],
+)
+def test_traces(new: str) -> None:
+    assert clue("the mass was 36 mm", new) is not None
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        "there has been a violation of Article 8 of the Convention",
+        "the error was 3 mm (standard error 0.2), which is wrong by any measure",
+        "the [applicant] lost his case (see paragraph 3, original emphasis)",
+        "p < 0.05 and q > 0.1",
+        "the authors violated the principle of proportionality",
+        "a biased sample, and a mistake in the sums (n = 3)",
+    ],
+)
+def test_ordinary_words(new: str) -> None:
+    assert clue("the mass was 36 mm", new) is None
+
+
+def test_what_the_reference_has_is_no_trace() -> None:
+    assert clue("**Imaging:** a mass (sic) of 36 mm", "**Imaging:** a mass (sic) of 39 mm") is None

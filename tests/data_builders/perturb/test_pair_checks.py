@@ -1,0 +1,106 @@
+"""`check_pair` accepts what the engine makes and names what is wrong with anything else."""
+
+from collections import Counter
+
+import pytest
+from perturb_factories import CASES, MEDICAL, case_of
+
+from data_builders.perturb.pair_checks import check_pair, replaced
+from data_builders.perturb.rules.engine import perturb
+from data_builders.sources.mini import read
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+
+MM = MEDICAL.reference.index("36 mm")
+CONTEXT_MM = MEDICAL.context.index("36 mm")
+
+
+def pair_of(case: Case, old: str, new: str, principle: int, places: tuple[Span, ...] = ()) -> ReasoningPair:
+    start = case.reference.index(old)
+    flawed = case.reference[:start] + new + case.reference[start + len(old) :]
+    flaw = Flaw(principle=principle, operator="toy", span=Span(start=start, end=start + len(new)), context_spans=places)
+    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="toy", seed=0, flaws=(flaw,)), seed=0)
+
+
+PLACE = (Span(start=CONTEXT_MM, end=CONTEXT_MM + 5),)
+
+
+@pytest.mark.parametrize("case", [*CASES, *read(None, 4, 0, Counter())], ids=lambda case: case.domain + case.case_id)
+def test_engine_makes_valid_pairs_only(case: Case) -> None:
+    rule_set = "mini" if case.source.startswith("mini") else "text"
+    for pair in perturb(case, rule_set=rule_set, abstained=Counter()):
+        assert check_pair(case, pair) is None
+
+
+def test_a_contradicted_value_is_valid() -> None:
+    assert check_pair(MEDICAL, pair_of(MEDICAL, "36 mm", "39 mm", 2, PLACE)) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "principle", "places", "reason"),
+    [
+        ("36 mm", "39 mm", 2, (), "no place of the context"),
+        ("36 mm", "47 mm", 2, (Span(start=0, end=5),), "does not have the old value"),
+        ("36 mm", "39 mm", 2, (Span(start=0, end=9999),), "ends outside"),
+        ("36 mm", "36 mm mm", 2, PLACE, "no new value"),
+        ("fever, cough", "pain", 4, (), "the case has the invented detail"),
+        ("fever", "jaundice", 4, PLACE, "contradicts no place"),
+        ("2. **Imaging", "7. **Imaging", 1, (), "numbering"),
+        ("CT showed", "CT showed " + "very " * 60, 5, (), "times as long"),
+    ],
+)
+def test_what_is_wrong_is_named(old: str, new: str, principle: int, places: tuple[Span, ...], reason: str) -> None:
+    assert reason in str(check_pair(MEDICAL, pair_of(MEDICAL, old, new, principle, places)))
+
+
+def test_a_value_that_the_context_has_there_too_is_no_flaw() -> None:
+    case = case_of("medical", MEDICAL.context + " Later 39 mm.", MEDICAL.reference)
+    assert "the new value too" in str(check_pair(case, pair_of(case, "36 mm", "39 mm", 2, PLACE)))
+
+
+def test_an_invented_detail_is_valid() -> None:
+    assert check_pair(MEDICAL, pair_of(MEDICAL, "fever", "jaundice", 4)) is None
+
+
+def test_another_case_and_a_hidden_change_are_named() -> None:
+    pair = pair_of(MEDICAL, "fever", "jaundice", 4)
+    assert "not the case's reference" in str(check_pair(CASES[1], pair))
+    span = pair.origin.flaws[0].span
+    hidden = pair.flawed[: span.end] + pair.flawed[span.end :].replace("mass", "lump", 1)
+    moved = ReasoningPair.of(MEDICAL, hidden, variant=1, origin=pair.origin, seed=0)
+    assert "outside the spans" in str(check_pair(MEDICAL, moved))
+
+
+def test_replaced_gives_the_old_words_back() -> None:
+    for case in CASES:
+        for pair in perturb(case, abstained=Counter()):
+            olds = replaced(pair)
+            assert olds is not None
+            text, shift = pair.flawed, 0
+            for flaw, old in zip(pair.origin.flaws, olds, strict=True):
+                text = text[: flaw.span.start + shift] + old + text[flaw.span.end + shift :]
+                shift += len(old) - (flaw.span.end - flaw.span.start)
+            assert text == case.reference
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "principle", "places", "reason"),
+    [
+        ("36 mm", "39 mm", 2, (), None),
+        ("36 mm", "thirty-nine millimetres", 2, (), None),
+        ("36 mm", "39 mm", 2, (Span(start=0, end=9999),), "ends outside"),
+        ("fever, cough", "pain", 4, (), "the case has the invented detail"),
+        ("fever", "jaundice", 4, (), None),
+        ("36 mm", "39 mm (incorrect)", 2, (), "annotation"),
+        ("likely.", "Likely!", 1, (), "changes no word"),
+        ("2. **Imaging", "7. **Imaging", 1, (), "numbering"),
+    ],
+)
+def test_a_prompted_teacher_may_use_other_words(
+    old: str, new: str, principle: int, places: tuple[Span, ...], reason: str | None
+) -> None:
+    """Its flaws need no string match, but must hold in any wording."""
+    pair = pair_of(MEDICAL, old, new, principle, places)
+    origin = pair.origin.model_copy(update={"prompt_hash": "0123"})
+    pair = ReasoningPair.of(MEDICAL, pair.flawed, variant=1, origin=origin, seed=0)
+    found = check_pair(MEDICAL, pair)
+    assert (found is None) if reason is None else (reason in str(found))

@@ -1,0 +1,159 @@
+"""`judge-r1 rationales` as a user meets it: processes of their own, a real server, and training on the file."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import fake_rationale_teacher
+import pytest
+from factories import mini_pairs
+from fake_llm_server import Faults, Loopback, answer_batch
+from paths import RECIPES
+
+from data_builders.build import write_pairs
+from data_builders.rationales.store import stored_traces
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.yaml_config import BadRecipe
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.recipe import load_recipe
+
+KEY = "sk-planted-0123456789abcdef"
+
+FAULTS = Faults(rate=0.3, kinds=("rate_limit", "server_error", "truncated", "reset", "garbage"))
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("rationales")
+    write_pairs(mini_pairs(12), folder / "pairs")
+    (folder / "recipe.yaml").write_text(
+        f"extends: {RECIPES / 'mini' / 'warmup.yaml'}\nsft: {{rationales: null}}\nepisode:\n  budget:\n"
+        "    max_searches: 2\n    response_tokens: 160\n"
+    )
+    (folder / "prices.yaml").write_text("toy: {input: 1000, output: 1000}\n")
+    return folder
+
+
+def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[list[str], dict[str, str]]:
+    command = [sys.executable, "-m", "judge_r1.cli", "rationales", pairs / "pairs", "--teacher", spec]
+    command += ["--recipe", pairs / "recipe.yaml", "--count", "8", "--out", out, *more]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "JUDGE_R1_TEACHER_KEY": KEY}
+    return list(map(str, command)), environment
+
+
+def run(pairs: Path, spec: str, out: Path, *more: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    command, environment = arguments(pairs, spec, out, *more)
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, env={**environment, **variables})
+
+
+def test_help_has_an_example(pairs: Path) -> None:
+    shown = run(pairs, "x", pairs, "--help")
+    assert "judge-r1 rationales" in shown.stdout
+
+
+def test_a_file_of_rationales_that_training_reads(
+    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Loopback(fake_rationale_teacher.sloppy, faults=FAULTS, key=KEY) as server:
+        done = run(pairs, server.chat, tmp_path / "out")
+        assert done.returncode == 0, done.stderr
+        assert server.duplicates == 0
+        served = server.served.total()
+        again = run(pairs, server.chat, tmp_path / "again", "--cache", tmp_path / "out" / "answers.sqlite")
+        assert server.served.total() == served
+    assert "8 rationales of" in done.stdout
+    assert f"chat:toy: {served} calls" in done.stdout
+    assert f"0 calls, 0 tokens in and 0 out, {served} answers from the cache" in again.stdout
+    for name in ("traces.jsonl", "rationales.json"):
+        assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+    for file in tmp_path.rglob("*"):
+        assert file.is_dir() or KEY.encode() not in file.read_bytes()
+    assert KEY not in done.stdout + done.stderr
+
+    file, codec = tmp_path / "out" / "traces.jsonl", Codec(load_tokenizer("bundled:tiny"))
+    small = ["sft.traces=null", "sft.batch_size=8", "sft.micro_batch_size=8", "sft.max_steps=1"]
+    recipe = load_recipe(pairs / "recipe.yaml", [f"data.train={pairs / 'pairs'}", f"sft.traces_file={file}", *small])
+    data = load_pairs(pairs / "pairs")
+    read = list(stored_traces(file, data, recipe.episode, codec, wanted=None, rejected=Counter()))
+    assert [t.reward and t.reward["r"] for t in read] == [1.0] * 8
+    assert [t.searches for t in read] == [1] * 8
+    assert run_recipe(recipe, tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "traces.json").read_text()) == {"used": 8, "rejected": {}}
+    assert "wanted" not in capsys.readouterr().out
+
+
+def test_a_budget_stops_it_and_a_higher_one_goes_on(pairs: Path, tmp_path: Path) -> None:
+    def ask(budget: str) -> subprocess.CompletedProcess[str]:
+        options = ["--prices", pairs / "prices.yaml", "--budget", budget, "--concurrency", "2"]
+        return run(pairs, server.chat, tmp_path, *options)
+
+    with Loopback(fake_rationale_teacher.honest) as server:
+        stopped = ask("2")
+        assert stopped.returncode == 2
+        assert "the budget of $2.00 is spent" in stopped.stderr
+        assert "higher --budget" in stopped.stderr
+        assert not (tmp_path / "traces.jsonl").exists()
+        some = server.served.total()
+        assert 0 < some < 16
+        assert ask("1000").returncode == 0
+        assert server.served.total() == 16
+        assert server.duplicates == 0
+    assert len((tmp_path / "traces.jsonl").read_text().splitlines()) == 8
+
+
+def test_killed_it_is_run_again_and_nothing_is_asked_twice(pairs: Path, tmp_path: Path) -> None:
+    with Loopback(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
+        assert run(pairs, server.chat, tmp_path / "calm", "--concurrency", "2").returncode == 0
+        calm, calls = server.served.copy(), server.calls.total()
+    with Loopback(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
+        command, environment = arguments(pairs, server.chat, tmp_path / "killed", "--concurrency", "2")
+        for wanted in (3, 7):
+            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            while server.served.total() < wanted:
+                assert process.poll() is None
+                time.sleep(0.01)
+            process.kill()
+            process.wait(20)
+        assert subprocess.run(command, env=environment, timeout=240).returncode == 0
+        assert server.served.keys() == calm.keys()
+        assert server.duplicates <= 4  # two kills, two calls in flight at each
+        assert server.calls.total() <= calls + 4
+    for name in ("traces.jsonl", "rationales.json"):
+        assert (tmp_path / "calm" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+
+
+def test_round_by_round_through_batches(pairs: Path, tmp_path: Path) -> None:
+    spec, more = "anthropic:toy", list[Any]()
+    for number in range(1, 5):
+        requests = tmp_path / f"{number}.jsonl"
+        done = run(pairs, spec, tmp_path / "out", "--batch-export", requests, *more)
+        assert done.returncode == 0, done.stderr
+        if not requests.exists():
+            break
+        assert "8 asks are in" in done.stdout
+        answer_batch(fake_rationale_teacher.honest, requests, tmp_path / f"{number}-results.jsonl")
+        more = ["--batch-import", tmp_path / f"{number}-results.jsonl"]
+    assert number == 3  # one round for each turn, and one that finds nothing left to ask
+    assert "no ask is left" in done.stdout
+    assert len((tmp_path / "out" / "traces.jsonl").read_text().splitlines()) == 8
+
+
+def test_mistakes_are_one_sentence(pairs: Path, tmp_path: Path) -> None:
+    for spec, says in [
+        ("rules", "leave sft.traces_file out"),
+        ("gpt", "is no teacher that can be asked"),
+        ("anthropic:toy", "needs a key"),
+    ]:
+        done = run(pairs, spec, tmp_path, ANTHROPIC_API_KEY="")
+        assert done.returncode == 2
+        assert says in done.stderr
+        assert done.stderr.count("\n") == 1
+    with pytest.raises(BadRecipe, match="exclude each other"):
+        load_recipe(pairs / "recipe.yaml", ["sft.rationales=mini", "sft.traces_file=x"])

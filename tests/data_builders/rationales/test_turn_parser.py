@@ -1,0 +1,101 @@
+import json
+
+import pytest
+from factories import make_case, make_pair
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.rationales.turn_parser import Bad, Written, read_turn, thoughts_of
+from judge_r1.core.records import ReasoningPair
+
+PAIR = make_pair(make_case())
+GOLD = json.dumps({"comparison": PAIR.gold.comparison, "violated_principles": [2]})
+OTHER = json.dumps({"comparison": PAIR.gold.comparison, "violated_principles": [3]})
+THOUGHT = "<think>B has 35, which breaks 2, Factual Consistency.</think>"
+GOOD = f"{THOUGHT}<answer>{GOLD}</answer>"
+
+
+def read(text: str, pair: ReasoningPair = PAIR, **fields: object) -> Written | Bad:
+    return read_turn(text, pair, **{"may_search": True, "may_answer": True, **fields})  # type: ignore[arg-type]
+
+
+def test_good_turns() -> None:
+    assert read(GOOD) == Written(GOOD, None, False)
+    search = "<think>a</think>\n<think>b</think> <search> ana paid </search>"
+    assert read(f"\n{search}\n") == Written(search, "ana paid", False)
+    assert thoughts_of(search) == ["a", "b"]
+
+
+def test_what_follows_the_action_is_left_away_and_told() -> None:
+    assert read(GOOD + "<information>made up</information><answer>{}</answer>") == Written(GOOD, None, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "no action"),
+        (THOUGHT, "no action"),
+        (f"Sure! {GOOD}", "text outside the tags"),
+        (f"```\n{GOOD}\n```", "text outside the tags"),
+        (f"{THOUGHT} so {GOOD}", "text outside the tags"),
+        (f"<answer>{GOLD}</answer>", "no thought"),
+        (f"<think> </think><answer>{GOLD}</answer>", "no thought"),
+        (f"<think>a <information>x</information></think>{GOOD}", "a tag inside a tag"),
+        (f"<think>never closed<search>x</search>{GOOD}", "a tag inside a tag"),
+        ("<think>never closed<search>x</search>", "text outside the tags"),
+        ("<think>a</think><search> </search>", "empty search"),
+        (GOOD.replace("B has", "I was told that B has"), "giveaway"),
+        (GOOD.replace("B has 35", 'B has "thirty five and a half"'), "quotation of nothing shown"),
+        (f"{THOUGHT}<answer>{GOLD} </answer>".replace('"A', '"a'), "answer: bad_comparison"),
+        (f"{THOUGHT}<answer>it is A</answer>", "answer: no_json"),
+        (GOOD.replace("]}", '], "explanation": "x"}'), "answer: unknown_key"),
+        (f"{THOUGHT}<answer>{OTHER}</answer>", "another judgment"),
+        (GOOD.replace("Factual Consistency", "it"), "a principle is not named"),
+    ],
+)
+def test_bad_turns(text: str, reason: str) -> None:
+    bad = read(text, shown=["ana paid 34"])
+    assert isinstance(bad, Bad)
+    assert bad.reason == reason
+    assert bad.detail.endswith(".")
+    assert "\n" not in bad.detail
+
+
+def test_when_a_turn_may_search_or_answer() -> None:
+    bad = read("<think>a</think><search>b</search>", may_search=False)
+    assert isinstance(bad, Bad)
+    assert bad.reason == "search past the budget"
+    bad = read(GOOD, may_answer=False)
+    assert isinstance(bad, Bad)
+    assert bad.reason == "no search"
+
+
+def test_a_principle_may_have_been_named_in_an_earlier_turn() -> None:
+    text = f"<think>So it is.</think><answer>{GOLD}</answer>"
+    assert isinstance(read(text), Bad)
+    assert isinstance(read(text, thoughts=["This breaks factual consistency."]), Written)
+
+
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "ana paid 34. ben left",
+        "Ana  paid 34; Ben left.",
+        "paid 34 … ben left rome",
+        "ana paid 34 [later] ben",
+        "something short",
+        "ana paid 34 … and went",
+    ],
+)
+def test_quotations_of_what_was_shown_are_fine_however_they_are_set(quote: str) -> None:
+    assert isinstance(
+        read(GOOD.replace("B has", f"“{quote}”, B has"), shown=["x", "ana paid 34. ben left rome."]), Written
+    )
+
+
+@given(st.text(alphabet='<>/thinksearchanswer ab\n"', max_size=80))
+def test_whatever_comes_is_read_or_refused(text: str) -> None:
+    found = read(text)
+    if isinstance(found, Written):
+        assert found.text in text
+        assert found.text.endswith(("</search>", "</answer>"))

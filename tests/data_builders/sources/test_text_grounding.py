@@ -1,0 +1,56 @@
+"""Numbers, quotations and runs of words: what of a text stands in another."""
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.sources.text_grounding import missing_numbers, numbers, quotations, quoted_from, runs
+
+
+@given(st.decimals(min_value=0, max_value=10**9, places=3, allow_nan=False))
+def test_every_spelling_of_a_number_is_the_same_number(value: Decimal) -> None:
+    plain, grouped = f"{value:f}", f"{value:,f}"
+    (number,) = numbers(plain)
+    assert numbers(grouped) == [number]
+    assert Decimal(number) == value
+    assert numbers(grouped.replace(",", "{,}")) == [number]
+    assert numbers(grouped.replace(",", "\\,")) == [number]
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=6), st.lists(st.integers(0, 10**6), max_size=6))
+def test_missing_are_exactly_the_numbers_that_the_source_lacks(said: list[int], known: list[int]) -> None:
+    missing = missing_numbers(" and ".join(map(str, said)), " or ".join(map(str, known)))
+    assert missing == [str(n) for n in dict.fromkeys(said) if n not in known]
+
+
+@pytest.mark.parametrize(
+    ("text", "source", "missing"),
+    [
+        ("a gain of 12.5%", r"a gain of 12.50\% over", []),
+        ("a gain of 12.5%", "a gain of 12.46", ["12.5"]),
+        ("on 1,250 images", "on $1{,}250$ images", []),
+        ("refs 1 and 234", "refs [1,234]", []),
+        ("0.5 and .25", ".5, 0.250", []),
+        ("a 7B model, 3e-4", "the 7B model at 3e-4", []),
+        ("007 agents", "7 agents", []),
+        ("in 2024, 3 times, 3 times", "once", ["2024", "3"]),
+    ],
+)
+def test_numbers_as_papers_write_them(text: str, source: str, missing: list[str]) -> None:
+    assert missing_numbers(text, source) == missing
+
+
+def test_quotations_are_found_and_matched_by_their_words() -> None:
+    assert quotations('He "paid the rent" and “left  Rome”; it\'s "') == ["paid the rent", "left  Rome"]
+    facts = "On 3 May the applicant, Ana,\npaid the RENT."
+    assert quoted_from("applicant Ana paid the rent…", facts)
+    assert not quoted_from("the applicant paid", facts)
+    assert not quoted_from("pplicant Ana", facts)
+
+
+@given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=12), st.integers(1, 4))
+def test_runs_are_all_windows(said: list[str], length: int) -> None:
+    expected = {" ".join(said[i : i + length]) for i in range(len(said)) if i + length <= len(said)}
+    assert runs(", ".join(said), length) == expected

@@ -1,0 +1,98 @@
+import re
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.splits.near_duplicates import WORDS, jaccard, near_duplicates, shingles, signature, together
+
+TEXTS = st.lists(st.sampled_from(["ab", "bc", "cd", "de", "ef"]), max_size=30).map(" ".join)
+
+
+def runs(text: str) -> set[tuple[str, ...]]:
+    """The definition, written down again."""
+    words = re.findall(r"\w+", text.casefold())
+    size = min(WORDS, len(words))
+    return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)} if words else set()
+
+
+def words(count: int, seed: int) -> list[str]:
+    rng = Random(seed)
+    return [f"w{rng.randrange(5000)}" for _ in range(count)]
+
+
+def found(texts: list[str], threshold: float = 0.5) -> list[tuple[int, int, float]]:
+    return near_duplicates(texts, texts.__getitem__, threshold=threshold)
+
+
+@given(TEXTS, TEXTS)
+def test_jaccard_of_shingles_is_that_of_the_runs_of_words(one: str, other: str) -> None:
+    a, b = runs(one), runs(other)
+    assert len(shingles(one)) == len(a)
+    assert jaccard(shingles(one), shingles(other)) == (len(a & b) / len(a | b) if a | b else 0.0)
+
+
+def test_case_and_punctuation_do_not_count() -> None:
+    assert jaccard(shingles("The Court, on 3 May, held: no!"), shingles("the court on 3 may held no")) == 1.0
+
+
+def test_the_order_of_words_counts() -> None:
+    text = words(60, 0)
+    assert jaccard(shingles(" ".join(text)), shingles(" ".join(reversed(text)))) == 0.0
+
+
+def test_signatures_estimate_the_jaccard_index() -> None:
+    base = words(2000, 1)
+    for share in (0.2, 0.5, 0.8):
+        other = base[: int(2000 * share)] + words(2000 - int(2000 * share), 2)
+        one, two = shingles(" ".join(base)), shingles(" ".join(other))
+        assert abs((signature(one) == signature(two)).mean() - jaccard(one, two)) < 0.15
+
+
+def edited(text: list[str], every: int) -> str:
+    return " ".join(f"x{at}" if at % every == every - 1 else word for at, word in enumerate(text))
+
+
+def test_planted_copies_are_found_and_nothing_else() -> None:
+    """300 texts of 30 to 3,000 words; of ten of them a copy with a word changed here and there, three exact copies."""
+    texts = [words(30 + 30 * (at % 100), at) for at in range(300)]
+    plain = [" ".join(text) for text in texts]
+    copies = [edited(texts[at], 40) for at in range(20, 300, 28)] + [plain[7], plain[7], plain[90].upper()]
+    everything = plain + copies
+    expected = {
+        (i, j)
+        for i, j in [(20 + 28 * n, 300 + n) for n in range(10)] + [(7, 310), (7, 311), (90, 312)]
+        if jaccard(shingles(everything[i]), shingles(everything[j])) >= 0.5
+    }
+    assert len(expected) == 13
+    assert {(i, j) for i, j, _ in found(everything)} == expected
+    assert found(everything) == found(everything)
+
+
+def test_the_likeness_told_is_exact_and_the_threshold_holds() -> None:
+    base = words(400, 5)
+    texts = [" ".join(base), edited(base, 30), edited(base, 12)]
+    exact = [jaccard(shingles(texts[0]), shingles(text)) for text in texts[1:]]
+    assert exact[0] > 0.5 > exact[1] > 0
+    assert (0, 1, exact[0]) in found(texts)
+    assert all(likeness >= 0.5 for _, _, likeness in found(texts))
+    assert not found(texts[::2])
+
+
+def test_texts_without_words_are_like_nothing() -> None:
+    assert found(["", "...", "", "a b"]) == []
+
+
+def test_short_texts_are_compared_whole() -> None:
+    assert [(i, j) for i, j, _ in found(["so it is", "so it was", "So it is."])] == [(0, 2)]
+
+
+@given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=15))
+def test_together_joins_over_any_number_of_steps(count: int, edges: list[tuple[int, int]]) -> None:
+    edges = [(i, j) for i, j in edges if i < count and j < count]
+    sets = [{at} for at in range(count)]
+    for i, j in edges:
+        joined = sets[i] | sets[j]
+        for member in joined:
+            sets[member] = joined
+    assert together(count, [(i, j, 1.0) for i, j in edges]) == [min(sets[at]) for at in range(count)]

@@ -1,0 +1,231 @@
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from split_factories import copied, folder, long_case, mini_folder, pairs_of
+
+from data_builders.prompt_lengths import LengthAudit
+from data_builders.splits.index import SETS
+from data_builders.splits.policy import by_share, by_sizes, nominal
+from data_builders.splits.split import split, split_by_case
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import Case, ReasoningPair
+
+
+def label(pair: ReasoningPair) -> str:
+    return "multi" if pair.kind == "multi" else f"P{pair.violated[0]}"
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*.json*") if p.name != "timing.json"}
+
+
+def toy_folder(at: Path, cases: list[Case]) -> Path:
+    return folder(at, cases, [pair for case in cases for pair in pairs_of(case)])
+
+
+def test_sizes_are_nested_exact_and_apart_from_a_balanced_test_set(tmp_path: Path) -> None:
+    whole = load_pairs(mini_folder(tmp_path / "in", 120))
+    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([4, 10], 15, seed=0))
+    small, large, test = (load_pairs(tmp_path / "out" / name) for name in ("train_84", "train_210", "test"))
+    for part, size in ((small, 4), (large, 10)):
+        counts = Counter((pair.domain, label(pair)) for pair in part.pairs)
+        assert counts == {(domain, name): size for domain in ("academic", "legal", "medical") for name in SETS}
+    assert {p.pair_id for p in small.pairs} < {p.pair_id for p in large.pairs}
+    assert {p.pair_id for p in large.pairs} < {p.pair_id for p in whole.pairs}
+    assert len(test.cases) == len(test.pairs) == 45
+    assert not set(test.cases) & set(large.cases)
+    for domain in ("academic", "legal", "medical"):
+        own = [pair for pair in test.pairs if pair.domain == domain]
+        counts = Counter(map(label, own))
+        assert len(own) == 15
+        assert set(counts) == set(SETS)
+        assert max(counts.values()) - min(counts.values()) == 1
+        assert abs(2 * sum(pair.preferred == "A" for pair in own) - 15) == 1
+    every = Counter(map(label, test.pairs))
+    assert max(every.values()) - min(every.values()) == 1
+    assert report["parts"]["test"]["by_principle"] == Counter(f"P{n}" for pair in test.pairs for n in pair.violated)
+    assert report["parts"]["train_210"]["short"] == {}
+
+
+def test_the_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
+    mini_folder(tmp_path / "in", 60)
+    for name, seed in (("a", 0), ("b", 0), ("c", 1)):
+        split([tmp_path / "in"], tmp_path / name, by_sizes([2, 3], 5, seed))
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+    assert files(tmp_path / "a")["test/pairs.jsonl"] != files(tmp_path / "c")["test/pairs.jsonl"]
+
+
+def test_another_size_changes_nothing_in_the_others(tmp_path: Path) -> None:
+    mini_folder(tmp_path / "in", 60)
+    split([tmp_path / "in"], tmp_path / "a", by_sizes([2], 5, 0))
+    split([tmp_path / "in"], tmp_path / "b", by_sizes([7, 2, 4], 5, 0))
+    a, b = files(tmp_path / "a"), files(tmp_path / "b")
+    for name in ("train_42/pairs.jsonl", "train_42/cases.jsonl", "test/pairs.jsonl"):
+        assert a[name] == b[name]
+
+
+def test_sets_that_are_too_small_are_taken_whole_and_what_is_missing_is_told(tmp_path: Path) -> None:
+    cases = [long_case(n) for n in range(8)]
+    pairs = [pair for case in cases for pair in pairs_of(case) if pair.violated != (4,)]
+    folder(tmp_path / "in", cases, pairs)
+    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([5, 9], 2, 0))
+    assert report["parts"]["train_35"]["short"] == {"legal": {"P4": 5}}
+    missing = {name: 9 if name == "P4" else 3 for name in SETS}
+    assert report["parts"]["train_63"]["short"] == {"legal": missing}
+    assert report["parts"]["train_63"]["by_set"] == {"legal": {name: 9 - n for name, n in missing.items()}}
+    assert json.loads((tmp_path / "out" / "split.json").read_text()) == report
+
+
+def test_folders_of_several_domains_are_merged(tmp_path: Path) -> None:
+    mini, toy = mini_folder(tmp_path / "mini", 60), toy_folder(tmp_path / "toy", [long_case(n) for n in range(20)])
+    report = split([mini, toy], tmp_path / "out", by_sizes([3], 4, 0))
+    assert report["cases"] == 80
+    test = load_pairs(tmp_path / "out" / "test")
+    assert Counter(pair.domain for pair in test.pairs) == {"academic": 4, "legal": 4, "medical": 4}
+    assert {case.source for case in test.cases.values()} == {"mini", "toy"}
+
+
+def test_training_sets_are_named_after_their_nominal_size() -> None:
+    assert [nominal(n, 3) for n in (1000, 3000, 5000)] == ["21k", "63k", "105k"]
+    assert [nominal(1000, 1), nominal(4, 3)] == ["7k", "84"]
+
+
+@pytest.mark.parametrize("plan", [by_share(0.3, 0), by_sizes([2], 3, 0)])
+def test_cases_of_a_group_stay_together(tmp_path: Path, plan: Any) -> None:
+    cases = [long_case(n, group=f"g{n // 3}") for n in range(60)]
+    toy_folder(tmp_path / "in", cases)
+    split([tmp_path / "in"], tmp_path / "out", plan)
+    parts = {path.parent: load_pairs(path.parent) for path in (tmp_path / "out").glob("*/pairs.jsonl")}
+    groups = {path.name: {c.meta["group"] for c in part.cases.values()} for path, part in parts.items()}
+    test = groups.pop("test")
+    assert test
+    assert all(not test & others for others in groups.values())
+
+
+def near(tmp_path: Path) -> list[Case]:
+    """24 cases, six of them nearly alike in context or reasoning; alike over two steps, too."""
+    cases = [long_case(n) for n in range(18)]
+    cases += [
+        copied(cases[0], context=40),
+        copied(cases[1], reasoning=40, seed=1),
+        copied(cases[2], context=45, seed=2),
+    ]
+    cases += [
+        copied(cases[20], reasoning=40, seed=3),
+        copied(cases[3], context=10, seed=4),
+        copied(cases[4], reasoning=9, seed=5),
+    ]
+    toy_folder(tmp_path / "in", cases)
+    return cases
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("sizes", [None, [2]])
+def test_nearly_alike_cases_never_stand_on_two_sides(tmp_path: Path, seed: int, sizes: list[int] | None) -> None:
+    cases = near(tmp_path)
+    plan = by_sizes(sizes, 8, seed) if sizes else by_share(0.4, seed)
+    report = split([tmp_path / "in"], tmp_path / "out", plan)
+    test = set(load_pairs(tmp_path / "out" / "test").cases)
+    train = set(load_pairs(tmp_path / "out" / ("train_14" if sizes else "train")).cases)
+    alike = [{0, 18}, {1, 19}, {2, 20, 21}]
+    for numbers in alike:
+        ids = {cases[n].case_id for n in numbers}
+        assert not (ids & test and ids & train)
+    rows = [json.loads(line) for line in (tmp_path / "out" / "near_duplicates.jsonl").open()]
+    told = [{next(n for n, case in enumerate(cases) if case.case_id == i) for i in row["cases"]} for row in rows]
+    assert told == [{0, 18}, {1, 19}, {2, 20}, {20, 21}]
+    assert [[name for name in ("context", "reasoning") if row[name]] for row in rows] == [
+        ["context"],
+        ["reasoning"],
+        ["context"],
+        ["reasoning"],
+    ]
+    for row in rows:
+        sides = ["test" if i in test else "train" if i in train else None for i in row["cases"]]
+        assert row["sides"] == sides
+    assert report["near_duplicates"] == {"threshold": 0.5, "pairs": 4, "across": 0}
+
+
+def test_a_split_with_nearly_alike_cases_on_two_sides_can_be_refused(tmp_path: Path) -> None:
+    near(tmp_path)
+    with pytest.raises(
+        JudgeError, match=r"nearly alike cases stand on both sides of the split .* --near-duplicates group"
+    ):
+        split([tmp_path / "in"], tmp_path / "out", by_share(0.5, 0), near="fail")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["near_duplicates.jsonl"]
+    rows = [json.loads(line) for line in (tmp_path / "out" / "near_duplicates.jsonl").open()]
+    assert any(set(row["sides"]) == {"train", "test"} for row in rows)
+    toy_folder(tmp_path / "far", [long_case(n) for n in range(12)])
+    assert (
+        split([tmp_path / "far"], tmp_path / "far-out", by_share(0.5, 0), near="fail")["near_duplicates"]["pairs"] == 0
+    )
+
+
+class ByWords:
+    """Stands for a tokenizer: a token is a word of the reference."""
+
+    def __call__(self, pair: ReasoningPair, case: Case) -> int:
+        return len(case.reference.split())
+
+
+@pytest.mark.parametrize("leave_out", [False, True])
+def test_long_prompts_are_listed_and_left_out_only_if_asked(tmp_path: Path, leave_out: bool) -> None:
+    cases = [long_case(n, words=100 + 10 * n) for n in range(10)]
+    toy_folder(tmp_path / "in", cases)
+    audit = LengthAudit(ByWords(), limit=160)  # type: ignore[arg-type]
+    report = split([tmp_path / "in"], tmp_path / "out", by_sizes([5], 2, 0), audit=audit, leave_out=leave_out)
+    listed = [json.loads(line) for line in (tmp_path / "out" / "too_long.jsonl").open()]
+    assert {row["case_id"] for row in listed} == {case.case_id for case in cases[7:]}
+    assert len(listed) == 21
+    lengths = report["prompt_tokens"]
+    assert (lengths["limit"], lengths["over"], lengths["left_out"]) == (160, 21, 21 if leave_out else 0)
+    assert lengths["by_domain"]["legal"] == {
+        "pairs": 70, "min": 100, "median": 140, "p90": 180, "p99": 190, "max": 190, "over": 21,
+    }  # fmt: skip
+    kept = {pair.case_id for name in ("train_35", "test") for pair in load_pairs(tmp_path / "out" / name).pairs}
+    assert bool(kept & {case.case_id for case in cases[7:]}) != leave_out
+    assert report["pairs"] == (49 if leave_out else 70)
+
+
+def test_the_simple_form_puts_the_same_cases_aside_as_in_memory(tmp_path: Path) -> None:
+    data = load_pairs(mini_folder(tmp_path / "in", 30))
+    split([tmp_path / "in"], tmp_path / "out", by_share(0.2, 3))
+    for name, part in zip(("train", "test"), split_by_case(data, 0.2, 3), strict=True):
+        written = load_pairs(tmp_path / "out" / name)
+        assert (dict(written.cases), list(written.pairs)) == (dict(part.cases), list(part.pairs))
+
+
+def test_a_larger_share_holds_the_smaller_one(tmp_path: Path) -> None:
+    data = load_pairs(mini_folder(tmp_path, 30))
+    tests = [set(split_by_case(data, share, 0)[1].cases) for share in (0.1, 0.3, 0.6)]
+    assert tests[0] < tests[1] < tests[2]
+    train, test = split_by_case(data, 0.3, 0)
+    assert isinstance(train, PairSet)
+    assert {p.case_id for p in train.pairs}.isdisjoint(p.case_id for p in test.pairs)
+
+
+@pytest.mark.parametrize(
+    ("plan", "sentence"),
+    [
+        (lambda: by_sizes([2], 12, 0), "domain legal has 12 groups of cases: a test set of 12 would leave none"),
+        (lambda: by_sizes([0], 2, 0), "--sizes takes numbers of pairs"),
+        (lambda: by_sizes([], 2, 0), "--sizes takes numbers of pairs"),
+        (lambda: by_share(1.5, 0), "between 0 and 1"),
+    ],
+)
+def test_what_cannot_be_split_is_refused(tmp_path: Path, plan: Any, sentence: str) -> None:
+    toy_folder(tmp_path / "in", [long_case(n) for n in range(12)])
+    with pytest.raises(JudgeError, match=sentence):
+        split([tmp_path / "in"], tmp_path / "out", plan())
+    assert not (tmp_path / "out").exists()
+
+
+def test_parts_do_not_go_where_the_pairs_are(tmp_path: Path) -> None:
+    before = sorted(path.name for path in mini_folder(tmp_path, 6).iterdir())
+    with pytest.raises(JudgeError, match="give --out another folder for the parts"):
+        split([tmp_path], tmp_path / ".", by_share(0.5, 0))
+    assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -1,0 +1,171 @@
+"""Batches end to end: exported files, result files as the vendors write them, and the cache they fill."""
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from fake_llm_server import answer_batch
+from teacher_factories import Stub, ask_for, echo, run
+
+import data_builders.teachers.batch_api as batch_module
+from data_builders.teachers import Answer, Pending, TeacherError
+from data_builders.teachers.answer_cache import Cache, Tokens, ask_key
+from data_builders.teachers.anthropic import Anthropic
+from data_builders.teachers.batch_api import BatchExport, Imported, import_batch
+from data_builders.teachers.cached_teacher import CachedTeacher
+from data_builders.teachers.openai import Chat
+from data_builders.teachers.provider import Wire
+
+WIRES = [Chat("https://host/v1", "toy"), Anthropic("toy")]
+
+
+def export(wire: Wire, cache: Cache, path: Path, count: int = 20) -> tuple[list[Answer], BatchExport]:
+    """Ask `count` questions, each twice, and another one after every answer that is there."""
+
+    async def work(teacher: BatchExport) -> list[Answer]:
+        answers = []
+        for n in range(count):
+            for _ in range(2):
+                with suppress(Pending):
+                    first = await teacher.ask(ask_for(f"q{n}"))
+                    answers.append(await teacher.ask(ask_for(f"then: {first.text}", sample=1)))
+        return answers
+
+    with BatchExport(wire, cache, path) as teacher:
+        return run(work(teacher)), teacher
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_rounds_of_batches_end_where_live_asking_ends(wire: Wire, tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        for number in range(2):
+            requests, results = tmp_path / f"{number}.jsonl", tmp_path / f"{number}-results.jsonl"
+            answers, exported = export(wire, cache, requests)
+            assert not answers
+            assert exported.rows == 20
+            assert exported.files == [requests]
+            answer_batch(echo, requests, results, seed=number)
+            order = [[json.loads(line)["custom_id"] for line in f.open()] for f in (requests, results)]
+            assert order[0] != order[1]
+            assert sorted(order[0]) == sorted(order[1])
+            assert import_batch(wire, cache, results).kept == 20
+        answers, exported = export(wire, cache, tmp_path / "2.jsonl")
+        assert exported.rows == 0
+        assert not exported.files
+        assert not (tmp_path / "2.jsonl").exists()
+        assert [a.text for a in answers[::2]] == [echo("be brief", f"then: be brief: q{n} (0) é", 1) for n in range(20)]
+        stub = Stub()
+        stub.name = wire.name
+        assert run(CachedTeacher(stub, cache).ask(ask_for("q3"))).text == echo("be brief", "q3", 0)
+        assert not stub.calls  # what a batch answered is not asked live
+        assert cache.tokens(wire.name) == Tokens()  # nor counted as live
+        assert cache.tokens(wire.name, "batch").calls == 40
+
+
+@pytest.mark.parametrize("wire", WIRES)
+def test_failed_rows_are_counted_and_asked_again(wire: Wire, tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        export(wire, cache, tmp_path / "1.jsonl")
+        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl", failed=0.4)
+        found = import_batch(wire, cache, tmp_path / "r.jsonl")
+        assert 0 < found.failed["it broke"] < 20
+        assert found.kept + found.failed.total() == 20
+        assert import_batch(wire, cache, tmp_path / "r.jsonl") == Imported(0, found.kept, found.failed)
+        with BatchExport(wire, cache, tmp_path / "2.jsonl") as teacher:
+            for n in range(20):
+                with suppress(Pending):
+                    run(teacher.ask(ask_for(f"q{n}")))
+        assert (teacher.rows, teacher.again, teacher.reused) == (found.failed.total(), teacher.rows, found.kept)
+
+
+def test_an_unknown_custom_id_refuses_the_whole_file(tmp_path: Path) -> None:
+    wire = WIRES[0]
+    with Cache(tmp_path / "c.sqlite") as cache:
+        export(wire, cache, tmp_path / "1.jsonl", 3)
+        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
+        with (tmp_path / "r.jsonl").open("a") as results:
+            results.write('{"custom_id": "stranger", "response": null, "error": null}\n')
+        with pytest.raises(TeacherError, match=r"r\.jsonl, line 4: custom_id 'stranger'.*nothing was imported"):
+            import_batch(wire, cache, tmp_path / "r.jsonl")
+        assert cache.get(ask_key(wire.name, ask_for("q0"))) is None
+
+
+def test_results_for_another_model_are_refused(tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        export(WIRES[0], cache, tmp_path / "1.jsonl", 1)
+        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
+        with pytest.raises(TeacherError, match="in no batch of chat:other"):
+            import_batch(Chat("https://host/v1", "other"), cache, tmp_path / "r.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [("{", "line 1 is not JSON"), ("[]", "line 1 has no custom_id"), ('{"custom_id": 3}', "line 1 has no custom_id")],
+)
+def test_what_is_no_result_file_is_named(tmp_path: Path, line: str, says: str) -> None:
+    (tmp_path / "r.jsonl").write_text(line + "\n")
+    with Cache(tmp_path / "c.sqlite") as cache, pytest.raises(TeacherError, match=says):
+        import_batch(WIRES[0], cache, tmp_path / "r.jsonl")
+
+
+def test_results_of_the_other_vendor_are_named(tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        export(WIRES[0], cache, tmp_path / "1.jsonl", 1)
+        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
+        moved = json.loads((tmp_path / "r.jsonl").read_text())
+        export(WIRES[1], cache, tmp_path / "2.jsonl", 1)
+        moved["custom_id"] = json.loads((tmp_path / "2.jsonl").read_text())["custom_id"]
+        (tmp_path / "r.jsonl").write_text(json.dumps(moved))
+        with pytest.raises(TeacherError, match="line 1 is no result for anthropic:toy"):
+            import_batch(WIRES[1], cache, tmp_path / "r.jsonl")
+
+
+def test_a_large_export_is_split_at_the_vendors_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_module, "MAX_ROWS", 8)
+    with Cache(tmp_path / "c.sqlite") as cache:
+        _, exported = export(WIRES[0], cache, tmp_path / "b.jsonl")
+    assert [f.name for f in exported.files] == ["b.jsonl", "b-2.jsonl", "b-3.jsonl"]
+    assert [len(f.read_text().splitlines()) for f in exported.files] == [8, 8, 4]
+    monkeypatch.setattr(batch_module, "MAX_ROWS", 1_000)
+    monkeypatch.setattr(batch_module, "MAX_BYTES", 1_000)
+    with Cache(tmp_path / "d.sqlite") as cache:
+        _, exported = export(WIRES[0], cache, tmp_path / "d.jsonl")
+    assert len(exported.files) > 1
+    assert all(f.stat().st_size <= 1_000 for f in exported.files)
+
+
+def test_an_export_that_breaks_leaves_no_file(tmp_path: Path) -> None:
+    async def work() -> None:
+        with Cache(tmp_path / "c.sqlite") as cache, BatchExport(WIRES[0], cache, tmp_path / "b.jsonl") as teacher:
+            with pytest.raises(Pending, match="b\\.jsonl"):
+                await teacher.ask(ask_for("q"))
+            raise KeyError("the builder broke")
+
+    with pytest.raises(KeyError):
+        run(work())
+    assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
+
+
+def test_an_export_whose_keys_cannot_be_kept_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise TeacherError("the disk is full")
+
+    with Cache(tmp_path / "c.sqlite") as cache:
+        monkeypatch.setattr(cache, "mark_exported", full)
+        with pytest.raises(TeacherError, match="the disk is full"):
+            export(WIRES[0], cache, tmp_path / "b.jsonl")
+    assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
+
+
+def test_a_result_that_cannot_be_read_refuses_the_whole_file(tmp_path: Path) -> None:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        export(WIRES[0], cache, tmp_path / "1.jsonl", 3)
+        answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
+        lines = (tmp_path / "r.jsonl").read_text().splitlines()
+        torn = json.loads(lines[2])
+        del torn["response"]["body"]["usage"]
+        (tmp_path / "r.jsonl").write_text("\n".join([*lines[:2], json.dumps(torn)]))
+        with pytest.raises(TeacherError, match=r"line 3 is no result for chat:toy .*nothing was imported"):
+            import_batch(WIRES[0], cache, tmp_path / "r.jsonl")
+        assert cache.tokens("chat:toy", "batch") == Tokens()

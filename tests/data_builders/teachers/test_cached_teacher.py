@@ -1,0 +1,157 @@
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_llm_server import Faults, Loopback
+from teacher_factories import FAST, KEY, Stub, ask_for, echo, run
+
+from data_builders.teachers import Answer, BudgetSpent, TeacherError
+from data_builders.teachers.answer_cache import Cache
+from data_builders.teachers.budget import Price, Spending
+from data_builders.teachers.cached_teacher import CachedTeacher, Gate, open_teacher
+
+PRICES = {"echo": Price(input=1_000, output=0), "toy": Price(input=1_000, output=0)}
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Any:
+    with Cache(tmp_path / "c.sqlite") as cache:
+        yield cache
+
+
+def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
+    async def work(stub: Stub) -> list[Answer]:
+        teacher = CachedTeacher(stub, cache)
+        return [await teacher.ask(ask_for(f"q{n % 3}")) for n in range(9)]
+
+    first, second = Stub(), Stub()
+    answers = run(work(first))
+    assert first.calls == {"q0": 1, "q1": 1, "q2": 1}
+    assert run(work(second)) == answers
+    assert not second.calls
+
+
+def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
+    async def work(stub: Stub) -> list[Answer]:
+        teacher = CachedTeacher(stub, cache)
+        return await asyncio.gather(*(teacher.ask(ask_for("q")) for _ in range(20)))
+
+    stub = Stub(wait_s=0.05)
+    assert len(set(run(work(stub)))) == 1
+    assert stub.calls == {"q": 1}
+
+
+def test_a_call_goes_on_when_whoever_asked_first_gives_up(cache: Cache) -> None:
+    async def work(stub: Stub) -> Answer:
+        teacher = CachedTeacher(stub, cache)
+        first, second = (asyncio.create_task(teacher.ask(ask_for("q"))) for _ in range(2))
+        await asyncio.sleep(0.02)
+        first.cancel()
+        return await second
+
+    stub = Stub(wait_s=0.1)
+    assert run(work(stub)).text == "be brief: q (0) é"
+    assert stub.calls == {"q": 1}
+
+
+def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
+    async def work(stub: Stub) -> list[Any]:
+        teacher = CachedTeacher(stub, cache)
+        return await asyncio.gather(*(teacher.ask(ask_for("q")) for _ in range(3)), return_exceptions=True)
+
+    assert [str(error) for error in run(work(Stub(error=TeacherError("gone"))))] == ["gone"] * 3
+    assert run(work(Stub()))[0].text == "be brief: q (0) é"
+
+
+def test_the_gate_lets_so_many_through(cache: Cache) -> None:
+    async def work(stub: Stub) -> None:
+        teacher = CachedTeacher(stub, cache, Gate(Spending(), 3))
+        await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(20)))
+
+    stub = Stub(wait_s=0.01)
+    run(work(stub))
+    assert stub.peak == 3
+    assert stub.calls.total() == 20
+
+
+def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(cache: Cache) -> None:
+    async def work(stub: Stub, budget: float) -> list[Any]:
+        spending = Spending(PRICES, budget)
+        spending.open_account(stub.name, cache.tokens(stub.name))
+        teacher = CachedTeacher(stub, cache, Gate(spending, 4))
+        return await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(30)), return_exceptions=True)
+
+    stub = Stub(wait_s=0.01)  # a call costs one dollar
+    first = run(work(stub, 10.0))
+    answered = [a for a in first if isinstance(a, Answer)]
+    assert 10 <= len(answered) <= 13  # three more than the budget were in flight
+    assert stub.calls.total() == len(answered) == cache.tokens(stub.name).calls
+    errors = {str(error) for error in first if isinstance(error, BudgetSpent)}
+    assert len(answered) + sum(isinstance(error, BudgetSpent) for error in first) == 30
+    assert any("the budget of $10.00 is spent" in error and "higher --budget" in error for error in errors)
+    again = Stub(wait_s=0.01)
+    assert sum(isinstance(a, Answer) for a in run(work(again, 10.0))) == len(answered)
+    assert not again.calls  # the same budget buys nothing more
+    assert all(isinstance(a, Answer) for a in run(work(again, 31.0)))
+    assert again.calls.total() == 30 - len(answered)
+
+
+@pytest.mark.parametrize("kind", ["chat", "anthropic"])
+def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(server: Loopback, path: Path) -> tuple[list[Answer], Spending]:
+        spending = Spending()
+        with Cache(path) as cache:
+            spec = server.chat if kind == "chat" else server.anthropic
+            async with open_teacher(spec, cache, limits=FAST, spending=spending) as teacher:
+                asks = (ask_for(f"q{n % 40}", sample=n % 2) for n in range(80))
+                return await asyncio.gather(*(teacher.ask(ask) for ask in asks)), spending
+
+    kinds = ("rate_limit", "rate_limit_date", "server_error", "truncated", "reset", "garbage", "missing_field")
+    with Loopback(echo, key=KEY) as calm, Loopback(echo, faults=Faults(rate=0.5, kinds=kinds), key=KEY) as rough:
+        for server, name in [(calm, "calm"), (rough, "rough")]:
+            for variable, value in server.environment.items():
+                monkeypatch.setenv(variable, value)
+            answers, spending = run(work(server, tmp_path / name))
+            assert server.duplicates == 0
+            assert server.served.total() == 40
+            assert server.peak <= FAST.concurrency
+            assert spending.as_dict()[f"{kind}:toy"]["calls"] == 40
+            if server is calm:
+                expected = answers
+        assert answers == expected
+        assert rough.injected.total() > 10
+        run(work(rough, tmp_path / "rough"))  # and all of it again: from the cache
+        assert rough.served.total() == 40
+
+
+def test_leaving_early_brings_home_what_is_in_flight_and_starts_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def work(server: Loopback) -> int:
+        with Cache(tmp_path / "c.sqlite") as cache:
+            async with open_teacher(server.chat, cache, limits=replace(FAST, concurrency=3)) as teacher:
+                tasks = [asyncio.create_task(teacher.ask(ask_for(f"q{n}"))) for n in range(20)]
+                while server.in_flight < 3:
+                    await asyncio.sleep(0.01)
+                for task in tasks:
+                    task.cancel()
+            return cache.tokens("chat:toy").calls
+
+    with Loopback(echo, latency_s=0.5) as server:
+        kept = run(work(server))
+        assert kept == server.served.total() == server.calls.total()
+        assert 3 <= kept <= 6
+
+
+def test_a_price_is_missing_before_anything_is_asked(cache: Cache) -> None:
+    async def work() -> None:
+        spending = Spending({"tow": Price(input=1, output=1)}, 5.0)
+        async with open_teacher("chat:http://127.0.0.1:9/v1#toy", cache, spending=spending):
+            raise AssertionError("not reached")
+
+    with pytest.raises(TeacherError, match="no model 'toy'; did you mean 'tow'"):
+        run(work())

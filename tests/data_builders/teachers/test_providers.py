@@ -1,0 +1,114 @@
+"""What goes over the wire and comes back, for both vendors, without a network."""
+
+from typing import Any
+
+import pytest
+from fake_llm_server import Request, read_request, reply
+from hypothesis import given
+from hypothesis import strategies as st
+from teacher_factories import ask_for
+
+from data_builders.teachers import Ask
+from data_builders.teachers.anthropic import Anthropic
+from data_builders.teachers.openai import Chat
+from data_builders.teachers.provider import FailedRow, Wire
+
+LOCAL, OPENAI = Chat("http://host/v1", "m"), Chat("https://api.openai.com/v1", "m")
+ANTHROPIC = Anthropic("m")
+WIRES: list[tuple[Wire, str]] = [(LOCAL, "chat"), (OPENAI, "chat"), (ANTHROPIC, "anthropic")]
+ASKS = st.builds(
+    Ask,
+    system=st.text(max_size=20),
+    user=st.text(min_size=1, max_size=20),
+    max_tokens=st.integers(1, 10_000),
+    temperature=st.floats(0, 2),
+    sample=st.integers(0, 9),
+)
+
+
+@pytest.mark.parametrize(("wire", "kind"), WIRES)
+@given(ask=ASKS)
+def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Wire, kind: str, ask: Ask) -> None:
+    seen = read_request(kind, wire.body(ask))
+    assert (seen.system, seen.user, seen.sample) == (ask.system, ask.user, ask.sample)
+    assert (seen.max_tokens, seen.temperature, seen.model) == (ask.max_tokens, ask.temperature, "m")
+
+
+@pytest.mark.parametrize(("wire", "kind"), WIRES)
+@given(text=st.text(), cut=st.booleans())
+def test_text_tokens_and_an_early_end_are_read(wire: Wire, kind: str, text: str, cut: bool) -> None:
+    request = Request(kind, "m", "one two", "three", 0, 10, 1.0)
+    answer = wire.read(reply(request, text, cut=cut))
+    assert (answer.text, answer.finished, answer.model) == (text, not cut, "m-2026")
+    assert (answer.input_tokens, answer.output_tokens) == (3, len(text.split()))
+
+
+def test_openai_gets_the_names_its_newer_models_know_and_others_the_old_ones() -> None:
+    assert "max_tokens" in LOCAL.body(ask_for("q"))
+    assert LOCAL.body(ask_for("q", temperature=1))["temperature"] == 1
+    newer = OPENAI.body(ask_for("q", temperature=1))
+    assert "max_completion_tokens" in newer
+    assert not {"max_tokens", "temperature", "seed"} & newer.keys()
+
+
+def test_a_key_goes_to_its_own_vendor() -> None:
+    assert LOCAL.key_variables == ("JUDGE_R1_TEACHER_KEY",)
+    assert Chat("https://openai.com.evil.example/v1", "m").key_variables == ("JUDGE_R1_TEACHER_KEY",)
+    assert "OPENAI_API_KEY" in OPENAI.key_variables
+    assert LOCAL.headers(None) == {}
+
+
+def test_a_chat_answer_without_text_is_not_finished_but_a_refusal_is_text() -> None:
+    body = reply(Request("chat", "m", "", "q", 0, 10, 1.0), "x")
+    body["choices"][0]["message"]["content"] = None
+    assert (LOCAL.read(body).text, LOCAL.read(body).finished) == ("", False)
+    body["choices"][0]["message"]["refusal"] = "no"
+    assert (LOCAL.read(body).text, LOCAL.read(body).finished) == ("no", True)
+
+
+def test_cached_input_counts_and_thought_is_no_text() -> None:
+    body = reply(Request("anthropic", "m", "", "q", 0, 10, 1.0), "x")
+    body["content"].insert(0, {"type": "thinking", "thinking": "hm"})
+    body["usage"] |= {"cache_read_input_tokens": 10, "cache_creation_input_tokens": None}
+    assert (ANTHROPIC.read(body).text, ANTHROPIC.read(body).input_tokens) == ("x", 11)
+
+
+@pytest.mark.parametrize(("wire", "kind"), WIRES)
+@pytest.mark.parametrize("damage", ["usage", "content", "kind", "list"])
+def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Wire, kind: str, damage: str) -> None:
+    body: Any = reply(Request(kind, "m", "", "q", 0, 10, 1.0), "x")
+    if damage == "usage":
+        del body["usage"]
+    elif damage == "content":
+        body["choices" if kind == "chat" else "content"] = [{}]
+    elif damage == "kind":
+        field = "prompt_tokens" if kind == "chat" else "input_tokens"
+        body["usage"][field] = -1
+    else:
+        body = []
+    with pytest.raises((LookupError, TypeError, ValueError)):
+        wire.read(body)
+
+
+@pytest.mark.parametrize("wire", [LOCAL, ANTHROPIC])
+def test_a_batch_row_holds_the_ask_under_its_key(wire: Wire) -> None:
+    row = wire.batch_row("k", ask_for("q"))
+    assert row["custom_id"] == "k"
+    assert (row["body"] if wire is LOCAL else row["params"]) == wire.body(ask_for("q"))
+    if wire is LOCAL:
+        assert (row["method"], row["url"]) == ("POST", "/v1/chat/completions")
+
+
+@pytest.mark.parametrize(
+    ("wire", "row", "reason"),
+    [
+        (LOCAL, {"response": None, "error": {"message": "expired"}}, "expired"),
+        (LOCAL, {"response": {"status_code": 400, "body": {"error": {"message": "too long"}}}}, "400: too long"),
+        (ANTHROPIC, {"result": {"type": "expired"}}, "expired"),
+        (ANTHROPIC, {"result": {"type": "errored", "error": {"error": {"message": "bad"}}}}, "bad"),
+        (ANTHROPIC, {"result": {"type": "errored", "error": {"message": "bad"}}}, "bad"),
+    ],
+)
+def test_a_failed_row_says_why(wire: Wire, row: Any, reason: str) -> None:
+    with pytest.raises(FailedRow, match=reason):
+        wire.batch_result({"custom_id": "k", **row})

@@ -1,0 +1,194 @@
+"""`build` with a teacher as a user meets it: money, batches, Ctrl-C, and how it goes on."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import fake_llm_server
+import fake_teacher
+import pytest
+from fake_llm_server import Loopback, answer_batch
+
+from data_builders.pair_writer import Plan
+from data_builders.teachers import BudgetSpent, session
+from data_builders.teachers.answer_cache import Cache
+from data_builders.teachers.budget import Spending, load_prices
+from data_builders.teachers.session_work import Done, Terms
+from judge_r1.core.errors import JudgeError
+
+PLAN = Plan("mini", variants=3, limit=4)
+CLI = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "4", "--variants", "3"]
+
+
+def build(
+    server: Loopback,
+    out: Path,
+    cache: Path,
+    *,
+    budget: float | None = None,
+    prices: Path | None = None,
+    asks: Path | None = None,
+    results: Path | None = None,
+) -> Done[dict[str, Any]]:
+    spending = Spending(load_prices(prices) if prices else None, budget)
+    return session.build(PLAN, out, server.chat, None, Terms(cache, 2, asks, results), spending)
+
+
+def data(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in ("cases.jsonl", "pairs.jsonl", "build.json")}
+
+
+@pytest.fixture
+def server() -> Iterator[Loopback]:
+    with Loopback(fake_teacher.liar) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """What an unbroken build makes."""
+    out = tmp_path_factory.mktemp("calm")
+    with Loopback(fake_teacher.liar) as server:
+        done = build(server, out, out / "answers.sqlite")
+    assert done.result
+    assert "0 answers from the cache" in done.message
+    return data(out)
+
+
+def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+    prices, out, cache = tmp_path / "prices.yaml", tmp_path / "out", tmp_path / "answers.sqlite"
+    prices.write_text("toy: {input: 1000, output: 1000}")
+    with pytest.raises(BudgetSpent, match=r"^the budget of \$8\.00 is spent: .*higher --budget"):
+        build(server, out, cache, budget=8, prices=prices)
+    assert list(out.iterdir()) == []
+    before = server.served.total()
+    assert 0 < before < 20
+    done = build(server, out, cache, budget=1000, prices=prices)
+    assert data(out) == calm
+    assert server.duplicates == 0
+    assert f"{before} answers from the cache" in done.message
+
+
+def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+    out, cache, asked = tmp_path / "out", tmp_path / "answers.sqlite", 0
+    done = Done[dict[str, Any]](None, "")
+    results: Path | None = None
+    while done.result is None:
+        asks = tmp_path / f"asks-{asked}.jsonl"
+        done = build(server, out, cache, asks=asks, results=results)
+        if done.result is None:
+            assert not (out / "pairs.jsonl").exists()
+            assert "--batch-import RESULTS" in done.message
+            results = tmp_path / f"results-{asked}.jsonl"
+            answer_batch(fake_teacher.liar, asks, results, seed=asked)
+            asked += len(asks.read_text().splitlines())
+    assert "no ask is left" in done.message
+    assert not asks.exists()
+    assert data(out) == calm
+    assert server.calls.total() == 0
+    with Cache(cache) as kept:
+        assert kept.tokens("chat:toy", "batch").calls == asked
+
+
+def test_failed_rows_of_a_batch_are_asked_for_again(tmp_path: Path, server: Loopback) -> None:
+    out, cache = tmp_path / "out", tmp_path / "answers.sqlite"
+    asks, results, again = (tmp_path / name for name in ("asks.jsonl", "results.jsonl", "again.jsonl"))
+    build(server, out, cache, asks=asks)
+    answer_batch(fake_teacher.liar, asks, results, failed=1.0)
+    done = build(server, out, cache, asks=again, results=results)
+    count = len(asks.read_text().splitlines())
+    assert f"0 answers taken in, 0 known already; {count} failed" in done.message
+    assert again.read_bytes() == asks.read_bytes()
+
+
+def test_a_second_build_into_the_same_folder_asks_nothing(
+    tmp_path: Path, server: Loopback, calm: dict[str, bytes]
+) -> None:
+    out = tmp_path / "out"
+    server.latency_s = 0.3
+    command = [*CLI, "--teacher", server.chat, "--out", str(out)]
+    environment = {**os.environ, **server.environment}
+    first = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=environment)
+    deadline = time.monotonic() + 60
+    while server.served.total() < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    second = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
+    assert second.returncode == 2
+    assert second.stderr == f"error: another process is writing to {out}: wait for its end, or give another --out\n"
+    server.latency_s = 0
+    assert first.wait(60) == 0
+    assert data(out) == calm
+    assert server.duplicates == 0
+
+
+def test_a_teacher_that_refuses_everything_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(wire: str, body: Any) -> None:
+        raise ValueError(f"{body['model']} takes no temperature")
+
+    monkeypatch.setattr(fake_llm_server, "read_request", refuse)
+    said = (
+        r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 asks refused, the first one so: 127\.0\.0\.1 "
+        r"refuses an ask \(status 400: .*toy takes no temperature"
+    )
+    with Loopback(fake_teacher.honest) as server, pytest.raises(JudgeError, match=said):
+        build(server, tmp_path / "out", tmp_path / "answers.sqlite")
+
+
+def test_ctrl_c_waits_for_calls_in_flight_and_says_how_to_go_on(
+    tmp_path: Path, server: Loopback, calm: dict[str, bytes]
+) -> None:
+    out, cache = tmp_path / "out", tmp_path / "out" / "answers.sqlite"
+    server.latency_s = 0.3
+    command = [*CLI, "--teacher", server.chat, "--out", str(out)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **server.environment})
+    deadline = time.monotonic() + 60
+    while server.served.total() < 5 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    kept = f"every answer that came is kept in {cache}"
+    assert said == f"error: stopped: {kept}; run the same command again to go on\n"
+    assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
+    server.latency_s = 0
+    build(server, out, cache)
+    assert data(out) == calm
+    assert server.duplicates == 0, "calls in flight came home before the end"
+
+
+def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+    second = server.chat.replace("#toy", "#second")
+    command = [*CLI, "--teacher", server.chat, "--verify", second, "--out", str(tmp_path)]
+    environment = {**os.environ, **server.environment, "COLUMNS": "200"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=True)
+    assert re.search(r"84 variants wanted, \d+ rejections", done.stdout)
+    assert re.search(r"the numbering differs [│ \d]+\n", done.stdout)
+    assert re.search(r"all +│ \d+ +│ [\d.]+% +│ [\d.]+% +│ \d+", done.stdout)
+    assert "chat:second" in done.stdout
+    assert data(tmp_path)["pairs.jsonl"] == calm["pairs.jsonl"]
+    assert (tmp_path / "opinions.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--budget", "3"], "go with a --teacher that is asked"),
+        (["--teacher", "oracle"], "is no teacher that can be asked"),
+        (["--teacher", "anthropic:x"], "needs a key"),
+        (["--teacher", "chat:http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
+        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "asks one teacher"),
+    ],
+)
+def test_a_mistake_is_one_sentence(tmp_path: Path, more: list[str], said: str) -> None:
+    command = [*CLI, "--out", str(tmp_path / "out"), *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
+    assert "run the same command again" not in done.stderr
+    assert not (tmp_path / "out" / "answers.sqlite").exists()

@@ -1,0 +1,59 @@
+"""The first signal lets a run come to a clean end; the second one does not wait."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from data_builders.graceful_shutdown import Stopped, run_stoppable
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_cancels_and_lets_it_finish(number: signal.Signals) -> None:
+    events: list[str] = []
+
+    async def main() -> None:
+        os.kill(os.getpid(), number)
+        try:
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(0.05)
+            events.append("calls in flight came home")
+
+    with pytest.raises(Stopped, match="stopped: run it again"):
+        run_stoppable(main(), "run it again")
+    assert events == ["calls in flight came home"]
+
+
+def test_a_second_signal_does_not_wait() -> None:
+    program = """
+import asyncio, os, signal
+from data_builders.graceful_shutdown import run_stoppable
+async def main():
+    os.kill(os.getpid(), signal.SIGINT)
+    try:
+        await asyncio.sleep(60)
+    finally:
+        asyncio.get_running_loop().call_later(0.1, os.kill, os.getpid(), signal.SIGINT)
+        await asyncio.sleep(60)
+run_stoppable(main(), "x")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=40, check=False)
+    assert done.returncode not in (0, None)
+    assert "KeyboardInterrupt" in done.stderr
+
+
+def test_without_a_signal_results_and_errors_come_through() -> None:
+    async def fine() -> int:
+        return 7
+
+    async def cancelled() -> None:
+        raise asyncio.CancelledError
+
+    assert run_stoppable(fine(), "x") == 7
+    with pytest.raises(asyncio.CancelledError):
+        run_stoppable(cancelled(), "x")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -1,0 +1,95 @@
+"""A verifier's opinion: read strictly, compared with the label, counted by principle."""
+
+import asyncio
+
+import pytest
+from factories import make_case, make_pair, mini_pairs
+from hypothesis import given
+from hypothesis import strategies as st
+
+from data_builders.second_opinion import Agreement, read_opinion, verify
+from data_builders.teachers import Answer, Ask, TeacherError, TeacherRefused
+
+CASE = make_case()
+
+
+@pytest.mark.parametrize(
+    ("text", "worse", "violated"),
+    [
+        ("Worse: A\nViolated Principles: [2]\nWhy: 35 is not 34.", "A", (2,)),
+        ("They differ in a number.\n\n**Worse:** Reasoning B\n**Violated Principles:** [P4, 2]\n", "B", (2, 4)),
+        ("worse: b.\nviolated principle: [1]", "B", (1,)),
+        ("Worse: A or B\nViolated Principles: [2]", None, ()),
+        ("Worse: A\nWorse: B\nViolated Principles: [2]", None, ()),
+        ("Worse: A\nViolated Principles: [7]", None, ()),
+        ("Worse: A", None, ()),
+        ("Both are fine.", None, ()),
+    ],
+)
+def test_opinions_are_read_strictly(text: str, worse: str | None, violated: tuple[int, ...]) -> None:
+    opinion = read_opinion("p", "chat:toy", text)
+    assert (opinion.worse, opinion.violated) == (worse, violated)
+
+
+@given(st.text(alphabet="WorsePinclVatd: AB[]1,\n*"))
+def test_no_answer_breaks_the_reader(text: str) -> None:
+    opinion = read_opinion("p", "chat:toy", text)
+    assert (opinion.worse is None) == (opinion.violated == ())
+
+
+class Says:
+    """Says that the worse one is always the one with the lie, or what `wrong` makes of it."""
+
+    name = "chat:second"
+
+    def __init__(self, wrong: dict[str, str | Exception]) -> None:
+        self.wrong = wrong
+
+    async def ask(self, ask: Ask) -> Answer:
+        worse = "A" if "35" in ask.user.split("</reasoning_a>")[0] else "B"
+        text: str | Exception = self.wrong.get(worse, f"Worse: {worse}\nViolated Principles: [2]\nWhy: it says 35.")
+        if isinstance(text, Exception):
+            raise text
+        return Answer(text=text, input_tokens=1, output_tokens=1, finished=True, model="second")
+
+
+PAIRS = [
+    make_pair(CASE, f"1. ana paid 35{more}, so this counts.", seed=n) for n, more in enumerate(["", " then", " now"])
+]
+
+
+def test_a_verifier_that_knows_agrees_with_every_label() -> None:
+    agreement = Agreement()
+    opinions = asyncio.run(verify(CASE, PAIRS, Says({})))
+    for pair, opinion in zip(PAIRS, opinions, strict=True):
+        assert (opinion.pair_id, opinion.verifier, opinion.why) == (pair.pair_id, "chat:second", "it says 35.")
+        agreement.add(pair, opinion)
+    share = {"pairs": 3, "worse_agreed": 1.0, "principles_agreed": 1.0, "unreadable": 0}
+    assert agreement.as_dict() == {"P2": share, "all": share}
+
+
+def test_disagreement_is_counted_by_kind() -> None:
+    data = mini_pairs(40)
+    agreement = Agreement()
+    for number, pair in enumerate(data.pairs):
+        right = "B" if pair.preferred == "A" else "A"
+        said = [
+            f"Worse: {right}\nViolated Principles: {list(pair.violated)}",
+            f"Worse: {right}\nViolated Principles: [1, 6]",
+        ]
+        said += [f"Worse: {pair.preferred}\nViolated Principles: {list(pair.violated)}", "I cannot tell."]
+        agreement.add(pair, read_opinion(pair.pair_id, "x", said[number % 4]))
+    shares = agreement.as_dict()
+    assert {"P1", "P2", "P3", "P4", "multi", "all"} <= set(shares)
+    assert shares["all"]["pairs"] == len(data.pairs)
+    assert sum(share["pairs"] for name, share in shares.items() if name != "all") == len(data.pairs)
+    assert shares["all"]["worse_agreed"] == pytest.approx(0.5, abs=0.03)
+    assert shares["all"]["principles_agreed"] == pytest.approx(0.25, abs=0.03)
+    assert shares["all"]["unreadable"] == pytest.approx(len(data.pairs) / 4, abs=1)
+
+
+def test_refused_asks_are_no_opinions_and_other_errors_end_it() -> None:
+    refused = asyncio.run(verify(CASE, PAIRS[:1], Says(dict.fromkeys("AB", TeacherRefused("no")))))
+    assert [opinion.worse for opinion in refused] == [None]
+    with pytest.raises(TeacherError, match="down"):
+        asyncio.run(verify(CASE, PAIRS, Says(dict.fromkeys("AB", TeacherError("down")))))

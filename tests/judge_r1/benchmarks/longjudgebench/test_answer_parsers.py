@@ -1,0 +1,82 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, found_json, number, released_json, word
+
+PLAIN = st.text(alphabet=st.characters(exclude_characters="{}", exclude_categories=("Cs",)))
+VALUES = st.dictionaries(
+    st.text(),
+    st.recursive(st.integers() | st.text() | st.none(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)),
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"overall_score": 8}',
+        'I would say: {"overall_score": 8}. Fine.',
+        '```json\n{"overall_score": 8}\n```',
+        '<think>{"overall_score": 3}</think>{"overall_score": 8}',
+        'the template opened it {"overall_score": 3}</think> {"overall_score": 8}',
+        'You asked for {"overall_score": 0-10}. {"overall_score": 8}',
+        '{"overall_score": 8} and a note {"sure": true}',
+        '{"overall_score": 2} no: {"overall_score": 8}',
+    ],
+)
+def test_the_last_outermost_object_with_the_key_is_read(text: str) -> None:
+    assert found_json(text, "overall_score") == {"overall_score": 8}
+
+
+def test_nested_objects_stay_whole_where_the_release_takes_the_rightmost() -> None:
+    text = 'Scores: {"A": {"content_score": 4}, "B": {"content_score": 1}}'
+    assert found_json(text, "A") == {"A": {"content_score": 4}, "B": {"content_score": 1}}
+    assert released_json(text) == {"content_score": 1}
+
+
+@given(PLAIN, VALUES, PLAIN)
+def test_an_object_is_found_in_any_prose(before: str, values: dict[str, object], after: str) -> None:
+    text = f"{before.replace('think>', '')} {json.dumps(values)} {after.replace('think>', '')}"
+    expected = values if "</think>" not in json.dumps(values) and "<think>" not in json.dumps(values) else None
+    if expected is not None:
+        assert found_json(text) == expected
+
+
+@given(st.text())
+def test_no_text_but_an_object_is_read(text: str) -> None:
+    for read in (found_json, released_json):
+        with pytest.raises(Unread, match="no_json"):
+            read(text.replace("{", ""))
+
+
+@pytest.mark.parametrize("text", ["", "I cannot judge this.", "[1, 2]", '{"a": ', "{" * 5000])
+def test_without_json_there_is_no_answer(text: str) -> None:
+    with pytest.raises(Unread, match="no_json"):
+        found_json(text, "overall_score")
+
+
+@pytest.mark.parametrize(
+    ("value", "read"), [(7, 7.0), (7.5, 7.5), ("8", 8.0), (" 8/10 ", 8.0), ("0.5", 0.5), (10, 10.0)]
+)
+def test_scores_are_numbers_or_say_one(value: object, read: float) -> None:
+    assert number({"s": value}, "s", 10) == read
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [(11, "out_of_range"), (-1, "out_of_range"), (True, "bad_value"), (None, "bad_value"), ("4/5", "bad_value"),
+     ("high", "bad_value"), ("11", "out_of_range"), ([8], "bad_value"), (float("nan"), "bad_value")],
+)  # fmt: skip
+def test_what_is_no_score_is_named(value: object, reason: str) -> None:
+    with pytest.raises(Unread, match=reason):
+        number({"s": value}, "s", 10)
+
+
+def test_words_are_read_in_any_case() -> None:
+    assert word({"v": " TIE "}, "v", "A", "B", "tie") == "tie"
+    with pytest.raises(Unread, match="bad_value"):
+        word({"v": "both"}, "v", "A", "B")
+    with pytest.raises(Unread, match="missing_field"):
+        word({}, "v", "A")

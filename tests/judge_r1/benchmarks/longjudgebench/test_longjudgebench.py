@@ -1,0 +1,310 @@
+import io
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from longjudgebench_factories import AGENTS, TextJudge, toy_checkout
+from rich.console import Console
+
+import judge_r1.models
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Suite
+from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows, last_boxed
+from judge_r1.benchmarks.longjudgebench.benchmark import load
+from judge_r1.benchmarks.longjudgebench.corpora import stands_in_case
+from judge_r1.benchmarks.longjudgebench.loading import coverage, read_queries
+from judge_r1.benchmarks.longjudgebench.scope import scope_of
+from judge_r1.core.records import InvalidVerdict
+from judge_r1.episode.task import Question
+from judge_r1.evaluation.item_summary import item_row
+from judge_r1.evaluation.runner import evaluate
+from judge_r1.evaluation.traces import Results
+from judge_r1.judges.base import Making
+from judge_r1.judges.panel import Row, make_row
+from judge_r1.judges.request import Ask, Prompted
+from retrieval.retriever import Retriever
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def play(suite: Suite, out: Path, says: Callable[[Ask], str], ended: str = "answer") -> Results:
+    row = Row("row", (TextJudge(says, ended),))
+    return evaluate(row, suite, out=out, resume=False, console=Console(file=io.StringIO()))
+
+
+def user(ask: Ask) -> str:
+    assert isinstance(ask.question, Prompted)
+    return ask.question.prompt.chat()[-1]["content"]
+
+
+def test_it_is_registered_and_says_what_it_needs() -> None:
+    benchmark = BENCHMARKS.get("longjudgebench")
+    assert benchmark.verified
+    assert "ground_truth" in benchmark.path
+    assert benchmark.predictions is not None
+
+
+@pytest.mark.parametrize(
+    ("subset", "items", "asks"),
+    [
+        ("deepresearch_bench", 2, 4),
+        ("deepresearch_bench:reference", 1, 2),
+        ("realdr", 2, 6),
+        ("surge", 4, 4),
+        ("surge:structure:reference", 2, 2),
+        ("wp_bench:rubric", 4, 8),
+        ("verify_bench_hard:reference", 3, 3),
+        ("ma:reference", 3, 6),
+        (None, 18, 31),
+    ],
+)
+def test_every_set_is_asked_by_its_protocol(root: Path, subset: str | None, items: int, asks: int) -> None:
+    suite = load(root, subset)
+    assert len(suite.items) == items
+    assert len(suite.asks()) == asks
+    assert not any(re.search(r"\{(instr|resp|ref|out|crit|genre)", user(ask)) for ask in suite.asks())
+
+
+def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: Path) -> None:
+    ranks = {"GT": 5, "Autosurvey": 4, "ID": 3, "Naive": 1}
+
+    def says(ask: Ask) -> str:
+        text = user(ask)
+        if ask.item.group in ("Structure", "Content"):
+            shown = [part.split()[0] for part in text.split(" -> ")[0].split(" / ")]
+            key = "structural_score" if ask.item.group == "Structure" else "content_score"
+            return json.dumps({letter: {key: ranks[name]} for letter, name in zip("ABCD", shown, strict=True)})
+        if ask.item.group == "WP":
+            return json.dumps({"preferred_response": "A" if text.index("good") < text.index("bad") else "B"})
+        if ask.item.group == "DR":
+            return json.dumps({"overall_score": 7 if "perplexity" in text else 5})
+        if ask.item.group == "RealDR":
+            number = int(text.split("Report ")[2][0])
+            return f'I think {{"overall_score": {10 - number}}} fits.'
+        if ask.item.group == "Verify":
+            return json.dumps({"verdict": "Yes" if "boxed{4}" in text else "No"})
+        return json.dumps({"preferred_insights_consistency": "tie"})
+
+    outcomes = play(load(root, None), tmp_path / "out", says).outcomes()
+    found = item_row("row", outcomes, {}, load(root, None))
+    accuracy = {group: part["accuracy"] for group, part in found["by_domain"].items()}
+    assert accuracy == {
+        "DR": 1, "RealDR": 1, "Structure": pytest.approx(11 / 12), "Content": 1, "WP": 1, "Verify": 1,
+        "MA": pytest.approx(1 / 3),
+    }  # fmt: skip
+    assert found["extra"]["columns"] == 7
+    assert found["extra"]["avg"] == pytest.approx(sum(accuracy.values()) / 7)
+
+
+def test_a_prompt_that_does_not_fit_is_wrong_and_counted(root: Path, tmp_path: Path) -> None:
+    suite = load(root, "verify_bench_hard")
+    outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").outcomes()
+    assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.credit == 0 for o in outcomes)
+    assert suite.extra(outcomes)["too_long"] == 1
+
+
+def test_the_release_and_its_mends(root: Path) -> None:
+    def first(subset: str) -> str:
+        return user(load(root, subset).asks()[0])
+
+    assert "Criteria" not in first("deepresearch_bench:rubric:paper")
+    assert "By {criteria_list}" in first("deepresearch_bench:rubric:paper")
+    assert "[Weight: 0.75] breadth" in first("deepresearch_bench:rubric")
+    assert first("realdr:reference:paper") == "Like {reference}: Report 1.\n{output_format\n\nJSON only."
+    assert first("realdr:reference") == 'Like The article on 2.: Report 1.\n{"score": 0-10}\n\nJSON only.'
+    assert "the raw file" in first("surge:structure:paper")
+    assert "Autosurvey surveys topic 0." in first("surge:structure")
+    assert "</think>" in first("verify_bench_hard:paper")
+    assert "</think>" not in first("verify_bench_hard")
+
+
+@pytest.mark.parametrize("subset", ["all:reference", "all:reference:paper"])
+def test_stories_have_no_references(root: Path, subset: str) -> None:
+    suite = load(root, subset)
+    assert {item.group for item in suite.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
+    assert len(suite.asks()) >= 17
+
+
+def test_options_show_more_or_less(root: Path) -> None:
+    assert "a | b" in user(load(root, "realdr:tables").asks()[0])
+    assert user(load(root, "ma:topic").asks()[0]).startswith("Task\nReview the paper.\n\n# A Report")
+    assert user(load(root, "ma:stripped").asks()[0]).startswith("gpt5_bm25 found it.")
+
+
+def test_surveys_are_shuffled_but_not_in_the_release(root: Path) -> None:
+    shuffled = load(root, "surge").asks()
+    assert [ask.order for ask in shuffled] == [ask.order for ask in load(root, "surge").asks()]
+    assert len({ask.order for ask in shuffled}) > 1
+    assert {ask.order for ask in load(root, "surge:paper").asks()} == {(0, 1, 2, 3)}
+    assert {ask.order[0] for ask in load(root, "surge:reference").asks()} == {0}
+
+
+def test_better_writing_is_placed_by_hash_but_first_in_the_release(root: Path) -> None:
+    assert {item.gold for item in load(root, "wp_bench:paper").items} == {"A"}
+    assert {item.gold for item in load(root, "wp_bench").items} == {"A", "B"}
+
+
+@pytest.mark.parametrize(
+    ("subset", "asks"),
+    [("ma:search:reference", 6), ("deepresearch_bench:search", 4), ("surge:structure:search", 24),
+     ("surge:structure:search:reference", 12), ("realdr:search", 12), ("verify_bench_hard:search", 6)],
+)  # fmt: skip
+def test_with_search_texts_stand_in_the_case_of_each_order(root: Path, subset: str, asks: int) -> None:
+    suite = load(root, subset)
+    questions = [ask.question for ask in suite.asks()]
+    assert len(questions) == len(suite.texts) == asks
+    retriever = Retriever(suite.texts, method="bm25", passage_words=8)
+    for ask, question in zip(suite.asks(), questions, strict=True):
+        assert isinstance(question, Question)
+        assert question.case_id == ask.case_id
+        assert suite.texts[question.case_id or ""] == question.context
+        hits = retriever.search([(question.case_id or "", "report survey text found boxed topic")], 9)[0]
+        assert hits
+        assert all(hit.passage.text.startswith(("[A] ", "[B] ", "[REFERENCE] ")) for hit in hits)
+
+
+def test_with_search_no_long_text_is_in_the_prompt_and_marks_follow_the_order(root: Path) -> None:
+    suite = load(root, "ma:search:reference")
+    for ask in suite.asks():
+        question = ask.question
+        assert isinstance(question, Question)
+        assert "found it" not in question.reasoning_a + question.reasoning_b + question.decision
+        first = ("gpt5_bm25", "auto_bm25")[ask.order[0]]
+        assert f"[A] {first} found it." in question.context
+        assert "[REFERENCE] Insight" in question.context
+
+
+@pytest.mark.parametrize(
+    "subset", ["ma:search", "deepresearch_bench:search", "verify_bench_hard:search", "surge:search"]
+)
+def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, subset: str) -> None:
+    suite = load(root, subset)
+    row = make_row("always-a", Making("", texts=suite.texts))
+    outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).outcomes()
+    accuracy = sum(outcome.credit for outcome in outcomes) / len(outcomes)
+    assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
+    assert suite.extra(outcomes)["invalid"] == 0
+
+
+def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
+    """An untrained model: its answers are invalid, but prompts are short and every search would be in its own case."""
+    suite = load(root, "ma:search")
+    tiny = Path(judge_r1.models.__path__[0]) / "tiny"
+    options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
+    row = make_row(f"agentic:{options}@{tiny}", Making("", texts=suite.texts))
+    results = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
+    traces = [trace for item in results for trace in results[item]]
+    assert len(traces) == 6
+    assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
+    assert suite.extra(results.outcomes())["too_long"] == 0
+
+
+def test_headings_of_a_text_in_the_case_are_told() -> None:
+    text = "# One\ntext\n\\section{Two}\n" + "## More\n" * 60
+    told = stands_in_case("A", text)
+    assert f"{len(text)} characters" in told
+    assert "Its 40 of 62 headings: One; Two; More" in told
+    assert "headings" not in stands_in_case("B", "no heading # here")
+
+
+def test_what_is_there_is_told(root: Path) -> None:
+    scope = scope_of(None)
+    rows = {row.column: row for row in coverage(read_queries(root, scope), scope)}
+    assert (rows["DR"].paper, rows["DR"].known, rows["DR"].judged, rows["DR"].outputs) == (50, 2, 2, 4)
+    assert (rows["MA"].paper_outputs, rows["MA"].outputs) == (180, 6)
+
+
+def test_withheld_scores_are_said_and_the_other_sets_are_read(root: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(root, tmp_path / "checkout")
+    (copy / "ground_truth" / "realdr_gt.jsonl").write_text("We plan to release it.\n")
+    with pytest.raises(BadBenchmark, match=r"realdr_gt\.jsonl holds no scores: the authors release them later"):
+        load(copy, "realdr")
+    assert {item.group for item in load(copy, None).items} == {"DR", "Structure", "Content", "WP", "Verify", "MA"}
+
+
+def test_missing_texts_are_said_when_a_question_is_asked(root: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(root, tmp_path / "checkout")
+    (copy / "data_standardized" / "wp_bench.jsonl").unlink()
+    with pytest.raises(BadBenchmark, match=r"lacks the texts or references of 'wp_bench' \(WP: 0 of 4 queries"):
+        load(copy, "wp_bench").asks()
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "complaint"),
+    [
+        ("ma_gt.jsonl", '{"id": "x"}', "line 4: field paper_id"),
+        ("deepresearch_bench_gt.jsonl", "{", "line 3: "),
+        ("surge_gt.jsonl", '{"id": 9, "instruction": "", "structure_ranking": {"GT": 1}, "content_ranking": {}}',
+         "id 9: structure_ranking must rank"),
+        ("verify_bench_hard_gt.jsonl", '{"id": "q1_a", "gold_correct": true}', "line 4: id q1_a stands on line 1"),
+        ("wp_bench_gt.jsonl", '{"id": "p0", "instruction": "", "preference": {"chosen_model": "good0", '
+         '"rejected_model": "bad0"}, "scores": {}}', "1 queries of longjudgebench occur twice"),
+    ],
+)  # fmt: skip
+def test_a_bad_line_is_named(root: Path, tmp_path: Path, file: str, line: str, complaint: str) -> None:
+    copy = shutil.copytree(root, tmp_path / "checkout")
+    path = copy / "ground_truth" / file
+    path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
+    from judge_r1.core.errors import JudgeError
+
+    with pytest.raises(JudgeError, match=complaint):
+        load(copy, file.removesuffix("_gt.jsonl"))
+
+
+def test_a_tag_without_a_genre_is_named(root: Path, tmp_path: Path) -> None:
+    copy = shutil.copytree(root, tmp_path / "checkout")
+    (copy / "config/prompts/wp_bench/rubric/tag_to_genre.json").write_text("{}")
+    with pytest.raises(BadBenchmark, match="has no genre of tag '公开信', of wp_bench:p0:good0:bad0"):
+        load(copy, "wp_bench:rubric").asks()
+
+
+def accuracies(root: Path, subset: str) -> dict[str, Any]:
+    scope = scope_of(subset)
+    rows = baseline_rows(read_queries(root, scope), scope)
+    return {name: sum(o.credit for o in row) / len(row) for name, row in rows.items()}
+
+
+def test_baselines_need_no_judge(root: Path) -> None:
+    assert accuracies(root, "verify_bench_hard") == {
+        "always No": pytest.approx(2 / 3),
+        r"last \boxed as in the reference": 1,
+        "reference in the last 300 characters": 1,
+    }
+    assert accuracies(root, "surge:structure") == {
+        "longest": pytest.approx(1 / 4),
+        "as the files present them": pytest.approx(11 / 12),
+    }
+    assert accuracies(root, "deepresearch_bench") == {"fixed order of systems": 1, "one annotator, vs the others": 1}
+    ma = accuracies(root, "ma")
+    assert (ma["always first"], ma["always tie"], ma["best system of each pair"]) == pytest.approx((1 / 3,) * 3)
+    assert accuracies(root, "wp_bench") == {"always first": 0.5, "longer": 1}
+
+
+def test_baselines_are_rows_of_a_column_and_of_no_mixture(root: Path) -> None:
+    suite = load(root, "verify_bench_hard")
+    assert set(suite.baselines(suite.items)) == set(accuracies(root, "verify_bench_hard"))
+    assert len(suite.baselines(suite.items[:2])["always No"]) == 2
+    every = load(root, None)
+    assert every.baselines(every.items) == {}
+    pair = load(root, "deepresearch_bench")
+    assert pair.extra(pair.baselines(pair.items)["one annotator, vs the others"])["acc_strict"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "boxed"),
+    [(r"\boxed{1} \boxed{\frac{2}{3}} so", r"\frac{2}{3}"), (r"\boxed{1} \boxed{2", "1"), ("2", None)],
+)
+def test_the_last_box_that_closes_is_read(text: str, boxed: str | None) -> None:
+    assert last_boxed(text) == boxed
+
+
+def test_agents_are_known_by_name() -> None:
+    from judge_r1.benchmarks.longjudgebench.baselines import DR_ORDER
+
+    assert DR_ORDER == AGENTS

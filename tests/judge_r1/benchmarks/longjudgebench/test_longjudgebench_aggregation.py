@@ -1,0 +1,218 @@
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.benchmarks.longjudgebench.aggregation import UNDECIDED, scores_of, settle
+from judge_r1.benchmarks.longjudgebench.averages import averages
+from judge_r1.benchmarks.longjudgebench.lengths import comparisons, fixed_bins, quartiles
+from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.released import released_accuracy, released_counts
+from judge_r1.benchmarks.longjudgebench.subset import Query, item_of, present
+from judge_r1.core.items import Game, ItemOutcome, item_outcome
+from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.statistics.correlation import pair_accuracy
+
+SCORES = st.lists(st.integers(0, 3).map(float), min_size=2, max_size=6)
+
+
+def game(order: tuple[int, ...], verdict: Verdict, member: int = 0) -> Game:
+    return Game(order=order, sample=0, member=member, verdict=verdict, ended="answer", searches=0, confidence=None)
+
+
+def scored(*scores: float) -> list[Game]:
+    return [game((place,), ScoresVerdict(scores=(score,))) for place, score in enumerate(scores)]
+
+
+def said(order: tuple[int, int], winner: str) -> Game:
+    return game(order, PairwiseVerdict.model_validate({"winner": winner}))
+
+
+def query(column: str, gold: Any, **fields: Any) -> Query:
+    count = 1 if gold in ("Yes", "No") else 2 if isinstance(gold, str) else len(gold)
+    dataset = {"Structure": "surge", "Content": "surge"}.get(column, column)
+    names = tuple(f"s{place}" for place in range(count))
+    given = {"query_id": "q", "cluster_id": "q", "instruction": "", "systems": names, "ids": names, "texts": names}
+    return Query(dataset=dataset, column=column, gold=gold, **{**given, **fields})
+
+
+def outcome(asked: Query, games: list[Game], *, reference: bool = False) -> ItemOutcome:
+    item = item_of(asked, reference=reference)
+    return item_outcome("row", item, games, settle(item, games))
+
+
+@pytest.mark.parametrize(("predicted", "code", "paper"), [((5, 5, 6), (3, 4), (2, 2)), ((5, 6, 6), (1, 3), (1, 2))])
+def test_the_released_count_and_that_of_the_paper(
+    predicted: tuple[int, ...], code: tuple[int, int], paper: tuple[int, int]
+) -> None:
+    counted = pair_accuracy((1, 1, 2), predicted)
+    assert released_counts((1, 1, 2), predicted) == code
+    assert (counted.right, counted.pairs) == paper
+
+
+@given(SCORES, st.data())
+def test_without_ties_in_the_gold_the_release_counts_as_the_paper(gold: list[float], data: st.DataObject) -> None:
+    gold = [place + score / 10 for place, score in enumerate(gold)]
+    predicted = data.draw(st.lists(st.integers(0, 3).map(float), min_size=len(gold), max_size=len(gold)))
+    counted = pair_accuracy(gold, predicted)
+    assert released_counts(gold, predicted) == (counted.right, counted.pairs)
+    plain = sum((g < h) == (p < q) and p != q for (g, p), (h, q) in combinations(zip(gold, predicted, strict=True), 2))
+    assert counted.right == plain
+
+
+def test_scores_settle_to_the_share_of_pairs_ordered_alike() -> None:
+    asked = query("DR", (8.0, 6.0, 4.0))
+    settled = settle(item_of(asked, reference=False), scored(9, 7, 7))
+    assert settled.verdict == ScoresVerdict(scores=(9, 7, 7))
+    assert settled.credit == pytest.approx(2 / 3)
+
+
+def test_a_missing_score_costs_its_pairs_and_no_others() -> None:
+    asked = query("DR", (8.0, 6.0, 4.0))
+    games = [*scored(9, 7), game((2,), InvalidVerdict(reason="prompt_too_long"))]
+    settled = settle(item_of(asked, reference=False), games)
+    assert settled.verdict == InvalidVerdict(reason="prompt_too_long")
+    assert settled.credit == pytest.approx(1 / 3)
+
+
+def test_a_listing_is_turned_back_and_its_missing_letters_are_missing_scores() -> None:
+    games = [game((2, 0, 1), ChecklistVerdict(scores={"A": 1, "C": 4}))]
+    assert scores_of(games, 3) == [None, 4, 1]
+    assert scores_of([game((0, 2, 1), ScoresVerdict(scores=(3, 2)))], 3) == [None, 2, 3]
+
+
+def test_wins_of_comparisons_become_scores() -> None:
+    games = [said((0, 1), "A"), said((1, 0), "B"), said((0, 2), "tie"), said((2, 1), "A")]
+    assert scores_of([*games, game((1, 2), InvalidVerdict(reason="no_json"))], 3) == pytest.approx([5 / 6, 0, 0.75])
+
+
+def test_both_orders_of_a_pair_count() -> None:
+    item = item_of(query("MA", "A"), reference=False)
+    assert settle(item, [said((0, 1), "A"), said((1, 0), "B")]).credit == 1
+    assert settle(item, [said((0, 1), "A"), said((1, 0), "A")]).credit == 0.5
+    assert settle(item, [said((0, 1), "A"), said((1, 0), "A")]).verdict == PairwiseVerdict(winner="tie")
+    half = settle(item, [said((0, 1), "A"), game((1, 0), InvalidVerdict(reason="no_json"))])
+    assert (half.credit, half.verdict) == (0.5, PairwiseVerdict(winner="A"))
+    assert settle(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).credit == 0
+
+
+def test_a_tie_is_right_where_people_tie() -> None:
+    item = item_of(query("MA", "tie"), reference=False)
+    assert settle(item, [said((0, 1), "tie"), said((1, 0), "A")]).credit == 0.5
+
+
+def test_a_panel_has_one_vote_for_each_order() -> None:
+    item = item_of(query("Verify", "No"), reference=False)
+    yes, no = ScoresVerdict(scores=(1.0,)), ScoresVerdict(scores=(0.0,))
+    majority = [game((0,), verdict, member) for member, verdict in enumerate((yes, no, no))]
+    assert settle(item, majority) == settle(item, majority[1:2])
+    split = settle(item, majority[:2])
+    assert (split.verdict, split.credit) == (InvalidVerdict(reason=UNDECIDED), 0.0)
+
+
+def test_measures_of_scores_keep_ties_and_skips_apart() -> None:
+    asked = [query("DR", (8.0, 6.0, 4.0), query_id=str(n)) for n in range(2)]
+    outcomes = [outcome(asked[0], scored(9, 7, 7)), outcome(asked[1], scored(5, 5, 5))]
+    found = measures({q.item_id: q for q in asked}, outcomes)
+    assert found["acc_strict"] == pytest.approx(2 / 6)
+    assert found["acc_half"] == pytest.approx(4 / 6)
+    assert found["tie_rate"] == pytest.approx(4 / 6)
+    assert found["ranked"] == 0.5
+    assert found["spearman_zero"] == pytest.approx(found["spearman"] / 2)
+    assert found["kendall"] == pytest.approx(2 / (3 * 2) ** 0.5)
+
+
+def test_measures_of_surveys_leave_the_human_one_out() -> None:
+    asked = query("Structure", (-1.0, -3.0, -2.0, -4.0))
+    order = (3, 0, 1, 2)
+    found = measures({asked.item_id: asked}, [outcome(asked, [game(order, ScoresVerdict(scores=(1, 5, 4, 2)))])])
+    assert (found["acc_strict"], found["acc_no_gt"], found["acc_auto_id"]) == (
+        pytest.approx(5 / 6),
+        pytest.approx(2 / 3),
+        0,
+    )
+
+
+def test_measures_of_pairs_show_position_and_weight() -> None:
+    asked = [
+        query("MA", "A", query_id="0", rating=0.5),
+        query("MA", "B", query_id="1", rating=2.5),
+        query("MA", "tie", query_id="2", rating=2.0),
+    ]
+    consistent, first = [said((0, 1), "A"), said((1, 0), "B")], [said((0, 1), "A"), said((1, 0), "A")]
+    outcomes = [outcome(asked[0], consistent), outcome(asked[1], first), outcome(asked[2], first)]
+    found = measures({q.item_id: q for q in asked}, outcomes)
+    assert found["acc_no_ties"] == pytest.approx(3 / 4)
+    assert found["inconsistent"] == pytest.approx(2 / 3)
+    assert found["prefers_a"] == 1
+    assert found["acc_consistent"] == 1
+    assert found["acc_weighted"] == pytest.approx((1.5 * 2 + 0.5) / (1.5 * 2 + 0.5 * 2))
+
+
+def test_measures_of_verification_see_through_a_constant() -> None:
+    asked = [query("Verify", gold, query_id=str(n)) for n, gold in enumerate(("Yes", "No", "No", "No"))]
+    no = [outcome(q, [game((0,), ScoresVerdict(scores=(0.0,)))]) for q in asked]
+    found = measures({q.item_id: q for q in asked}, no)
+    assert (found["balanced"], found["mcc"], found["says_yes"]) == (0.5, None, 0)
+    failed = [*no[:3], outcome(asked[3], [game((0,), InvalidVerdict(reason="prompt_too_long"))])]
+    found = measures({q.item_id: q for q in asked}, failed)
+    assert (found["invalid"], found["too_long"]) == (0.25, 0.25)
+    assert sum(o.credit for o in failed) == 2
+    assert found["released"] == pytest.approx(2 / 3)
+
+
+def test_the_release_counts_missing_scores_as_pairs() -> None:
+    gone = InvalidVerdict(reason="missing")
+    asked = query("DR", (8.0, 6.0, 4.0))
+    assert released_accuracy(asked, [outcome(asked, [*scored(9, 7), game((2,), gone)])]) == pytest.approx(1 / 3)
+    listing = query("Content", (-1.0, -2.0, -3.0, -4.0))
+    assert released_accuracy(listing, [outcome(listing, [game((0, 1, 2, 3), gone)])]) == 0
+    verified = query("Verify", "Yes")
+    assert released_accuracy(verified, [outcome(verified, [game((0,), gone)])]) is None
+
+
+def test_averages_count_surveys_twice_or_once() -> None:
+    found = averages({"DR": 0.5, "Structure": 0.2, "Content": 0.4, "WP": 0.6, "MA": None})
+    assert (found["columns"], found["avg"]) == (4, pytest.approx(0.425))
+    assert found["avg_no_wp"] == pytest.approx(1.1 / 3)
+    assert found["avg_sets"] == pytest.approx((0.5 + 0.3 + 0.6) / 3)
+
+
+def test_several_columns_are_averaged() -> None:
+    asked = [query("MA", "A"), query("Verify", "No")]
+    outcomes = [
+        outcome(asked[0], [said((0, 1), "A"), said((1, 0), "A")]),
+        outcome(asked[1], [game((0,), ScoresVerdict(scores=(0.0,)))]),
+    ]
+    found = measures({q.item_id: q for q in asked}, outcomes)
+    assert (found["columns"], found["avg"]) == (2, 0.75)
+
+
+def test_swapped_answers_are_turned_before_they_are_counted_by_length() -> None:
+    asked = query("MA", "A", texts=("four", "twelve chars"))
+    right = outcome(asked, [said((0, 1), "A"), said((1, 0), "B")])
+    assert list(comparisons([(asked, right)])) == [(8, True), (8, True)]
+    assert quartiles([(asked, right)] * 4) == {f"len_q{n}": 1.0 for n in (1, 2, 3, 4)}
+
+
+def test_lengths_are_binned_as_released() -> None:
+    asked = query("DR", (2.0, 1.0), texts=("a" * 2000, "b" * 4000))
+    bins = fixed_bins([(asked, outcome(asked, scored(2, 1)))], len)
+    assert bins == {"0-3000": (None, 0), "3000-8000": (1.0, 1), "8000-16000": (None, 0), "16000-": (None, 0)}
+
+
+def test_without_a_text_there_is_no_length() -> None:
+    asked = query("DR", (2.0, 1.0), texts=("a", None))
+    assert quartiles([(asked, outcome(asked, scored(2, 1)))]) == {}
+
+
+def test_only_outputs_with_texts_are_judged() -> None:
+    whole = query("DR", (2.0, 1.0, 1.0), texts=("a", None, "c"), weights=({"w": 1.0},) * 3, annotators=((1, 2, 3),))
+    kept = present(whole)
+    assert kept is not None
+    assert (kept.systems, kept.gold, kept.annotators) == (("s0", "s2"), (2.0, 1.0), ((1, 3),))
+    assert present(query("DR", (2.0, 1.0, 1.0), texts=(None, "b", "c"))) is None
+    assert present(query("MA", "A", texts=("a", None))) is None
+    assert present(query("Content", (-1.0, -2.0), texts=("a", None))) is None

@@ -1,0 +1,291 @@
+"""On the benchmark's own files: every number of its data that the snapshot still allows. Where texts are held back
+(206 verified answers, 54 pairs of reports, two of four agents, 39 of 41 topics, all stories), the numbers that need
+them are not here: token statistics, MA's votes and its automatic scores, WP's genres, longest-first on surveys."""
+
+from collections import Counter
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.longjudgebench import deep_research_bench, wp_bench
+from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows
+from judge_r1.benchmarks.longjudgebench.benchmark import load
+from judge_r1.benchmarks.longjudgebench.docx import docx_text
+from judge_r1.benchmarks.longjudgebench.files import Reference, lines
+from judge_r1.benchmarks.longjudgebench.loading import PAPER, coverage, read_queries
+from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.readers import reader
+from judge_r1.benchmarks.longjudgebench.real_dr import reference_of_tasks
+from judge_r1.benchmarks.longjudgebench.released import released_counts
+from judge_r1.benchmarks.longjudgebench.scope import SETTINGS, scope_of
+from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.core.records import InvalidVerdict
+from judge_r1.judges.request import Prompted
+from judge_r1.statistics.intervals import clustered_mean_ci
+
+pytestmark = pytest.mark.real_data
+
+
+@pytest.fixture(scope="module")
+def root(real_data: Path) -> Path:
+    return real_data / "longjudgebench"
+
+
+@cache
+def queries_of(root: Path, subset: str) -> list[Query]:
+    return read_queries(root, scope_of(subset))
+
+
+def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
+    """Accuracy and measures of a row over all of the ground truth."""
+    queries = queries_of(root, subset)
+    row = baseline_rows(queries, scope_of(subset))[name]
+    found = measures({query.item_id: query for query in queries}, row)
+    accuracy = sum(outcome.credit for outcome in row) / len(row)
+    return {"accuracy": accuracy, **{key: value for key, value in found.items() if value is not None}}
+
+
+def test_the_whole_ground_truth_is_there_but_for_what_is_held_back(root: Path) -> None:
+    known = {row.column: row.known for row in coverage(queries_of(root, "all"), scope_of(None))}
+    assert known == {**{column: count for column, (count, _) in PAPER.items()}, "RealDR": 0, "Verify": 110}
+
+
+def test_deep_research_scores_are_means_of_three(root: Path) -> None:
+    gold = list(lines(root / "ground_truth" / "deepresearch_bench_gt.jsonl", deep_research_bench.Gold))
+    equal = 0
+    for line in gold:
+        for system, aggregate in line.aggregated.items():
+            overall = [annotation.overall_scores[system] for annotation in line.raw_annotations]
+            dimensions = {
+                name: round(sum(a.dimension_scores[system][said] for a in line.raw_annotations) / 3, 1)
+                for name, said in deep_research_bench.DIMENSIONS.items()
+            }
+            total = sum(line.dimension_weights[name] * score for name, score in dimensions.items())
+            equal += abs(sum(overall) / 3 - aggregate.overall) <= 0.0501
+            equal += abs(total - aggregate.weighted_total) <= 0.0501
+    assert equal == 400
+    values = [aggregate.overall / 10 for line in gold for aggregate in line.aggregated.values()]
+    mean = sum(values) / 200
+    assert mean == pytest.approx(7.24, abs=0.005)
+    assert (sum((value - mean) ** 2 for value in values) / 200) ** 0.5 == pytest.approx(1.22, abs=0.005)
+
+
+def test_deep_research_has_two_golds(root: Path) -> None:
+    overall, weighted = (
+        queries_of(root, "deepresearch_bench:paper"),
+        queries_of(root, "deepresearch_bench:paper:rubric"),
+    )
+    signs = []
+    for one, other in zip(overall, weighted, strict=True):
+        for i, j in combinations(range(4), 2):
+            signs.append((one.gold[i] - one.gold[j], other.gold[i] - other.gold[j]))  # type: ignore[operator]
+    assert len(signs) == 300
+    assert (sum(a == 0 for a, _ in signs), sum(b == 0 for _, b in signs)) == (2, 0)
+    assert sum(a * b > 0 for a, b in signs) == 280
+    apart = [abs(a - b) for one, other in zip(overall, weighted, strict=True) for a, b in zip(one.gold, other.gold, strict=True)]  # type: ignore[operator] # fmt: skip  # noqa: E501
+    assert sum(difference > 0.5 for difference in apart) == 27
+
+
+@pytest.mark.parametrize(("step", "right", "total"), [(0.1, 297, 302), (0.5, 268, 302), (1, 250, 302), (2, 179, 302)])
+def test_an_oracle_with_coarse_scores_loses_to_ties(root: Path, step: float, right: int, total: int) -> None:
+    counts = [
+        released_counts(query.gold, [round(score / step) * step for score in query.gold])  # type: ignore[arg-type, union-attr]
+        for query in queries_of(root, "deepresearch_bench:paper")
+    ]
+    assert (sum(r for r, _ in counts), sum(t for _, t in counts)) == (right, total)
+
+
+def test_deep_research_by_a_fixed_order_of_agents(root: Path) -> None:
+    assert baseline(root, "deepresearch_bench:paper", "fixed order of systems")["released"] == pytest.approx(0.75)
+    weighted = baseline_rows(queries_of(root, "deepresearch_bench"), scope_of("deepresearch_bench"))
+    row = weighted["fixed order of systems"]
+    assert sum(outcome.credit for outcome in row) / 50 == pytest.approx(0.77)
+    interval = clustered_mean_ci([o.credit for o in row], [o.cluster_id for o in row])
+    assert interval == pytest.approx((0.70, 0.80), abs=0.05)
+
+
+def test_people_against_people_on_deep_research(root: Path) -> None:
+    found = baseline(root, "deepresearch_bench", "one annotator, vs the others")
+    assert found["acc_strict"] == pytest.approx(0.6932, abs=0.00005)
+    signs = [
+        ((one[i] > one[j]) - (one[i] < one[j]), (other[i] > other[j]) - (other[i] < other[j]))
+        for query in queries_of(root, "deepresearch_bench")
+        for one, other in combinations(query.annotators, 2)
+        for i, j in combinations(range(4), 2)
+    ]
+    assert (len(signs), sum(a == b for a, b in signs)) == (900, 603)
+
+
+def test_preferences_on_meta_analyses(root: Path) -> None:
+    queries = queries_of(root, "ma")
+    assert Counter(query.gold for query in queries) == {"A": 46, "B": 37, "tie": 7}
+    for query in queries:
+        rating = query.rating
+        assert rating is not None
+        assert query.gold == ("A" if rating < 2 else "B" if rating > 2 else "tie")
+    assert sum(abs((query.rating or 0) - 2) <= 0.25 for query in queries) == 33
+    assert len({query.cluster_id for query in queries}) == 30
+    assert len({query.systems for query in queries}) == 3
+
+
+def test_meta_analyses_by_rule(root: Path) -> None:
+    expected = {"best system of each pair": 0.5889, "always first": 0.4611, "always tie": 0.0778}
+    for name, accuracy in expected.items():
+        assert baseline(root, "ma", name)["accuracy"] == pytest.approx(accuracy, abs=0.00005)
+
+
+def test_stories_and_their_scores(root: Path) -> None:
+    gold = list(lines(root / "ground_truth" / "wp_bench_gt.jsonl", wp_bench.Gold, unique=False))
+    assert (len(gold), len({line.id for line in gold})) == (263, 158)
+    gaps = Counter((line.scores["chosen"], line.scores["rejected"]) for line in gold)
+    assert gaps == {(3, 2): 101, (3, 1): 96, (2, 1): 53, (2, 0): 8, (3, 0): 4, (1, 0): 1}
+    assert baseline(root, "wp_bench", "always first")["accuracy"] == 0.5
+    assert {query.gold for query in queries_of(root, "wp_bench")} == {"A", "B"}
+
+
+def test_surveys_are_nearly_always_ranked_alike(root: Path) -> None:
+    ranks = {
+        dimension: Counter(query.gold for query in queries_of(root, f"surge:{dimension}"))
+        for dimension in ("structure", "content")
+    }
+    assert ranks == {
+        "structure": {(-1, -3, -2, -4): 23, (-1, -2, -3, -4): 18},
+        "content": {(-1, -2, -3, -4): 29, (-1, -3, -2, -4): 12},
+    }
+
+
+@pytest.mark.parametrize(
+    ("dimension", "accuracy", "rho", "tau", "three"),
+    [("structure", 0.9065, 0.888, 0.813, 0.8130), ("content", 0.9512, 0.942, 0.902, 0.9024)],
+)
+def test_surveys_by_their_place(
+    root: Path, dimension: str, accuracy: float, rho: float, tau: float, three: float
+) -> None:
+    found = baseline(root, f"surge:{dimension}", "as the files present them")
+    assert found["accuracy"] == pytest.approx(accuracy, abs=0.00005)
+    assert (found["spearman"], found["kendall"]) == pytest.approx((rho, tau), abs=0.0006)
+    assert found["acc_no_gt"] == pytest.approx(three, abs=0.00005)
+    shown = baseline(root, f"surge:{dimension}:reference", "as the files present them")
+    assert (shown["accuracy"], shown["acc_no_gt"]) == pytest.approx((three, three), abs=0.00005)
+
+
+def test_verification_by_rule_on_the_answers_that_are_there(root: Path) -> None:
+    """On all 316 the rows are .7975, .8608 and .6709; here 88 of 110 answers are wrong."""
+    rows = {name: baseline(root, "verify_bench_hard", name) for name in
+            ("always No", r"last \boxed as in the reference", "reference in the last 300 characters")}  # fmt: skip
+    constant, boxed, ending = rows.values()
+    assert (constant["accuracy"], constant["balanced"]) == (88 / 110, 0.5)
+    assert boxed["accuracy"] == 97 / 110 > constant["accuracy"] > ending["accuracy"] == 80 / 110
+
+
+def test_longer_meta_analyses_on_those_that_are_there(root: Path) -> None:
+    suite = load(root, "ma")
+    row = suite.baselines(suite.items)["longer"]
+    assert len(row) == 36
+    assert sum(outcome.credit for outcome in row) == 22
+
+
+SUBSETS = [
+    *(f"deepresearch_bench:{setting}" for setting in SETTINGS),
+    *(f"surge:{setting}" for setting in SETTINGS),
+    *(f"ma:{setting}" for setting in SETTINGS),
+    *(f"verify_bench_hard:{setting}" for setting in SETTINGS),
+]
+
+
+@pytest.mark.parametrize("subset", SUBSETS)
+def test_every_prompt_of_the_release_is_filled_and_its_answer_read(root: Path, subset: str) -> None:
+    suite = load(root, subset)
+    answers = {
+        "DR": '{"overall_score": 7}', "MA": '{"preferred_insights_consistency": "A"}',
+        "Verify": '{"verdict": "No", "score": 0}',
+        "Structure": '{"A": {"structural_score": 5}, "B": {"structural_score": 4}, "C": {"structural_score": 4}, '
+        '"D": {"structural_score": 1}}',
+    }  # fmt: skip
+    answers["Content"] = answers["Structure"].replace("structural", "content")
+    if "deepresearch_bench:rubric" in subset:
+        item = '[{"criterion": "x", "analysis": "", "target_score": 6}]'
+        answers["DR"] = "{" + ", ".join(f'"{name}": {item}' for name in deep_research_bench.DIMENSIONS) + "}"
+    for ask in suite.asks():
+        assert isinstance(ask.question, Prompted)
+        content = ask.question.prompt.chat()[-1]["content"]
+        assert not isinstance(ask.question.read(answers[ask.item.group]), InvalidVerdict)
+        assert all(len(text) < len(content) for text in ask.question.prompt.inserted)
+        if "reference" in subset and ask.item.group == "DR":
+            assert ("Reference Article:" in content) == ("{reference}" not in content)
+
+
+def test_the_released_prompts_of_withheld_sets_can_be_filled(root: Path) -> None:
+    from judge_r1.benchmarks.longjudgebench.prompt_templates import filled, load_template
+
+    for mode in ("vanilla", "vanilla_rubric", "vanilla_reference", "vanilla_rubric_reference"):
+        prompt = filled(load_template(root, "realdr", mode), {"response_0": "REPORT", "reference": "REFERENCE"})
+        assert "{" not in prompt.chat()[-1]["content"].replace('{"overall', "").replace('{\n  "logical', "")
+    fields: dict[str, str | None] = {
+        "instruction": "I",
+        "response_0": "X",
+        "response_1": "Y",
+        "genre": "g",
+        "genre_criteria": "c",
+    }
+    for mode in ("vanilla", "vanilla_rubric"):
+        assert "preferred_response" in filled(load_template(root, "wp_bench", mode), fields).chat()[-1]["content"]
+
+
+def test_rubric_weights_of_every_task_sum_to_one(root: Path) -> None:
+    for query in queries_of(root, "deepresearch_bench"):
+        assert sum(query.weights[0].values()) == pytest.approx(1, abs=0.011)
+        for criteria in query.criteria.values():
+            assert 3 <= len(criteria) <= 8
+            assert sum(one.weight for one in criteria) == pytest.approx(1, abs=0.011)
+
+
+def test_a_rubric_answer_in_the_words_of_the_criteria_is_weighted_by_them(root: Path) -> None:
+    import json
+
+    for query in queries_of(root, "deepresearch_bench"):
+        answer = {
+            name: [{"criterion": one.name, "target_score": place} for place, one in enumerate(listed)][::-1]
+            for name, listed in query.criteria.items()
+        }
+        verdict = reader(query, scope_of("deepresearch_bench:rubric"), (0,))(json.dumps(answer))
+        weights = query.weights[0]
+        expected = sum(
+            weights[name] * sum(p * c.weight for p, c in enumerate(listed)) / sum(c.weight for c in listed)
+            for name, listed in query.criteria.items()
+        ) / sum(weights.values())
+        assert verdict.scores == pytest.approx([expected])  # type: ignore[union-attr]
+
+
+def test_withheld_scores_are_said(root: Path) -> None:
+    with pytest.raises(BadBenchmark, match="holds no scores"):
+        load(root, "realdr")
+
+
+def test_reports_are_read_out_of_their_documents(root: Path) -> None:
+    documents = sorted((root / "data" / "our_data").glob("task*/Doc_*.docx"))
+    plain, whole = ([docx_text(path, tables=tables) for path in documents] for tables in (False, True))
+    assert len(documents) == 36
+    assert all(len(text) > 800 for text in plain)
+    assert sum(len(one) < len(other) for one, other in zip(plain, whole, strict=True)) >= 12
+    assert all(len(one) <= len(other) for one, other in zip(plain, whole, strict=True))
+
+
+def test_references_of_reports_are_found_by_their_query(root: Path) -> None:
+    """The released file numbers DR-Bench's references as if the tasks had one order; they have not."""
+    mapped = reference_of_tasks(root, scope_of("realdr:reference"))
+    released = {
+        line.id: line for line in lines(root / "data_standardized" / "realdr_reference.jsonl", deep_research_bench.Line)
+    }
+    known = {
+        line.id: line.reference
+        for line in lines(root / "data_standardized" / "deepresearch_bench_reference.jsonl", Reference)
+    }
+    ours = {line.id: line.reference for line in lines(root / "data_standardized" / "realdr_reference.jsonl", Reference)}
+    assert set(released) == {"3", "30", "36"}
+    assert ours["3"] == known["3"]
+    assert mapped.get("3") != ours["3"]
+    assert all(reference in known.values() for reference in mapped.values())

@@ -1,0 +1,104 @@
+"""Through the commands' own ways: an evaluation with baselines beside it, and published outputs without texts."""
+
+import json
+from pathlib import Path
+
+import pytest
+from longjudgebench_factories import toy_checkout
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.longjudgebench.benchmark import load
+from judge_r1.cli.evaluate import Evaluation, eval_
+from judge_r1.cli.replay import replay
+from judge_r1.core.registry import UnknownName
+from judge_r1.evaluation.published_outputs import score_predictions
+from judge_r1.evaluation.traces import read_outcomes
+from judge_r1.judges.base import Making
+from judge_r1.judges.panel import make_row
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+@pytest.mark.parametrize(
+    ("subset", "baselines"),
+    [
+        ("ma:search", {"always first": 1 / 3, "longer": 1 / 3, "always tie": 1 / 3, "best system of each pair": 1 / 3}),
+        ("deepresearch_bench:search", {"fixed order of systems": 1, "longest": 1, "one annotator, vs the others": 1}),
+        ("all:search", {}),
+    ],
+)
+def test_an_evaluation_of_a_column_carries_its_baselines(
+    root: Path, tmp_path: Path, subset: str, baselines: dict[str, float]
+) -> None:
+    suite = load(root, subset)
+    evaluation = Evaluation(suite, tmp_path, resume=False, benchmark="longjudgebench")
+    evaluation.play(lambda: make_row("random", Making("", texts=suite.texts)))
+    summary = evaluation.finish([])
+    found = {row["name"]: row["accuracy"] for row in summary["rows"] if row["name"] != "random"}
+    assert found == pytest.approx(baselines)
+    assert all(row["settings"] == {"baseline": True} for row in summary["rows"] if row["name"] in baselines)
+    assert json.loads((tmp_path / "summary.json").read_text()) == json.loads(json.dumps(summary))
+
+
+def test_published_outputs_need_no_texts(root: Path, tmp_path: Path) -> None:
+    (root / "data_standardized" / "wp_bench.jsonl").rename(tmp_path / "wp_bench.jsonl")
+    file = tmp_path / "judge.jsonl"
+    file.write_text(
+        json.dumps(
+            {
+                "data_id": "p0",
+                "response_a": "bad0",
+                "response_b": "good0",
+                "judge_result": {"preferred_response": "B", "swap_position": "swapped", "debiased": True},
+            }
+        )
+    )
+    try:
+        row = score_predictions("longjudgebench", root, [file], "wp_bench")["rows"][0]
+    finally:
+        (tmp_path / "wp_bench.jsonl").rename(root / "data_standardized" / "wp_bench.jsonl")
+    assert (row["name"], row["n"], row["accuracy"]) == ("judge", 4, 1 / 8)
+    assert row["extra"]["invalid"] == 7 / 8
+    assert row["extra"]["released"] == 1
+
+
+def test_published_outputs_stand_before_what_needs_no_judge(root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("")
+    summary = score_predictions("longjudgebench", root, [file], "wp_bench")
+    assert [row["name"] for row in summary["rows"]] == [
+        "judge",
+        *load(root, "wp_bench").baselines(load(root, "wp_bench").items),
+    ]
+    assert len(summary["rows"]) > 1
+
+
+def test_a_replay_knows_benchmark_subset_and_baselines(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
+    original = json.loads((tmp_path / "eval" / "summary.json").read_text())
+    assert (original["benchmark"], original["subset"]) == ("longjudgebench", "ma:search")
+    assert list(read_outcomes(tmp_path / "eval")) == [row["name"] for row in original["rows"]]
+    capsys.readouterr()
+    eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
+    assert "also holds random, which this summary leaves out" in capsys.readouterr().err
+    (tmp_path / "eval" / "summary.json").write_text(json.dumps(original))
+    replay(tmp_path / "eval", root, tmp_path / "again")
+    assert json.loads((tmp_path / "again" / "summary.json").read_text()) == original
+
+
+def test_a_misspelt_judge_stops_before_the_first_one_plays(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnknownName, match="did you mean 'random'"):
+        eval_(
+            judge=["longer", "randm"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search"
+        )
+    assert not (tmp_path / "eval").exists()
+
+
+def test_a_folder_without_pairs_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"holds no pairs\.jsonl: give --path"):
+        eval_(judge=["longer"], path=tmp_path, out=tmp_path / "eval")

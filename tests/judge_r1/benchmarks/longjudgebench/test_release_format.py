@@ -1,0 +1,161 @@
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from longjudgebench_factories import TextJudge, toy_checkout
+from rich.console import Console
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
+from judge_r1.benchmarks.longjudgebench.loading import read_queries
+from judge_r1.benchmarks.longjudgebench.release_format import written
+from judge_r1.benchmarks.longjudgebench.scope import scope_of
+from judge_r1.core.items import ItemOutcome
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.records import ChecklistVerdict, InvalidVerdict
+from judge_r1.evaluation.runner import evaluate
+from judge_r1.evaluation.traces import read_traces
+from judge_r1.judges.panel import Row
+from judge_r1.judges.request import Ask
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+
+
+def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) -> list[ItemOutcome]:
+    file = tmp_path / "judge.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return list(predictions(root, file, subset))
+
+
+ANSWERS = {
+    "DR": {"overall_score": 7},
+    "RealDR": {"overall_score": "7/10"},
+    "Structure": {letter: {"structural_score": score} for letter, score in zip("ABCD", (3, 4, 1, 0), strict=True)},
+    "WP": {"preferred_response": "A", "response_A_score": 3},
+    "MA": {"preferred_insights_consistency": "B"},
+    "Verify": {"verdict": "No", "score": 0},
+}
+
+
+@pytest.mark.parametrize(
+    "subset",
+    ["deepresearch_bench", "realdr", "surge:structure", "wp_bench", "wp_bench:paper", "ma", "verify_bench_hard"],
+)
+def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_path: Path, subset: str) -> None:
+    def says(ask: Ask) -> str:
+        place = ask.order[0] if ask.item.group in ("DR", "RealDR") else 0
+        answer = {**ANSWERS[ask.item.group], **({"overall_score": 9 - place} if place else {})}
+        return "prose" if ask.item.item_id.endswith("q2_b") else f"So: {json.dumps(answer)}"
+
+    suite = load(root, subset)
+    row = Row("row", (TextJudge(says),))
+    judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).outcomes()
+    scope = scope_of(subset)
+    lines = list(written(read_traces(tmp_path / "out"), read_queries(root, scope), scope, "vanilla"))
+    assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.asks())
+    again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
+    if subset != "deepresearch_bench":  # of which two agents of four have texts
+        assert {o.item_id: o.credit for o in judged} == {i: o.credit for i, o in again.items()}
+        assert {o.item_id: o.verdict for o in judged} == {i: o.verdict for i, o in again.items()}
+    assert all(line["judge_model"] == "row" and line["prompt_mode"] == "vanilla" for line in lines)
+
+
+def test_pairs_are_told_by_id_and_names_in_the_order_shown(root: Path, tmp_path: Path) -> None:
+    lines = [
+        {
+            "data_id": "p0",
+            "response_a": names[0],
+            "response_b": names[1],
+            "judge_result": {"preferred_response": said, "swap_position": position, "debiased": True},
+        }
+        for names, said, position in (
+            (("good0", "bad0"), "A", "original"),
+            (("bad0", "good0"), "B", "swapped"),
+            (("good1", "bad1"), "A", "original"),
+            (("bad1", "good1"), "A", "swapped"),
+        )
+    ]
+    credits = [o.credit for o in score(root, tmp_path, "wp_bench", lines)]
+    assert credits == [1, 0.5, 0, 0]
+
+
+def test_what_is_missing_is_wrong_and_stays_in_the_denominator(root: Path, tmp_path: Path) -> None:
+    outcomes = score(root, tmp_path, "deepresearch_bench", [
+        {"data_id": 1, "model": agent, "response": json.dumps({"overall_score": number}), "judge_result": None}
+        for agent, number in (("openai-deepresearch", 9), ("gemini-2.5-pro-deepresearch", 8), ("grok-deeper-search", 1))
+    ])  # fmt: skip
+    assert [o.credit for o in outcomes] == [0.5, 0]
+    assert all(o.verdict == InvalidVerdict(reason="missing") for o in outcomes)
+    extra = load(root, "deepresearch_bench").extra(outcomes)
+    assert extra["acc_strict"] == 3 / 12
+    assert extra["released"] == 3 / 12
+    assert (extra["spearman"], extra["spearman_zero"]) == (1, 0.5)
+
+
+def test_the_raw_text_is_read_again_but_not_for_the_paper(root: Path, tmp_path: Path) -> None:
+    line = {"data_id": "q1_a", "model": "m", "response": '{"verdict": "Yes"}', "judge_result": {"verdict": "No"}}
+    assert score(root, tmp_path, "verify_bench_hard", [line])[0].credit == 1
+    assert score(root, tmp_path, "verify_bench_hard:paper", [line])[0].credit == 0
+
+
+def test_a_failed_line_keeps_its_raw_text(root: Path, tmp_path: Path) -> None:
+    line = {
+        "data_id": "paper_0_gpt5_bm25_vs_auto_bm25_insights",
+        "response_a": "gpt5_bm25",
+        "response_b": "auto_bm25",
+        "judge_result": {"raw": 'Well: {"preferred_insights_consistency": "A"}', "error": "parse_failed"},
+    }
+    assert score(root, tmp_path, "ma", [line])[0].credit == 0.5
+
+
+def test_a_listing_in_any_order_with_a_letter_missing(root: Path, tmp_path: Path) -> None:
+    line = {
+        "data_id": 0,
+        "models": ["Naive", "GT", "ID", "Autosurvey"],
+        "judge_result": {letter: {"content_score": s} for letter, s in (("A", 1), ("B", 5), ("D", 4))},
+    }
+    first = score(root, tmp_path, "surge:content", [line])[0]
+    assert first.games[0].verdict == ChecklistVerdict(scores={"A": 1, "B": 5, "D": 4})
+    assert first.credit == pytest.approx(3 / 6)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ({"data_id": "gone"}, "data_id gone .byte 0.: the ground truth has no such id"),
+        ({"data_id": "p0", "response_a": "good0", "response_b": "who"}, r"no output of \('good0', 'who'\)"),
+        ({"model": "x"}, "line 1: field data_id"),
+    ],
+)
+def test_a_line_of_nothing_is_named(root: Path, tmp_path: Path, line: dict[str, Any], complaint: str) -> None:
+    from judge_r1.core.errors import JudgeError
+
+    with pytest.raises(JudgeError, match=complaint):
+        score(root, tmp_path, "wp_bench", [line])
+
+
+def test_a_repeated_line_is_named(root: Path, tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match="judged on an earlier line already"):
+        score(root, tmp_path, "verify_bench_hard", [{"data_id": "q1_a", "judge_result": {"score": 1}}] * 2)
+
+
+@pytest.mark.parametrize("subset", [None, "surge", "all:rubric"])
+def test_a_file_is_of_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
+    with pytest.raises(BadBenchmark, match="of one set and one setting"):
+        score(root, tmp_path, subset or "all", [])
+
+
+def test_searches_are_no_lines_of_the_release(root: Path, tmp_path: Path) -> None:
+    scope = scope_of("verify_bench_hard")
+    queries = read_queries(root, scope)
+    row = Row("row", (TextJudge(lambda ask: '{"score": 1}'),))
+    evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
+    with pytest.raises(BadBenchmark, match="one answer of one judge to its own prompts"):
+        list(written(read_traces(tmp_path), queries, scope_of("verify_bench_hard:search"), "vanilla"))
+    with pytest.raises(BadBenchmark, match="of another set"):
+        list(written(read_traces(tmp_path), read_queries(root, scope_of("ma")), scope, "vanilla"))

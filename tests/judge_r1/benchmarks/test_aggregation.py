@@ -1,0 +1,82 @@
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.benchmarks.aggregation import settle_agreed, settle_best, settle_mean, settle_pair
+from judge_r1.benchmarks.base import Suite, both_orders, placed
+from judge_r1.core.items import Game, Item
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict
+
+ITEM = Item(item_id="i", cluster_id="c", instruction="?", candidates=("x", "y"), gold="A")
+Said = Sequence[tuple[tuple[int, ...], str | None]]
+SAID = st.sampled_from(["A", "B", "tie", None])
+
+
+def game(order: tuple[int, ...], winner: str | None, sample: int = 0) -> Game:
+    verdict = PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason="no_json")
+    return Game(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
+
+
+@given(st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0)]), SAID), min_size=1, max_size=7), st.sampled_from("AB"))
+def test_a_pair_is_settled_by_the_sum_of_its_games(
+    said: Sequence[tuple[tuple[int, ...], str | None]], gold: str
+) -> None:
+    """JudgeBench's rule as its own code has it: flip what was shown turned, +1 with the label, -1 against it."""
+    item = ITEM.model_copy(update={"gold": gold})
+    label = {"A": "A>B", "B": "B>A"}[gold]
+    total = 0
+    for order, winner in said:
+        decision = {"A": "A>B", "B": "B>A"}.get(winner or "")
+        if order == (1, 0) and decision:
+            decision = decision[::-1]
+        total += 0 if decision is None else 1 if decision == label else -1
+    settled = settle_pair(item, [game(order, winner) for order, winner in said])
+    assert settled.credit == float(total > 0)
+    assert isinstance(settled.verdict, InvalidVerdict) == all(winner is None for _, winner in said)
+
+
+def test_a_tie_is_right_where_the_gold_is_a_tie() -> None:
+    torn = [game((0, 1), "A"), game((1, 0), "A")]
+    assert settle_pair(ITEM, torn).credit == 0
+    assert settle_pair(ITEM.model_copy(update={"gold": "tie"}), torn).credit == 1
+
+
+@given(st.tuples(SAID, SAID), st.sampled_from(["A", "B", "tie"]))
+def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None, str | None], gold: str) -> None:
+    item = ITEM.model_copy(update={"gold": gold})
+    games = [game((0, 1), said[0]), game((1, 0), said[1])]
+    turned = {"A": "B", "B": "A", "tie": "tie", None: None}[said[1]]
+    right = [answer == gold for answer in (said[0], turned)]
+    assert settle_mean(item, games).credit == sum(right) / 2
+    assert settle_agreed(item, games).credit == float(all(right))
+    assert settle_mean(item, games).verdict == settle_agreed(item, games).verdict == settle_pair(item, games).verdict
+
+
+@given(st.lists(st.sampled_from(["A", "B", None]), min_size=3, max_size=3))
+def test_the_best_of_four_has_to_win_every_pairing(winners: list[str | None]) -> None:
+    item = Item(item_id="i", cluster_id="c", instruction="?", candidates=("w", "x", "y", "z"), gold=2)
+    games = [game((2, rival), winner) for rival, winner in zip((0, 1, 3), winners, strict=True)]
+    assert settle_best(item, games).credit == float(winners == ["A", "A", "A"])
+
+
+def test_orders_and_samples_of_a_row_override_the_rule_of_the_benchmark() -> None:
+    suite = Suite([ITEM])
+    assert [ask.order for ask in suite.asks()] == [(0, 1)]
+    assert [ask.order for ask in suite.asks(orders=2)] == [(0, 1), (1, 0)]
+    both = Suite([ITEM], orders=both_orders)
+    assert [ask.order for ask in both.asks(orders=1)] == [(0, 1)]
+    assert [(ask.order, ask.sample) for ask in both.asks(samples=2)] == [
+        ((0, 1), 0), ((0, 1), 1), ((1, 0), 0), ((1, 0), 1),
+    ]  # fmt: skip
+    turned = both.asks()[1].question
+    assert (turned.reasoning_a, turned.reasoning_b) == ("y", "x")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("count", [400])
+def test_pairs_whose_better_one_comes_first_are_placed_evenly_and_always_alike(count: int) -> None:
+    golds = [placed(f"item-{number}", "good", "bad") for number in range(count)]
+    assert all(candidates["AB".index(gold)] == "good" for candidates, gold in golds)
+    assert 0.4 < sum(gold == "A" for _, gold in golds) / count < 0.6
+    assert golds == [placed(f"item-{number}", "good", "bad") for number in range(count)]

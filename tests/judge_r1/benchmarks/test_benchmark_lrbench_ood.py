@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+from benchmark_factories import accuracy, play, write
+from test_benchmark_judgebench import pair
+from test_benchmark_llmbar import bar
+from test_benchmark_rewardbench import file
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.benchmarks.lrbench_ood import APPLICATIONS, MT_BENCH, REASONING, load
+from judge_r1.benchmarks.rewardbench import CHAT_HARD
+
+
+def test_six_rows_of_the_table_and_the_seventh_where_its_file_is(tmp_path: Path) -> None:
+    bar(tmp_path / "LLMBar", "Dataset")
+    with pytest.raises(BadBenchmark, match="JudgeBench is missing"):
+        load(tmp_path, None)
+    pairs = [
+        pair(1, source="livebench-reasoning", response_model="gpt-4o-2024-05-13"),
+        pair(2, source="livebench-math", response_model="gpt-4o-2024-05-13"),
+        pair(3, source="livebench-reasoning", response_model="claude-3-5-sonnet-20240620"),
+    ]
+    write(tmp_path / "JudgeBench" / "data" / "pairs.jsonl", pairs)
+    items = load(tmp_path, None).items
+    assert [item.item_id for item in items if item.group == REASONING] == ["p1"]
+    assert {item.group for item in items} == {REASONING, *APPLICATIONS.values()}
+    file(tmp_path / "reward-bench" / "filtered.jsonl", CHAT_HARD)
+    groups = [item.group for item in load(tmp_path, None).items]
+    assert {item: groups.count(item) for item in groups} == {
+        REASONING: 1, MT_BENCH: 37, **dict.fromkeys(APPLICATIONS.values(), 2),
+    }  # fmt: skip
+    assert len(load(tmp_path, MT_BENCH).items) == 37
+
+
+def test_the_applications_are_those_of_chat_hard() -> None:
+    assert {*APPLICATIONS.values(), MT_BENCH} == set(CHAT_HARD)
+
+
+@pytest.mark.real_data
+def test_the_rows_that_are_here(real_data: Path) -> None:
+    """LLMBar's sets have the sizes of Chat Hard's; of JudgeBench's 98 pairs 43 are here."""
+    suite = load(real_data, None)
+    sizes = {item.group: sum(other.group == item.group for other in suite.items) for item in suite.items}
+    assert sizes == {REASONING: 43, **{name: count for name, count in CHAT_HARD.items() if name != MT_BENCH}}
+    assert [ask.order for ask in suite.asks()] == [(0, 1)] * 462
+    assert accuracy(play("always-a", suite), REASONING) == pytest.approx(26 / 43)

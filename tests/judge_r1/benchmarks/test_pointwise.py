@@ -1,0 +1,108 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.benchmarks.pointwise import rating_question, read_rating, settle_ratings, ties_score
+from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.core.records import InvalidVerdict, ScoresVerdict, Trajectory, Turn
+from judge_r1.judges.request import Ask
+
+
+def test_the_prompt_keeps_the_two_texts_apart_from_ours() -> None:
+    question = rating_question("Name a colour <answer>", "Rating: 10")
+    system, user = question.prompt.chat()
+    assert system["content"].endswith("Rating: 7")
+    assert user["content"].startswith("The request:\nName a colour")
+    assert len(question.prompt.inserted) == 2
+    assert "<answer>" not in question.prompt.inserted[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "rating"),
+    [
+        ("Fine.\nRating: 7", 7.0),
+        ("Fine.\n\n**Rating: 10**\n", 10.0),
+        ("rating - 1", 1.0),
+        ("Rating: 7\nbut perhaps less", None),
+        ("Rating: 11", None),
+        ("Rating: 0", None),
+        ("7", None),
+        ("I rate it Rating: 7", None),
+        ("", None),
+    ],
+)
+def test_the_rating_is_the_last_line(text: str, rating: float | None) -> None:
+    verdict = read_rating(text)
+    assert verdict == (InvalidVerdict(reason="no_rating") if rating is None else ScoresVerdict(scores=(rating,)))
+
+
+def test_an_ask_reads_it_from_the_last_turn() -> None:
+    item = tie("ref:1", 1, 2)
+    trajectory = Trajectory.without_ids("answer", [Turn(text="Good.\nRating: 8")])
+    assert Ask(item, (0,), 0, rating_question("?", "x")).read(trajectory) == ScoresVerdict(scores=(8.0,))
+
+
+def tie(name: str, right: int, all_: int) -> Item:
+    answers = tuple(f"answer {place}" for place in range(all_))
+    return Item(item_id=f"Ties/{name}", cluster_id="c", group="Ties", instruction="?", candidates=answers, gold=right)
+
+
+def rated(place: int, rating: float | None, sample: int = 0) -> Game:
+    verdict = InvalidVerdict(reason="no_rating") if rating is None else ScoresVerdict(scores=(rating,))
+    return Game(order=(place,), sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
+
+
+def outcome(name: str, right: int, ratings: list[float | None]) -> ItemOutcome:
+    item = tie(name, right, len(ratings))
+    games = [rated(place, rating) for place, rating in enumerate(ratings)]
+    return item_outcome("toy", item, games, settle_ratings(item, games))
+
+
+def test_every_right_answer_must_stand_above_every_wrong_one() -> None:
+    assert outcome("tied:1", 2, [8, 7, 6, 1]).credit == 1
+    assert outcome("tied:1", 2, [8, 6, 6, 1]).credit == 0
+    assert outcome("tied:1", 2, [8, 7, None, 1]).credit == 0
+    assert not outcome("tied:1", 2, [8, 7, None, 1]).valid
+    assert outcome("tied:1", 2, [None] * 3).verdict == InvalidVerdict(reason="no_rating")
+    item = tie("ref:1", 1, 2)
+    games = [rated(0, 5), rated(0, 9, 1), rated(1, 8), rated(1, 4, 1), rated(1, None, 2)]
+    assert settle_ratings(item, games).verdict == ScoresVerdict(scores=(7.0, 6.0))
+
+
+RATINGS = st.lists(st.integers(1, 10).map(float), min_size=4, max_size=4)
+
+
+@given(st.lists(st.tuples(RATINGS, RATINGS, st.integers(2, 3)), min_size=1, max_size=5))
+def test_the_score_of_ties_is_that_of_the_formula(questions: list[tuple[list[float], list[float], int]]) -> None:
+    """A second derivation with arrays: 60 % accuracy, 40 % margins, one hundredth of a soft margin."""
+    outcomes: list[ItemOutcome] = []
+    columns: dict[str, list[Any]] = {"ref": [], "tied": [], "spread": []}
+    for number, (ref, tied, right) in enumerate(questions):
+        outcomes += [outcome(f"ref:{number}", 1, [*ref]), outcome(f"tied:{number}", right, [*tied])]
+        columns["ref"].append(ref[0] - max(ref[1:]))
+        columns["tied"].append(min(tied[:right]) - max(tied[right:]))
+        columns["spread"].append(max(tied[:right]) - min(tied[:right]))
+    one, other, spread = (np.array(columns[name]) for name in ("ref", "tied", "spread"))
+    least = np.minimum(one, other)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        soft = np.nan_to_num(np.tanh(least / spread - 1), nan=0.0)
+    expected = (
+        0.3 * np.mean(one > 0)
+        + 0.3 * np.mean(other > 0)
+        + 0.2 * np.mean(other > spread)
+        + 0.2 * np.mean(least > spread)
+        + 0.01 * np.mean(soft)
+    )
+    assert ties_score(outcomes) == pytest.approx(float(expected))
+
+
+def test_an_invalid_rating_counts_nothing() -> None:
+    good = [outcome("ref:1", 1, [9, 1]), outcome("tied:1", 2, [9, 9, 1])]
+    bad = [outcome("ref:2", 1, [9, None]), outcome("tied:2", 2, [9, 9, 1])]
+    assert ties_score(good) == pytest.approx(1.01)
+    assert ties_score(good + bad) == pytest.approx(0.3 + 0.15 + 0.2 + 0.1 + 0.005)
+    assert ties_score(good[:1]) is None
+    assert ties_score([]) is None

@@ -1,0 +1,122 @@
+"""What others have published, and the list of what can be measured, as a user meets them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_r1.benchmarks.base import BENCHMARKS
+from judge_r1.evaluation.published_outputs import NoPredictions, row_names, score_predictions
+
+PAIR = {"source": "mmlu-pro-law", "question": "?", "response_model": "m", "response_A": "x", "response_B": "y"}
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+def outputs(folder: Path, name: str, decisions: dict[str, str]) -> Path:
+    """Judged pairs as JudgeBench publishes them; the label of each is A>B."""
+    file = folder / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    rows = [
+        PAIR
+        | {"pair_id": pair_id, "label": "A>B", "judge_name": "toy", "judgments": [{"judgment": {}, "decision": said}]}
+        for pair_id, said in decisions.items()
+    ]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return file
+
+
+def test_the_list_marks_what_is_unverified() -> None:
+    shown = run("benchmarks")
+    assert shown.returncode == 0, shown.stderr
+    for name in BENCHMARKS.names():
+        entry = BENCHMARKS.get(name)
+        heads = [line for line in shown.stdout.splitlines() if line.startswith(f"{name} (")]
+        assert heads == [
+            f"{name} ({'verified' if entry.verified else 'unverified'}{', outputs' if entry.predictions else ''})"
+        ]
+        assert f"  path: {entry.path}\n" in shown.stdout
+        assert not entry.subsets or f"  subset: {entry.subsets}\n" in shown.stdout
+    unverified = {name for name in BENCHMARKS.names() if not BENCHMARKS.get(name).verified}
+    assert unverified >= {"rewardbench", "rewardbench2", "contextualjudgebench", "autoj", "mtbench"}
+    assert not unverified & {"lrbench", "judgebench", "llmbar", "pandalm", "hhh", "ood"}
+
+
+def test_published_outputs_become_rows_of_an_evaluation(tmp_path: Path) -> None:
+    data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B", "2": "A>B"})
+    one = outputs(tmp_path / "out", "one.jsonl", {"1": "A>B", "2": "A>B"})
+    two = outputs(tmp_path / "out", "two.jsonl", {"1": "A>B", "2": "B>A"})
+    told = run("eval", "--benchmark", "judgebench", "--path", data, "--predictions", one, "--predictions", two,
+               "--out", tmp_path / "eval")  # fmt: skip
+    assert told.returncode == 0, told.stderr
+    summary = json.loads((tmp_path / "eval" / "summary.json").read_text())
+    assert [(row["name"], row["n"], row["accuracy"]) for row in summary["rows"]] == [("one", 2, 1.0), ("two", 2, 0.5)]
+    assert [(d["a"], d["b"], d["delta"]) for d in summary["differences"]] == [("two", "one", -0.5)]
+    assert summary["rows"][0]["settings"] == {"predictions": "one.jsonl"}
+    assert summary["rows"][0]["by_domain"]["Knowledge"]["n"] == 2
+    assert "two minus one" in told.stdout
+    assert (tmp_path / "eval" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--judge", "always-a", "--predictions", "x"], "scores whole files, and no judge plays"),
+        (["--limit", "3", "--predictions", "x"], "scores whole files, and no judge plays"),
+        ([], "nothing to evaluate: give --judge, or --predictions"),
+        (["--predictions", "nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
+    ],
+)
+def test_what_cannot_be_scored_is_one_sentence(more: list[str], message: str, tmp_path: Path) -> None:
+    data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
+    told = run("eval", "--benchmark", "judgebench", "--path", data, "--out", tmp_path / "eval", *more)
+    assert told.returncode == 2
+    assert message in told.stderr
+    assert not (tmp_path / "eval").exists()
+
+
+def test_a_folder_with_judged_rows_is_left_alone(tmp_path: Path) -> None:
+    data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
+    common = ("eval", "--benchmark", "judgebench", "--path", data, "--out", tmp_path / "eval")
+    assert run(*common, "--judge", "always-a").returncode == 0
+    before = (tmp_path / "eval" / "summary.json").read_bytes()
+    told = run(*common, "--predictions", data)
+    assert "holds rows that judges have played: choose another --out" in told.stderr
+    assert (tmp_path / "eval" / "summary.json").read_bytes() == before
+
+
+def test_benchmarks_without_a_format_of_outputs_say_so(tmp_path: Path) -> None:
+    with pytest.raises(NoPredictions, match="outputs of lrbench cannot be scored; those of judgebench, llmbar"):
+        score_predictions("lrbench", tmp_path, [tmp_path / "x.json"], None)
+
+
+@pytest.mark.parametrize(
+    ("files", "names"),
+    [
+        (["a/x.jsonl", "a/y.json"], ["x", "y"]),
+        (["a/v/result.json", "b/v/result.json"], ["a/v/result", "b/v/result"]),
+        (["model=gpt-3.5,x.jsonl.gz"], ["model=gpt-3.5,x"]),
+        (["a/x.json", "a/x.jsonl"], None),
+    ],
+)
+def test_rows_are_named_after_their_files(files: list[str], names: Any) -> None:
+    if names:
+        assert row_names([Path(file) for file in files]) == names
+    else:
+        with pytest.raises(NoPredictions, match="the same name"):
+            row_names([Path(file) for file in files])
+
+
+def test_rows_with_other_items_are_not_compared(tmp_path: Path) -> None:
+    data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
+    one, two = (outputs(tmp_path, f"{name}.jsonl", {name: "A>B"}) for name in ("2", "3"))
+    summary = score_predictions("judgebench", data, [one, two], None)
+    assert summary["differences"] == []

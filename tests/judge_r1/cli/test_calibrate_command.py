@@ -1,0 +1,74 @@
+"""`judge-r1 calibrate` as a user meets it."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge_r1.evaluation.calibrate import Calibration
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    command = [sys.executable, "-m", "judge_r1.cli", "calibrate", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Path:
+    """600 cases: sure of everything, rightly so only in the upper half."""
+    generator = random.Random(0)
+    path = tmp_path / "told.jsonl"
+    with path.open("w") as file:
+        for case in range(600):
+            confidence = round(generator.uniform(0.8, 1), 4)
+            right = generator.random() < (0.99 if confidence > 0.9 else 0.6)
+            row = {"confidence": confidence, "correct": right, "cluster": f"c{case}"}
+            file.write(json.dumps(row) + "\n")
+        file.write('{"confidence": null, "correct": false, "cluster": "c0"}\n')
+    return path
+
+
+def test_maps_scores_threshold_and_diagram_are_written(told: Path, tmp_path: Path) -> None:
+    done = run(told, "--out", tmp_path / "out", "--alpha", "0.1")
+    assert done.returncode == 0, done.stderr
+    found = Calibration.model_validate_json((tmp_path / "out" / "calibration.json").read_text())
+    assert (found.n, found.without_confidence) == (601, 1)
+    assert found.with_isotonic.brier < found.before.brier
+    assert found.with_isotonic.ece < found.before.ece / 2
+    assert found.selective is not None
+    assert (found.selective.alpha, found.selective.delta) == (0.1, 0.1)
+    assert found.selective.threshold is not None
+    assert 0.87 < found.selective.threshold < 0.93
+    assert found.selective.guarantee in done.stdout
+    assert f"{found.selective.answered} are answered" in done.stdout
+    assert (tmp_path / "out" / "reliability.svg").read_text().startswith("<svg ")
+    again = run(told, "--out", tmp_path / "again", "--alpha", "0.1")
+    assert again.returncode == 0
+    for name in ("calibration.json", "reliability.svg"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_what_cannot_be_certified_is_said(told: Path, tmp_path: Path) -> None:
+    done = run(told, "--out", tmp_path / "out", "--alpha", "0.001")
+    assert done.returncode == 0, done.stderr
+    assert "abstain always" in done.stdout
+    assert "are answered" not in done.stdout
+
+
+def test_mistakes_are_one_sentence(told: Path, tmp_path: Path) -> None:
+    for arguments, message in (
+        ((told, "--alpha", "1.5"), "--alpha must lie between 0 and 1, not be 1.5"),
+        ((told, "--alpha", "0.1", "--delta", "0"), "--delta must lie between 0 and 1, not be 0"),
+        ((tmp_path / "none.jsonl",), "none.jsonl cannot be read"),
+    ):
+        done = run(*arguments, "--out", tmp_path / "out")
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: ")
+        assert message in done.stderr
+        assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,145 @@
+"""The commands as a user meets them, in processes of their own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from paths import RECIPES
+
+COMMANDS = [
+    "build",
+    "validate",
+    "audit",
+    "stats",
+    "split",
+    "rationales",
+    "export",
+    "train",
+    "eval",
+    "benchmarks",
+    "calibrate",
+    "search",
+    "doctor",
+    "report",
+    "watch",
+    "demo",
+]
+COMMANDS += ["analyse attention", "analyse global-index"]
+COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("built")
+    assert run("build", "mini", "--limit", "12", "--out", out).returncode == 0
+    return out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str) -> None:
+    shown = run(*command.split(), "--help")
+    assert shown.returncode == 0
+    assert f"judge-r1 {command}" in shown.stdout
+
+
+def test_build_gives_the_same_bytes_again_but_for_the_timing(built: Path, tmp_path: Path) -> None:
+    assert run("build", "mini", "--limit", "12", "--out", tmp_path).returncode == 0
+    for name in ("cases.jsonl", "pairs.jsonl", "build.json"):
+        assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
+    counts = json.loads((built / "build.json").read_text())
+    assert counts["cases"] == 12
+    assert counts["pairs"] == sum(1 for _ in (built / "pairs.jsonl").open())
+    assert run("build", "mini", "--limit", "12", "--seed", "1", "--out", tmp_path).returncode == 0
+    assert (tmp_path / "cases.jsonl").read_bytes() != (built / "cases.jsonl").read_bytes()
+
+
+def test_validate_passes_what_build_made_and_names_what_is_wrong(built: Path, tmp_path: Path) -> None:
+    good = run("validate", built, "--recipe", RECIPES / "mini" / "warmup.yaml")
+    assert good.returncode == 0, good.stdout + good.stderr
+    assert "(100.0%)" in good.stdout
+    tight = tmp_path / "tight.yaml"
+    tight.write_text(f"extends: {RECIPES / 'mini' / 'warmup.yaml'}\nepisode:\n  budget:\n    max_searches: 1\n")
+    bad = run("validate", built, "--recipe", tight)
+    assert bad.returncode == 1
+    assert "search_refused" in bad.stdout
+
+
+def test_split_keeps_cases_apart(built: Path, tmp_path: Path) -> None:
+    assert run("split", built, "--test-share", "0.25", "--out", tmp_path).returncode == 0
+    ids = [
+        {json.loads(line)["case_id"] for line in (tmp_path / part / "pairs.jsonl").open()} for part in ("train", "test")
+    ]
+    assert len(ids[1]) == 3
+    assert not ids[0] & ids[1]
+    assert len(ids[0] | ids[1]) == 12
+
+
+def test_search_shows_the_passages_of_one_case(built: Path) -> None:
+    case = json.loads((built / "cases.jsonl").open().readline())
+    fact = case["context"].split(".")[0]
+    options = ["--case-id", case["case_id"], "--retriever", "bm25", "--passage-words", "3", "-k", "1"]
+    found = run("search", built / "cases.jsonl", fact, *options)
+    assert found.returncode == 0
+    assert fact in found.stdout
+
+
+def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
+    shown = run("train", RECIPES / "mini" / "grpo.yaml", "grpo.steps=3", "--dry-run", "--out", tmp_path / "none")
+    assert shown.returncode == 0
+    assert "steps: 3" in shown.stdout
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["build", "minni", "--out", "x"], "did you mean 'mini'?"),
+        (["build", "medrbench", "--path", "nowhere", "--out", "x"], "nowhere"),
+        (["build", "mini", "--kinds", "both", "--out", "x"], "--kinds takes single and multi"),
+        (["build", "mini", "--path", "nowhere", "--out", "x"], "leave --path out"),
+        (["build", "mini", "--teacher", "oracle", "--out", "x"], "is no teacher that can be asked"),
+        (["validate", "nowhere"], "cannot be read"),
+        (["split", "nowhere", "--test", "3", "--out", "x"], "--test goes with --sizes"),
+        (["export", "nowhere", "--format", "sft", "--out", "x"], "holds no pairs.jsonl"),
+        (
+            ["train", str(RECIPES / "mini" / "grpo.yaml"), "grpo.stepz=3"],
+            "unknown key grpo.stepz; did you mean 'steps'?",
+        ),
+        (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "nowhere"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_nothing(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "judge_r1.cli", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=tmp_path)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_the_system_refuses_is_one_sentence_too(tmp_path: Path) -> None:
+    (tmp_path / "xml").write_text("a file where a folder should be")
+    done = run("build", "elife", "--path", tmp_path, "--out", tmp_path / "out")
+    assert (done.returncode, done.stderr) == (2, f"error: {tmp_path / 'xml'}: Not a directory\n")
+
+
+def test_eval_puts_two_judges_side_by_side(built: Path, tmp_path: Path) -> None:
+    recipe = ["--recipe", RECIPES / "mini" / "warmup.yaml"]
+    judges = ["--judge", "one=agentic:budget.max_searches=1@bundled:tiny", "--judge", "two=agentic@bundled:tiny"]
+    done = run("eval", *judges, *recipe, "--path", built, "--limit", "2", "--out", tmp_path)
+    assert done.returncode == 0, done.stderr
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert [row["name"] for row in summary["rows"]] == ["one", "two"]
+    assert [(d["a"], d["b"]) for d in summary["differences"]] == [("two", "one")]
+    assert (tmp_path / "report.html").exists()

@@ -1,0 +1,56 @@
+"""The sources as a user meets them: in `build --help`, and by the example of the docs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from paths import REPO
+
+from data_builders.sources import SOURCES
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
+    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+
+
+def test_build_help_lists_every_source_with_a_line() -> None:
+    shown = run("build", "--help")
+    assert shown.returncode == 0, shown.stderr
+    words = " ".join(re.sub("[│•]", " ", shown.stdout).split())
+    for name in SOURCES.names():
+        assert f"{name}: {SOURCES.get(name).help}" in words
+    for name in ("medcasereasoning", "deepreview"):
+        assert "unverified against the hub" in SOURCES.get(name).help
+
+
+def test_the_docs_table_has_every_source() -> None:
+    text = (REPO / "docs" / "data.md").read_text()
+    for name in SOURCES.names():
+        assert f"| `{name}` |" in text
+
+
+def test_the_example_of_the_docs_builds(tmp_path: Path) -> None:
+    text = (REPO / "docs" / "data.md").read_text().partition("### A domain of your own")[2]
+    blocks = dict(re.findall(r"```(yaml|json)\n(.*?)```", text, re.S))
+    (tmp_path / "insurance.yaml").write_text(blocks["yaml"])
+    (tmp_path / "claims.json").write_text(blocks["json"])
+    built = run("build", "custom", "--path", tmp_path / "insurance.yaml", "--out", tmp_path / "out")
+    assert built.returncode == 0, built.stderr
+    (case,) = (json.loads(line) for line in (tmp_path / "out" / "cases.jsonl").open())
+    assert (case["domain"], case["source"]) == ("insurance", "insurance/C-1")
+    pairs = [json.loads(line) for line in (tmp_path / "out" / "pairs.jsonl").open()]
+    assert {principle for pair in pairs for principle in pair["violated"]} >= {1, 2, 3, 5, 6}
+    checked = run("validate", tmp_path / "out")
+    assert "(100.0%)" in checked.stdout, checked.stdout
+    assert checked.returncode == 0
+
+
+def test_a_source_that_needs_a_teacher_says_so(tmp_path: Path) -> None:
+    refused = run("build", "pilot", "--path", tmp_path, "--out", tmp_path / "out")
+    assert refused.returncode == 2
+    assert "source 'pilot' needs a teacher" in refused.stderr

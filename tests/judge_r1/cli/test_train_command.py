@@ -1,0 +1,26 @@
+from pathlib import Path
+
+import pytest
+from factories import mini_pairs
+from paths import RECIPES
+
+from data_builders.build import write_pairs
+from judge_r1.cli.train import run_recipe
+from judge_r1.training import sft
+from judge_r1.training.recipe import load_recipe
+
+RECIPE = RECIPES / "mini" / "warmup.yaml"
+
+
+def test_fewer_traces_than_wanted_are_said_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_pairs(mini_pairs(10), tmp_path / "data")
+    trained: list[int] = []
+    monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.append(len(traces())))
+    overrides = [f"data.train={tmp_path / 'data'}", "episode.budget.max_searches=1"]
+    run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=3"]), tmp_path / "enough")
+    assert "wanted" not in capsys.readouterr().out
+    run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=12"]), tmp_path / "short")
+    assert trained[0] == 3
+    assert f"{trained[1]} of 12 wanted traces; rejected: search_refused: {10 - trained[1]}" in capsys.readouterr().out

@@ -1,0 +1,25 @@
+"""Every error of ours that a user can cause has one base, by which the commands know it."""
+
+import importlib
+import inspect
+import pkgutil
+
+import judge_r1
+from judge_r1.core.errors import JudgeError
+
+PROGRAMMING = {"judge_r1.episode.parsing._RepeatedKey"}  # never leaves its module
+
+
+def test_all_exceptions_of_the_core_share_the_base() -> None:
+    found = set()
+    for info in pkgutil.iter_modules(judge_r1.__path__):
+        module = importlib.import_module(f"judge_r1.{info.name}")
+        for name, thing in inspect.getmembers(module, inspect.isclass):
+            if issubclass(thing, Exception) and thing.__module__ == module.__name__:
+                found.add(f"{module.__name__}.{name}")
+                assert issubclass(thing, JudgeError) or f"{module.__name__}.{name}" in PROGRAMMING, name
+    assert {
+        "judge_r1.core.jsonl.BadRecord",
+        "judge_r1.episode.rollout.PromptTooLong",
+        "judge_r1.core.yaml_config.BadRecipe",
+    } <= found

@@ -1,0 +1,44 @@
+"""An output folder belongs to one process at a time."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from data_builders.build import build
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.file_lock import alone_in
+
+HOLD = """
+import sys
+from pathlib import Path
+from judge_r1.core.file_lock import alone_in
+with alone_in(Path(sys.argv[1])):
+    print("in", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_another_process_is_refused_until_the_first_one_is_gone_however_that_ends(tmp_path: Path) -> None:
+    out = tmp_path / "a" / "b"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "in\n"
+    with pytest.raises(JudgeError, match=r"another process is writing to .*/a/b: wait for its end"):
+        build("mini", out, variants=1, limit=3)
+    assert list(out.iterdir()) == []
+    with alone_in(tmp_path / "elsewhere"):
+        pass
+    holder.kill()
+    holder.communicate(timeout=20)
+    assert build("mini", out, variants=1, limit=3)["cases"] == 3
+    assert sorted(path.name for path in out.iterdir()) == ["build.json", "cases.jsonl", "pairs.jsonl", "timing.json"]
+
+
+def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(JudgeError, match=r"/out cannot be written to: File exists"), alone_in(tmp_path / "out"):
+        pass

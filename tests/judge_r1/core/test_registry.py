@@ -1,0 +1,64 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.registry import Registry, UnknownName, suggest
+
+
+@pytest.fixture
+def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry[int]:
+    """A package with two modules that register themselves."""
+    package = tmp_path / "toy_registry"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from judge_r1.core.registry import Registry\nTHINGS = Registry('thing', __name__)\n", encoding="utf-8"
+    )
+    for name, value in (("one", 1), ("two", 2)):
+        (package / f"{name}.py").write_text(f"from toy_registry import THINGS\nTHINGS.register('{name}')({value})\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for module in [m for m in sys.modules if m.split(".")[0] == "toy_registry"]:
+        monkeypatch.delitem(sys.modules, module)
+    from toy_registry import THINGS  # type: ignore[import-not-found]
+
+    things: Registry[int] = THINGS
+    return things
+
+
+def test_a_new_file_in_the_package_is_found(registry: Registry[int]) -> None:
+    assert registry.names() == ["one", "two"]
+    assert registry.get("two") == 2
+
+
+def test_an_unknown_name_suggests_the_nearest(registry: Registry[int]) -> None:
+    with pytest.raises(UnknownName, match="no thing is called 'tow'; did you mean 'two'"):
+        registry.get("tow")
+    with pytest.raises(UnknownName, match="there is: one, two"):
+        registry.get("zzzzz")
+    assert issubclass(UnknownName, JudgeError)
+
+
+def test_a_name_is_taken_once(registry: Registry[int]) -> None:
+    registry.names()
+    with pytest.raises(ValueError, match="two entries register as thing 'one'"):
+        registry.register("one")(3)
+
+
+def test_a_module_that_does_not_import_is_never_passed_over(registry: Registry[int], tmp_path: Path) -> None:
+    """Not at the first look-up, and not at the second: a half-filled registry would call good names unknown."""
+    (tmp_path / "toy_registry" / "bad.py").write_text("raise ImportError('broken')\n")
+    for _ in range(2):
+        with pytest.raises(ImportError, match="broken"):
+            registry.names()
+
+
+def test_suggestions() -> None:
+    assert suggest("stepps", ["steps", "seed"]) == "; did you mean 'steps'?"
+    assert suggest("x", []) == "; there is: nothing"
+
+
+def test_the_sources_of_the_design_are_there() -> None:
+    from data_builders.sources import SOURCES
+
+    assert {"mini", "medrbench", "echr", "f1000rd"} <= set(SOURCES.names())

@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+from factories import make_case, make_pair, mini_pairs
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import lines_at, located, write_jsonl
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, load_pairs
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.stored import KEPT, open_cases, stored_pairs
+
+
+def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:
+    write_jsonl(at / CASES_FILE, cases)
+    write_jsonl(at / PAIRS_FILE, pairs)
+    return at
+
+
+def test_a_stored_folder_tells_what_a_loaded_one_does(tmp_path: Path) -> None:
+    data = mini_pairs(KEPT + 30)
+    folder(tmp_path, list(data.cases.values()), list(data.pairs))
+    loaded, cases = load_pairs(tmp_path), open_cases(tmp_path)
+    assert dict(cases) == dict(loaded.cases)
+    assert [pair for _, pair, _ in stored_pairs(tmp_path, cases)] == list(loaded.pairs)
+    assert all(case.case_id == pair.case_id for _, pair, case in stored_pairs(tmp_path, cases))
+
+
+def test_places_are_bytes_whatever_the_text_and_the_line_ends(tmp_path: Path) -> None:
+    cases = [make_case(f"naïve – {n} 😀.") for n in range(3)]
+    write_jsonl(tmp_path / "a.jsonl", cases)
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    (tmp_path / "b.jsonl").write_bytes(f"{lines[0]}\r\n\n{lines[1]}\n{lines[2]}".encode())
+    places = [place for place, _ in located(tmp_path / "b.jsonl", Case)]
+    again = [Case.model_validate_json(line) for line in lines_at(tmp_path / "b.jsonl", places[::-1])]
+    assert again == cases[::-1]
+    assert all(line.endswith("\n") for line in lines_at(tmp_path / "b.jsonl", places))
+
+
+def test_a_stored_pair_is_checked_against_its_case(tmp_path: Path) -> None:
+    case, other = make_case(), make_case("other.")
+    folder(tmp_path, [other], [make_pair(case)])
+    with pytest.raises(JudgeError, match=rf"names case {case.case_id}, which cases\.jsonl does not hold"):
+        list(stored_pairs(tmp_path, open_cases(tmp_path)))
+
+
+def test_a_folder_without_pairs_is_refused(tmp_path: Path) -> None:
+    folder(tmp_path, [make_case()], [])
+    with pytest.raises(JudgeError, match="holds no pairs"):
+        list(stored_pairs(tmp_path, open_cases(tmp_path)))

@@ -1,0 +1,129 @@
+"""Rows from files of every kind and from `datasets`: the same rows, and every mistake named with its line or row."""
+
+import csv
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.core.tabular import BATCH, BadTable, file_rows, rows
+
+ROWS = [{"id": f"n{number}", "text": f'line "{number}",\nand another'} for number in range(BATCH + 5)]
+
+
+def write(path: Path, data: list[dict[str, Any]]) -> Path:
+    """Rows as a file of the kind that its name says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps(row) + "\n" for row in data)
+    if path.suffix == ".parquet":
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(data), path)
+    elif path.suffix == ".csv":
+        with path.open("w", newline="") as out:
+            writer = csv.DictWriter(out, list(data[0]))
+            writer.writeheader()
+            writer.writerows(data)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(lines.encode()))
+    else:
+        path.write_text(lines if path.suffix == ".jsonl" else json.dumps(data))
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz", "t.json", "t.csv", "t.parquet"])
+def test_every_kind_of_table_gives_the_same_rows(name: str, tmp_path: Path) -> None:
+    file = write(tmp_path / name, ROWS)
+    found = list(rows(file))
+    assert [row.values for row in found] == ROWS
+    assert [row.number for row in found] == list(range(1, len(ROWS) + 1))
+    assert {(row.file, row.split) for row in found} == {(str(file), "t")}
+    assert found[1].where == f"{file}, {'line' if 'jsonl' in name else 'row'} 2"
+
+
+def test_an_empty_line_is_no_row_but_a_line(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
+    assert [(row.number, row.where) for row in rows(tmp_path)][1] == (2, f"{tmp_path / 't.jsonl'}, line 3")
+
+
+def test_a_folder_is_read_by_file_name(tmp_path: Path) -> None:
+    for name in ("b.jsonl", "a.jsonl"):
+        write(tmp_path / name, [{"id": name}])
+    (tmp_path / "README.md").write_text("not a table")
+    assert [row.values["id"] for row in rows(tmp_path)] == ["a.jsonl", "b.jsonl"]
+
+
+def test_a_folder_is_read_by_split_and_its_data_folder_first(tmp_path: Path) -> None:
+    write(tmp_path / "notes.json", [{"id": 9}])
+    write(tmp_path / "data" / "filtered-00000-of-00002-abc.parquet", [{"id": 1}])
+    write(tmp_path / "data" / "filtered-00001-of-00002-abc.parquet", [{"id": 2}])
+    write(tmp_path / "data" / "raw-00000-of-00001.parquet", [{"id": 1}, {"id": 2}])
+    assert [(row.values["id"], row.split) for row in rows(tmp_path, ("filtered",))] == [
+        (1, "filtered"),
+        (2, "filtered"),
+    ]
+    assert len(list(rows(tmp_path))) == 4
+    with pytest.raises(BadTable, match=r"holds no table called test; there is: filtered, raw$"):
+        list(rows(tmp_path, ("test",)))
+
+
+def test_load_dataset_is_what_reads_the_hub(tmp_path: Path) -> None:
+    """`datasets` finds a folder by the same call as a name on the hub, which no test can reach."""
+    write(tmp_path / "train.jsonl", [{"id": 1, "list": ["a", "b"]}, {"id": 2, "list": []}])
+    write(tmp_path / "test.jsonl", [{"id": 3, "list": ["c"]}])
+    found = list(rows(Path(f"hub:{tmp_path}")))
+    assert [(row.split, row.values["id"]) for row in found] == [("test", 3), ("train", 1), ("train", 2)]
+    assert (found[2].number, found[2].where) == (2, f"hub:{tmp_path}, split train, row 2")
+    assert found[0].values["list"] == ["c"]
+    assert [row.values["id"] for row in rows(Path(f"hub:{tmp_path}"), ("test",))] == [3]
+    with pytest.raises(BadTable, match="has no split filtered; there is: test, train"):
+        list(rows(Path(f"hub:{tmp_path}"), ("filtered",)))
+
+
+def test_a_hub_that_does_not_answer_is_named_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    with pytest.raises(BadTable, match=r"some/where could not be read from the hub .* give --path"):
+        list(rows(Path("hub:some/where")))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("t.jsonl", b'{"a": 1}\n\n{"a": \n', r"t\.jsonl, line 3 is not valid JSON"),
+        ("t.jsonl", b'{"a": "\xff"}\n', r"t\.jsonl, line 1 is not valid JSON"),
+        ("t.jsonl", b'{"a": 1}\n[2]\n', r"t\.jsonl, line 2: must be an object of columns, not list"),
+        ("t.jsonl", b"\n", r"t\.jsonl holds no rows"),
+        ("t.jsonl.gz", b"\x1f\x8b\x08\x00", r"t\.jsonl\.gz cannot be read"),
+        ("t.jsonl.gz", b"plain text", r"t\.jsonl\.gz cannot be read: Not a gzipped file"),
+        ("t.jsonl.gz", gzip.compress(b"{}", mtime=0)[:10] + b"\xff" * 20, r"t\.jsonl\.gz cannot be read"),
+        ("t.json", b'{"a": 1}', r"t\.json must hold a list of rows, not dict"),
+        ("t.json", b"[", r"t\.json is not valid JSON"),
+        ("t.parquet", b"PAR1", r"t\.parquet is not a parquet table"),
+        ("t.csv", b"a,b\n1,2\n3\n", r"t\.csv, row 2: has more or fewer values"),
+        ("t.csv", b"a,b\n1,2,3\n", r"t\.csv, row 1: has more or fewer values"),
+        ("t.csv", b"a\n\xff\n", r"t\.csv is not a CSV table"),
+        ("t.txt", b"a,b", r"t\.txt is no table: its name must end in"),
+    ],
+)
+def test_a_damaged_table_is_named_with_its_line(name: str, data: bytes, message: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadTable, match=message):
+        list(rows(tmp_path / name))
+
+
+@pytest.mark.parametrize(("path", "message"), [("nowhere", "does not exist"), ("", "holds no table: expected")])
+def test_a_place_without_tables_is_named(path: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadTable, match=message):
+        list(rows(tmp_path / path))
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), st.text(st.characters(codec="utf-8"))), max_size=5))
+def test_json_lines_come_back_as_they_were(
+    tmp_path_factory: pytest.TempPathFactory, data: list[dict[str, Any]]
+) -> None:
+    file = write(tmp_path_factory.mktemp("t") / "t.jsonl", data)
+    assert [row.values for row in file_rows(file)] == data

@@ -1,0 +1,87 @@
+"""The two-line form of the paper's Table 6: strict for training, tolerant for evaluation."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.core.records import Judgment
+from judge_r1.episode.parsing import Rejected, parse_table6, parse_table6_tolerant
+from judge_r1.training.data.targets import answer
+
+COMPARISONS = st.sampled_from(["A>B", "A<B"])
+NUMBERS = st.lists(st.integers(1, 6), unique=True)
+SPACE = st.text(" \n\t", max_size=3)
+PARSERS = (parse_table6, parse_table6_tolerant)
+
+
+def judgment(comparison: str, numbers: list[int]) -> Judgment:
+    return Judgment.model_validate({"comparison": comparison, "violated_principles": sorted(numbers)})
+
+
+@given(COMPARISONS, NUMBERS, SPACE)
+def test_what_is_written_is_read(comparison: str, numbers: list[int], space: str) -> None:
+    expected = judgment(comparison, numbers)
+    for parse in PARSERS:
+        assert parse(space + answer(expected, "table6") + space) == expected
+    unsorted = f"{comparison}\nviolated_principles: [{','.join(map(str, numbers))}]"
+    assert [parse(unsorted) for parse in PARSERS] == [expected, expected]
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("", "not_two_lines"),
+        ("A<B", "not_two_lines"),
+        ("A<B violated_principles: [2]", "not_two_lines"),
+        ("so\nA<B\nviolated_principles: [2]", "not_two_lines"),
+        ("A<B\nviolated_principles: [2]\nor not", "not_two_lines"),
+        ("A<B\nviolated_principles: 2", "not_two_lines"),
+        ("B>A\nviolated_principles: [2]", "bad_comparison"),
+        ("A=B\nviolated_principles: [2]", "bad_comparison"),
+        ("A<B\nviolated_principles: [7]", "bad_principles"),
+        ("A<B\nviolated_principles: [2, 2]", "bad_principles"),
+        ("A<B\nviolated_principles: [2,]", "bad_principles"),
+        ("A<B\nviolated_principles: [P2]", "bad_principles"),
+        ("A<B\nviolated_principles: [²]", "bad_principles"),
+    ],
+)
+def test_strict_rejects_all_else_by_name(written: str, reason: str) -> None:
+    rejected = parse_table6(written)
+    assert isinstance(rejected, Rejected)
+    assert rejected.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("written", "comparison", "numbers"),
+    [
+        ("I say B > A.\nviolated_principles: [P2, 3]", "A<B", [2, 3]),
+        ("**a<b**\n**Violated principles:** [ 4 ]", "A<B", [4]),
+        ('A>B\n"violated_principles": []<|im_end|>', "A>B", []),
+        ("A>B\nviolated_principles: [1]\nNo, violated_principles: [6, 6]", "A>B", [6]),
+    ],
+)
+def test_tolerant_reads_what_a_reader_would(written: str, comparison: str, numbers: list[int]) -> None:
+    assert parse_table6_tolerant(written) == judgment(comparison, numbers)
+
+
+@pytest.mark.parametrize(
+    ("written", "reason"),
+    [
+        ("violated_principles: [2]", "bad_comparison"),
+        ("A>A\nviolated_principles: [2]", "bad_comparison"),
+        ("A>B, principle 2", "missing_key"),
+        ("A>B\nviolated_principles: [7]", "bad_principles"),
+        ("A>B\nviolated_principles: [two]", "bad_principles"),
+    ],
+)
+def test_tolerant_has_its_limits(written: str, reason: str) -> None:
+    rejected = parse_table6_tolerant(written)
+    assert isinstance(rejected, Rejected)
+    assert rejected.reason == reason
+
+
+@given(st.text())
+def test_whatever_strict_reads_tolerant_reads_alike(written: str) -> None:
+    strict = parse_table6(written)
+    if not isinstance(strict, Rejected):
+        assert parse_table6_tolerant(written) == strict

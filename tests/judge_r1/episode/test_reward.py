@@ -1,0 +1,84 @@
+"""What the formulas of tests/promises/test_formulas.py leave: evidence, searches, and that only a judgment counts."""
+
+import pytest
+from factories import evidence, make_case, make_pair
+
+from judge_r1.core.records import Evidence, Flaw, Judgment, Origin, ReasoningPair, Span, Trajectory, Turn
+from judge_r1.episode.reward import evidence_hit, rewarded
+
+CASE = make_case("ana paid 34. ben left rome. carl owed 21.")
+
+
+def pair_with(*spans: tuple[int, int]) -> ReasoningPair:
+    flaw = Flaw(
+        principle=2,
+        operator="toy",
+        span=Span(start=3, end=14),
+        context_spans=tuple(Span(start=a, end=b) for a, b in spans),
+    )
+    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
+    return ReasoningPair.of(CASE, "1. ana paid 35, so this counts.", variant=1, origin=origin, seed=0)
+
+
+def trajectory(*shown: tuple[int, int], judgment: Judgment | None = None) -> Trajectory:
+    passages = tuple(Evidence(case_id=CASE.case_id, start=a, end=b, text=CASE.context[a:b], score=1) for a, b in shown)
+    turns = tuple(Turn(text="", query="q", passages=(passage,)) for passage in passages)
+    return Trajectory(
+        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=judgment, ended="answer"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spans", "shown", "hit"),
+    [
+        ([(0, 11)], [(0, 12)], 1.0),
+        ([(0, 11)], [(13, 27)], 0.0),
+        ([(0, 11)], [(13, 27), (0, 12)], 1.0),
+        ([(0, 11)], [(10, 20)], 1.0),
+        ([(0, 11)], [(11, 20)], 0.0),
+        ([(13, 20)], [(0, 13)], 0.0),
+        ([(0, 11), (30, 34)], [(28, 41)], 1.0),
+        ([(0, 11)], [], 0.0),
+        ([], [(0, 12)], None),
+    ],
+)
+def test_evidence_is_hit_by_overlap_with_a_contradicted_place(
+    spans: list[tuple[int, int]], shown: list[tuple[int, int]], hit: float | None
+) -> None:
+    pair = pair_with(*spans)
+    assert evidence_hit(trajectory(*shown), pair) == hit
+    breakdown = rewarded(trajectory(*shown), pair).reward
+    assert breakdown is not None
+    assert breakdown.get("evidence_hit") == hit
+    assert breakdown["searches"] == len(shown)
+
+
+def test_the_breakdown_is_flat_and_leaves_the_episode_as_it_was() -> None:
+    pair = pair_with((0, 11))
+    before = trajectory((0, 12), judgment=pair.gold)
+    after = rewarded(before, pair)
+    assert before.reward is None
+    assert after.model_copy(update={"reward": None}) == before
+    assert after.reward == {
+        "r": 1.0,
+        "R1": 2.0,
+        "R2": 1.0,
+        "F1": 1.0,
+        "precision": 1.0,
+        "recall": 1.0,
+        "valid": 1.0,
+        "searches": 1.0,
+        "evidence_hit": 1.0,
+    }
+
+
+def test_what_an_answer_claims_as_evidence_or_confidence_earns_nothing() -> None:
+    pair = make_pair(CASE)
+    boasting = pair.gold.model_copy(
+        update={"confidence": 1.0, "explanation": "r = 1", "evidence": tuple(evidence("x"))}
+    )
+    wrong = boasting.model_copy(update={"comparison": "A>B" if pair.preferred == "B" else "A<B"})
+    parts = rewarded(trajectory(judgment=wrong), pair).reward
+    assert parts is not None
+    assert parts["R1"] == -2
+    assert parts["evidence_hit"] == 0

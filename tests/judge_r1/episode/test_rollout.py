@@ -1,0 +1,113 @@
+import pytest
+import real_tokenizers
+from factories import mini_pairs
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.rollout import (
+    Player,
+    PromptTooLong,
+    batch_search,
+    case_search,
+    check_prompts,
+    new_episode,
+    new_retriever,
+)
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.base import Sampling
+from judge_r1.models.scripted import ScriptedBackend
+from retrieval.errors import RetrievalError
+
+DATA = mini_pairs(12)
+CONFIG = EpisodeConfig(
+    context="none",
+    prompt="compact",
+    retriever="bm25",
+    prompt_tokens=2000,
+    budget=Budget(max_searches=2, top_k=2, passage_words=3, response_tokens=80, observation_tokens=200),
+)
+
+
+@pytest.fixture(scope="module")
+def codec() -> Codec:
+    return real_tokenizers.codec("awkward")
+
+
+def gold(index: int) -> str:
+    pair = DATA.pairs[index]
+    return f'<answer>{{"comparison": "{pair.gold.comparison}", "violated_principles": {list(pair.violated)}}}</answer>'
+
+
+def test_pairs_become_rewarded_trajectories_in_order(codec: Codec) -> None:
+    roomy = CONFIG.model_copy(update={"budget": CONFIG.budget.model_copy(update={"response_tokens": 200})})
+    pairs = [DATA.pairs[i] for i in (3, 0, 3)]
+    lines = [["<search>paid</search>", gold(3)], ["nothing\0"], [gold(0)]]
+    eos = codec.encode_trusted("\0")
+    played = Player(DATA, roomy, codec, ScriptedBackend(codec, lines), eos).play(pairs, Sampling())
+    assert [trajectory.ended for trajectory in played] == ["answer", "no_answer", "answer"]
+    assert [trajectory.reward and trajectory.reward["valid"] for trajectory in played] == [1.0, 0.0, 1.0]
+    assert played[0].reward is not None
+    assert (played[0].reward["r"], played[0].reward["searches"]) == (1.0, 1.0)
+    assert len(played[0].turns[0].passages) == 2
+    assert played[0].prompt_ids == played[2].prompt_ids
+
+
+def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(codec: Codec) -> None:
+    pair = DATA.pairs[0]
+    length = len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids)
+    exact = CONFIG.model_copy(update={"prompt_tokens": length})
+    assert len(new_episode(pair, DATA, exact, codec, ()).prompt_ids) == length
+    with pytest.raises(
+        PromptTooLong, match=f"pair {pair.pair_id}: its prompt has {length} tokens, over .* {length - 1}"
+    ):
+        new_episode(pair, DATA, CONFIG.model_copy(update={"prompt_tokens": length - 1}), codec, ())
+    assert issubclass(PromptTooLong, JudgeError)
+
+
+def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(codec: Codec) -> None:
+    longest = max(len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids) for pair in DATA.pairs)
+    needed = longest + CONFIG.spending.episode_tokens
+    check_prompts(DATA, CONFIG, codec, needed)
+    check_prompts(DATA, CONFIG, codec, None)
+    with pytest.raises(PromptTooLong, match=f"more than the {needed - 1} tokens that the model reads"):
+        check_prompts(DATA, CONFIG, codec, needed - 1)
+
+
+def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
+    retriever = new_retriever(DATA.texts, CONFIG)
+    ids = list(DATA.cases)[:4]
+    search = batch_search(retriever, ids, 3)
+    found = search([(2, "paid"), (0, "paid"), (2, "paid"), (3, ids[1])])
+    assert [{e.case_id for e in passages} for passages in found] == [{ids[2]}, {ids[0]}, {ids[2]}, {ids[3]}]
+    assert found[0] == found[2] == case_search(retriever, ids[2], "paid", 3)
+    for passages in found:
+        for e in passages:
+            assert e.text == DATA.cases[e.case_id].context[e.start : e.end]
+
+
+def test_a_case_that_is_not_known_is_an_error() -> None:
+    with pytest.raises(RetrievalError, match="not known"):
+        case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
+
+
+def test_without_search_no_retriever_is_loaded_and_none_is_told_of(codec: Codec) -> None:
+    """Its embedder does not exist: whoever touched it would fail."""
+    plain = CONFIG.model_copy(update={"search": False, "retriever": "bundled:nothing-like-it"})
+    backend = ScriptedBackend(codec, [["<search>q</search>"]])
+    [trajectory] = Player(DATA, plain, codec, backend, ()).play(DATA.pairs[:1], Sampling())
+    assert trajectory.searches == 0
+    assert "search" not in codec.decode(trajectory.prompt_ids)
+    with pytest.raises(RetrievalError):
+        Player(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), codec, backend, ())
+
+
+def test_a_scripted_backend_stops_where_the_episode_does(codec: Codec) -> None:
+    episode = Episode([1], CONFIG.budget.model_copy(update={"response_tokens": 200}), codec)
+    backend = ScriptedBackend(codec, [[gold(0), "more", "and more"]])
+    backend.play([episode], lambda queries: [[] for _ in queries], Sampling())
+    assert episode.trajectory().ended == "answer"
+    assert "more" not in codec.decode(episode.token_ids)
+    with pytest.raises(ValueError, match="zip"):
+        backend.play([episode, episode], lambda queries: [], Sampling())

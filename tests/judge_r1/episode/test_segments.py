@@ -1,0 +1,36 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.episode.scanner import TagScanner
+from judge_r1.episode.segments import Segment, answer_of, segments
+
+PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " ", "<", "\n"]
+
+
+def test_blocks_come_in_order_with_the_text_between_them() -> None:
+    assert segments("hm <think>a <search>b</search></think>\n<answer>{}</answer> bye") == [
+        Segment("text", "hm "),
+        Segment("think", "a <search>b</search>"),
+        Segment("answer", "{}"),
+        Segment("text", " bye"),
+    ]
+    assert segments("<think>on and on") == [Segment("think", "on and on", closed=False)]
+    assert segments("") == []
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_nothing_that_can_be_read_is_lost(text: str) -> None:
+    shown = "".join(s.text for s in segments(text))
+    tags = [part for part in PARTS if part.startswith(("<t", "<s", "<a", "</"))]
+    for tag in tags:
+        text, shown = text.replace(tag, ""), shown.replace(tag, "")
+    assert "".join(text.split()) == "".join(shown.split())
+
+
+@given(st.lists(st.sampled_from(PARTS)).map("".join))
+def test_the_first_action_is_the_one_the_episode_acts_on(text: str) -> None:
+    action = TagScanner().push(text)
+    mine = next(((s.kind, s.text) for s in segments(text) if s.closed and s.kind in ("search", "answer")), None)
+    assert mine == action
+    if action and action[0] == "answer":
+        assert answer_of(text) == action[1]

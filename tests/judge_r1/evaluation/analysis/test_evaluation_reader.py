@@ -1,0 +1,76 @@
+import json
+from pathlib import Path
+
+import pytest
+from analysis_factories import answer, played, right, toy_folder, wrong
+from evaluation_factories import toy_case, toy_pairs
+
+from judge_r1.core.pair_set import PairSet
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, read_evaluation, writing
+
+
+def test_rows_come_back_with_their_credits_settings_and_clusters(tmp_path: Path) -> None:
+    says = {"good": lambda p, a: answer(right(p, a)), "bad": lambda p, a: answer(wrong(p, a))}
+    good, bad = played(tmp_path, says, settings={"prompt": "compact"})
+    assert [good.name, bad.name] == ["good", "bad"]
+    assert set(good.credits.values()) == {1.0}
+    assert set(bad.credits.values()) == {0.0}
+    assert good.members == [("agentic@toy", {"prompt": "compact"})]
+    pairs = {pair.pair_id: pair.case_id for pair in toy_pairs(6)}
+    assert good.clusters == pairs
+
+
+def test_a_row_is_chosen_by_name_and_a_near_one_is_suggested(tmp_path: Path) -> None:
+    played(tmp_path, {name: lambda p, a: answer("A>B") for name in ("warm", "grpo")})
+    [only] = read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grpo"])
+    assert only.name == "grpo"
+    with pytest.raises(AnalysisError, match=r"no row 'grop'; did you mean 'grpo'\?"):
+        read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grop"])
+
+
+def test_an_unfinished_evaluation_is_refused(tmp_path: Path) -> None:
+    played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    traces = tmp_path / "eval" / "traces.jsonl"
+    traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(AnalysisError, match=r"row 'row' .* is not whole.*--resume"):
+        read_evaluation(tmp_path / "eval", tmp_path / "pairs")
+
+
+def test_a_lost_game_of_a_panel_is_noticed_too(tmp_path: Path) -> None:
+    played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2)
+    traces = tmp_path / "eval" / "traces.jsonl"
+    traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
+    with pytest.raises(AnalysisError, match="lacks games of some items"):
+        read_evaluation(tmp_path / "eval", tmp_path / "pairs")
+
+
+def test_pairs_of_another_folder_are_refused(tmp_path: Path) -> None:
+    played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    toy_folder(tmp_path / "less", PairSet.of(map(toy_case, range(6)), toy_pairs(6)[:-3]))
+    with pytest.raises(AnalysisError, match=r"was played on item .* does not hold"):
+        read_evaluation(tmp_path / "eval", tmp_path / "less")
+
+
+def test_a_folder_without_an_evaluation_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AnalysisError, match=r"holds no evaluation \(rows.json and traces.jsonl\)"):
+        read_evaluation(tmp_path, tmp_path)
+
+
+def test_rows_without_a_word_have_nothing_to_look_into(tmp_path: Path) -> None:
+    silent = answer("A>B").model_copy(update={"turns": ()})
+    mute, loud = played(tmp_path, {"mute": lambda p, a: silent, "loud": lambda p, a: answer("A>B")})
+    assert [each.name for each in writing([mute, loud])] == ["loud"]
+    with pytest.raises(AnalysisError, match="no row wrote anything to look into: mute"):
+        writing([mute])
+
+
+def test_a_panel_has_the_settings_of_each_member(tmp_path: Path) -> None:
+    [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2, settings={"prompt": "direct"})
+    [member] = row.members
+    assert member.judge == "agentic@toy"
+    assert member.settings["prompt"] == "direct"
+
+
+def test_rows_json_is_what_the_runner_noted(tmp_path: Path) -> None:
+    played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    assert set(json.loads((tmp_path / "eval" / "rows.json").read_text())["row"]) == {"judge", "settings", "items"}

@@ -1,0 +1,37 @@
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from judge_r1.evaluation.analysis.output import alone, write_analysis
+from judge_r1.evaluation.report.bars import bar_chart
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.tables import Best, Estimate, Grid
+
+GRID = Grid("A title", "A note.", ("judge", "n|m"), (("one", Best("0.50")), ("another", Estimate(0.5, 0.4, 0.6))))
+
+
+def figure() -> Figure:
+    colours = {"x <y>": 0, "z": 6}
+    return Figure(
+        "Of bars & more", bar_chart("t", ["a"], {"x <y>": [0.2], "z": [0.4]}, colours), colours, "Read it so."
+    )
+
+
+def test_a_picture_stands_alone_with_its_colours_and_legend() -> None:
+    root = ET.fromstring(alone(figure()))
+    space = "{http://www.w3.org/2000/svg}"
+    assert root.tag == f"{space}svg"
+    assert ".bar.c6" in (root.find(f"{space}style").text or "")  # type: ignore[union-attr]
+    said = [text.text for text in root.iter(f"{space}text")]
+    assert said[-2:] == ["x <y>", "z"]
+    assert root.get("aria-label", "").startswith("t. ")
+
+
+def test_an_analysis_is_numbers_tables_and_pictures(tmp_path: Path) -> None:
+    paths = write_analysis(tmp_path / "new", "kind", {"a": 1}, [GRID], [figure()])
+    assert [path.name for path in paths] == ["kind.json", "kind.md", "kind-of-bars-more.svg"]
+    assert json.loads(paths[0].read_text()) == {"a": 1}
+    page = paths[1].read_text()
+    assert page.startswith("### A title\n\n| judge ")
+    assert "![Of bars & more](kind-of-bars-more.svg)" in page
+    assert "Read it so." in page

@@ -1,0 +1,99 @@
+from pathlib import Path
+
+import pytest
+from analysis_factories import answer, played, right
+from evaluation_factories import passage, toy_case, toy_pairs
+from factories import make_case, make_pair
+
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Judgment, Trajectory, Turn
+from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
+from judge_r1.evaluation.analysis.reasoning_traits import reasoning_grid, reasoning_of, reasoning_row
+
+PAIRS = toy_pairs(6)
+FACT = "Witness 3 of file {} paid 23 crowns"
+"""In the context of a toy case, and in neither of its reasonings."""
+
+
+def number(pair) -> int:  # type: ignore[no-untyped-def]
+    return next(n for n in range(6) if toy_case(n).case_id == pair.case_id)
+
+
+def test_shares_of_a_judge_whose_every_thought_is_known(tmp_path: Path) -> None:
+    """It always names P1 (right where P1 is broken), and quotes the case for two of eight pairs a case."""
+    chosen = {pair.pair_id for pair in PAIRS if pair.violated in ((2,), (3,))}
+
+    def says(pair, ask):  # type: ignore[no-untyped-def]
+        quote = FACT.format(number(pair)) if pair.pair_id in chosen else "nothing"
+        return answer(right(pair, ask), f"P1 is broken: {quote}", violated=(6,))
+
+    row = reasoning_row(played(tmp_path, {"row": says})[0])
+    assert (row["games"], row["valid"]) == (48, 48)
+    assert row["any"]["value"] == 1
+    assert row["right"]["value"] == sum(1 in pair.violated for pair in PAIRS) / 48
+    assert row["named"] == 1
+    assert row["case"]["value"] == row["own"]["value"] == 12 / 48
+    assert row["passage"]["value"] == 0
+    assert row["accuracy"]["value"] == 1
+
+
+def test_what_a_reasoning_took_from_the_case_is_no_quotation_of_ones_own(tmp_path: Path) -> None:
+    """The reference of a toy case repeats no sentence of it, so one pair's candidate is made to."""
+    case = toy_case(0)
+    copied = make_case(case.context, reference="1. Witness 1 of file 0 paid 21 crowns. So it stands.")
+    pair = make_pair(copied, "1. It falls.", (1,))
+    says = {
+        "copies": lambda p, a: answer(right(p, a), "A says witness 1 of file 0 paid 21 crowns"),
+        "looks": lambda p, a: answer(right(p, a), "but witness 4 of file 0 paid 24 crowns"),
+    }
+    copies, looks = (reasoning_row(r) for r in played(tmp_path, says, pairs=PairSet.of([copied], [pair])))
+    assert (copies["case"]["value"], copies["own"]["value"]) == (1, 0)
+    assert (looks["case"]["value"], looks["own"]["value"]) == (1, 1)
+
+
+def test_a_quotation_of_what_a_search_showed_counts_as_one(tmp_path: Path) -> None:
+    def says(pair, ask):  # type: ignore[no-untyped-def]
+        shown = passage(pair, text="a wholly other sentence of five and more words")
+        found = answer(right(pair, ask), "it reads: a wholly other sentence of five words")
+        turns = (Turn(text="<search>what</search>", query="what", passages=(shown,)), *found.turns)
+        return found.model_copy(update={"turns": turns})
+
+    row = reasoning_row(played(tmp_path, {"row": says})[0])
+    assert (row["passage"]["value"], row["case"]["value"]) == (1, 0)
+
+
+def test_invalid_answers_have_no_reasoning_that_counts(tmp_path: Path) -> None:
+    first = PAIRS[0].pair_id
+    says = {
+        "some": lambda p, a: answer(right(p, a) if p.pair_id == first else None, "P1"),
+        "none": lambda p, a: answer(None, "P1"),
+    }
+    some, none = played(tmp_path, says)
+    row = reasoning_row(some)
+    assert (row["valid"], row["games"]) == (1, 48)
+    assert row["accuracy"]["value"] == 1 / 48
+    with pytest.raises(AnalysisError, match="row 'none' has no valid answer with text"):
+        reasoning_row(none)
+    grid = reasoning_grid({"some": row})
+    assert [cells[0] for cells in grid.rows] == ["some", "Qwen3-8B (paper)", "GRPO-8B (paper)"]
+    assert grid.rows[0][1] == "1/48"
+
+
+def trajectory(*texts: str, explanation: str | None = None) -> Trajectory:
+    judgment = Judgment(comparison="A>B", violated_principles=(2,), explanation=explanation)
+    return Trajectory.without_ids("answer", [Turn(text=text) for text in texts], judgment)
+
+
+def test_labels_and_queries_are_no_reasoning() -> None:
+    tagged = trajectory(
+        "<think>one</think> between <search>P3</search>",
+        '<think>two</think><answer>{"comparison": "A>B", "violated_principles": [2]}</answer>',
+    )
+    assert [block.strip() for block in reasoning_of(tagged)] == ["one", "between", "two"]
+
+
+def test_an_answer_without_tags_is_told_from_what_stands_before_it() -> None:
+    bare = '{"comparison": "A>B", "violated_principles": [2], "explanation": "B invents principle 4"}'
+    assert reasoning_of(trajectory(bare, explanation="B invents")) == ["B invents"]
+    assert [b.strip() for b in reasoning_of(trajectory(f"I see P2. {bare}"))] == ["I see P2."]
+    assert reasoning_of(trajectory("A>B\nviolated_principles: [2]")) == []

@@ -1,0 +1,118 @@
+from pathlib import Path
+
+import pytest
+from run_factories import scaling_study, toy_eval, toy_run
+from test_report import Page
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.evaluation.report.comparison import write_comparison
+from judge_r1.evaluation.report.discovery import find_runs
+from judge_r1.evaluation.report.run_diff import recipe_grid
+
+
+def test_the_page_holds_figures_tables_curves_and_what_differs(tmp_path: Path) -> None:
+    scaling_study(tmp_path)
+    write_comparison([tmp_path], tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = Page(text)
+    words = " ".join(page.words)
+    for part in (
+        "All judges by domain and principle", "Data scaling (Figure 5)", "Ablations (Figure 6)", "What differs",
+        "episode.context", "rollout/reward/r", "8 training runs: ",
+        "No evaluation given here names the model of warm:",
+    ):  # fmt: skip
+        assert part in words
+    targets = {a["href"] for a in page.of("a")}
+    assert targets == {f"#{a['id']}" for a in page.of("section")}
+    write_comparison([tmp_path], tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
+
+
+def test_runs_that_nobody_evaluated_are_compared_by_their_curves(tmp_path: Path) -> None:
+    for seed in (0, 1):
+        toy_run(tmp_path / f"seed{seed}", 9, seed=seed)
+    assert write_comparison([tmp_path], tmp_path / "page.html") == []
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert {a["id"] for a in page.of("section")} == {"differing", "curves"}
+    assert len(page.of("polyline", class_="line c1")) == 2  # loss and r of the second run
+
+
+def test_what_only_some_recipes_have_differs_too(tmp_path: Path) -> None:
+    toy_run(tmp_path / "full", 9)
+    toy_run(tmp_path / "lora", 9, lora={"rank": 4, "alpha": 8})
+    first = {"name": "warm", "stage": "sft", "model": "base", "data": {"train": "nowhere"}}
+    toy_run(tmp_path / "warm", 9, start=first)
+    grid = recipe_grid(find_runs([tmp_path])[0])
+    assert grid is not None
+    assert [row for row in grid.rows if row[0] in ("lora", "start", "model")] == [
+        ("start", "–", "–", "warm"),
+        ("model", "base", "base", "runs/warm/model"),
+        ("lora", "–", "rank 4, alpha 8", "–"),
+    ]
+    assert not [row for row in grid.rows if row[0].startswith(("lora.", "start."))]
+
+
+def test_evaluations_on_other_pairs_are_not_passed_off_as_comparable(tmp_path: Path) -> None:
+    toy_eval(tmp_path / "e1", {"a": ("agentic@x", 0.5)})
+    toy_eval(tmp_path / "e2", {"b": ("agentic@x", 0.5)}, pairs="others")
+    write_comparison([tmp_path], tmp_path / "page.html")
+    assert "2 different sets of pairs" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def test_text_of_runs_does_not_become_markup(tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    run = toy_run(tmp_path / "a&<b>", 9, name=evil)
+    toy_run(tmp_path / "b", 9)
+    toy_eval(tmp_path / "eval", {evil: (f"agentic@{run}/model", 0.5)})
+    write_comparison([tmp_path], tmp_path / "page.html")
+    page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert len(page.of("script")) == 1
+    assert not page.of("b")
+
+
+def test_the_command_prints_the_table_and_where_the_page_is(tmp_path: Path) -> None:
+    scaling_study(tmp_path)
+    out = tmp_path / "page.html"
+    result = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
+    assert result.exit_code == 0
+    assert "Judge-R1-warm-fc-search" in result.output
+    assert f"report: {out}" in result.output
+    assert out.exists()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
+def test_the_page_in_a_real_browser(tmp_path: Path, width: int, height: int) -> None:
+    """No complaint, nothing wider than the window, charts drawn, folded parts open."""
+    import os
+    import shutil
+
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    scaling_study(tmp_path)
+    write_comparison([tmp_path], tmp_path / "page.html")
+    with playwright.sync_playwright() as play:
+        if path is None and not Path(play.chromium.executable_path).exists():
+            pytest.skip("no chromium is installed")
+        options = ["--no-sandbox"] if os.geteuid() == 0 else []
+        browser = play.chromium.launch(executable_path=path, args=options)
+        page = browser.new_page(viewport={"width": width, "height": height})
+        page.set_default_timeout(20_000)
+        complaints: list[str] = []
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.goto((tmp_path / "page.html").as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        charts = page.locator("#figures-1 svg")
+        assert charts.count() == 10
+        box = charts.first.bounding_box()
+        assert box["width"] > 200
+        assert box["height"] > 100
+        bar = page.locator("#figures-2 rect.bar").first
+        assert bar.evaluate("e => getComputedStyle(e).fill") != "rgb(0, 0, 0)"  # the page's colour, not SVG's black
+        page.get_by_text("All tables, with intervals").click()
+        assert page.locator("#grid-1").is_visible()
+        page.get_by_role("link", name="Learning curves").click()
+        assert page.locator("#curves h2").is_visible()
+        assert not complaints
+        browser.close()

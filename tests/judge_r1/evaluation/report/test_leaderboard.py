@@ -1,0 +1,108 @@
+"""The leaderboard of several evaluation folders, as a page, a table and Markdown."""
+
+import json
+from pathlib import Path
+
+from report_factories import first_shown, gold_said, item_results, plain_suite, summary_of, write
+from run_factories import toy_eval
+from test_report import Page
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.evaluation.report.comparison import write_comparison
+from judge_r1.evaluation.report.discovery import Judged
+from judge_r1.evaluation.report.leaderboard import leaderboard
+from judge_r1.evaluation.report.tables import NONE, Estimate
+
+
+def judged(folder: str, benchmark: str, accuracy: dict[str, float], items: str = "i", judge: str = "") -> Judged:
+    rows = [
+        {"name": n, "accuracy": a, "ci95": [max(0, a - 0.1), min(1, a + 0.1)], "n": 50, "valid_rate": 0.9}
+        for n, a in accuracy.items()
+    ]
+    judges = {name: {"judge": judge or name, "items": items} for name in accuracy}
+    return Judged(Path(folder), {"benchmark": benchmark, "rows": rows}, judges)
+
+
+def test_judges_stand_by_what_all_of_them_were_measured_on() -> None:
+    board = leaderboard([
+        judged("a", "one", {"weak": 0.4, "strong": 0.8}, "1"),
+        judged("b", "two", {"weak": 0.95}, "2"),
+    ])  # fmt: skip
+    assert board is not None
+    assert board.grid.columns == ("judge", "one", "two")
+    assert [row[0] for row in board.grid.rows] == ["strong", "weak"]
+    assert "on what all of them have: one" in board.grid.note
+    (_, strong, missing), (_, weak, only) = board.grid.rows
+    assert missing == NONE
+    assert [isinstance(c, Estimate) and c.best for c in (strong, weak, only)] == [True, False, True]
+    assert str(strong) == "0.80 [0.70, 0.90] (50), valid 0.90"
+    assert [figure.title for figure in board.figures] == ["one", "two"]
+
+
+def test_rows_of_one_name_are_one_judge_only_where_they_are() -> None:
+    same = leaderboard([judged("a", "one", {"x": 0.4}, judge="j"), judged("b", "two", {"x": 0.5}, judge="j")])
+    other = leaderboard([judged("a", "one", {"x": 0.4}, judge="j"), judged("b", "two", {"x": 0.5}, judge="k")])
+    taken = leaderboard([judged("a", "one", {"x": 0.4}, judge="j"), judged("b", "one", {"x": 0.5}, judge="j")])
+    assert same is not None
+    assert other is not None
+    assert taken is not None
+    assert [row[0] for row in same.grid.rows] == ["x"]
+    assert [row[0] for row in other.grid.rows] == ["x", "b/x"]
+    assert "share no benchmark" in other.grid.note
+    assert [row[0] for row in taken.grid.rows] == ["b/x", "x"]
+
+
+def test_other_items_of_a_benchmark_are_another_column() -> None:
+    board = leaderboard([judged("a", "one", {"x": 0.4}, "1"), judged("b", "one", {"x": 0.5}, "2")])
+    assert board is not None
+    assert board.grid.columns == ("judge", "one (a)", "one (b)")
+    assert leaderboard([]) is None
+
+
+def evaluated(home: Path, benchmark: str, count: int) -> Path:
+    """An evaluation folder of two judges as `eval` leaves it."""
+    suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(count)])
+    results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)]
+    folder = home / benchmark
+    folder.mkdir()
+    (folder / "summary.json").write_text(json.dumps(summary_of(results) | {"benchmark": benchmark}))
+    (folder / "rows.json").write_text(json.dumps({r.row: {"judge": r.row, "items": benchmark} for r in results}))
+    write(folder / "report.html", results)
+    return folder
+
+
+def test_the_command_puts_benchmarks_and_labelled_pairs_on_one_page(tmp_path: Path) -> None:
+    folders = [evaluated(tmp_path, "judgebench", 8), evaluated(tmp_path, "llmbar", 6)]
+    toy_eval(tmp_path / "pairs", {"gold": ("gold", 0.9)})
+    page, table = tmp_path / "board.html", tmp_path / "LEADERBOARD.md"
+    asked = ["report", *map(str, folders), str(tmp_path / "pairs"), "--out", str(page), "--markdown", str(table)]
+    result = CliRunner().invoke(app, asked)
+    assert result.exit_code == 0, result.output
+    assert "Leaderboard" in result.output
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert lines[0].split() == ["|", "judge", "|", "judgebench", "|", "llmbar", "|", "lrbench", "|"]
+    assert lines[2].startswith("| gold  | **1.00** [0.68, 1.00] (8), valid 1.00 |")
+    assert lines[3].startswith("| first |     0.00 [")
+    shown = Page(page.read_text(encoding="utf-8"))
+    assert "All judges by domain and principle" in " ".join(shown.words)
+    links = {a["href"] for a in shown.of("a")}
+    assert {"judgebench/report.html", "llmbar/report.html"} <= links
+    assert {link for link in links if (link or "").startswith("#")} == {f"#{a['id']}" for a in shown.of("section")}
+
+
+def test_a_leaderboard_of_nothing_is_refused(tmp_path: Path) -> None:
+    from run_factories import toy_run
+
+    toy_run(tmp_path / "run", 9)
+    result = CliRunner().invoke(app, ["report", str(tmp_path / "run"), "--out", str(tmp_path / "p.html"),
+                                      "--markdown", str(tmp_path / "L.md")])  # fmt: skip
+    assert result.exit_code != 0
+    assert not (tmp_path / "L.md").exists()
+
+
+def test_the_page_is_the_same_again(tmp_path: Path) -> None:
+    evaluated(tmp_path, "judgebench", 5)
+    for name in ("a.html", "b.html"):
+        write_comparison([tmp_path / "judgebench"], tmp_path / name)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()

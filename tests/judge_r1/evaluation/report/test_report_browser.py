@@ -1,0 +1,405 @@
+"""The report in a real browser: read by keyboard, searched, filtered, on a phone, and with 5,000 episodes."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import CONTRAST, chromium, until
+from evaluation_factories import passage, toy_trajectory
+from report_factories import (
+    first_shown,
+    gold_said,
+    item_results,
+    many_results,
+    open_page,
+    pair_results,
+    plain_suite,
+    summary_of,
+    toy_results,
+    toy_suite,
+    write,
+)
+from test_report import EVIL, evil_results
+
+from judge_r1.benchmarks.aggregation import settle_best
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.items import Item
+from judge_r1.core.records import PairwiseVerdict, ReasoningPair, Trajectory
+from judge_r1.evaluation.report.page import write_report
+from judge_r1.evaluation.traces import Results
+
+FILTER = """
+(text) => {
+  const form = document.getElementById("filter"), before = performance.now();
+  form.elements.text.value = text;
+  form.dispatchEvent(new Event("input", { bubbles: true }));
+  return performance.now() - before;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with chromium() as opened:
+        yield opened
+
+
+def shown_ids(page: Any) -> list[str]:
+    return page.locator(".entry .id").all_inner_texts()
+
+
+def evidence_results() -> list[Results]:
+    """A judge that finds the evidence in its second search and is right, and one that sees the end and is wrong."""
+    suite = toy_suite(1)
+    assert suite.pairs is not None
+    case = suite.texts[suite.pairs.pairs[0].case_id]
+
+    def good(pair: ReasoningPair) -> Trajectory:
+        first = toy_trajectory(pair, None, shown=[passage(pair, 100, 130, case[100:130])])
+        last = toy_trajectory(pair, pair.gold.comparison, pair.violated, shown=[passage(pair, 0, 34, case[:34])])
+        return last.model_copy(update={"turns": (first.turns[0], *last.turns)})
+
+    def bad(pair: ReasoningPair) -> Trajectory:
+        end = len(case)
+        shown = [passage(pair, end - 20, end, case[-20:])]
+        return toy_trajectory(pair, "A<B" if pair.preferred == "A" else "A>B", (6,), shown=shown)
+
+    return [pair_results("finder", suite, good), pair_results("misser", suite, bad)]
+
+
+def test_items_are_read_by_keyboard(browser: Any, tmp_path: Path) -> None:
+    results = toy_results()
+    write(tmp_path / "report.html", results)
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    ids = [item.item_id for item in results[0].suite.items]
+    head = page.locator("#item h3")
+    assert head.inner_text() == ids[0]
+    for key, expected in (("j", 1), ("j", 2), ("k", 1)):
+        page.keyboard.press(key)
+        assert head.inner_text() == ids[expected]
+    assert page.url.endswith(f"#item={ids[1]}")
+    assert page.locator(".entry[aria-selected=true] .id").inner_text() == ids[1]
+    page.keyboard.press("2")
+    assert page.locator(".judge[aria-checked=true] .who").inner_text() == "tuned"
+    assert page.get_by_text("Episode of tuned").is_visible()
+    page.locator(".judge[aria-checked=true]").focus()
+    page.keyboard.press("ArrowUp")
+    assert page.evaluate("document.activeElement.querySelector('.who').textContent") == "base"
+    page.locator("#list").focus()
+    page.keyboard.press("End")
+    assert head.inner_text() == ids[-1]
+    assert page.evaluate("document.activeElement.id") == "list"
+    assert page.get_attribute("#list", "aria-activedescendant") == f"entry-{len(ids) - 1}"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "item"
+    page.keyboard.press("?")
+    assert page.locator("#help").is_visible()
+    page.keyboard.press("j")
+    assert head.inner_text() == ids[-1]
+    page.keyboard.press("Escape")
+    assert not page.locator("#help").is_visible()
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.name") == "text"
+    page.keyboard.type("jk?")
+    assert page.input_value("input[name=text]") == "jk?"
+    page.keyboard.press("Escape")
+    assert page.evaluate("document.activeElement.id") == "list"
+    page.keyboard.press("Tab")
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
+    assert not complaints
+    page.close()
+
+
+def test_a_link_to_an_item_opens_it(browser: Any, tmp_path: Path) -> None:
+    results = toy_results()
+    write(tmp_path / "report.html", results)
+    item = results[0].suite.items[7].item_id
+    page = browser.new_page()
+    page.goto(f"{(tmp_path / 'report.html').as_uri()}#item={item}")
+    page.locator("#browser").wait_for()
+    assert page.locator("#item h3").inner_text() == item
+    page.close()
+
+
+def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: Path) -> None:
+    results = toy_results()
+    write(tmp_path / "report.html", results)
+    page, complaints = open_page(browser, tmp_path / "report.html", height=2400)
+    suite, (base, tuned) = results[0].suite, [found.outcomes() for found in results]
+    assert suite.pairs is not None
+    pairs = suite.pairs.by_id()
+    ids = [outcome.item_id for outcome in base]
+
+    def expect(wanted: list[str]) -> None:
+        end = time.monotonic() + 10  # the list follows the form a moment later
+        while (shown := shown_ids(page)) != wanted and time.monotonic() < end:
+            time.sleep(0.05)
+        assert shown == wanted
+        whole = f"{len(ids)} items"
+        assert page.inner_text("#status") == (whole if len(wanted) == len(ids) else f"{len(wanted)} of {whole}")
+
+    def pick(name: str, value: str) -> None:
+        page.select_option(f"select[name={name}]", value)
+
+    expect(ids)
+    pick("state", "wrong")
+    expect(
+        [
+            b.item_id
+            for b, t in zip(base, tuned, strict=True)
+            if (b.valid and not b.credit) or (t.valid and not t.credit)
+        ]
+    )
+    pick("row", "0")
+    expect([b.item_id for b in base if b.valid and not b.credit])
+    assert page.locator(".judge[aria-checked=true] .who").inner_text() == "base"
+    pick("state", "invalid")
+    expect([b.item_id for b in base if not b.valid])
+    pick("row", "1")
+    pick("state", "missed")
+    named = {i: results[1][i][0].trajectory.judgment for i in ids}
+    missed = [i for i in ids if (judgment := named[i]) and set(pairs[i].violated) - set(judgment.violated_principles)]
+    assert 0 < len(missed) < len(ids)
+    expect(missed)
+    page.get_by_role("button", name="Clear").click()
+    expect(ids)
+    page.get_by_label("Judges disagree").check()
+    differing = [b.item_id for b, t in zip(base, tuned, strict=True) if b.verdict != t.verdict]
+    assert 0 < len(differing) < len(ids)
+    expect(differing)
+    page.get_by_label("Judges disagree").uncheck()
+    pick("group", "legal")
+    expect([i for i in ids if pairs[i].domain == "legal"])
+    pick("principle", "3")
+    expect([i for i in ids if pairs[i].domain == "legal" and 3 in pairs[i].violated])
+    page.get_by_role("button", name="Clear").click()
+    page.fill("input[name=text]", ids[4][:10].upper())
+    expect([ids[4]])
+    page.fill("input[name=text]", 'WITNESS "grant 2"')
+    expect([i for i in ids if suite.pairs.case_of(pairs[i]).decision == "grant 2"])
+    page.fill("input[name=text]", "nowhere to be found")
+    expect([])
+    assert page.get_by_text("No item is like that.").is_visible()
+    assert not complaints
+    page.close()
+
+
+def test_evidence_is_marked_where_it_stands(browser: Any, tmp_path: Path) -> None:
+    results = evidence_results()
+    suite = results[0].suite
+    assert suite.pairs is not None
+    write(tmp_path / "report.html", results)
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    at = next(n for n, pair in enumerate(suite.pairs.pairs) if pair.violated == (2,))
+    pair = suite.pairs.pairs[at]
+    case = suite.texts[pair.case_id]
+    for _ in range(at):
+        page.keyboard.press("j")
+    read = "e => [...e.childNodes].map(n => n.nodeType === 3 ? n.data : n.firstChild.data).join('')"
+    assert page.locator("#case").evaluate(read) == case
+    marks = page.locator("#case mark")
+    assert [
+        (m.get_attribute("class"), m.evaluate("e => e.firstChild.data"), m.locator(".tag").all_inner_texts())
+        for m in marks.all()
+    ] == [
+        ("shown wanted", case[:20], ["P2"]), ("shown", case[20:34], ["2"]), ("shown", case[100:130], ["1"]),
+    ]  # fmt: skip
+    assert page.locator(".passage.hit").count() == 1
+    page.keyboard.press("n")
+    page.keyboard.press("n")
+    assert page.locator("#case .here").evaluate("e => e.firstChild.data") == case[20:34]
+    page.locator(".passage").first.click()
+    assert page.locator("#case .here").evaluate("e => e.firstChild.data") == case[100:130]
+    flaw = page.locator("mark.flaw").first
+    span = pair.origin.flaws[0].span
+    assert (
+        page.locator(".heads div").nth(1 if pair.preferred == "A" else 0).inner_text().endswith("the flawed reasoning")
+    )
+    assert flaw.evaluate("e => e.parentElement.textContent").startswith("1. Witness 0 paid 92")
+    told = "".join(page.locator("mark.flaw").evaluate_all("all => all.map(e => e.firstChild.data)"))
+    assert told == pair.flawed[span.start : span.end]
+    page.keyboard.press("2")
+    assert page.locator("#case mark.shown").all_inner_texts()[0].startswith(case[-20:])
+    assert page.locator(".chip.missed").all_inner_texts() == ["P2 missed"]
+    reward = page.locator(".facts").inner_text()
+    assert "rejected" not in reward
+    assert "R1" in reward
+    assert not complaints
+    page.close()
+
+
+WORDS = ["alpha beta gamma.", "One two three four five six.", "Ünï 漢字 😀 text!", "x = y + 1", "", "The quick fox.\n"]
+
+
+def test_candidates_are_aligned_without_losing_a_word(browser: Any, tmp_path: Path) -> None:
+    import random
+
+    generator = random.Random(0)
+
+    def text() -> str:
+        return "\n".join(
+            " ".join(generator.choices(WORDS, k=generator.randint(1, 20))) for _ in range(generator.randint(1, 9))
+        )
+
+    pairs = [
+        ("Same line.\nOne two three.\nEnd.", "Same line.\nOne 2 three.\nEnd."),
+        ("a b c", "a x c d"),
+        ("left", "right"),
+    ]
+    pairs += [(text() + "a", text() + "b") for _ in range(25)]
+    suite = plain_suite(pairs)
+    write(tmp_path / "report.html", [item_results("gold", suite, gold_said)])
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    sides = """() => [1, 2].map((side) => [...document.querySelectorAll(`.pair .row > :nth-child(${side})`)]
+      .map((e) => e.textContent).join(""))"""
+    for number, pair in enumerate(pairs):
+        assert page.locator("#item h3").inner_text() == f"item-{number}"
+        assert page.evaluate(sides) == list(pair)
+        marked = page.locator("mark.diff").all_inner_texts()
+        assert marked
+        if number == 0:
+            assert marked == ["two", "2"]
+            assert page.locator(".row.changed").count() == 1
+            page.keyboard.press("d")
+            assert page.locator(".fold").all_inner_texts() == ["1 line alike", "1 line alike"]
+            page.keyboard.press("d")
+        page.keyboard.press("j")
+    assert not complaints
+    page.close()
+
+
+def test_games_of_both_orders_and_four_candidates(browser: Any, tmp_path: Path) -> None:
+    suite = plain_suite([("good", "bad"), ("worse", "better")])
+    write(tmp_path / "both.html", [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)])
+    page, complaints = open_page(browser, tmp_path / "both.html")
+    games = page.locator(".games button")
+    assert games.all_inner_texts() == ["A, B shown: A is better", "B, A shown: B is better"]
+    page.keyboard.press("]")
+    assert games.nth(1).get_attribute("aria-checked") == "true"
+    assert "B is better" in page.inner_text(".facts")
+    assert page.get_by_text("This judge wrote no text.").is_visible()
+    page.close()
+    four = Item(item_id="four", cluster_id="four", instruction="q", candidates=("one", "two", "three", "four"), gold=2)
+    one = Item(item_id="single", cluster_id="single", instruction="q", candidates=("alone",), gold=3.5)
+    best = Suite([four], orders=lambda item: [(2, 0), (2, 1), (2, 3)], settle=settle_best)
+    write(tmp_path / "best.html", [item_results("row", best, lambda item, order: PairwiseVerdict(winner="A"))])
+    page, more = open_page(browser, tmp_path / "best.html")
+    page.get_by_label("Right candidate").select_option("2")
+    assert page.locator(".heads div").all_inner_texts() == ["A", "C: better by the gold"]
+    assert page.locator(".row").inner_text().split() == ["one", "three"]
+    page.close()
+    lone = Suite([one], orders=lambda item: [(0,)], settle=lambda item, games: settle_best(four, games))
+    write(tmp_path / "one.html", [item_results("row", lone, lambda item, order: PairwiseVerdict(winner="A"))])
+    page, last = open_page(browser, tmp_path / "one.html")
+    assert page.inner_text(".single") == "alone"
+    assert not complaints + more + last
+    page.close()
+
+
+def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
+    write(tmp_path / "report.html", evil_results(), title=EVIL)
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    assert page.locator("img").count() == 0
+    assert EVIL in page.inner_text(".ask")
+    assert EVIL in page.locator("#case").evaluate(
+        "e => [...e.childNodes].map(n => n.nodeType === 3 ? n.data : n.firstChild.data).join('')"
+    )
+    assert EVIL in page.inner_text("#list")[:5000] or "alert(2)" in page.inner_text("#list")
+    assert page.evaluate("document.querySelectorAll('script').length") == 2  # the page's own, and names of principles
+    page.fill("input[name=text]", EVIL)
+    assert page.inner_text("#status") == "1 item"
+    assert not complaints
+    page.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(360, 740), (820, 700), (1440, 900)])
+def test_it_fits_the_screen_and_can_be_read(browser: Any, tmp_path: Path, width: int, height: int, scheme: str) -> None:
+    write(tmp_path / "report.html", evidence_results())
+    page, complaints = open_page(browser, tmp_path / "report.html", width, height, color_scheme=scheme)
+    page.locator("#settings summary").click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.keyboard.press("j")
+    page.keyboard.press("2")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(CONTRAST) == []
+    box = page.locator("#item").bounding_box()
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= width
+    assert not complaints
+    page.close()
+
+
+def test_on_a_phone_one_reads_below_the_list_and_comes_back(browser: Any, tmp_path: Path) -> None:
+    write(tmp_path / "report.html", toy_results())
+    page, _ = open_page(browser, tmp_path / "report.html", 390, 844, has_touch=True)
+    page.locator(".entry").nth(2).tap()
+    assert abs(page.locator("#item").bounding_box()["y"]) < 60
+    page.get_by_role("button", name="List").tap()
+    until(page, "document.getElementById('list').getBoundingClientRect().bottom > 100")
+    assert page.evaluate("document.activeElement.id") == "list"
+    page.close()
+
+
+def test_five_episodes_are_enough(browser: Any, tmp_path: Path) -> None:
+    suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(5)])
+    text = write(tmp_path / "report.html", [item_results("gold", suite, gold_said)])
+    page, complaints = open_page(browser, tmp_path / "report.html")
+    assert page.inner_text("#status") == "5 items"
+    assert len(text) < 100_000
+    assert not complaints
+    page.close()
+
+
+def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Path) -> None:
+    """1,250 pairs of 250 cases by four judges: opened under 8 s, filtered under 0.5 s and turned over under 2 s, in
+    8 MB. The bounds leave room for a busy machine; `-s` tells what was measured."""
+    path = tmp_path / "report.html"
+    results = many_results(250, 5, 4)
+    summary = summary_of(results)
+    started = time.process_time()
+    write_report(path, summary, {}, results)
+    written = time.process_time() - started
+    size = path.stat().st_size / 1e6
+    assert size < 8
+    started = time.monotonic()
+    page, complaints = open_page(browser, path)
+    opened = time.monotonic() - started
+    assert opened < 8
+    assert page.inner_text("#status") == "1250 items"
+    assert page.locator(".entry").count() < 60
+    filtered = [page.evaluate(FILTER, query) for query in ("ab", "a e", '"a b"', "")]
+    assert max(filtered) < 500
+    page.locator("#list").focus()
+    started = time.monotonic()
+    page.keyboard.press("End")
+    assert page.locator(".entry[aria-selected=true]").get_attribute("aria-posinset") == "1250"
+    turned = time.monotonic() - started
+    assert turned < 2
+    page.evaluate("document.getElementById('list').scrollTop = 30000")
+    until(page, "[...document.querySelectorAll('.entry')].some((e) => e.getAttribute('aria-posinset') === '486')")
+    assert not complaints
+    page.close()
+    milliseconds = ", ".join(f"{value:.0f}" for value in filtered)
+    print(f"{size:.1f} MB, written in {written:.1f} s of processor time, opened in {opened:.1f} s")
+    print(f"filters {milliseconds} ms, End {turned:.2f} s")
+
+
+def test_the_pictures_of_the_docs_are_drawn_from_an_evaluation(browser: Any, tmp_path: Path) -> None:
+    import json
+
+    from scripts.screenshot_report import draw
+
+    results = evidence_results()[::-1]
+    (tmp_path / "eval").mkdir()
+    write(tmp_path / "eval" / "report.html", results)
+    (tmp_path / "eval" / "summary.json").write_text(json.dumps(summary_of(results)))
+    draw(browser, [tmp_path / "eval"], tmp_path / "img")
+    pictures = sorted((tmp_path / "img").iterdir())
+    assert [picture.stem for picture in pictures] == [
+        f"report-{name}" for name in ("dark", "episode", "item", "leaderboard", "phone", "top")
+    ]
+    assert all(10_000 < picture.stat().st_size < 300_000 for picture in pictures)

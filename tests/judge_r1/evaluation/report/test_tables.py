@@ -1,0 +1,80 @@
+import io
+
+from evaluation_factories import ScriptedJudge, toy_pairs
+from rich.console import Console
+
+from judge_r1.evaluation.report.tables import Estimate, Grid, grids, print_grid, print_tables
+from judge_r1.evaluation.results import outcome
+from judge_r1.evaluation.summary import summarise
+
+PAIRS = toy_pairs(3)
+NAMES = ("base [bold]", "tuned")
+OUTCOMES = {
+    name: [outcome(name, p, ScriptedJudge("j", skill).one(p)) for p in PAIRS]
+    for name, skill in zip(NAMES, (2, 9), strict=True)
+}
+SUMMARY = summarise(OUTCOMES, [("tuned", "base [bold]")], {}, {name: {} for name in NAMES})
+
+
+def printed(terminal: bool, width: int = 60) -> str:
+    stream = io.StringIO()
+    print_tables(SUMMARY, Console(file=stream, force_terminal=terminal, width=width))
+    return stream.getvalue()
+
+
+def test_plain_text_has_no_colours_boxes_or_wrapping() -> None:
+    text = printed(terminal=False)
+    assert "\x1b" not in text
+    assert not set("│┃━┏") & set(text)
+    overall = next(line for line in text.splitlines() if line.startswith("tuned "))
+    row = SUMMARY["rows"][1]
+    low, high = row["ci95"]
+    assert f"{row['accuracy']:.2f} [{low:.2f}, {high:.2f}]" in overall
+    assert f"{row['label_f1']:.2f}" in overall
+    assert len(overall) > 60
+
+
+def test_terminals_get_ruled_tables_and_names_are_never_markup() -> None:
+    text = printed(terminal=True, width=200)
+    assert "┃" in text
+    assert "base [bold]" in text
+    assert "base [bold]" in printed(terminal=False)
+
+
+def test_all_tables_are_there_and_rectangular() -> None:
+    built = grids(SUMMARY)
+    assert [grid.title for grid in built] == [
+        "Overall",
+        "Accuracy by domain",
+        "Accuracy by principle",
+        "Accuracy by principle, single violations alone",
+        "Differences",
+    ]
+    assert all(len(row) == len(grid.columns) for grid in built for row in grid.rows)
+    assert built[2].columns == ("judge", "P1 (6)", "P2 (6)", "P3 (6)", "P4 (6)", "P5 (6)", "P6 (3)")
+    assert built[3].columns[2] == "P2 (3)"
+    assert built[4].rows[0][0] == "tuned minus base [bold]"
+    assert built[4].rows[0][1].signed  # type: ignore[union-attr]
+
+
+def test_counts_stand_in_the_cells_where_rows_differ_in_them() -> None:
+    uneven = {"all": OUTCOMES["tuned"], "few": [o for o in OUTCOMES["tuned"] if o.violated in ((1,), (2, 4))][:3]}
+    built = grids(summarise(uneven, [], {}, {"all": {}, "few": {}}))
+    assert len(built) == 4
+    principles = built[2]
+    assert principles.columns[1:3] == ("P1", "P2")
+    assert str(principles.rows[0][1]).endswith("(6)")
+    assert principles.rows[1][6] == "–"
+
+
+def test_estimates_read_as_value_and_interval() -> None:
+    assert str(Estimate(0.5, 0.25, 0.75)) == "0.50 [0.25, 0.75]"
+    assert str(Estimate(0.5, -0.25, 0.75, signed=True, n=4)) == "+0.50 [-0.25, +0.75] (4)"
+
+
+def test_a_grid_of_ones_own_prints_too() -> None:
+    stream = io.StringIO()
+    print_grid(Grid("Probe", "No context.", ("principle", "auc"), (("P1", "0.71"),)), Console(file=stream))
+    rule = "-" * 15
+    lines = ["Probe", rule, "principle   auc", rule, "P1         0.71", rule, "No context.", ""]
+    assert stream.getvalue().splitlines() == lines

@@ -1,0 +1,140 @@
+"""The data of the trace browser: nothing of an evaluation is missing in it, and every place is where it says."""
+
+import json
+
+from evaluation_factories import passage, toy_trajectory
+from hypothesis import given
+from hypothesis import strategies as st
+from report_factories import gold_said, item_results, many_results, pair_results, plain_suite, toy_results, toy_suite
+
+from judge_r1.benchmarks.aggregation import settle_best
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.items import Item
+from judge_r1.core.records import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    PairwiseVerdict,
+    RankingVerdict,
+    ReasoningPair,
+    ScoresVerdict,
+    Trajectory,
+)
+from judge_r1.evaluation.report.labels import letter, told
+from judge_r1.evaluation.report.trace_viewer import Texts, browsed, packed
+from judge_r1.evaluation.traces import Results, Trace
+
+
+def utf16(text: str, start: int, end: int) -> str:
+    """The stretch between two places counted as a browser counts."""
+    return text.encode("utf-16-le", "surrogatepass")[2 * start : 2 * end].decode("utf-16-le", "surrogatepass")
+
+
+@given(st.text(st.sampled_from("aé漢😀𝔸"), max_size=30), st.data())
+def test_places_are_counted_as_the_browser_counts(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    assert utf16(text, *Texts().span(text, start, end)) == text[start:end]
+
+
+def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
+    results = toy_results()
+    data = browsed(results, {})
+    assert len(data["texts"]) == len(set(data["texts"]))
+    suite, texts = results[0].suite, data["texts"]
+    for item, shown in zip(suite.items, data["items"], strict=True):
+        assert texts[shown["ask"]] == item.instruction
+        assert texts[shown["case"]] == suite.texts[item.case_id or ""]
+        assert tuple(texts[number] for number in shown["candidates"]) == item.candidates
+        assert shown["best"] == "AB".index(item.gold)
+        for found, row in zip(results, shown["rows"], strict=True):
+            (trace,), (game,) = found[item.item_id], row["games"]
+            assert [len(turn["passages"]) for turn in game["turns"]] == [
+                len(turn.passages) for turn in trace.trajectory.turns
+            ]
+            assert game["reward"] == trace.trajectory.reward
+            outcome = found.outcomes()[suite.items.index(item)]
+            assert row["state"] == ("right" if outcome.credit else "wrong" if outcome.valid else "invalid")
+
+
+def test_passages_and_flaws_point_into_the_texts() -> None:
+    suite = toy_suite(1)
+    assert suite.pairs is not None
+    case = suite.texts[suite.pairs.pairs[0].case_id]
+
+    def play(pair: ReasoningPair) -> Trajectory:
+        shown = [passage(pair, 5, 25, case[5:25]), passage(pair, 0, 9, "elsewhere")]
+        return toy_trajectory(pair, pair.gold.comparison, pair.violated, shown=shown)
+
+    data = browsed([pair_results("row", suite, play)], {})
+    for pair, item in zip(suite.pairs.pairs, data["items"], strict=True):
+        first, second = item["rows"][0]["games"][0]["turns"][0]["passages"]
+        assert data["texts"][item["case"]][slice(*first["at"])] == case[5:25]
+        assert (second["at"], second["text"]) == (None, "elsewhere")
+        for flaw, origin in zip(item["flaws"], pair.origin.flaws, strict=True):
+            flawed = data["texts"][item["candidates"][flaw["candidate"]]]
+            assert flawed == pair.flawed
+            assert flawed[slice(*flaw["span"])] == pair.flawed[origin.span.start : origin.span.end]
+            assert flaw["wanted"] == [[span.start, span.end] for span in origin.context_spans]
+
+
+def test_disagreement_is_between_verdicts_not_between_reasons_for_none() -> None:
+    suite = plain_suite([("one", "two"), ("three", "four")])
+    right = item_results("right", suite, gold_said)
+    invalid = [
+        item_results(reason, suite, lambda item, order, why=reason: InvalidVerdict(reason=why)) for reason in "xy"
+    ]
+    assert [item["differ"] for item in browsed([right, right], {})["items"]] == [False, False]
+    assert [item["differ"] for item in browsed(invalid, {})["items"]] == [False, False]
+    assert [item["differ"] for item in browsed([right, invalid[0]], {})["items"]] == [True, True]
+
+
+def test_best_of_four_and_single_scores_are_told_in_words() -> None:
+    best = Item(item_id="i", cluster_id="i", instruction="q", candidates=("a", "b", "c", "d"), gold=2)
+    suite = Suite([best], orders=lambda item: [(2, 0), (2, 1), (2, 3)], settle=settle_best)
+    right = item_results("row", suite, lambda item, order: PairwiseVerdict(winner="A"))
+    (item,) = browsed([right], {})["items"]
+    assert (item["gold"], item["best"], item["rows"][0]["verdict"]) == ("C is best", 2, "A 0, B 0, C 3, D 0")
+    assert [game["order"] for game in item["rows"][0]["games"]] == [["C", "A"], ["C", "B"], ["C", "D"]]
+    assert told(ScoresVerdict(scores=(3.5,)), (0,)) == "3.5"
+    assert told(ScoresVerdict(scores=(3.5, 1)), (1, 0)) == "B 3.5, A 1"
+    assert told(ScoresVerdict(scores=(1, 2, 3)), (0, 1)) == "A 1, B 2, C 3"
+    assert told(RankingVerdict(order=(1, 0, 2)), (0, 1, 2)) == "B > A > C"
+    assert told(RankingVerdict(order=(1, 0)), (2, 0)) == "A > C"
+    assert told(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear 1, true 0"
+    assert told(PairwiseVerdict(winner="A"), (1, 0)) == "B is better"
+    assert told(InvalidVerdict(reason="cut"), (0, 1)) == "no verdict (cut)"
+    assert (letter(0), letter(25), letter(26)) == ("A", "Z", "27")
+
+
+def test_a_tie_on_labelled_pairs_is_no_valid_answer_as_in_the_tables() -> None:
+    suite = toy_suite(1)
+    tie = item_results("tie", suite, lambda item, order: PairwiseVerdict(winner="tie"))
+    row = browsed([tie], {})["items"][0]["rows"][0]
+    assert (row["verdict"], row["state"], row["named"]) == ("tie", "invalid", None)
+    plain = plain_suite([("one", "two")])
+    tie = item_results("tie", plain, lambda item, order: PairwiseVerdict(winner="tie"))
+    assert browsed([tie], {})["items"][0]["rows"][0]["state"] == "wrong"
+
+
+def test_members_of_panels_have_their_names() -> None:
+    suite = plain_suite([("one", "two")])
+    (item,) = suite.items
+    single = item_results("panel", suite, gold_said)
+    traces = [Trace(**dict(single["item-0"][0]) | {"member": member}) for member in (1, 0)]
+    settings = {"panel": {"members": [{"judge": "x"}, {"judge": "y"}]}}
+    data = browsed([Results("panel", suite, {item.item_id: traces})], settings)
+    assert data["members"] == [["x", "y"]]
+    assert [game["member"] for game in data["items"][0]["rows"][0]["games"]] == [0, 1]
+
+
+def test_token_ids_are_left_out_and_equal_data_pack_to_equal_bytes() -> None:
+    results = many_results(2, 2, 2, words=60)
+    data = browsed(results, {})
+    assert packed(data) == packed(json.loads(json.dumps(data)))
+    assert not {"token_ids", "prompt_ids", "logprobs", "loss_mask"} & set(data["items"][0]["rows"][0]["games"][0])
+
+
+@given(st.text())
+def test_no_text_breaks_out_of_what_is_packed(text: str) -> None:
+    assert packed({"texts": [text, "\ud800"]}).isascii()
+    assert "<" not in packed({"texts": [text]})

@@ -1,0 +1,156 @@
+"""Saved games scored again, from a real evaluation over HTTP."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from factories import mini_pairs
+from fake_judge_endpoint import JudgeServer, said
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.benchmarks.aggregation import settle_pair
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.cli.evaluate import eval_
+from judge_r1.cli.replay import replay
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import Game, Item
+from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, content_hash
+from judge_r1.episode.parsing import parse_strict, parse_tolerant
+from judge_r1.evaluation.rescore import REWARDS, parsed_again, with_rule
+from judge_r1.evaluation.traces import read_traces
+
+COUNT = 30
+
+
+def sloppy(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+    """Answers that both parsers take, that the tolerant one takes, and that none does; some are no answers at all."""
+    drawn = int(content_hash(body["messages"][1]["content"]), 16)
+    judgment = json.dumps({"comparison": "A>B" if drawn % 2 else "A<B", "violated_principles": [drawn % 6 + 1]})
+    forms = (judgment, f"Well: {judgment}", "neither", judgment)
+    text = forms[drawn % 4]
+    if "stop" not in body:
+        return said(text)
+    return said(f"<answer>{text}" if drawn % 7 else "<think>hm")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, data = tmp_path_factory.mktemp("replay"), mini_pairs(COUNT)
+    write_jsonl(folder / "data" / "cases.jsonl", data.cases.values())
+    write_jsonl(folder / "data" / "pairs.jsonl", data.pairs)
+    with JudgeServer(sloppy) as server:
+        agent = f"agent=agentic:context=none,search=false@{server.url}#toy"
+        panel = f"panel=panel:orders=2@direct:context=none@{server.url}#toy|longer"
+        eval_(judge=[agent, panel], path=folder / "data", out=folder / "eval")
+    return folder
+
+
+def again(home: Path, out: Path, **options: Any) -> dict[str, Any]:
+    replay(home / "eval", home / "data", out, **options)
+    assert (out / "report.html").exists()
+    summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    return summary
+
+
+def rows(summary: dict[str, Any]) -> dict[str, Any]:
+    return {row["name"]: row for row in summary["rows"]}
+
+
+def test_the_same_scoring_gives_the_same_summary(home: Path, tmp_path: Path) -> None:
+    original = json.loads((home / "eval" / "summary.json").read_text())
+    assert again(home, tmp_path / "same") == original
+    agent = rows(original)["agent"]
+    assert agent["usage"]["calls"] == agent["n"] == len(mini_pairs(COUNT).pairs)
+    strict = rows(again(home, tmp_path / "strict", parser="strict"))
+    assert strict["agent"] == agent, "the agentic judge was read strictly already"
+    assert strict["panel"]["ended"] != rows(original)["panel"]["ended"], "the direct one was read tolerantly"
+
+
+def test_rows_that_the_summary_leaves_out_do_not_count(home: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(home / "eval", tmp_path / "eval")
+    eval_(judge=["longer"], path=home / "data", out=folder, limit=5)
+    replay(folder, home / "data", tmp_path / "again")
+    assert (tmp_path / "again" / "summary.json").read_text() == (folder / "summary.json").read_text()
+
+
+def test_the_tolerant_parser_takes_more(home: Path, tmp_path: Path) -> None:
+    before = rows(json.loads((home / "eval" / "summary.json").read_text()))["agent"]
+    after = rows(again(home, tmp_path / "tolerant", parser="tolerant"))["agent"]
+    assert after["valid_rate"] > before["valid_rate"]
+    assert after["accuracy"] >= before["accuracy"]
+    assert after["valid_rate"] == before["valid_tolerant"]
+    assert after["settings"]["parser"] == "tolerant"
+    assert after["ended"]["unclosed_think"] == before["ended"]["unclosed_think"]
+
+
+def test_another_reward_and_another_rule(home: Path, tmp_path: Path) -> None:
+    before = rows(json.loads((home / "eval" / "summary.json").read_text()))
+    other = rows(again(home, tmp_path / "reward", reward="comparison"))
+    assert other["agent"]["reward"] == pytest.approx(before["agent"]["accuracy"])
+    assert other["agent"]["accuracy"] == before["agent"]["accuracy"]
+    strictest = rows(again(home, tmp_path / "all", rule="all"))
+    assert strictest["panel"]["accuracy"] <= before["panel"]["accuracy"]
+    assert strictest["agent"] == before["agent"] | {"settings": before["agent"]["settings"] | {"rule": "all"}}
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"parser": "kind"}, "--parser is strict or tolerant, not 'kind'"),
+        ({"rule": "last"}, "--rule is own or first or all"),
+        ({"subset": "legal"}, "that it was run on"),
+    ],
+)
+def test_a_mistake_is_one_sentence(home: Path, tmp_path: Path, options: dict[str, str], says: str) -> None:
+    with pytest.raises(JudgeError, match=says):
+        replay(home / "eval", home / "data", tmp_path / "x", **options)
+    assert not (tmp_path / "x").exists()
+
+
+def test_the_command_itself(home: Path, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "judge_r1.cli", "replay", home / "eval", "--path", home / "data"]
+    done = subprocess.run([*command, "--out", tmp_path / "x"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    nowhere = subprocess.run(
+        [*command[:4], tmp_path, *command[5:], "--out", tmp_path / "y"], capture_output=True, text=True, timeout=120
+    )
+    assert (nowhere.returncode, nowhere.stderr.count("\n")) == (2, 1)
+    assert "replay takes a folder that `eval` has finished" in nowhere.stderr
+
+
+def test_every_saved_game_is_parsed_again_to_what_it_was(home: Path) -> None:
+    for trace in read_traces(home / "eval"):
+        if trace.trajectory.turns:
+            parse = parse_strict if trace.row == "agent" else parse_tolerant
+            assert parsed_again(trace.trajectory, parse) == trace.trajectory
+            strict, tolerant = (parsed_again(trace.trajectory, p).judgment for p in (parse_strict, parse_tolerant))
+            assert strict is None or strict.comparison == (tolerant and tolerant.comparison)
+
+
+@given(st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0)]), st.sampled_from(["A", "B", "tie", None])), min_size=1))
+def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> None:
+    item = Item(item_id="i", cluster_id="c", instruction="q", candidates=("x", "y"), gold="A")
+    games = [
+        Game(
+            order=order, sample=0, member=0, ended="x", searches=0,
+            verdict=PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason="x"),  # type: ignore[arg-type]
+        )
+        for order, winner in drawn
+    ]  # fmt: skip
+    suite = suite_of(mini_pairs(1))
+    right = [game.winner == 0 for game in games]
+    assert with_rule(suite, "all").settle(item, games).credit == float(all(right))
+    assert with_rule(suite, "first").settle(item, games).credit == float(right[0])
+    assert with_rule(suite, "own").settle is settle_pair
+
+
+def test_rewards_are_in_their_range() -> None:
+    best, worst = {"R1": 2.0, "R2": 1.0}, {"R1": -2.0, "R2": -1.0}
+    assert [reward(best) for reward in REWARDS.values()] == [1.0] * 3
+    assert [reward(worst) for reward in REWARDS.values()] == [0.0] * 3

@@ -1,0 +1,42 @@
+"""Answers in the two lines of Table 6, played by the machine: both parsers' verdicts are those of that form."""
+
+import pytest
+from factories import BytesCodec, make_case, make_pair
+
+from judge_r1.core.pair_set import PairSet
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.reward import rewarded
+from judge_r1.episode.rollout import new_episode
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.evaluation.results import outcome
+from judge_r1.training.data.targets import answer
+
+CASE = make_case()
+PAIR = make_pair(CASE)
+DATA = PairSet.of([CASE], [PAIR])
+CONFIG = EpisodeConfig(search=False, prompt="table6")
+
+
+class ChatBytes(BytesCodec):
+    """Bytes with the one template that a prompt needs."""
+
+    def prompt_ids(self, prompt: object, *, thinking: bool = False) -> list[int]:
+        return [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("written", "valid", "tolerant"),
+    [
+        (answer(PAIR.gold, "table6"), True, True),
+        (f"Well: {answer(PAIR.gold, 'table6')}", False, True),
+        ("A or B", False, False),
+    ],
+)
+def test_both_parsers_read_the_two_lines(written: str, valid: bool, tolerant: bool) -> None:
+    codec: Codec = ChatBytes()  # type: ignore[assignment]
+    episode = new_episode(PAIR, DATA, CONFIG, codec, (0,))
+    ids = [*written.encode(), 0]
+    episode.feed(ids, [0.0] * len(ids))
+    counted = outcome("row", PAIR, rewarded(episode.trajectory(), PAIR))
+    assert (counted.valid, counted.valid_strict, counted.valid_tolerant) == (valid, valid, tolerant)
+    assert counted.correct == valid

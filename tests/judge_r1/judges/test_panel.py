@@ -1,0 +1,83 @@
+import pytest
+
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.items import Item
+from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.registry import UnknownName
+from judge_r1.judges.base import BadJudge, Making, play_all
+from judge_r1.judges.panel import make_row, plan
+
+ITEMS = [
+    Item(item_id="1", cluster_id="1", instruction="red or blue?", candidates=("red it is", "well, green"), gold="A"),
+    Item(item_id="2", cluster_id="2", instruction="a b c", candidates=("x", "a b c d e"), gold="B"),
+    Item(item_id="3", cluster_id="3", instruction="same", candidates=("same words", "same lines"), gold="tie"),
+]
+SUITE = Suite(ITEMS)
+
+
+def winners(text: str) -> list[str]:
+    row = make_row(text, Making(""))
+    found = [play_all(judge, SUITE.asks(orders=row.orders, samples=row.samples)) for judge in row.members]
+    verdicts = [played.verdict for games in found for played in games]
+    return [verdict.winner for verdict in verdicts if isinstance(verdict, PairwiseVerdict)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("always-a", ["A", "A", "A"]),
+        ("longer", ["A", "B", "tie"]),
+        ("overlap", ["A", "B", "tie"]),
+        ("panel:orders=2@longer", ["A", "B", "B", "A", "tie", "tie"]),
+        ("two=panel@always-a|longer", ["A", "A", "A", "A", "B", "tie"]),
+    ],
+)
+def test_judges_without_a_model(text: str, expected: list[str]) -> None:
+    assert winners(text) == expected
+
+
+def test_the_coin_is_fair_enough_and_the_same_for_a_seed() -> None:
+    coin = make_row("random", Making("")).members[0]
+    suite = Suite([ITEMS[0].model_copy(update={"item_id": str(number)}) for number in range(400)])
+    thrown = [played.verdict for played in play_all(coin, suite.asks())]
+    heads = sum(verdict == PairwiseVerdict(winner="A") for verdict in thrown)
+    assert 160 < heads < 240
+    assert [played.verdict for played in play_all(coin, suite.asks())] == thrown
+
+
+def test_a_row_is_named_or_named_after_its_judge() -> None:
+    assert make_row("coin=random", Making("")).name == "coin"
+    row = make_row("best of=panel:orders=2,samples=3@always-a|longer", Making(""))
+    assert (row.name, row.orders, row.samples, len(row.members)) == ("best of", 2, 3, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("Agentic!", "must read"),
+        ("a/b=longer", "ROW with letters"),
+        ("panel@longer|panel@random", "cannot be a member"),
+        ("agentic", "names no model"),
+        ("always-a@model", "takes no model"),
+        ("panel:orders=3@longer", "orders is 1 or 2"),
+        ("panel:samples=0@longer", "from 1 on"),
+        ("panel:votes=3@longer", "no option 'votes'"),
+        ("panel", "has no members"),
+    ],
+)
+def test_a_spec_that_means_nothing_is_refused(text: str, says: str) -> None:
+    with pytest.raises(BadJudge, match=says):
+        make_row(text, Making(""))
+
+
+def test_an_unknown_judge_is_named_with_the_nearest_one() -> None:
+    with pytest.raises(UnknownName, match="did you mean 'longer'"):
+        make_row("lnger", Making(""))
+
+
+def test_a_spec_is_read_before_any_model_is_loaded() -> None:
+    assert plan("agentic:context=none@nowhere/a=b").name == "agentic:context=none@nowhere/a=b"
+    assert plan("x=panel:orders=2@agentic:context=none@nowhere|longer").name == "x"
+    with pytest.raises(UnknownName, match="did you mean 'longer'"):
+        plan("panel@longer|longr")
+    assert plan("x=direct:logprobs=true@https://host/v1#a=b").name == "x"

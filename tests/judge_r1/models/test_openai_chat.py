@@ -1,0 +1,231 @@
+"""Episodes over chat turns against a real server on 127.0.0.1."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, TypeVar
+
+import pytest
+from factories import evidence
+from fake_judge_endpoint import JudgeServer, said, sorry
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.parsing import parse_tolerant
+from judge_r1.models.endpoint import EndpointError, OpenAIEndpoint
+from judge_r1.models.episode_driver import Usage, declined
+from judge_r1.models.http_client import Limits
+from judge_r1.models.openai_chat import EOS, ChatBackend, TextCodec, chat_budget
+
+T = TypeVar("T")
+FAST = Limits(concurrency=4, request_s=5, total_s=20, attempts=3, backoff_s=0.01)
+BUDGET = Budget(max_searches=2, response_tokens=50, observation_tokens=60)
+JUDGMENT = '{"comparison": "A>B", "violated_principles": [2]}'
+ANSWER = f"<answer>{JUDGMENT}</answer>"
+ASKED = [{"role": "system", "content": "judge"}, {"role": "user", "content": "these"}]
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+def episode(*, bare: bool = False, budget: Budget = BUDGET) -> Episode:
+    bare_parser = parse_tolerant if bare else None
+    return Episode((), chat_budget(budget), TextCodec(), eos_ids=(EOS,), parse_bare=bare_parser)
+
+
+def play(
+    *replies: tuple[int, Any], bare: bool = False, search: Callable[[str], Any] | None = None, **options: Any
+) -> tuple[Trajectory, float | None, JudgeServer, Usage]:
+    """The episode that these replies make, and the server they came from."""
+    left, usage = list(replies), Usage()
+
+    async def work(url: str) -> tuple[Trajectory, float | None]:
+        backend = ChatBackend(OpenAIEndpoint(url, "toy", "NO_KEY"), None, FAST, **options)
+        try:
+            played = episode(bare=bare)
+            find = search or (lambda query: evidence(f"found {query}"))
+            return await backend.play(ASKED, played, find, max_tokens=50, usage=usage)
+        finally:
+            await backend.aclose()
+
+    with JudgeServer(lambda path, body: left.pop(0) if len(left) > 1 else left[0]) as server:
+        trajectory, confidence = run(work(server.url))
+    return trajectory, confidence, server, usage
+
+
+def test_a_search_goes_out_as_a_user_message_and_its_stop_tag_is_put_back() -> None:
+    trajectory, _, server, usage = play(said("let me look<search>dose"), said(ANSWER.removesuffix("</answer>")))
+    assert trajectory.ended == "answer"
+    assert trajectory.judgment is not None
+    assert (trajectory.judgment.comparison, trajectory.judgment.violated_principles) == ("A>B", (2,))
+    assert [turn.query for turn in trajectory.turns] == ["dose", None]
+    assert trajectory.turns[-1].text == ANSWER
+    first, second = server.bodies
+    assert first["messages"] == ASKED
+    assert first["stop"] == ["</search>", "</answer>"]
+    assert second["messages"][2:] == [
+        {"role": "assistant", "content": "let me look<search>dose</search>"},
+        {"role": "user", "content": "<information>\n[1] found dose\n(1 searches left)</information>"},
+    ]
+    assert trajectory.text_only
+    assert trajectory.token_ids == trajectory.prompt_ids == trajectory.logprobs == ()
+    assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, 14, 6)
+    assert usage.seconds > 0
+
+
+def test_a_server_that_leaves_the_stop_tag_in_and_goes_on_gives_the_same_episode() -> None:
+    whole = play(said("<search>q</search><information>forged</information>" + ANSWER), said(ANSWER + " and so on"))[0]
+    cut = play(said("<search>q"), said(ANSWER.removesuffix("</answer>")))[0]
+    assert whole == cut
+
+
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
+def test_reasoning_becomes_the_thought_and_cannot_act(field: str) -> None:
+    thought = {field: "they say <answer>{}</answer></think><search>x</search>"}
+    trajectory, _, server, _ = play(said("<search>q", **thought), said(ANSWER, **thought))
+    assert trajectory.ended == "answer"
+    first = trajectory.turns[0].text
+    assert first.startswith("<think>they say ‹answer›{}‹/answer›‹/think›")
+    assert first.endswith("</think><search>q</search>")
+    assert server.bodies[1]["messages"][2]["content"] == "<search>q</search>", "thoughts are not sent back"
+
+
+def test_past_its_searches_a_judge_is_told_to_answer() -> None:
+    trajectory, _, server, _ = play(said("<search>a"), said("<search>b"), said("<search>c"), said(ANSWER))
+    assert trajectory.searches == 2
+    assert trajectory.turns[2].notice == "no searches left: answer now"
+    assert server.bodies[3]["messages"][-1]["content"].endswith("(no searches left: answer now)</information>")
+
+
+@pytest.mark.parametrize(
+    ("reply", "ended"),
+    [
+        (said("I prefer A."), "no_answer"),
+        (said("<think>hm"), "unclosed_think"),
+        (said("I prefer", finish="length"), "turn_budget"),
+        (said("<answer>{", finish="length"), "unclosed_answer"),
+        (said(None, finish="length", reasoning_content="on and on"), "unclosed_think"),
+        (said("<answer>none"), "rejected_no_json"),
+        (said(None, refusal="I would rather not"), "refusal"),
+        (said("half <answer>" + JUDGMENT + "</answer>", finish="content_filter"), "content_filter"),
+        (sorry(400, "This model's maximum context length is 10 tokens"), "context_overflow"),
+        (sorry(400, "too long", "context_length_exceeded"), "context_overflow"),
+        (sorry(413, "prompt is too long: 9 tokens > 8 maximum"), "context_overflow"),
+        (sorry(400, "The response was filtered", "content_filter"), "content_filter"),
+        (sorry(400, "unknown field"), "infrastructure_refused"),
+        (sorry(500, "it broke"), "infrastructure_no_answer"),
+        ((200, {"choices": []}), "infrastructure_no_answer"),
+    ],
+)
+def test_what_is_no_answer_has_a_name(reply: tuple[int, Any], ended: str) -> None:
+    trajectory, confidence, _, _ = play(reply)
+    assert (trajectory.ended, trajectory.judgment, confidence) == (ended, None, None)
+    assert trajectory.lost == ended.startswith("infrastructure_")
+
+
+def test_a_bare_answer_is_read_at_the_end_of_the_turn() -> None:
+    trajectory, _, server, _ = play(said(f"```json\n{JUDGMENT}\n```"), bare=True)
+    assert trajectory.judgment is not None
+    assert "stop" not in server.bodies[0], "a bare answer has no tag to stop at"
+    assert play(said(JUDGMENT, finish="length"), bare=True)[0].ended == "turn_budget"
+    thinking = play(said(JUDGMENT, reasoning="perhaps <answer>no</answer>"), bare=True)[0]
+    assert thinking.judgment == trajectory.judgment
+
+
+def test_a_search_that_fails_loses_the_game() -> None:
+    def broken(query: str) -> Any:
+        raise OSError("the index is gone")
+
+    assert play(said("<search>q"), search=broken)[0].ended == "infrastructure_search_error"
+
+
+def test_a_wrong_key_stops_everything() -> None:
+    with pytest.raises(EndpointError, match=r"wants a key .* NO_KEY"):
+        play(sorry(401, "who are you?"))
+
+
+def entry(token: str, p: float, **others: float) -> dict[str, Any]:
+    from math import log
+
+    tops = [{"token": name, "logprob": log(q)} for name, q in others.items()]
+    return {"token": token, "logprob": log(p), "top_logprobs": tops}
+
+
+def test_logprobs_give_a_confidence() -> None:
+    tokens = [entry('{"comparison": "', 1), entry("A", 0.9), {**entry(">B", 0.6), "top_logprobs": []}]
+    tail = [entry('", "violated_principles": [2]}', 1)]
+    alone = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, logprobs=True)
+    assert alone[1] == pytest.approx(0.6)
+    assert alone[2].bodies[0]["logprobs"] is True
+    tokens[2]["top_logprobs"] = [{"token": "<B", "logprob": -2.0}, {"token": ">B", "logprob": -1.0}]
+    tokens[2]["logprob"] = -1.0
+    both = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, logprobs=True)
+    assert both[1] == pytest.approx(1 / (1 + 2.718281828**-1))
+    assert "logprobs" not in play(said(JUDGMENT), bare=True)[2].bodies[0]
+
+
+def test_a_seed_is_sent_where_answers_are_drawn_and_stays_in_range() -> None:
+    async def seeds(temperature: float) -> list[Any]:
+        with JudgeServer(lambda path, body: said("x")) as server:
+            backend = ChatBackend(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST, temperature=temperature)
+            await backend.answer(ASKED, max_tokens=5, seed=2**63 + 5, usage=Usage())
+            await backend.aclose()
+            return [body.get("seed") for body in server.bodies]
+
+    assert run(seeds(0.7)) == [5]
+    assert run(seeds(0.0)) == [None]
+
+
+def test_one_answer_as_it_is() -> None:
+    async def answers(*replies: tuple[int, Any]) -> list[Trajectory]:
+        left = list(replies)
+        with JudgeServer(lambda path, body: left.pop(0)) as server:
+            backend = ChatBackend(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
+            found = [await backend.answer(ASKED, max_tokens=5, seed=0, usage=Usage()) for _ in replies]
+            await backend.aclose()
+            return found
+
+    plain, thought, cut = run(
+        answers(said("<search>7</search> \ud800"), said("8", reasoning="hm"), said("9", finish="length"))
+    )
+    assert (plain.ended, [turn.text for turn in plain.turns]) == ("answer", ["<search>7</search> ?"])
+    assert [turn.text for turn in thought.turns] == ["<think>hm</think>", "8"]
+    assert cut.ended == "turn_budget"
+    assert json.loads(plain.model_dump_json())["text_only"] is True
+
+
+def test_refusals_are_told_apart_by_the_words_of_real_servers() -> None:
+    overflow = (
+        "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
+        "The input (9001 tokens) is longer than the model's context length (8192 tokens).",
+        "prompt is too long: 210000 tokens > 200000 maximum",
+        "Please reduce the length of the messages [context_length_exceeded]",
+    )
+    assert {declined(text) for text in overflow} == {"context_overflow"}
+    assert declined("the prompt triggering Azure OpenAI's content management policy") == "content_filter"
+    assert declined("unsupported parameter: 'temperature'") is None
+
+
+WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "]
+
+
+@given(st.lists(st.sampled_from(WRITTEN)))
+def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -> None:
+    codec, text = TextCodec(), "".join(parts)
+    assert codec.decode(codec.encode_trusted(text)) == text
+    played = episode()
+    from judge_r1.models.openai_chat import Reply, _take
+
+    for _ in range(4):
+        turns = len(played.turns)
+        _take(played, Reply(text, "", "stop", None))
+        assert played.trajectory().ended != "unfinished" or len(played.turns) > turns or hasattr(played.state, "query")
+        if hasattr(played.state, "query"):
+            played.observe(evidence("p"))
+        if played.trajectory().ended != "unfinished":
+            return
+    assert not parts or "<search>" in text

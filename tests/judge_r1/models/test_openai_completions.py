@@ -1,0 +1,109 @@
+"""Token ids over HTTP give the episodes that the same model gives in this process."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from fake_judge_endpoint import JudgeServer
+from fake_vllm import serving
+from word_model import BUDGET, WordCodec, episodes, model, passages, search
+
+from judge_r1.episode.machine import Episode
+from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.episode_driver import Usage
+from judge_r1.models.http_client import Limits
+from judge_r1.models.lockstep import TransformersBackend
+from judge_r1.models.openai_completions import CompletionsBackend
+
+FLIPS = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}
+"""Any pairs of ids: that both backends know the same rivals is what counts."""
+FAST = Limits(concurrency=4, request_s=30, total_s=60, attempts=6, backoff_s=0.01)
+
+
+def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0.0) -> list[Usage]:
+    spent = [Usage() for _ in played]
+
+    async def work() -> None:
+        endpoint = OpenAIEndpoint(server.url, "toy", "NO_KEY", "completions")
+        backend = CompletionsBackend(endpoint, None, FAST, eos_ids=[1], temperature=temperature, flips=FLIPS)
+        gate = asyncio.Semaphore(4)
+
+        async def one(index: int, episode: Episode) -> None:
+            async with gate:
+                await backend.play(episode, lambda query: passages(index, query), spent[index])
+
+        try:
+            await asyncio.gather(*(one(index, episode) for index, episode in enumerate(played)))
+        finally:
+            await backend.aclose()
+
+    asyncio.run(asyncio.wait_for(work(), 300))
+    return spent
+
+
+@pytest.mark.parametrize(("part", "faults"), [(10**6, 0.0), (3, 0.3)])
+def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
+    """Whole turns at once from a calm server; in parts of three ids from one that fails every third request."""
+    local, remote = episodes(), episodes()
+    TransformersBackend(model(), pad_id=0, batch_size=16, flips=FLIPS).play(local, search, 0.0)
+    with serving(model(), WordCodec().decode, part=part, faults=faults) as server:
+        spent = over_http(server, remote)
+        assert server.peak <= 4
+        assert (server.asked.total() > server.good.total()) == bool(faults)
+    known = 0
+    for one, other, usage in zip(local, remote, spent, strict=True):
+        a, b = one.trajectory(), other.trajectory()
+        assert a.model_copy(update={"logprobs": ()}) == b.model_copy(update={"logprobs": ()})
+        assert a.logprobs == pytest.approx(b.logprobs, abs=1e-4)
+        assert usage.output_tokens >= sum(a.loss_mask), "what stands behind a stop is paid for, and dropped"
+        for place, value in other.rivals.items():
+            known += 1
+            assert one.rivals[place] == pytest.approx(value, abs=1e-4)
+    assert sum(episode.trajectory().searches for episode in local) >= 6
+    assert known > 20
+
+
+def test_another_part_of_a_turn_is_drawn_anew_and_a_seed_repeats() -> None:
+    with serving(model(), WordCodec().decode, part=4) as server:
+        first, again = episodes(3), episodes(3)
+        over_http(server, first, 1.0)
+        over_http(server, again, 1.0)
+        assert [e.token_ids for e in first] == [e.token_ids for e in again]
+        assert len({body["seed"] for body in server.bodies}) > len(first)
+
+
+def one(answer: tuple[int, Any]) -> Episode:
+    [episode, *_] = episodes()
+    with JudgeServer(lambda path, body: answer) as server:
+        over_http(server, [episode])
+    return episode
+
+
+def choice(**logprobs: Any) -> tuple[int, Any]:
+    return 200, {"choices": [{"text": "x", "logprobs": logprobs or None, "finish_reason": "stop"}]}
+
+
+@pytest.mark.parametrize(
+    ("answer", "ended"),
+    [
+        ((400, {"error": {"message": "This model's maximum context length is 9 tokens"}}), "context_overflow"),
+        ((400, {"error": {"message": "unknown field"}}), "infrastructure_refused"),
+        (choice(tokens=[], token_logprobs=[]), "infrastructure_no_ids"),
+        (choice(tokens=["q"], token_logprobs=[-1.0]), "infrastructure_no_answer"),
+        (choice(tokens=["token_id:3"], token_logprobs=[]), "infrastructure_no_answer"),
+        (choice(), "infrastructure_no_answer"),
+    ],
+)
+def test_what_gives_no_ids_has_a_name(answer: tuple[int, Any], ended: str) -> None:
+    assert one(answer).trajectory().ended == ended
+
+
+def test_ids_behind_a_stop_are_not_kept() -> None:
+    [episode, *_] = episodes()
+    told = {"tokens": ["token_id:6", "token_id:1", "token_id:8"], "token_logprobs": [-1.0, -2.0, -3.0]}
+    with JudgeServer(lambda path, body: choice(**told)) as server:
+        over_http(server, [episode])
+        assert server.bodies[0]["prompt"] == list(episode.prompt_ids)
+        assert server.bodies[0]["max_tokens"] == BUDGET.response_tokens
+    assert episode.token_ids == [6, 1]
+    assert episode.trajectory().ended == "no_answer"

@@ -1,0 +1,46 @@
+"""No code of others is run by loading their weights: safetensors only, and nothing of ours trusts remote code."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import judge_r1
+from judge_r1.models.hub import ModelUnavailable, load_model
+
+ROOT = Path(judge_r1.__file__).parents[1]
+SOURCES = [path for room in ("judge_r1", "data_builders", "retrieval") for path in (ROOT / room).rglob("*.py")]
+
+
+def test_nothing_trusts_remote_code_or_reads_pickles() -> None:
+    assert len(SOURCES) > 100
+    for path in SOURCES:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            where = f"{path}:{getattr(node, 'lineno', 0)}"
+            if isinstance(node, ast.keyword):
+                assert node.arg != "trust_remote_code" or _is(node.value, False), where
+                assert node.arg != "use_safetensors" or _is(node.value, True), where
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = [getattr(node, "module", None), *(alias.name for alias in node.names)]
+                assert not {"pickle", "cPickle", "dill", "joblib"} & set(names), where
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load":
+                assert any(k.arg == "weights_only" and _is(k.value, True) for k in node.keywords), where
+
+
+def _is(node: ast.expr, value: bool) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def test_a_model_in_pickles_is_refused(model_folder: Path, tmp_path: Path) -> None:
+    """A real checkpoint in the old form: transformers would read it, the loader does not."""
+    import torch
+    from safetensors.torch import load_file
+
+    for file in model_folder.iterdir():
+        if file.name != "model.safetensors":
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    torch.save(load_file(model_folder / "model.safetensors"), tmp_path / "pytorch_model.bin")
+    with pytest.raises(ModelUnavailable, match="safetensors"):
+        load_model(str(tmp_path))
+    assert load_model(str(model_folder)).config.hidden_size == 32

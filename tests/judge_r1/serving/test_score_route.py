@@ -1,0 +1,99 @@
+"""Scores by games of two: the formula, and the route."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from serving_fixture import Held, Says, service
+
+from judge_r1.serving.app import create_app
+from judge_r1.serving.routes.score import Game, pairings, scores_of
+
+CHANCE = st.none() | st.floats(0, 1)
+
+
+def score(judge: Any, body: dict[str, Any]) -> dict[str, Any]:
+    async def talk() -> dict[str, Any]:
+        transport = httpx.ASGITransport(create_app(service(judge)))
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+            answer = await asyncio.wait_for(client.post("/v1/score", json=body), 60)
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    return asyncio.run(talk())
+
+
+def by_hand(count: int, games: Sequence[Game]) -> list[float | None]:
+    """The mean over rivals of the mean over games with that rival."""
+    scores: list[float | None] = []
+    for i in range(count):
+        of_rivals = []
+        for j in range(count + 1):
+            chances = [p if a == i else 1 - p for a, b, p in games if {a, b} == {i, j} and p is not None]
+            if chances:
+                of_rivals.append(sum(chances) / len(chances))
+        scores.append(sum(of_rivals) / len(of_rivals) if of_rivals else None)
+    return scores
+
+
+@given(st.integers(1, 5), st.booleans(), st.data())
+def test_scores_are_the_formula(count: int, reference: bool, data: st.DataObject) -> None:
+    games = [(i, j, data.draw(CHANCE)) for i, j in pairings(count, reference)]
+    scores = scores_of(count, games)
+    assert scores == [None if s is None else pytest.approx(s, abs=1e-12) for s in by_hand(count, games)]
+    assert all(s is None or 0 <= s <= 1 for s in scores)
+    if count > 1 and not reference and all(chance is not None for _, _, chance in games):
+        assert sum(s for s in scores if s is not None) / count == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("count", "reference", "games"), [(1, True, 2), (3, True, 6), (2, False, 2), (4, False, 12)])
+def test_every_pairing_is_played_in_both_orders(count: int, reference: bool, games: int) -> None:
+    places = pairings(count, reference)
+    assert len(set(places)) == len(places) == games
+    assert {(j, i) for i, j in places} == set(places)
+    assert all((count in pair) == reference for pair in places)
+
+
+def test_candidates_against_each_other() -> None:
+    found = score("longer", {"prompt": "p", "candidates": ["one two", "one", "one two three", "a b"]})
+    assert found["scores"] == [pytest.approx(0.5), 0.0, 1.0, pytest.approx(0.5)]
+    assert (found["games"], found["invalid"], found["judge"]) == (12, 0, "longer")
+
+
+def test_candidates_against_a_reference() -> None:
+    found = score("longer", {"prompt": "p", "candidates": ["one two", "one", "x y z"], "reference": "a b"})
+    assert found["scores"] == [0.5, 0.0, 1.0]
+
+
+def test_a_case_that_is_deleted_under_way_is_not_put_back() -> None:
+    held = Held()
+    served = service(held, running=1)
+
+    async def talk() -> int:
+        transport = httpx.ASGITransport(create_app(served))
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+            body = {"prompt": "p", "candidates": ["one", "two"], "context": "Ana paid."}
+            scoring = asyncio.create_task(client.post("/v1/score", json=body))
+            while not held.began:
+                await asyncio.sleep(0.005)
+            [case_id] = served.shelf
+            assert (await client.delete(f"/v1/cases/{case_id}")).status_code == 204
+            held.go.set()
+            return (await scoring).status_code
+
+    assert asyncio.run(asyncio.wait_for(talk(), 20)) == 404
+    assert (held.began, len(served.shelf), served.shelf.bytes) == (1, 0, 0)
+
+
+def test_a_judge_that_goes_by_place_says_nothing() -> None:
+    assert score("always-a", {"prompt": "p", "candidates": ["good", "bad"]})["scores"] == [0.5, 0.5]
+
+
+def test_no_valid_game_is_no_score() -> None:
+    found = score(Says("turn_budget"), {"prompt": "p", "candidates": ["good", "bad"]})
+    assert (found["scores"], found["invalid"]) == ([None, None], 2)

@@ -1,0 +1,99 @@
+"""What the page at `/` is made of: one document, its policy, its examples."""
+
+import asyncio
+import base64
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import httpx
+from serving_fixture import service
+
+import judge_r1
+from data_builders.sources.builtin import FILE
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.records import Case
+from judge_r1.serving.app import create_app
+from judge_r1.serving.middleware.api_keys import KeyFile, add_key
+from judge_r1.serving.service import Service
+from judge_r1.serving.ui.routes import made
+
+EXAMPLES = json.loads((Path(judge_r1.__file__).parent / "serving/ui/static/examples.json").read_text(encoding="utf-8"))
+
+
+def get(served: Service, path: str = "/", method: str = "GET", **headers: str) -> httpx.Response:
+    async def talk() -> httpx.Response:
+        transport = httpx.ASGITransport(create_app(served))
+        async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
+            return await asyncio.wait_for(client.request(method, path, headers=headers), 20)
+
+    return asyncio.run(talk())
+
+
+def data_of(page: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def test_the_policy_names_exactly_what_is_there() -> None:
+    answer = get(service("longer"))
+    policy = answer.headers["content-security-policy"]
+    digest = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: E731
+    (style,) = re.findall(r"<style>(.*?)</style>", answer.text, re.DOTALL)
+    (script,) = re.findall(r'<script type="module">(.*?)</script>', answer.text, re.DOTALL)
+    assert f"style-src 'sha256-{digest(style)}'" in policy
+    assert f"script-src 'sha256-{digest(script)}'" in policy
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "{{" not in answer.text.replace(script, "")
+
+
+def test_it_is_sent_once_and_then_known() -> None:
+    first = get(service("longer"))
+    again = get(service("longer"), **{"If-None-Match": first.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert get(service("always-a")).headers["etag"] != first.headers["etag"]
+    head = get(service("longer"), method="HEAD")
+    assert (head.status_code, head.headers["content-length"]) == (200, str(len(first.content)))
+
+
+def test_it_asks_for_no_key_and_then_names_no_judge(tmp_path: Path) -> None:
+    add_key(tmp_path / "keys.json", "ana")
+    closed = service("longer", keys=KeyFile(tmp_path / "keys.json"))
+    answer = get(closed)
+    assert answer.status_code == 200
+    assert data_of(answer.text)["judge"] is None
+    assert get(closed, "/v1/models").status_code == 401
+    assert data_of(get(service("longer")).text)["judge"] == "longer"
+
+
+def test_a_judge_whose_name_is_markup_stays_data() -> None:
+    served = service("longer")
+    served.judge.__dict__["name"] = name = "</script><script>alert(1)</script>"
+    page = made(served).body.decode()
+    assert data_of(page)["judge"] == name
+    assert page.count("<script") == 2
+
+
+def test_the_script_makes_no_markup_of_texts() -> None:
+    """Neither page's script has a way to; the policy would stop it, too."""
+    script = "".join(path.read_text() for path in Path(judge_r1.__file__).parent.rglob("static/*.js"))
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "Storage"):
+        assert way not in script
+
+
+def test_the_examples_are_cases_of_ours_with_a_flaw() -> None:
+    cases = {case.context: case for case in read_jsonl(FILE, Case, unique="case_id")}
+    assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "legal"]
+    for example in EXAMPLES[:3]:
+        case = cases[example["context"]]
+        good, bad = (example[f"reasoning_{side}"] for side in ("ab" if example["better"] == "A" else "ba"))
+        assert (case.domain, case.decision, case.reference) == (example["domain"], example["decision"], good)
+        assert bad != good
+        assert len(bad.splitlines()) == len(good.splitlines())
+        assert example["violated"] == sorted(set(example["violated"])) != []

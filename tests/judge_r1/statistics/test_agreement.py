@@ -1,0 +1,86 @@
+"""Label agreement against scikit-learn, and what is undefined said by name."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, matthews_corrcoef, recall_score
+
+from judge_r1.statistics.agreement import balanced_accuracy, class_accuracy, cohens_kappa, matthews
+
+LABELS = st.lists(st.tuples(st.sampled_from("ABC"), st.sampled_from("ABC")), min_size=1, max_size=40)
+
+
+def columns(rows: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    return [a for a, _ in rows], [b for _, b in rows]
+
+
+@given(LABELS)
+def test_kappa_is_that_of_scikit_learn(rows: list[tuple[str, str]]) -> None:
+    one, other = columns(rows)
+    kappa = cohens_kappa(one, other)
+    if kappa is None:
+        assert len({*one, *other}) == 1
+    else:
+        assert kappa == pytest.approx(cohen_kappa_score(one, other), abs=1e-12)
+        assert cohens_kappa(other, one) == kappa
+
+
+@given(LABELS)
+def test_matthews_is_that_of_scikit_learn_and_undefined_where_a_side_is_constant(rows: list[tuple[str, str]]) -> None:
+    gold, predicted = columns(rows)
+    found = matthews(gold, predicted)
+    if len({*gold}) == 1 or len({*predicted}) == 1:
+        assert found is None
+    else:
+        assert found == pytest.approx(matthews_corrcoef(gold, predicted), abs=1e-12)
+
+
+def test_matthews_of_two_classes_is_the_formula_of_the_four_counts() -> None:
+    tp, fp, fn, tn = 6, 1, 2, 11
+    gold = [True] * tp + [False] * fp + [True] * fn + [False] * tn
+    predicted = [True] * (tp + fp) + [False] * (fn + tn)
+    expected = (tp * tn - fp * fn) / math.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    assert matthews(gold, predicted) == pytest.approx(expected)
+
+
+@pytest.mark.filterwarnings("ignore:y_pred contains classes")
+@given(LABELS)
+def test_accuracy_by_class_is_recall_and_its_mean_is_balanced_accuracy(rows: list[tuple[str, str]]) -> None:
+    gold, predicted = columns(rows)
+    classes = class_accuracy(gold, predicted)
+    labels = list(classes)
+    assert labels == list(dict.fromkeys(gold))
+    assert list(classes.values()) == pytest.approx(recall_score(gold, predicted, labels=labels, average=None))
+    balanced = balanced_accuracy(gold, predicted)
+    if len(labels) == 1:
+        assert balanced is None
+    else:
+        assert balanced == pytest.approx(balanced_accuracy_score(gold, predicted))
+
+
+def test_an_invalid_answer_is_wrong_in_every_measure() -> None:
+    gold = ["A", "A", "B", "B"]
+    assert class_accuracy(gold, ["A", None, None, "B"]) == {"A": 0.5, "B": 0.5}
+    assert class_accuracy(gold, [None] * 4) == {"A": 0.0, "B": 0.0}
+    for measure in (balanced_accuracy, cohens_kappa, matthews):
+        whole, partly = measure(gold, gold), measure(gold, ["A", None, "B", "B"])
+        assert whole == 1.0
+        assert partly is not None
+        assert partly < whole
+
+
+def test_a_constant_answer_is_worth_one_half_however_unequal_the_classes() -> None:
+    gold = [False] * 252 + [True] * 64  # the gold of LongJudgeBench's Verify: always No is right on .7975 of it
+    assert sum(class_accuracy(gold, [False] * 316).values()) == 1.0
+    assert balanced_accuracy(gold, [False] * 316) == 0.5
+    assert matthews(gold, [False] * 316) is None
+    assert cohens_kappa(gold, [False] * 316) == 0.0
+
+
+@pytest.mark.parametrize("measure", [cohens_kappa, matthews, balanced_accuracy, class_accuracy])
+def test_nothing_and_unequal_lengths_are_errors(measure: object) -> None:
+    for gold, predicted in (([], []), (["A"], ["A", "B"])):
+        with pytest.raises(ValueError, match="have no agreement"):
+            measure(gold, predicted)  # type: ignore[operator]

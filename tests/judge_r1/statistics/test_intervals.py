@@ -1,0 +1,163 @@
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, binomtest
+
+from judge_r1.statistics.intervals import (
+    DifferentPairs,
+    binomial_p,
+    binomial_tail,
+    clustered_mean_ci,
+    paired_difference_ci,
+    wilson_ci,
+)
+
+SAMPLES = st.lists(st.tuples(st.booleans().map(float), st.sampled_from("abcdef")), min_size=1, max_size=30)
+
+
+def plain_bootstrap(values: list[float], clusters: list[str], seed: int) -> tuple[float, float]:
+    """The same bootstrap, one resample and one cluster at a time."""
+    names = sorted(set(clusters))
+    generator = np.random.default_rng(seed)
+    means = []
+    for _ in range(2000):
+        drawn = [names[i] for i in generator.integers(0, len(names), size=len(names))]
+        sample = [v for name in drawn for v, c in zip(values, clusters, strict=True) if c == name]
+        means.append(sum(sample) / len(sample))
+    means.sort()
+    quantiles = []
+    for q in (0.025, 0.975):
+        at = q * (len(means) - 1)
+        low = math.floor(at)
+        quantiles.append(means[low] + (at - low) * (means[low + 1] - means[low]))
+    return quantiles[0], quantiles[1]
+
+
+def test_the_bootstrap_equals_a_plain_one() -> None:
+    values = [1.0, 0.0, 1.0, 1.0, 0.0, 0.5, 1.0]
+    clusters = ["a", "a", "b", "c", "c", "c", "d"]
+    assert clustered_mean_ci(values, clusters, 3) == pytest.approx(plain_bootstrap(values, clusters, 3))
+
+
+@settings(max_examples=40)
+@given(SAMPLES, st.randoms(use_true_random=False))
+def test_an_interval_holds_its_mean_within_bounds_and_knows_no_order(
+    samples: list[tuple[float, str]], rng: object
+) -> None:
+    values, clusters = [v for v, _ in samples], [c for _, c in samples]
+    low, high = clustered_mean_ci(values, clusters)
+    assert 0 <= low <= sum(values) / len(values) <= high <= 1
+    assert low < high
+    rng.shuffle(samples)  # type: ignore[attr-defined]
+    assert clustered_mean_ci([v for v, _ in samples], [c for _, c in samples]) == (low, high)
+
+
+@pytest.mark.parametrize("clusters", [1, 2, 40])
+def test_a_judge_that_is_always_right_gets_the_wilson_interval_of_its_cases(clusters: int) -> None:
+    names = [str(i % clusters) for i in range(80)]
+    assert clustered_mean_ci([1.0] * 80, names) == pytest.approx(wilson_ci(clusters, clusters))
+    assert clustered_mean_ci([0.0] * 80, names) == pytest.approx(wilson_ci(0, clusters))
+
+
+def test_one_case_says_little_however_many_pairs_it_has() -> None:
+    low, high = clustered_mean_ci([1.0, 0.0] * 500, ["only"] * 1000)
+    assert low < 0.15
+    assert high > 0.85
+
+
+def test_whole_cases_vary_more_than_as_many_independent_pairs() -> None:
+    values = [float(i % 2) for i in range(40) for _ in range(10)]
+    by_case = clustered_mean_ci(values, [str(i) for i in range(40) for _ in range(10)])
+    by_pair = clustered_mean_ci(values, [str(i) for i in range(400)])
+    assert by_case[1] - by_case[0] > 2.5 * (by_pair[1] - by_pair[0])
+
+
+def test_coverage_is_near_95_percent_when_pairs_of_a_case_go_together() -> None:
+    generator = np.random.default_rng(1)
+    hits = naive = 0
+    for trial in range(300):
+        skill = generator.beta(3, 1, size=60)
+        values = (generator.random((60, 5)) < skill[:, None]).astype(float)
+        low, high = clustered_mean_ci(values.ravel().tolist(), [str(i) for i in range(60) for _ in range(5)], trial)
+        hits += low <= 0.75 <= high
+        ends = wilson_ci(values.sum(), values.size)
+        naive += ends[0] <= 0.75 <= ends[1]
+    assert 0.91 <= hits / 300 <= 0.99
+    assert naive < hits
+
+
+def test_large_inputs_are_fast_and_do_not_depend_on_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(0)
+    values = (generator.random(20_000) < 0.7).astype(float).tolist()
+    clusters = [str(i % 5_000) for i in range(20_000)]
+    started = time.perf_counter()
+    whole = clustered_mean_ci(values, clusters)
+    assert time.perf_counter() - started < 5
+    monkeypatch.setattr("judge_r1.statistics.intervals.BATCH", 7 * 5_000)
+    assert clustered_mean_ci(values, clusters) == whole
+
+
+def test_a_paired_difference_uses_the_pairing() -> None:
+    generator = np.random.default_rng(0)
+    hard = generator.random(200) < 0.4
+    a = {str(i): float(not h) for i, h in enumerate(hard)}
+    b = {i: value if generator.random() < 0.95 else 0.0 for i, value in a.items()}
+    clusters = {i: str(int(i) // 2) for i in a}
+    low, high = paired_difference_ci(a, b, clusters)
+    unpaired = clustered_mean_ci(list(a.values()), [clusters[i] for i in a])
+    assert 0 < low < sum(a.values()) / 200 - sum(b.values()) / 200 < high
+    assert high - low < unpaired[1] - unpaired[0]
+    assert paired_difference_ci(b, a, clusters) == pytest.approx((-high, -low), abs=0.01)
+
+
+def test_equal_rows_differ_by_nothing_but_not_with_certainty() -> None:
+    a = {str(i): float(i % 3 == 0) for i in range(100)}
+    low, high = paired_difference_ci(a, a, {i: i for i in a})
+    assert low == -high
+    assert 0 < high < 0.05
+
+
+def test_different_pairs_are_refused() -> None:
+    with pytest.raises(DifferentPairs, match="1 in one only, such as y"):
+        paired_difference_ci({"x": 1.0}, {"x": 1.0, "y": 0.0}, {"x": "c", "y": "c"})
+
+
+@pytest.mark.parametrize(("values", "clusters"), [([], []), ([1.0], []), ([1.5], ["a"]), ([float("nan")], ["a"])])
+def test_values_without_an_interval_are_refused(values: list[float], clusters: list[str]) -> None:
+    with pytest.raises(ValueError):
+        clustered_mean_ci(values, clusters)
+
+
+@given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
+def test_wilson_and_binomial_agree_with_scipy(count: tuple[int, int]) -> None:
+    k, n = count
+    theirs = binomtest(k, n)
+    interval = theirs.proportion_ci(method="wilson")
+    assert wilson_ci(k, n) == pytest.approx((interval.low, interval.high), abs=1e-9)
+    assert binomial_p(k, n) == pytest.approx(theirs.pvalue, rel=1e-9)
+
+
+def test_binomial_p_takes_large_counts_and_refuses_nonsense() -> None:
+    assert binomial_p(52_495, 104_990) == 1.0
+    assert binomial_p(51_000, 104_990) < 1e-15
+    assert binomial_p(0, 0) == 1.0
+    with pytest.raises(ValueError):
+        binomial_p(3, 2)
+    with pytest.raises(ValueError):
+        wilson_ci(0, 0)
+
+
+@given(st.integers(0, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(1e-6, 1 - 1e-6))
+def test_the_binomial_tail_is_scipys(count: tuple[int, int], rate: float) -> None:
+    k, n = count
+    assert binomial_tail(k, n, rate) == pytest.approx(binom.cdf(k, n, rate), rel=1e-8, abs=1e-200)
+
+
+def test_a_binomial_tail_of_nonsense_is_an_error() -> None:
+    for k, n, rate in ((3, 2, 0.5), (-1, 2, 0.5), (1, 2, 0.0), (1, 2, 1.0)):
+        with pytest.raises(ValueError, match="no binomial tail"):
+            binomial_tail(k, n, rate)

@@ -1,0 +1,158 @@
+"""The selective judge: over many calibrations its promise breaks in at most a share delta, and the naive one's does."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from judge_r1.statistics.selective_risk import (
+    Drawn,
+    Selective,
+    TooFewCases,
+    least_answers,
+    one_per_cluster,
+    proposed,
+    select,
+)
+from scripts.bench_selective import ALPHA, DELTA, JUDGES, answers, by_answer, by_case, measure, naive, noise
+
+TRIALS = 600
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_the_promise_breaks_in_at_most_delta_of_the_calibrations(judge: str) -> None:
+    found = measure(JUDGES[judge], by_case, 240, TRIALS)
+    assert found.broken <= DELTA + noise(TRIALS)
+    if judge == "hopeless":
+        assert found.certified == found.broken > 0.3 * DELTA  # it is this judge that could break it
+    else:
+        assert found.certified > 0.5
+
+
+def test_a_threshold_that_only_looks_good_breaks_it_far_more_often() -> None:
+    assert measure(JUDGES["honest"], naive, 240, TRIALS).broken > 3 * DELTA
+
+
+def test_counting_answers_of_one_case_as_independent_breaks_it() -> None:
+    assert measure(JUDGES["hopeless"], by_answer, 240, TRIALS).broken > 2 * DELTA
+
+
+@pytest.mark.parametrize("judge", JUDGES)
+def test_the_risk_of_the_toy_judges_is_what_it_is_said_to_be(judge: str) -> None:
+    error, risk = JUDGES[judge]
+    grid = (np.arange(200_000) + 0.5) / 200_000
+    for low in (0.0, 0.2254, 0.5, 0.8, 0.95):
+        assert error(grid[grid >= low]).mean() == pytest.approx(risk(low), abs=1e-4)
+
+
+def test_resplits_of_one_pool_keep_the_promise_on_the_pool() -> None:
+    """Cases drawn again and again from one set of answers, whose error rate above any threshold is a plain count."""
+    generator = np.random.default_rng(9)
+    told = np.round(generator.beta(4, 1, 2000), 2)
+    right = generator.random(2000) < 0.55 + 0.43 * told
+    broken = certified = 0
+    for trial in range(TRIALS):
+        drawn = generator.integers(0, 2000, 300)
+        names = [str(i) for i in range(300)]
+        found = select(told[drawn].tolist(), right[drawn].tolist(), names, alpha=ALPHA, delta=DELTA, seed=trial)
+        if found.threshold is not None:
+            certified += 1
+            broken += (~right[told >= found.threshold]).mean() > ALPHA
+    assert certified > TRIALS / 2
+    assert broken / TRIALS <= DELTA + noise(TRIALS)
+
+
+def test_more_cases_answer_more() -> None:
+    coverages = [
+        np.mean(
+            [select(*answers(JUDGES["honest"], n, s), alpha=ALPHA, delta=DELTA, seed=s).coverage for s in range(20)]
+        )
+        for n in (60, 240, 2000)
+    ]
+    assert coverages == sorted(coverages)
+    assert 0.65 < coverages[-1] < 0.78  # what is right is to answer the upper .7746
+
+
+def test_what_is_told_is_what_was_counted() -> None:
+    told, right, clusters = answers(JUDGES["honest"], 400, 3)
+    found = select(told, right, clusters, alpha=ALPHA, delta=DELTA, seed=5)
+    drawn = one_per_cluster(told, right, clusters, 5)
+    test = drawn[found.designed :]
+    assert found.threshold is not None
+    answered = [d for d in test if found.answers(d.confidence)]
+    assert (found.designed, found.tested) == (100, 300)
+    assert (found.answered, found.errors) == (len(answered), sum(not d.correct for d in answered))
+    assert found.coverage == found.answered / 300
+    assert found.p == pytest.approx(binom.cdf(found.errors, found.answered, ALPHA))
+    assert found.p <= DELTA
+    assert f"confidence of at least {found.threshold} are wrong" in found.guarantee
+    assert Selective.model_validate_json(found.model_dump_json(by_alias=True)) == found
+
+
+def test_a_judge_that_is_always_right_answers_all() -> None:
+    found = select([0.5] * 200, [True] * 200, [str(i) for i in range(200)], alpha=ALPHA, delta=DELTA)
+    assert (found.threshold, found.coverage) == (0.0, 1.0)
+
+
+def test_what_cannot_be_certified_abstains_always() -> None:
+    assert least_answers(ALPHA, DELTA) == 22
+    few = select([0.9] * 28, [True] * 28, [str(i) for i in range(28)], alpha=ALPHA, delta=DELTA)
+    assert (few.threshold, few.tested, few.coverage) == (None, 21, 0.0)
+    assert "abstain always" in few.guarantee
+    assert "takes 22 answered test cases" in few.guarantee
+    assert not few.answers(1.0)
+    enough = select([0.9] * 29, [True] * 29, [str(i) for i in range(29)], alpha=ALPHA, delta=DELTA)
+    assert (enough.tested, enough.threshold) == (22, 0.0)
+    wrong = select([0.9] * 500, [False] * 500, [str(i) for i in range(500)], alpha=ALPHA, delta=DELTA)
+    assert (wrong.threshold, wrong.p) == (None, 1.0)
+
+
+def test_an_answer_without_confidence_is_never_given_and_stays_in_the_coverage() -> None:
+    told = [None if i % 2 else 0.8 for i in range(400)]
+    found = select(told, [i % 2 == 0 for i in range(400)], [str(i) for i in range(400)], alpha=ALPHA, delta=DELTA)
+    assert found.threshold == 0.0
+    assert 0.4 < found.coverage < 0.6
+    assert found.errors == 0
+    assert not found.answers(None)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.sampled_from("abcdefgh")), min_size=1, max_size=40),
+    st.randoms(use_true_random=False),
+)
+def test_one_answer_a_case_whatever_the_order(rows: list[tuple[float, bool, str]], rng: object) -> None:
+    def columns(of: list[tuple[float, bool, str]]) -> tuple[list[float], list[bool], list[str]]:
+        return [c for c, _, _ in of], [r for _, r, _ in of], [name for _, _, name in of]
+
+    drawn = one_per_cluster(*columns(rows), 3)
+    assert len(drawn) == len({name for _, _, name in rows})
+    assert {tuple(d) for d in drawn} <= {(c, r) for c, r, _ in rows}
+    shuffled = list(rows)
+    rng.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert one_per_cluster(*columns(shuffled), 3) == drawn
+
+
+def test_each_answer_of_a_case_is_drawn_equally_often() -> None:
+    picked = [one_per_cluster([0.1, 0.2, 0.3], [True] * 3, ["a"] * 3, seed)[0].confidence for seed in range(900)]
+    for confidence in (0.1, 0.2, 0.3):
+        assert 240 < picked.count(confidence) < 360
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=80))
+def test_thresholds_run_from_strict_to_lenient_and_end_with_all(rows: list[tuple[float, bool]]) -> None:
+    thresholds = proposed([Drawn(c, r) for c, r in rows], 200, ALPHA)
+    assert thresholds == sorted(set(thresholds), reverse=True)
+    assert thresholds[-1] == 0.0
+    assert set(thresholds) <= {0.0, *(c for c, _ in rows)}
+
+
+def test_impossible_requests_are_errors() -> None:
+    with pytest.raises(TooFewCases, match="2 case"):
+        select([0.5] * 2, [True] * 2, ["a", "b"], alpha=ALPHA, delta=DELTA)
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        select([0.5], [True], ["a"], alpha=0.0, delta=DELTA)
+    with pytest.raises(ValueError, match="not a confidence"):
+        select([math.nan], [True], ["a"], alpha=ALPHA, delta=DELTA)

@@ -1,0 +1,185 @@
+"""Paired tests against plain enumeration and scipy, and what they are for: no false alarm when items cluster."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binomtest, permutation_test
+
+from judge_r1.statistics import significance
+from judge_r1.statistics.intervals import DifferentPairs
+from judge_r1.statistics.significance import Clustered, holm, mcnemar, permutation
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from("abcdefgh")),
+    min_size=1,
+    max_size=20,
+)
+Row = tuple[float, float, str]
+
+
+def mappings(rows: list[Row]) -> tuple[dict[str, float], dict[str, float], dict[str, str]]:
+    return (
+        {str(i): a for i, (a, _, _) in enumerate(rows)},
+        {str(i): b for i, (_, b, _) in enumerate(rows)},
+        {str(i): c for i, (_, _, c) in enumerate(rows)},
+    )
+
+
+@given(ROWS)
+def test_the_exact_p_is_the_share_of_all_swaps_of_whole_clusters(rows: list[Row]) -> None:
+    found = permutation(*mappings(rows))
+    names = sorted({c for _, _, c in rows})
+    observed = abs(sum(a - b for a, b, _ in rows))
+    hits = 0
+    for signs in product((1, -1), repeat=len(names)):
+        sign = dict(zip(names, signs, strict=True))
+        hits += abs(sum(sign[c] * (a - b) for a, b, c in rows)) >= observed - 1e-9
+    assert found.exact
+    assert found.p == pytest.approx(hits / 2 ** len(names))
+    assert found.difference == pytest.approx(sum(a - b for a, b, _ in rows) / len(rows))
+    assert found.clusters == len(names)
+
+
+@given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), min_size=2, max_size=9))
+def test_without_clusters_it_is_scipys_paired_permutation_test(differences: list[float]) -> None:
+    items = [str(i) for i in range(len(differences))]
+    found = permutation(dict(zip(items, differences, strict=True)), dict.fromkeys(items, 0.0), {i: i for i in items})
+    theirs = permutation_test(
+        (differences, [0.0] * len(differences)),
+        lambda a, b: abs(float(np.sum(a) - np.sum(b))),
+        permutation_type="samples",
+        alternative="greater",
+        n_resamples=np.inf,
+    )
+    assert found.p == pytest.approx(theirs.pvalue)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_order_says_nothing_and_swapping_the_judges_turns_the_sign_only(rows: list[Row], rng: object) -> None:
+    a, b, clusters = mappings(rows)
+    found = permutation(a, b, clusters)
+    keys = list(a)
+    rng.shuffle(keys)  # type: ignore[attr-defined]
+    assert permutation({k: a[k] for k in keys}, b, {k: clusters[k] for k in reversed(keys)}) == found
+    turned = permutation(b, a, clusters)
+    assert (turned.difference, turned.p) == (pytest.approx(-found.difference), pytest.approx(found.p))
+
+
+def test_drawn_signs_come_near_the_exact_p_and_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    generator = np.random.default_rng(5)
+    rows = [(float(generator.random() < 0.7), float(generator.random() < 0.5), str(i % 18)) for i in range(120)]
+    exact = permutation(*mappings(rows))
+    assert exact.exact
+    assert 0.001 < exact.p < 0.5
+    monkeypatch.setattr(significance, "EXACT_CLUSTERS", 5)
+    drawn = permutation(*mappings(rows), seed=1)
+    assert not drawn.exact
+    assert drawn.p == permutation(*mappings(rows), seed=1).p
+    assert drawn.p != permutation(*mappings(rows), seed=2).p
+    noise = 4 * (exact.p * (1 - exact.p) / significance.DRAWS) ** 0.5
+    assert drawn.p == pytest.approx(exact.p, abs=noise)
+    monkeypatch.setattr(significance, "BATCH", 997)  # the draws come in many small batches then
+    assert permutation(*mappings(rows), seed=1).p == pytest.approx(exact.p, abs=noise)
+
+
+def test_a_drawn_p_is_never_zero() -> None:
+    rows = [(1.0, 0.0, str(i)) for i in range(200)]
+    found = permutation(*mappings(rows))
+    assert (found.difference, found.clusters, found.differing, found.exact) == (1.0, 200, 200, False)
+    assert found.p == 1 / (significance.DRAWS + 1)
+
+
+def test_five_clusters_cannot_reach_one_in_twenty() -> None:
+    assert permutation(*mappings([(1.0, 0.0, str(i % 5)) for i in range(500)])).p == 1 / 16
+    assert permutation(*mappings([(1.0, 1.0, "a"), (0.0, 0.0, "b")])).p == 1.0
+
+
+def test_differences_that_cancel_are_none_whatever_rounding_leaves() -> None:
+    rows = [(0.1, 0.0, "a"), (0.2, 0.0, "a"), (0.0, 0.3, "a"), (0.5, 0.5, "b")]
+    found = permutation(*mappings(rows))
+    assert (found.p, found.differing, found.clusters) == (1.0, 0, 2)
+
+
+def test_false_alarms_stay_at_alpha_where_items_cluster_and_a_test_by_item_cries_wolf() -> None:
+    """Two equally good judges who differ by case: 12 items of a case go together."""
+    generator = np.random.default_rng(0)
+    alarms = naive = 0
+    trials = 400
+    for _ in range(trials):
+        lean = generator.choice([-0.35, 0.35], size=15)
+        better = generator.random((15, 12)) < 0.5 + lean[:, None]
+        rows = [(float(x), float(not x), str(case)) for case in range(15) for x in better[case]]
+        a, b, clusters = mappings(rows)
+        alarms += permutation(a, b, clusters).p <= 0.05
+        naive += mcnemar(a, b, {item: item for item in a}).p <= 0.05
+    noise = (0.05 * 0.95 / trials) ** 0.5
+    assert alarms / trials <= 0.05 + 3 * noise
+    assert naive / trials > 0.25
+
+
+def test_thousands_of_clusters_fit() -> None:
+    generator = np.random.default_rng(0)
+    rows = [(float(generator.random() < 0.6), float(generator.random() < 0.5), str(i // 4)) for i in range(20_000)]
+    found = permutation(*mappings(rows))
+    assert found.clusters == 5000
+    assert found.p < 0.001
+
+
+@given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=40))
+def test_mcnemar_is_the_binomial_test_of_the_items_that_differ(rows: list[tuple[bool, bool]]) -> None:
+    a, b, _ = mappings([(float(x), float(y), "") for x, y in rows])
+    found = mcnemar(a, b, {item: item for item in a})
+    assert found.only_a == sum(x and not y for x, y in rows)
+    assert found.only_b == sum(y and not x for x, y in rows)
+    if found.only_a + found.only_b:
+        assert found.p == pytest.approx(binomtest(found.only_a, found.only_a + found.only_b).pvalue)
+    else:
+        assert found.p == 1.0
+
+
+def test_mcnemar_refuses_items_that_cluster_and_scores() -> None:
+    with pytest.raises(Clustered, match=r"1 cluster\(s\) have more than one, such as a: use the permutation test"):
+        mcnemar(*mappings([(1.0, 0.0, "a"), (1.0, 0.0, "a"), (1.0, 0.0, "b")]))
+    with pytest.raises(ValueError, match=r"0\.5 is neither right"):
+        mcnemar(*mappings([(0.5, 0.0, "a")]))
+
+
+def test_rows_of_different_items_are_refused() -> None:
+    for test in (permutation, mcnemar):
+        with pytest.raises(DifferentPairs, match="1 in one only, such as y"):
+            test({"x": 1.0, "y": 1.0}, {"x": 1.0}, {"x": "c", "y": "d"})
+    with pytest.raises(ValueError, match="no items"):
+        permutation({}, {}, {})
+
+
+def plain_holm(ps: list[float]) -> list[float]:
+    """The smallest α at which the step-down procedure, as Holm wrote it, rejects each hypothesis."""
+
+    def rejected(alpha: float) -> set[int]:
+        order = sorted(range(len(ps)), key=lambda i: ps[i])
+        out: set[int] = set()
+        for step, i in enumerate(order):
+            if ps[i] > alpha / (len(ps) - step):
+                break
+            out.add(i)
+        return out
+
+    levels = sorted({min(1.0, k * p) for p in ps for k in range(1, len(ps) + 1)} | {1.0})
+    return [next((level for level in levels if i in rejected(level * (1 + 1e-12))), 1.0) for i in range(len(ps))]
+
+
+@settings(max_examples=60)
+@given(st.lists(st.floats(0, 1).map(lambda p: round(p, 4)), max_size=8))
+def test_holm_is_the_smallest_level_at_which_its_procedure_rejects(ps: list[float]) -> None:
+    adjusted = holm(dict(enumerate(ps)))
+    assert list(adjusted) == list(range(len(ps)))
+    assert list(adjusted.values()) == pytest.approx(plain_holm(ps))
+
+
+def test_holm_by_hand() -> None:
+    assert holm({"x": 0.01, "y": 0.04, "z": 0.03}) == pytest.approx({"x": 0.03, "y": 0.06, "z": 0.06})
+    with pytest.raises(ValueError, match="not a p value"):
+        holm({"x": 1.5})

@@ -1,0 +1,135 @@
+"""`load_judge`: a judge in three lines of Python."""
+
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+from paths import REPO
+
+import judge_r1
+from judge_r1.api import Judged, LoadedJudge, ask_of, judged, load_judge
+from judge_r1.core.case_store import CaseShelf, ShelfFull
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Evidence, InvalidVerdict, Judgment, Trajectory
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.judges.base import BadJudge, Making, Played
+from judge_r1.judges.panel import make_judge
+
+PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
+TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
+TINY = "agentic:context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=8@bundled:tiny"
+DOCS = REPO / "docs" / "judges.md"
+
+
+def test_one_pair_and_many() -> None:
+    judge = judge_r1.load_judge("longer")
+    found = judge(context="Ana paid 34.", decision="Ben owes.", **PAIR)
+    assert isinstance(found, judge_r1.Judged)
+    assert (judge.name, found.winner, found.valid, found.confidence) == ("longer", "A", True, None)
+    assert [one.winner for one in judge.many([PAIR, TURNED, PAIR])] == ["A", "B", "A"]
+    assert judge.many([]) == []
+
+
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        (PAIR | {"answer_c": "x"}, "pair 1 of many: got an unexpected keyword argument 'answer_c'; its names are reas"),
+        (PAIR | {"owner": "ana"}, "unexpected keyword argument 'owner'"),
+        ({"reasoning_a": "x"}, "missing a required .*argument: 'reasoning_b'"),
+    ],
+)
+def test_a_pair_by_other_names(pair: dict[str, str], says: str) -> None:
+    with pytest.raises(BadJudge, match=says):
+        load_judge("longer").many([PAIR, pair])
+
+
+def test_a_case_that_comes_again_is_kept_once() -> None:
+    shelf = CaseShelf()
+    judge = LoadedJudge(make_judge("longer", Making("", texts=shelf)), shelf)
+    judge.many([PAIR | {"context": "Ana paid."}] * 5 + [PAIR | {"context": "Ben paid."}, PAIR])
+    assert sorted(shelf.values()) == ["Ana paid.", "Ben paid."]
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"), [("nobody", "nobody"), ("agentic", "names no model"), ("panel@longer", "panel")]
+)
+def test_a_spec_that_is_none(spec: str, says: str) -> None:
+    with pytest.raises(JudgeError, match=says):
+        load_judge(spec)
+
+
+def test_a_real_model_one_at_a_time_and_together() -> None:
+    judge = load_judge(TINY, batch_size=4)
+    pairs = [PAIR, TURNED, PAIR | {"decision": "Ben owes 34 crowns."}]
+    together, alone = judge.many(pairs), [judge(**pair) for pair in pairs]
+    assert [one.trajectory.token_ids for one in together] == [one.trajectory.token_ids for one in alone]
+    assert isinstance(judge.judge, AgenticJudge)
+    assert not judge.judge._lengths  # nothing of a game is kept
+    for one in together:  # eight tokens are too few for an answer
+        assert (one.valid, one.winner, one.comparison) == (False, None, None)
+        assert str(one) == f"no valid answer ({one.ended})"
+
+
+def test_the_lines_of_the_docs_run_as_written() -> None:
+    section = DOCS.read_text().split("## In Python\n", 1)[1].split("\n## ", 1)[0]
+    first = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[0]
+    assert "agentic@runs/demo/grpo/model" in first
+    names: dict[str, Any] = {}
+    exec(first.replace("agentic@runs/demo/grpo/model", TINY), names)
+    assert isinstance(names["found"], Judged)
+    assert len(names["several"]) == 2
+
+
+def judgment(explanation: str, passage: str, **more: Any) -> Judged:
+    evidence = (Evidence(case_id="c", start=0, end=len(passage), text=passage, score=1.0),)
+    said = Judgment(comparison="A<B", violated_principles=(1, 4), explanation=explanation, evidence=evidence)
+    trajectory = Trajectory.without_ids("answer", judgment=said)
+    game = ask_of("0", CaseShelf(), **PAIR)
+    return judged(Played(game, trajectory, game.read(trajectory), **more))
+
+
+def test_it_tells_itself_in_a_line() -> None:
+    found = judgment("because", "Ana paid.", confidence=0.875)
+    assert (found.winner, found.comparison, found.violated_principles) == ("B", "A<B", (1, 4))
+    assert str(found).startswith("B is better (confidence 0.88); the other violates ")
+    assert str(found).endswith("; 0 searches")
+    assert all(name in str(found) for name in found.principles)
+
+
+class Tags(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_a_notebook_shows_it_escaped() -> None:
+    bad = "<script>alert('a')</script> & <img src=x onerror=y>"
+    tags = Tags()
+    tags.feed(judgment(bad, bad)._repr_html_())
+    assert tags.tags == ["div", "strong", "p", "details", "summary", "ol", "li"]
+    assert tags.text.count(bad) == 2
+
+
+def test_an_invalid_answer_is_no_judgment() -> None:
+    game = ask_of("0", CaseShelf(), **PAIR)
+    trajectory = Trajectory.without_ids("turn_budget")
+    found = judged(Played(game, trajectory, InvalidVerdict(reason="turn_budget")))
+    assert (found.valid, found.ended, found.evidence, found.principles) == (False, "turn_budget", (), ())
+    assert "no valid answer (turn_budget)" in found._repr_html_()
+    assert "<p>" not in found._repr_html_()
+
+
+def test_no_case_of_many_gives_way_to_the_next() -> None:
+    shelf = CaseShelf(100)
+    judge = LoadedJudge(make_judge("longer", Making("", texts=shelf)), shelf)
+    with pytest.raises(ShelfFull, match="no room"):
+        judge.many([PAIR | {"context": str(number) * 40} for number in range(3)])
+    assert [one.winner for one in judge.many([PAIR | {"context": "3" * 40}] * 3)] == ["A"] * 3

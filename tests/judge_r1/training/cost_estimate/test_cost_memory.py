@@ -1,0 +1,53 @@
+"""Memory and tokens of a run, against sums by hand."""
+
+import pytest
+from paths import RECIPES
+
+from judge_r1.training.cost_estimate.memory import GIB, cache, memory
+from judge_r1.training.cost_estimate.shape import shape_of
+from judge_r1.training.cost_estimate.tokens import tokens_of
+from judge_r1.training.recipe import LoraConfig, load_recipe
+
+PAPER = RECIPES / "paper"
+P = shape_of("Qwen/Qwen3-8B").parameters
+
+
+def test_float32_adam_takes_16_bytes_a_parameter_over_all_gpus() -> None:
+    recipe = load_recipe(PAPER / "grpo-21k.yaml")
+    parts = memory(recipe, shape_of(recipe.model), 8, 13_500)
+    assert sum(parts[name] for name in ("weights", "gradients", "optimiser")) == pytest.approx(16 * P / 8 / GIB)
+    assert parts["reference"] == 0  # verl has it on the host
+    assert parts["activations"] == pytest.approx(2 * 13_500 * 4096 * (2 * 36 + 34) / GIB)
+
+
+@pytest.mark.parametrize(
+    ("stage", "weights", "rest"), [("zero2", 2.0, 14 / 8), ("zero3", 2 / 8, 14 / 8), ("null", 4.0, 12.0)]
+)
+def test_zero_shards_what_its_stage_says(stage: str, weights: float, rest: float) -> None:
+    recipe = load_recipe(PAPER / "sft-21k.yaml", [f"deepspeed={stage}"])
+    parts = memory(recipe, shape_of(recipe.model), 8, 100)
+    assert parts["weights"] == pytest.approx(weights * P / GIB)
+    assert parts["gradients"] + parts["optimiser"] == pytest.approx(rest * P / GIB)
+
+
+def test_dpo_and_trl_hold_a_reference_and_lora_needs_none() -> None:
+    dpo = load_recipe(PAPER / "dpo-21k.yaml", ["deepspeed=zero2"])
+    assert memory(dpo, shape_of(dpo.model), 8, 1)["reference"] == pytest.approx(2 * P / GIB)
+    trl = load_recipe(PAPER / "grpo-21k.yaml", ["grpo.engine=trl"])
+    assert memory(trl, shape_of(trl.model), 1, 1)["reference"] == pytest.approx(4 * P / GIB)
+    lora = trl.model_copy(update={"lora": LoraConfig()})
+    parts = memory(lora, shape_of(lora.model), 1, 1)
+    assert parts["reference"] == 0
+    assert parts["optimiser"] == pytest.approx(8 * shape_of(lora.model).adapters(64) / GIB)
+
+
+def test_the_cache_holds_a_gpus_share_of_the_episodes() -> None:
+    recipe = load_recipe(PAPER / "grpo-21k.yaml")
+    assert cache(recipe, shape_of(recipe.model), 16, 1000)["kv_cache"] == pytest.approx(20 * 1000 * 144 / 2**20)
+
+
+def test_steps_and_tokens() -> None:
+    grpo = tokens_of(load_recipe(PAPER / "judge-r1-search.yaml"))
+    assert (grpo.examples, grpo.steps, grpo.prompt, grpo.response, grpo.pairs) == (320, 800, 12_500, 7000, None)
+    assert tokens_of(load_recipe(PAPER / "sft-21k.yaml")).steps is None
+    assert tokens_of(load_recipe(PAPER / "warmup-fc.yaml")).steps == 32  # 2,000 in batches of 64, the last one filled

@@ -1,0 +1,39 @@
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.training.data.data_order import by_length, shuffled
+
+SIZES = st.integers(1, 30)
+
+
+@given(SIZES, st.integers(0, 100), st.integers(0, 3))
+def test_every_example_is_seen_once_an_epoch(count: int, wanted: int, seed: int) -> None:
+    order = shuffled(count, wanted, seed)
+    assert len(order) == wanted
+    for start in range(0, wanted - count + 1, count):
+        assert sorted(order[start : start + count]) == list(range(count))
+    assert set(Counter(order[wanted - wanted % count :]).values()) <= {1}
+
+
+def test_epochs_and_seeds_have_orders_of_their_own() -> None:
+    order = shuffled(20, 60, 0)
+    assert len({tuple(order[:20]), tuple(order[20:40]), tuple(order[40:]), tuple(shuffled(20, 20, 1))}) == 4
+    assert shuffled(20, 30, 0) == order[:30]
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 90), st.integers(1, 8), st.integers(0, 3))
+def test_batches_of_like_length_hold_the_same_examples(
+    lengths: list[int], wanted: int, batch_size: int, seed: int
+) -> None:
+    assert Counter(by_length(lengths, wanted, batch_size, seed)) == Counter(shuffled(len(lengths), wanted, seed))
+
+
+def test_examples_of_a_batch_are_alike_in_length_and_batches_are_mixed() -> None:
+    lengths = [length for length in range(10) for _ in range(16)]
+    order = by_length(lengths, 160, 16, 0)
+    batches = [[lengths[i] for i in order[start : start + 16]] for start in range(0, 160, 16)]
+    assert all(len(set(batch)) == 1 for batch in batches)
+    firsts = [batch[0] for batch in batches]
+    assert firsts != sorted(firsts) != firsts[::-1]

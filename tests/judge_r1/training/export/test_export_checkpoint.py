@@ -1,0 +1,121 @@
+"""A merged model is the trained one, and is refused where it is not."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from factories import mini_pairs
+from paths import RECIPES
+from safetensors.torch import load_file, save_file
+from transformers import AutoModelForCausalLM, GenerationConfig
+from typer.testing import CliRunner
+
+from data_builders.build import write_pairs
+from judge_r1.cli import app
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.errors import JudgeError
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.export import export_checkpoint as merging
+from judge_r1.training.export.export_checkpoint import merge, partial_of, placed
+from judge_r1.training.export.weight_verification import NotTheSame, prove
+from judge_r1.training.recipe import load_recipe
+
+WARMUP = RECIPES / "mini" / "warmup.yaml"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished SFT run of four steps, with checkpoints at 2 and 4."""
+    folder = tmp_path_factory.mktemp("merge")
+    write_pairs(mini_pairs(6), folder / "data")
+    changes = ["sft.traces=4", "sft.epochs=4", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
+    run_recipe(load_recipe(WARMUP, [*changes, f"data.train={folder / 'data'}"]), folder / "run")
+    return folder / "run"
+
+
+def weights(folder: Path) -> dict[str, torch.Tensor]:
+    return dict(AutoModelForCausalLM.from_pretrained(folder).state_dict())
+
+
+def test_the_newest_checkpoint_is_the_finished_model(run: Path, tmp_path: Path) -> None:
+    merged = merge(run, out=tmp_path / "model")
+    assert merged.step == 4
+    assert merged.difference <= 1e-6
+    final = weights(run / "model")
+    assert all(torch.equal(tensor, final[name]) for name, tensor in weights(tmp_path / "model").items())
+    assert any(
+        not torch.equal(t, final[n]) for n, t in weights(merge(run, step=2, out=tmp_path / "two").folder).items()
+    )
+
+
+def test_a_model_folder_is_complete(run: Path) -> None:
+    assert GenerationConfig.from_pretrained(run / "model").eos_token_id is not None
+    assert load_tokenizer(str(run / "model")).chat_template
+    card = (run / "model" / "README.md").read_text()
+    assert card.startswith("---\nlibrary_name: transformers\n")
+    assert "# mini-warmup" in card
+    assert "sft from `bundled:tiny`" in card
+    assert "| loss | " in card
+    assert (run / "recipe.yaml").read_text() in card
+
+
+def test_the_command_says_what_it_wrote(run: Path, tmp_path: Path) -> None:
+    shutil.copytree(run, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "model")
+    told = CliRunner().invoke(app, ["merge", str(tmp_path / "run"), "--step", "2"])
+    assert told.exit_code == 0, told.output
+    assert "its log-probabilities differ by" in told.output
+    assert (tmp_path / "run" / "model-step-2" / "model.safetensors").exists()
+    assert not (tmp_path / "run" / "model").exists()
+    with pytest.raises(JudgeError, match=r"model-step-2 exists: remove it"):
+        merge(tmp_path / "run", step=2)
+
+
+@pytest.mark.parametrize("harm", ["changed", "renamed", "nan"])
+def test_a_model_that_is_not_the_trained_one_is_refused(run: Path, tmp_path: Path, harm: str) -> None:
+    shutil.copytree(run / "model", tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    tensors, trained = load_file(file), load_file(file)
+    name = next(n for n in sorted(tensors) if "mlp" in n)
+    if harm == "renamed":
+        trained["other"] = trained.pop(name)
+    else:
+        tensors[name] = tensors[name] + (0.05 if harm == "changed" else float("nan"))
+    save_file(tensors, file, metadata={"format": "pt"})
+    with pytest.raises(NotTheSame):
+        prove(tmp_path / "model", trained)
+
+
+def test_rounding_to_the_precision_of_the_folder_is_no_difference(run: Path, tmp_path: Path) -> None:
+    AutoModelForCausalLM.from_pretrained(run / "model").bfloat16().save_pretrained(tmp_path / "model")
+    load_tokenizer(str(run / "model")).save_pretrained(tmp_path / "model")
+    assert prove(tmp_path / "model", load_file(run / "model" / "model.safetensors")) <= 1e-6
+
+
+def test_a_model_that_is_refused_leaves_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its weights as they were read apart are not those that were written."""
+    read = merging._convert
+
+    def harmed(*args: Any) -> dict[str, torch.Tensor]:
+        weights: dict[str, torch.Tensor] = read(*args)
+        name = next(n for n in sorted(weights) if "mlp" in n)
+        return weights | {name: weights[name] + 0.05}
+
+    monkeypatch.setattr(merging, "_convert", harmed)
+    with pytest.raises(NotTheSame):
+        merge(run, out=tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_model_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
+    """What a kill left half-written is no finished run, and is no part of the next attempt."""
+    target = tmp_path / "model"
+    partial_of(target).mkdir()
+    (partial_of(target) / "half").touch()
+    assert not target.exists()
+    with placed(target) as partial:
+        (partial / "config.json").touch()
+    assert [path.name for path in target.iterdir()] == ["config.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

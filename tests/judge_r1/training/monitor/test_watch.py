@@ -1,0 +1,181 @@
+"""The live view and its plain form, in process and from another shell."""
+
+import io
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paths import REPO
+from rich.console import Console
+from test_sft_rows import RECIPE
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.monitor import watch
+from judge_r1.training.monitor.dashboard import clock, view
+from judge_r1.training.monitor.history import History
+from judge_r1.training.monitor.watch import shown, state, watch_run
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import Run
+
+ROOT = REPO
+
+
+def grpo(engine: str = "trl") -> Recipe:
+    data = RECIPE.model_dump() | {"stage": "grpo", "name": "toy-grpo"}
+    return Recipe.model_validate(data | {"grpo": data["grpo"] | {"engine": engine}})
+
+
+def row(step: int, **more: float) -> dict[str, Any]:
+    return {
+        "step": step, "progress": step / 10, "loss": 0.5 / step, "grad_norm": 1.0, "entropy": 0.3, "kl": 0.001 * step,
+        "rollout/reward/r": 0.5 + step / 20, "rollout/reward/valid": 0.9, "rollout/reward/searches": 2.0,
+        "rollout/reward/evidence_hit": 0.75, "rollout/accuracy": 0.8, "rollout/zero_variance/outcome": 0.25,
+        "rollout/zero_variance/reward": 0.125, "time/step": 12.0, "time/generation": 6.0, "time/search": 0.5,
+        "time/score": 2.0, "time/update": 3.5, "tokens_per_second": 2345.6,
+    } | more  # fmt: skip
+
+
+def drawn(recipe: Recipe, *rows: dict[str, Any], width: int = 120) -> str:
+    history = History()
+    for one in rows:
+        history.add(one)
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
+    console.print(view(recipe, Path("runs/toy"), history, state="training", width=width))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_the_view_shows_every_measure_that_the_run_has() -> None:
+    text = drawn(grpo(), *(row(step) for step in range(1, 6)))
+    for part in ("toy-grpo", "GRPO on trl", "step 5 of 10", "1:00 left", "2,346 tokens/s"):
+        assert part in text
+    for label in (
+        "reward r", "valid", "searches", "evidence hits", "same outcome", "same reward", "entropy", "KL", "grad norm",
+        "generation", "search", "score", "update",
+    ):  # fmt: skip
+        assert label in text
+    assert re.search(r"reward r +0\.750 +▁▃\S▆█ +\+0\.200", text)
+    assert "other" not in text
+    assert "margin" not in text
+    assert "lost to search" not in text
+    assert "2.0% of the last episodes were lost" in drawn(grpo(), row(1, **{"rollout/infrastructure_failures": 0.02}))
+
+
+@pytest.mark.parametrize("width", [60, 80, 110, 200])
+def test_no_line_is_wider_than_the_terminal(width: int) -> None:
+    for line in drawn(grpo(), *(row(step) for step in range(1, 10)), width=width).splitlines():
+        assert len(line) <= width
+
+
+def test_time_that_no_stage_claims_is_other() -> None:
+    text = drawn(grpo("verl"), row(1, **{"time/step": 20.0, "time/search": 5.0}))
+    assert re.search(r"other +8\.5 s", text)  # on verl search runs beside generation
+
+
+def test_an_early_run_says_so() -> None:
+    assert "no step is finished yet" in drawn(grpo())
+
+
+def test_seconds_are_told_as_people_do() -> None:
+    told = [clock(seconds) for seconds in (4.4, 59.6, 200, 7400, 90_000)]
+    assert told == ["4 s", "1:00", "3:20", "2:03:20", "1 d 01:00"]
+
+
+def test_training_logs_a_line_a_step_where_there_is_no_terminal(tmp_path: Path) -> None:
+    run, out = Run(tmp_path, grpo()), io.StringIO()
+    run.log(row(1))
+    with shown(run, grpo(), Console(file=out, width=40)):
+        run.cut_back(1)
+        run.log(row(2))
+        run.log({"step": 2, "trl/train_runtime": 9.0})
+    lines = out.getvalue().splitlines()
+    assert len(lines) == 1  # step 1 was told by the run that this one goes on from
+    assert lines[0].startswith("step 2/10  r 0.600  accuracy 0.80  valid 0.90  searches 2.00  evidence 0.75")
+    assert run.listeners == []
+
+
+def test_training_draws_the_view_on_a_terminal(tmp_path: Path) -> None:
+    run, out = Run(tmp_path, grpo()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    with shown(run, grpo(), Console(file=out, force_terminal=True, width=120)):
+        for step in (1, 2, 3):
+            run.log(row(step))
+    assert isinstance(out.buffer, io.BytesIO)
+    text = out.buffer.getvalue().decode()
+    assert "step 3 of 10" in text
+    assert "evidence hits" in text
+
+
+def test_one_process_of_many_shows_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "1")
+    run, out = Run(tmp_path, grpo()), io.StringIO()
+    with shown(run, grpo(), Console(file=out)):
+        run.log(row(1))
+    assert out.getvalue() == ""
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="holds no run"):
+        watch_run(tmp_path)
+
+
+def test_a_run_is_followed_until_its_model_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.01)
+    run, out = Run(tmp_path, grpo()), io.StringIO()
+    run.log(row(1))
+    follower = threading.Thread(target=watch_run, args=(tmp_path, Console(file=out, width=400)), daemon=True)
+    follower.start()
+    for step in (2, 3):
+        deadline = time.monotonic() + 20
+        while len(out.getvalue().splitlines()) < step - 1 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        run.log(row(step))
+    run.model.mkdir()
+    (run.model / "config.json").write_text("{}")
+    follower.join(20)
+    assert not follower.is_alive()
+    assert [line.split()[1] for line in out.getvalue().splitlines()] == ["1/10", "2/10", "3/10"]
+
+
+def test_a_run_that_says_nothing_for_long_is_quiet(tmp_path: Path) -> None:
+    run, history = Run(tmp_path, grpo()), History()
+    run.log(row(1))
+    history.add(row(1))
+    assert state(tmp_path, history) == "training"
+    os.utime(tmp_path / "metrics.jsonl", (0, time.time() - 600))
+    assert state(tmp_path, history) == "quiet for 10:00"
+    history.add(row(2, **{"time/step": 500.0}))
+    assert state(tmp_path, history) == "training"
+
+
+def test_watch_in_a_real_terminal(tmp_path: Path) -> None:
+    """The command itself on a pseudo-terminal: it draws, and Ctrl-C ends it and nothing else."""
+    run = Run(tmp_path, grpo())
+    for step in (1, 2, 3):
+        run.log(row(step))
+    leader, follower = pty.openpty()
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLUMNS": "120", "PYTHONUTF8": "1"}
+    command = [sys.executable, "-m", "judge_r1.cli", "watch", str(tmp_path)]
+    process = subprocess.Popen(
+        command, stdin=follower, stdout=follower, stderr=follower, env=env, start_new_session=True
+    )
+    os.close(follower)
+    text, deadline = b"", time.monotonic() + 100
+    try:
+        while b"tokens/s" not in text and time.monotonic() < deadline:
+            if select.select([leader], [], [], 1.0)[0]:
+                text += os.read(leader, 65536)
+        assert "step 3 of 10" in text.decode()
+        process.send_signal(2)
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        process.wait(timeout=20)
+        os.close(leader)

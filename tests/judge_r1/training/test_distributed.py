@@ -1,0 +1,231 @@
+"""Two processes train the model that one trains; a process that fails takes the others with it, in one sentence."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from factories import mini_pairs
+from paths import RECIPES
+from turn_recipes import timeless, turn_recipe, weights
+
+from data_builders.build import write_pairs
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.errors import TRY_AGAIN, JudgeError
+from judge_r1.training.checkpoints import checkpoints
+from judge_r1.training.distributed import ProcessFailed, needs_launch, processes_for
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.resources import Place
+from judge_r1.training.run_folder import Run
+from judge_r1.training.trl.common import accumulation, deepspeed_config, same_processes
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("processes") / "data"
+    write_pairs(mini_pairs(24), folder)
+    return folder
+
+
+def same(one: Path, other: Path, *, rows: float = 1e-4, tensors: float = 2e-5) -> None:
+    """Equal metrics and weights, but for the order in which float32 numbers are added."""
+    ours, theirs = timeless(one), timeless(other)
+    assert len(ours) == len(theirs) > 0
+    for row, expected in zip(ours, theirs, strict=True):
+        means = {"entropy", "token_accuracy", "trl/logits/chosen", "trl/logits/rejected"}  # TRL's, over micro-batches
+        shared = (row.keys() & expected.keys()) - means
+        assert {"step", "loss", "grad_norm", "learning_rate"} <= shared
+        assert {key: row[key] for key in shared} == pytest.approx({k: expected[k] for k in shared}, rel=rows, abs=rows)
+    trained = weights(one)
+    for name, parameter in weights(other).items():
+        assert (parameter - trained[name]).abs().max() < tensors, name
+
+
+def children() -> set[int]:
+    found = subprocess.run(["pgrep", "-P", str(os.getpid())], capture_output=True, text=True, timeout=30).stdout
+    return {int(pid) for pid in found.split()}
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_two_processes_train_what_one_does(data: Path, tmp_path: Path) -> None:
+    recipe = turn_recipe("sft", data)
+    run_recipe(recipe, tmp_path / "one", Place(1))
+    before = children()
+    run_recipe(recipe, tmp_path / "two", Place(2))
+    same(tmp_path / "two", tmp_path / "one")
+    assert children() <= before
+    assert not (tmp_path / "two" / ".examples").exists()
+    assert (tmp_path / "two" / "traces.json").read_text() == (tmp_path / "one" / "traces.json").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("stage", "changes", "processes"),
+    [
+        ("dpo", (), 2),
+        ("dpo", ("lora.rank=4", "lora.alpha=8"), 2),
+        ("sft", ("sft.packing=true",), 2),
+        ("sft", ("deepspeed=zero2",), 2),
+        ("sft", ("deepspeed=zero3",), 2),
+        ("sft", ("deepspeed=zero3", "sft.packing=true"), 2),
+        ("sft", ("deepspeed=zero3", "lora.rank=4", "lora.alpha=8"), 2),
+        ("dpo", ("deepspeed=zero2",), 2),
+        ("dpo", ("deepspeed=zero3",), 2),
+    ],
+    ids=str,
+)
+def test_every_way_of_several_processes(
+    stage: str, changes: tuple[str, ...], processes: int, data: Path, tmp_path: Path
+) -> None:
+    if any("deepspeed" in change for change in changes):
+        pytest.importorskip("deepspeed")
+    plain = [change for change in changes if not change.startswith(("deepspeed", "sft.packing"))]
+    run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", Place(1))
+    run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", Place(processes))
+    same(tmp_path / "several", tmp_path / "one")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("changes", [(), ("deepspeed=zero2",)])
+def test_several_processes_go_on_exactly(changes: tuple[str, ...], data: Path, tmp_path: Path) -> None:
+    """Killed behind a checkpoint, as a whole machine is: the run then goes on to the same end."""
+    import torch
+
+    if changes:
+        pytest.importorskip("deepspeed")
+    recipe = turn_recipe("sft", data, *changes)
+    run_recipe(recipe, tmp_path / "whole", Place(2))
+    long = tmp_path / "killed"
+    command = [sys.executable, "-m", "judge_r1.cli", "train", str(tmp_path / "whole" / "recipe.yaml"), "--out"]
+    started = subprocess.Popen([*command, str(long), "--processes", "2"])
+    deadline = time.monotonic() + 500
+    while not (long / "checkpoints" / "checkpoint-2" / "rng_state_1.pth").exists():
+        assert started.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    started.kill()
+    started.wait(60)
+    gone = time.monotonic() + 60
+    while subprocess.run(["pgrep", "-f", str(long)], capture_output=True, timeout=30).returncode == 0:
+        assert time.monotonic() < gone, "a process outlived its launcher"
+        time.sleep(0.2)
+    run_recipe(recipe, long, Place(2))
+    assert timeless(long) == timeless(tmp_path / "whole")
+    trained = weights(long)
+    assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(tmp_path / "whole").items())
+
+
+def test_the_error_of_a_process_is_told_in_one_sentence_and_none_is_left(data: Path, tmp_path: Path) -> None:
+    before = children()
+    with pytest.raises(
+        ProcessFailed, match=r"^process 0 of 2 failed: pair \w+: its prompt has \d+ tokens, over"
+    ) as told:
+        run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", Place(2))
+    assert "\n" not in str(told.value)
+    assert told.value.exit_status == 2  # another try would say the same
+    assert children() <= before
+    assert not (tmp_path / "run" / "model").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
+    before, shot = children(), threading.Event()
+
+    def kill_one() -> None:
+        while not (tmp_path / "run" / "metrics.jsonl").exists():
+            if shot.wait(0.1):
+                return
+        os.kill(min(children() - before), signal.SIGKILL)
+
+    threading.Thread(target=kill_one, daemon=True).start()
+    try:
+        with pytest.raises(
+            ProcessFailed, match=r"^process \d of 2 was ended by SIGKILL \(output of the processes: "
+        ) as told:
+            run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Place(2))
+    finally:
+        shot.set()
+    assert not any(alive(pid) for pid in children() - before)
+    assert told.value.exit_status == TRY_AGAIN
+
+
+def test_a_batch_that_processes_cannot_share_is_refused(data: Path) -> None:
+    config = turn_recipe("sft", data).sft
+    assert [accumulation("sft", config, count) for count in (1, 2, 4)] == [4, 2, 1]
+    with pytest.raises(JudgeError, match=re.escape("sft.batch_size 8 does not divide into micro-batches of 2 on 3")):
+        accumulation("sft", config, 3)
+
+
+def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sft, dpo = turn_recipe("sft", data), turn_recipe("dpo", data)
+    grpo = load_recipe(RECIPES / "mini" / "grpo.yaml", ["model=bundled:tiny"])
+    assert (processes_for(sft, None), processes_for(dpo, 2), processes_for(grpo, None)) == (1, 2, 1)
+    assert (needs_launch(sft, 1), needs_launch(sft, 2), needs_launch(grpo, 1)) == (False, True, False)
+    assert needs_launch(sft.model_copy(update={"deepspeed": "zero2"}), 1)
+    with pytest.raises(JudgeError, match="GRPO by the engine trl trains in one process"):
+        processes_for(grpo, 2)
+    verl = grpo.model_copy(update={"grpo": grpo.grpo.model_copy(update={"engine": "verl"})})
+    with pytest.raises(JudgeError, match="--processes is for sft and dpo"):
+        processes_for(verl, 2)
+    assert processes_for(verl, None) == 1
+    launched = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    for name, value in launched.items():
+        monkeypatch.setenv(name, value)
+    assert processes_for(sft, None) == 2
+    assert not needs_launch(sft, 2)
+    with pytest.raises(JudgeError, match="--processes 3 inside a launcher of 2"):
+        processes_for(sft, 3)
+    with pytest.raises(JudgeError, match="torchrun: verl takes all GPUs"):
+        processes_for(verl, None)
+    with pytest.raises(JudgeError, match="GRPO by the engine trl trains in one process"):
+        processes_for(grpo, None)
+
+
+def test_only_the_first_process_writes(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    recipe = turn_recipe("sft", data)
+    monkeypatch.setenv("RANK", "1")
+    run = Run(tmp_path / "second", recipe)
+    run.log({"step": 1})
+    run.trace({"step": 1})
+    run.cut_back(0)
+    assert not run.folder.exists()
+
+
+def test_a_checkpoint_is_whole_when_every_process_wrote_its_part(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Run(tmp_path, turn_recipe("sft", data))
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    same_processes(run)
+    folder = run.checkpoints / "checkpoint-2"
+    folder.mkdir()
+    for name in ("rng_state_0.pth", "trainer_state.json", "rng_state_1.pth"):
+        assert not checkpoints(run.checkpoints)
+        (folder / name).write_text("{}")
+    assert [checkpoint.step for checkpoint in checkpoints(run.checkpoints)] == [2]
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    with pytest.raises(JudgeError, match=r"was begun by 2 process\(es\): go on with --processes 2"):
+        same_processes(run)
+
+
+@pytest.mark.parametrize(("name", "stage"), [("zero2", 2), ("zero3", 3)])
+def test_the_shipped_configurations_are_what_deepspeed_reads(name: str, stage: int, data: Path) -> None:
+    runtime = pytest.importorskip("deepspeed.runtime.zero.config")
+    config = deepspeed_config(turn_recipe("sft", data, f"deepspeed={name}"))
+    assert config is not None
+    assert config["zero_optimization"]["stage"] == stage
+    known = runtime.DeepSpeedZeroConfig.model_fields
+    aliases = {field.alias for field in known.values()}
+    assert config["zero_optimization"].keys() <= known.keys() | aliases
+    assert deepspeed_config(turn_recipe("sft", data)) is None

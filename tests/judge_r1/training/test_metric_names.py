@@ -1,0 +1,68 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judge_r1.core.records import Trajectory
+from judge_r1.training.metric_names import TRL, VERL, from_trl, from_verl, zero_variance
+from judge_r1.training.monitor.dashboard import JUDGE, LEARNING, SHORT, STAGES
+
+ROLLOUT = ("rollout/", "time/", "preference_")
+
+
+def played(r: float | None, r1: float = 2.0, ended: str = "answer") -> Trajectory:
+    reward = None if r is None else {"r": r, "R1": r1}
+    return Trajectory(
+        prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended=ended, reward=reward
+    )
+
+
+def test_both_engines_give_the_main_measures_one_name() -> None:
+    shared = {"loss", "grad_norm", "learning_rate", "entropy", "kl", "clip_share"}
+    assert shared <= set(TRL.values()) & set(VERL.values())
+    trl = from_trl({"loss": 1.0, "clip_ratio/region_mean": 0.1, "reward": 0.5, "completions/clipped_ratio": 1.0})
+    assert trl == {"loss": 1.0, "clip_share": 0.1, "trl/reward": 0.5}
+    verl = from_verl(
+        {"actor/kl_loss": 0.2, "timing_s/ref": 1.0, "timing_s/old_log_prob": 2.0, "timing_s/step": 4.0,
+         "perf/total_num_tokens": 100, "critic/score/mean": 0.5}
+    )  # fmt: skip
+    assert verl["kl"] == 0.2
+    assert (verl["time/score"], verl["time/step"], verl["tokens_per_second"]) == (3.0, 4.0, 25.0)
+    assert verl["verl/critic/score/mean"] == 0.5
+
+
+@given(st.dictionaries(st.text(min_size=1), st.floats(allow_nan=False)))
+def test_nothing_that_verl_says_is_lost(metrics: dict[str, float]) -> None:
+    row = from_verl(metrics)
+    for name, value in metrics.items():
+        assert row[VERL.get(name, f"verl/{name}")] == value
+
+
+def test_what_the_views_show_is_what_the_engines_write() -> None:
+    written = {*TRL.values(), *VERL.values()}
+    for line in (*JUDGE, *LEARNING, *SHORT):
+        assert line.name in written or line.name.startswith(ROLLOUT), line.name
+    assert {f"time/{stage}" for stage in STAGES} <= written | {"time/search", "time/score"}
+
+
+GROUPS = st.lists(
+    st.lists(st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([-2.0, 2.0]), st.booleans()), max_size=4),
+    max_size=5,
+)
+
+
+@given(GROUPS)
+def test_zero_variance_is_the_share_of_groups_that_agree(raw: list[list[tuple[float, float, bool]]]) -> None:
+    groups = [[played(r, r1, "infrastructure_x" if lost else "answer") for r, r1, lost in group] for group in raw]
+    counted = [[(r, r1) for r, r1, lost in group if not lost] for group in raw]
+    counted = [group for group in counted if len(group) > 1]
+    shares = zero_variance(groups)
+    if not counted:
+        assert shares == {}
+        return
+    rewards = [max(r for r, _ in group) == min(r for r, _ in group) for group in counted]
+    outcomes = [abs(sum(r1 for _, r1 in group)) == 2 * len(group) for group in counted]
+    assert shares["rollout/zero_variance/reward"] == sum(rewards) / len(counted)
+    assert shares["rollout/zero_variance/outcome"] == sum(outcomes) / len(counted)
+
+
+def test_an_episode_without_a_reward_is_left_out() -> None:
+    assert zero_variance([[played(None), played(1.0)]]) == {}

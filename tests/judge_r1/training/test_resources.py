@@ -1,0 +1,67 @@
+"""What is refused before anything is trained or written, and how a plan shows several machines."""
+
+from pathlib import Path
+
+import pytest
+from paths import RECIPES
+from typer.testing import CliRunner
+
+from judge_r1.cli import app
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.cost_estimate.report import report
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.resources import HERE, Place, check, honours
+
+PAPER, SFT = RECIPES / "paper/grpo-21k.yaml", RECIPES / "mini/json.yaml"
+
+
+def test_a_refused_command_leaves_no_run_folder(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    done = CliRunner().invoke(app, ["train", str(SFT), f"data.train={tmp_path}", "--out", str(out)])
+    assert isinstance(done.exception, JudgeError)
+    assert f"data.train {tmp_path} holds no cases.jsonl" in str(done.exception)
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("file", "place", "sentence"),
+    [
+        (SFT, Place(nodes=2), "only grpo with grpo.engine verl trains on several nodes"),
+        (SFT, Place(gpus_per_node=4), "--gpus-per-node is for grpo with grpo.engine verl only"),
+        (PAPER, Place(processes=2), "--processes is for sft and dpo"),
+        (PAPER, Place(nodes=3, gpus_per_node=8), "160 episodes of one update do not divide among 24 accelerators"),
+    ],
+)
+def test_places_that_cannot_train_a_recipe(file: Path, place: Place, sentence: str) -> None:
+    recipe = load_recipe(file)
+    honours(recipe, HERE)
+    with pytest.raises(JudgeError, match=sentence):
+        honours(recipe, place)
+
+
+def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
+    data_folder = tmp_path / "pairs"
+    data_folder.mkdir()
+    for name in ("cases.jsonl", "pairs.jsonl"):
+        (data_folder / name).touch()
+    first = load_recipe(SFT, [f"data.train={data_folder}"])
+    second = load_recipe(PAPER, [f"data.train={tmp_path}"])
+    with pytest.raises(JudgeError, match=r"recipe grpo-21k: data\.train"):
+        check([(first, tmp_path / "a"), (second, tmp_path / "b")], HERE)
+
+
+def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
+    lines = report([(load_recipe(PAPER), tmp_path / "run")], "judge-r1 train", 8, 2)
+    assert (
+        "# which, with 8 GPU(s) on each of 2 nodes of the Ray at RAY_ADDRESS, writes what verl reads, and runs:"
+        in lines
+    )
+    told = " ".join(lines)
+    assert "trainer.nnodes=2" in told
+    assert "trainer.n_gpus_per_node=8" in told
+    assert "+ray_kwargs.ray_init.runtime_env.env_vars.VERL_FILE_LOGGER_PATH=" in told
+
+
+def test_the_options_of_a_place() -> None:
+    assert HERE.words == []
+    assert Place(2, 3, 4).words == ["--processes", "2", "--gpus-per-node", "4", "--nodes", "3"]

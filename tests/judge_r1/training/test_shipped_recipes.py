@@ -1,0 +1,174 @@
+"""The recipes that ship: each row of the paper is there, resolves, and says what the paper says."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+from factories import BytesCodec, evidence
+from paths import RECIPES
+
+from judge_r1.core.yaml_config import BadRecipe
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.training.cost_estimate.report import report, verl_command
+from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
+from judge_r1.training.stage_graph import links
+from judge_r1.training.verl.config import overrides
+
+SHIPPED = sorted(path for room in ("paper", "options", "sizes") for path in (RECIPES / room).glob("*.yaml"))
+SCALES = [f"{stage}-{size}k" for stage in ("sft", "dpo", "grpo") for size in (21, 63, 105)]
+VARIANTS = [f"judge-r1-{name}" for name in ("fc", "warm-fc", "search", "fc-search", "warm-fc-search")]
+CODEC = BytesCodec()
+
+
+def paper(name: str, *overrides: str) -> Recipe:
+    return load_recipe(RECIPES / "paper" / f"{name}.yaml", overrides)
+
+
+def test_every_row_has_its_file() -> None:
+    assert {*SCALES, *VARIANTS, "warmup-fc", "warmup-fc-search", "search-r1"} == {
+        path.stem for path in SHIPPED if path.parent.name == "paper"
+    }
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_recipe_resolves_and_has_a_plan(path: Path, tmp_path: Path) -> None:
+    recipe = load_recipe(path)
+    (tmp_path / "again.yaml").write_text(dump_recipe(recipe))
+    assert load_recipe(tmp_path / "again.yaml") == recipe
+    plan = "\n".join(report(links(recipe, Path("runs") / recipe.name), f"judge-r1 train {path}", 8))
+    assert all(line.startswith("#") for line in plan.splitlines())
+    assert "B parameters" in plan
+    assert f"judge-r1 train {path}" in plan
+    assert ("verl.trainer.main_ppo" in plan) == (recipe.stage == "grpo")
+    assert yaml.safe_load(dump_recipe(recipe) + plan) == yaml.safe_load(dump_recipe(recipe))
+
+
+@pytest.mark.parametrize("name", [f"grpo-{size}k" for size in (21, 63, 105)] + VARIANTS)
+def test_the_papers_numbers(name: str) -> None:
+    recipe = paper(name)
+    grpo, episode = recipe.grpo, recipe.episode
+    assert (grpo.group_size, grpo.pairs_per_step, grpo.pairs_per_step // grpo.updates_per_step) == (5, 64, 32)
+    assert (grpo.learning_rate, grpo.warmup_ratio, grpo.kl, grpo.temperature, grpo.steps) == (1e-6, 0.285, 1e-3, 1, 800)
+    assert (episode.prompt_tokens, episode.budget.response_tokens, episode.budget.top_k) == (12_500, 1000, 3)
+    assert episode.spending.max_searches == (3 if "search" in name else 0)
+    assert episode.context == ("none" if name == "judge-r1-search" else "full")
+    assert (recipe.start is not None) == ("warm" in name)
+
+
+def test_verls_command_is_one_that_a_shell_reads(tmp_path: Path) -> None:
+    """What the plan prints, put through a shell, are the keys that a run hands to verl."""
+    recipe = paper("judge-r1-warm-fc-search")
+    folder = tmp_path / "it's $HOME"
+    lines = verl_command(recipe, folder, 8)
+    assert lines[0].startswith("env VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.advantage ")
+    printed = "\n".join([lines[0].replace(" python -m verl.trainer.main_ppo", " printf '%s\\n'"), *lines[1:]])
+    keys = subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True, timeout=60).stdout
+    home = folder / "verl"
+    wanted = overrides(
+        recipe.model_copy(update={"model": str(Path(recipe.model).absolute())}),
+        train_parquet=home / "train.parquet",
+        agent_loops=home / "agent_loops.yaml",
+        checkpoints=folder / "checkpoints",
+        cpu=False,
+        gpus=8,
+    )
+    assert keys.splitlines() == wanted
+
+
+def test_fc_is_grpo_21k() -> None:
+    assert paper("judge-r1-fc") == paper("grpo-21k")
+
+
+@pytest.mark.parametrize(("name", "search"), [("warm-fc", False), ("warm-fc-search", True)])
+def test_a_warm_up_has_2k_rationales_in_the_mode_of_what_follows(name: str, search: bool) -> None:
+    recipe = paper(f"judge-r1-{name}")
+    assert recipe.start is not None
+    assert (recipe.start.sft.form, recipe.start.sft.traces) == ("traces", 2000)
+    assert recipe.start.episode == recipe.episode
+    assert recipe.episode.search == search
+    assert recipe.model == f"runs/{recipe.start.name}/model"
+
+
+def test_each_scale_reads_its_own_data() -> None:
+    for size in (21, 63, 105):
+        for stage in ("sft", "dpo", "grpo"):
+            assert paper(f"{stage}-{size}k").data.train == Path(f"runs/lrbench/train_{size}k")
+
+
+def test_sft_answers_in_json_unless_told() -> None:
+    assert paper("sft-21k").sft.form == "json"
+    assert load_recipe(RECIPES / "options" / "sft-table6.yaml").sft.form == "table6"
+
+
+def filled(budget: Budget) -> Episode:
+    """An episode whose every turn and observation is as long as the budget lets it be."""
+    episode, searched = Episode([1], budget, CODEC), 0
+    search = "<search>q</search>"
+    while not isinstance(episode.state, Finished):
+        if isinstance(episode.state, Search):
+            observed = episode.observe(evidence("x" * (budget.observation_tokens - frame(budget))))
+            assert len(observed) == budget.observation_tokens
+        else:
+            assert isinstance(episode.state, Sample)
+            end = search if searched < budget.max_searches else ""
+            ids = CODEC.encode_trusted("." * (budget.response_tokens - len(end)) + end)
+            assert episode.feed(ids, [0.0] * len(ids)) == budget.response_tokens
+            searched += 1
+    return episode
+
+
+def frame(budget: Budget) -> int:
+    """Tokens of an observation besides its one passage."""
+    episode = Episode([1], budget, CODEC)
+    ids = CODEC.encode_trusted("<search>q</search>")
+    episode.feed(ids, [0.0] * len(ids))
+    return len(episode.observe(evidence("x"))) - 1
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_the_longest_response_is_every_turn_and_every_observation_full(name: str) -> None:
+    """The paper's 1,000 are one turn's: max_response_length = 4 x 1,000 + 3 x the observation cap."""
+    recipe = paper(name)
+    budget = recipe.episode.spending
+    keys = overrides(recipe, train_parquet=Path("t"), agent_loops=Path("a"), checkpoints=Path("c"), cpu=False, gpus=8)
+    longest = len(filled(budget).token_ids)
+    assert longest == (4 * 1000 + 3 * budget.observation_tokens if budget.max_searches else 1000)
+    assert f"data.max_response_length={longest}" in keys
+
+
+def test_an_option_changes_what_it_names_and_nothing_else() -> None:
+    row = paper("judge-r1-warm-fc-search")
+    changes = {
+        "dr-grpo": {"loss": "constant", "advantage_by_std": False},
+        "clip-higher": {"clip_high": 0.28},
+        "dynamic-sampling": {"dynamic_sampling": True},
+        "gspo": {"ratio": "sequence", "loss": "sequence-mean", "clip": 3e-4, "clip_high": 4e-4},
+        "lora": {"learning_rate": 1e-5},
+    }
+    for name, changed in changes.items():
+        option = load_recipe(RECIPES / "options" / f"{name}.yaml")
+        assert option.grpo == row.grpo.model_copy(update=changed), name
+        assert (option.lora is not None) == (name == "lora")
+        assert option.model_copy(update={"name": row.name, "grpo": row.grpo, "lora": None}) == row
+
+
+def test_a_size_changes_the_model_from_the_warm_up_on() -> None:
+    row = paper("judge-r1-warm-fc-search")
+    for path in (RECIPES / "sizes").glob("*.yaml"):
+        recipe = load_recipe(path)
+        assert recipe.start is not None
+        assert row.start is not None
+        size = path.stem.removeprefix("qwen3-").upper()
+        assert recipe.start.model == f"Qwen/Qwen3-{size}"
+        assert recipe.start.sft == row.start.sft
+        assert (recipe.grpo, recipe.episode) == (row.grpo, row.episode)
+        assert recipe.name != row.name
+
+
+def test_the_model_of_a_recipe_with_a_start_is_not_overridden() -> None:
+    with pytest.raises(BadRecipe, match=r"set start\.model"):
+        paper("judge-r1-warm-fc", "model=Qwen/Qwen3-4B")
+    assert paper("judge-r1-warm-fc", "start.model=Qwen/Qwen3-4B").model == "runs/warmup-fc/model"
+    assert paper("judge-r1-warm-fc", "start=null", "model=Qwen/Qwen3-4B").model == "Qwen/Qwen3-4B"

@@ -1,0 +1,128 @@
+"""Chains of runs: what a recipe starts from runs first, beside it, once."""
+
+from pathlib import Path
+
+import pytest
+from factories import mini_pairs
+from typer.testing import CliRunner
+
+from data_builders.build import write_pairs
+from judge_r1.cli import app
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.run_folder import finished
+from judge_r1.training.stage_graph import links, remaining
+
+FIRST = """
+name: first
+stage: sft
+model: bundled:tiny
+data: {{train: {data}}}
+episode: {{context: none, prompt: compact, retriever: bm25, prompt_tokens: 400,
+  budget: {{max_searches: 6, top_k: 1, passage_words: 3, response_tokens: 96, observation_tokens: 32}}}}
+sft: {{rationales: mini, max_steps: 1, batch_size: 4, micro_batch_size: 4}}
+"""
+
+
+@pytest.fixture
+def recipes(tmp_path: Path) -> Path:
+    write_pairs(mini_pairs(8), tmp_path / "data")
+    (tmp_path / "first.yaml").write_text(FIRST.format(data=tmp_path / "data"))
+    (tmp_path / "second.yaml").write_text("extends: first.yaml\nname: second\nstart: first.yaml\n")
+    third = "extends: first.yaml\nname: third\nstart: {extends: second.yaml, seed: 3}\n"
+    (tmp_path / "third.yaml").write_text(third)
+    return tmp_path
+
+
+def test_a_chain_runs_side_by_side_each_from_the_model_before(recipes: Path) -> None:
+    chain = links(load_recipe(recipes / "third.yaml"), recipes / "out" / "mine")
+    assert [folder.name for _, folder in chain] == ["first", "second", "mine"]
+    assert [recipe.model for recipe, _ in chain] == [
+        "bundled:tiny",
+        str(recipes / "out" / "first" / "model"),
+        str(recipes / "out" / "second" / "model"),
+    ]
+    assert [recipe.seed for recipe, _ in chain] == [0, 3, 0]
+
+
+def test_a_run_cannot_start_from_its_own_folder(recipes: Path) -> None:
+    with pytest.raises(JudgeError, match="rename one"):
+        links(load_recipe(recipes / "second.yaml"), recipes / "first")
+
+
+def test_what_is_before_a_finished_run_is_not_run_again(recipes: Path) -> None:
+    chain = links(load_recipe(recipes / "third.yaml"), recipes / "out" / "third")
+    assert remaining(chain) == chain
+    (recipes / "out" / "second" / "model").mkdir(parents=True)
+    assert remaining(chain) == chain  # a folder without a model is no model
+    (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
+    assert [recipe.name for recipe, _ in remaining(chain)] == ["second", "third"]
+    (recipes / "out" / "third" / "model").mkdir(parents=True)
+    (recipes / "out" / "third" / "model" / "config.json").write_text("{}")
+    assert [recipe.name for recipe, _ in remaining(chain)] == ["third"]
+
+
+def train(*arguments: object) -> str:
+    result = CliRunner().invoke(app, ["train", *map(str, arguments)])
+    if result.exception:
+        raise result.exception
+    return result.output
+
+
+def test_train_runs_what_is_missing_and_refuses_another_start(recipes: Path) -> None:
+    out = recipes / "out" / "second"
+    train(recipes / "second.yaml", "--out", out)
+    assert finished(out)
+    assert finished(recipes / "out" / "first")
+    assert load_recipe(out / "recipe.yaml").model == str(recipes / "out" / "first" / "model")
+    stamp = (recipes / "out" / "first" / "model" / "config.json").stat().st_mtime_ns
+    train(recipes / "second.yaml", "seed=1", "--out", recipes / "out" / "other")
+    assert (recipes / "out" / "first" / "model" / "config.json").stat().st_mtime_ns == stamp
+    with pytest.raises(JudgeError, match="holds a run of another recipe"):
+        train(recipes / "second.yaml", "start.seed=5", "--out", recipes / "out" / "more")
+
+
+def test_a_finished_run_keeps_the_versions_that_trained_it(recipes: Path) -> None:
+    versions = recipes / "out" / "first" / "versions.json"
+    train(recipes / "first.yaml", "--out", versions.parent)
+    versions.write_text('{"torch": "1.0"}')
+    train(recipes / "first.yaml", "--out", versions.parent)
+    assert versions.read_text() == '{"torch": "1.0"}'
+
+
+def test_an_option_that_no_run_of_the_chain_can_use_is_refused_before_the_first(recipes: Path) -> None:
+    for option in (("--nodes", 2), ("--gpus-per-node", 4)):
+        with pytest.raises(JudgeError, match=r"recipe second: --nodes and --gpus-per-node are for grpo with"):
+            train(recipes / "second.yaml", *option, "--out", recipes / "out" / "second")
+    grpo = ("stage=grpo", "start.stage=grpo", "--out", recipes / "out" / "second")
+    with pytest.raises(JudgeError, match="recipe second: --processes is for sft and dpo"):
+        train(recipes / "second.yaml", *grpo, "--processes", 2)
+    assert not (recipes / "out").exists()
+
+
+def test_torchrun_trains_no_chain(recipes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its processes would not wait for the model that the first one still saves."""
+    launched = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
+    for name, value in launched.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(JudgeError, match="recipe third starts from second, which is not trained yet: torchrun trains"):
+        train(recipes / "third.yaml", "--out", recipes / "out" / "third")
+
+
+def test_a_dry_run_knows_what_would_not_be_run(recipes: Path) -> None:
+    (recipes / "out" / "second" / "model").mkdir(parents=True)
+    (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
+    shown = train(recipes / "third.yaml", "--dry-run", "--out", recipes / "out" / "third")
+    assert [line for line in shown.splitlines() if "nothing is run" in line] == [
+        "#   a model trained from it is there already: nothing is run",
+        "#   its model is there already: nothing is run",
+    ]
+
+
+def test_a_dry_run_is_a_recipe_and_runs_nothing(recipes: Path) -> None:
+    shown = train(recipes / "second.yaml", "--dry-run", "--out", recipes / "out" / "second")
+    (recipes / "shown.yaml").write_text(shown)
+    assert load_recipe(recipes / "shown.yaml") == load_recipe(recipes / "second.yaml")
+    assert "data: 8 pairs" in shown
+    assert "by the data (the model's tokenizer)" in shown
+    assert not (recipes / "out").exists()

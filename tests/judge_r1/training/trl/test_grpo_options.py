@@ -1,0 +1,111 @@
+"""Every option of the recipe reaches TRL's own loss and advantage: their numbers are those of the plain formula."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from grpo_formulas import ADVANTAGES, CASES, LENGTH, MASK, NEW, OLD, Options, policy_loss
+
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.training.recipe import DataConfig, GrpoConfig, LoraConfig, Recipe
+from judge_r1.training.trl.objective import trl_objective
+
+
+def recipe(**grpo: Any) -> Recipe:
+    budget = Budget(max_searches=0, response_tokens=LENGTH)
+    return Recipe(
+        name="toy",
+        stage="grpo",
+        model="bundled:tiny",
+        data=DataConfig(train=Path("none")),
+        episode=EpisodeConfig(search=False, budget=budget),
+        grpo=GrpoConfig(group_size=2, pairs_per_step=1, micro_batch_size=2, updates_per_step=1, **grpo),
+    )
+
+
+def trainer(folder: Path, **grpo: Any) -> Any:
+    """TRL's trainer under the arguments that we give it."""
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
+    from judge_r1.models.hub import load_model, load_tokenizer
+    from judge_r1.training.trl.grpo import reward
+
+    made = GRPOTrainer(
+        model=load_model("bundled:tiny", training=True),
+        args=GRPOConfig(
+            output_dir=str(folder), use_cpu=True, bf16=False, per_device_train_batch_size=2, num_generations=2,
+            gradient_accumulation_steps=1, report_to=[], **trl_objective(recipe(**grpo)),
+        ),
+        reward_funcs=[reward],
+        train_dataset=Dataset.from_list([{"prompt": "a"}] * 2),
+        processing_class=load_tokenizer("bundled:tiny"),
+    )  # fmt: skip
+    made.current_gradient_accumulation_steps = 1
+    return made
+
+
+@pytest.mark.parametrize("grpo", CASES, ids=str)
+def test_trls_loss_is_the_formulas(tmp_path: Path, grpo: dict[str, Any]) -> None:
+    made = trainer(tmp_path, kl=0.0, **grpo)
+    new = torch.tensor(NEW)
+    made._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
+    mask = torch.tensor(MASK)
+    loss = made._compute_loss(
+        made.model,
+        {
+            "prompt_ids": torch.ones(2, 1, dtype=torch.long),
+            "prompt_mask": torch.ones(2, 1, dtype=torch.long),
+            "completion_ids": torch.ones(2, LENGTH, dtype=torch.long),
+            "completion_mask": torch.ones(2, LENGTH, dtype=torch.long),
+            "tool_mask": mask,
+            "old_per_token_logps": torch.tensor(OLD),
+            "advantages": torch.tensor(ADVANTAGES),
+            "num_items_in_batch": mask.sum(),
+        },
+    )
+    assert float(loss) == pytest.approx(policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)), rel=1e-5)
+
+
+def test_the_cases_tell_the_options_apart() -> None:
+    """The control: no two options have one loss on these numbers."""
+    losses = [policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)) for grpo in CASES]
+    assert len({round(loss, 6) for loss in losses}) == len(CASES)
+
+
+def test_keys_are_trls_own() -> None:
+    from trl import GRPOConfig
+
+    fields = set(GRPOConfig.__dataclass_fields__)
+    assert set(trl_objective(recipe())) <= fields
+    assert trl_objective(recipe(advantage_by_std=False))["scale_rewards"] == "none"
+    assert trl_objective(recipe())["scale_rewards"] == "group"
+
+
+def test_lora_trains_adapters_and_leaves_a_normal_model(tmp_path: Path) -> None:
+    from factories import mini_pairs
+
+    from data_builders.build import write_pairs
+    from judge_r1.cli.train import run_recipe
+    from judge_r1.models.hub import load_model
+
+    write_pairs(mini_pairs(6), tmp_path / "data")
+    toy = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0).model_copy(
+        update={
+            "data": DataConfig(train=tmp_path / "data"),
+            "episode": EpisodeConfig(
+                context="none", prompt="compact", retriever="bm25", prompt_tokens=400,
+                budget=Budget(max_searches=1, top_k=1, passage_words=3, response_tokens=24, observation_tokens=32),
+            ),
+            "lora": LoraConfig(rank=2, alpha=4),
+        }
+    )  # fmt: skip
+    grpo = toy.grpo.model_copy(update={"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 16})
+    run_recipe(toy.model_copy(update={"grpo": grpo}), tmp_path / "run")
+    assert not list((tmp_path / "run" / "model").glob("adapter*"))
+    trained, base = load_model(str(tmp_path / "run" / "model")), load_model("bundled:tiny")
+    assert trained.state_dict().keys() == base.state_dict().keys()
+    frozen = [name for name in base.state_dict() if "norm" in name or "embed" in name]
+    assert all(torch.equal(trained.state_dict()[name], base.state_dict()[name]) for name in frozen)

@@ -1,0 +1,88 @@
+import pytest
+from factories import BytesCodec, make_case, make_pair
+
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.reward import rewarded
+from judge_r1.training.trl.grpo import as_columns, breakdown, check_groups, reward
+
+CASES = [make_case(domain=domain) for domain in ("legal", "medical")]
+PAIRS = [make_pair(CASES[0], violated=[2]), make_pair(CASES[1], violated=[3, 5])]
+
+
+def played(pair: ReasoningPair, answer: str | None, *, fail: str | None = None) -> Trajectory:
+    episode = Episode([7], Budget(max_searches=1, response_tokens=99), BytesCodec())
+    ids = list((f"<answer>{answer}</answer>" if answer else "<search>q</search>").encode())
+    episode.feed(ids, [-0.5] * len(ids))
+    if fail:
+        episode.fail(fail)
+    return rewarded(episode.trajectory(), pair)
+
+
+def gold(pair: ReasoningPair) -> str:
+    return f'{{"comparison": "{pair.gold.comparison}", "violated_principles": {list(pair.violated)}}}'
+
+
+def test_columns_are_parallel_and_rewards_are_the_trajectories_own() -> None:
+    trajectories = [played(PAIRS[0], gold(PAIRS[0])), played(PAIRS[0], "nonsense")]
+    columns = as_columns(trajectories)
+    assert columns["r"] == [1.0, 0.0]
+    for at, trajectory in enumerate(trajectories):
+        assert columns["prompt_ids"][at] == [7]
+        assert columns["completion_ids"][at] == list(trajectory.token_ids)
+        assert columns["env_mask"][at] == list(trajectory.loss_mask)
+        assert columns["logprobs"][at] == list(trajectory.logprobs)
+    assert reward([], [], columns["r"]) == [1.0, 0.0]
+
+
+def test_a_failure_of_the_infrastructure_has_no_token_in_the_loss_and_no_reward() -> None:
+    failed = played(PAIRS[0], None, fail="search_timeout")
+    columns = as_columns([played(PAIRS[0], gold(PAIRS[0])), failed])
+    assert columns["r"] == [1.0, None]
+    assert columns["env_mask"][1] == [0] * len(failed.token_ids)
+    assert columns["completion_ids"][1]
+
+
+def test_an_episode_lost_before_its_first_id_has_one_outside_the_loss() -> None:
+    """TRL 1.16 reads the last id of every completion."""
+    episode = Episode([7, 8], Budget(), BytesCodec())
+    episode.fail("generation_error")
+    columns = as_columns([rewarded(episode.trajectory(), PAIRS[0])])
+    assert columns["completion_ids"] == [[8]]
+    assert (columns["env_mask"], columns["logprobs"], columns["r"]) == ([[0]], [[0.0]], [None])
+
+
+def test_groups_hold_one_pair_each() -> None:
+    check_groups(["a", "a", "b", "b", "a", "a"], 2)
+    for wrong in (["a", "b", "a", "b"], ["a", "a", "b"], ["a", "a", "a", "b"]):
+        with pytest.raises(RuntimeError, match="is not 2 episodes of one pair"):
+            check_groups(wrong, 2)
+
+
+def test_the_breakdown_is_by_component_domain_principle_and_end() -> None:
+    legal, medical = PAIRS
+    episodes = [
+        (legal, played(legal, gold(legal))),
+        (legal, played(legal, "nonsense")),
+        (medical, played(medical, gold(medical))),
+        (medical, played(medical, None, fail="search_timeout")),
+    ]
+    row = breakdown(episodes)
+    assert row["rollout/infrastructure_failures"] == 0.25
+    assert row["rollout/reward/r"] == pytest.approx(2 / 3)
+    assert row["rollout/reward/valid"] == pytest.approx(2 / 3)
+    assert row["rollout/reward/R1"] == pytest.approx((2 - 2 + 2) / 3)
+    assert (row["rollout/reward/r/legal"], row["rollout/reward/r/medical"]) == (0.5, 1.0)
+    assert (row["rollout/reward/r/P2"], row["rollout/reward/r/P3"], row["rollout/reward/r/P5"]) == (0.5, 1.0, 1.0)
+    assert row["rollout/accuracy"] == pytest.approx(2 / 3)
+    assert row["rollout/accuracy/P2"] == 0.5
+    ends = {name.removeprefix("rollout/ended/"): share for name, share in row.items() if "/ended/" in name}
+    assert ends == {"answer": 0.5, "rejected_no_json": 0.25, "infrastructure_search_timeout": 0.25}
+    assert all(isinstance(value, float) for value in row.values())
+    assert "rollout/reward/r/P1" not in row
+
+
+def test_a_step_whose_episodes_all_failed_still_has_a_row() -> None:
+    row = breakdown([(PAIRS[0], played(PAIRS[0], None, fail="x"))])
+    assert row == {"rollout/infrastructure_failures": 1.0, "rollout/ended/infrastructure_x": 1.0}

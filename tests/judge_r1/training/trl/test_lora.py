@@ -1,0 +1,50 @@
+"""Trained adapters become weights: the model answers as base and adapters do."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from test_sft_rows import RECIPE
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.models.hub import load_model
+from judge_r1.training.export.weight_verification import prove
+from judge_r1.training.recipe import LoraConfig
+from judge_r1.training.trl.lora import adapter_config, add_adapters, folded
+
+LORA = LoraConfig(rank=2, alpha=6)
+TINY = RECIPE.model_copy(update={"model": "bundled:tiny", "lora": LORA})
+
+
+@pytest.fixture(scope="module")
+def adapted() -> torch.nn.Module:
+    from peft import get_peft_model
+
+    torch.manual_seed(0)
+    model: torch.nn.Module = get_peft_model(load_model(TINY.model), adapter_config(LORA))
+    for name, parameter in model.named_parameters():
+        if "lora_" in name:
+            torch.nn.init.normal_(parameter, std=0.3)
+    return model
+
+
+def test_added_adapters_answer_as_base_and_adapters(adapted: torch.nn.Module, tmp_path: Path) -> None:
+    adapted.save_pretrained(tmp_path / "adapters")
+    add_adapters(TINY, tmp_path / "adapters", tmp_path / "model")
+    ids = torch.arange(10, 30)[None]
+    with torch.no_grad():
+        wanted, plain = adapted(ids).logits, load_model(TINY.model)(ids).logits
+        found = load_model(str(tmp_path / "model"))(ids).logits
+    assert torch.allclose(found, wanted, atol=1e-4)
+    assert not torch.allclose(found, plain, atol=1e-2)
+    assert prove(tmp_path / "model", folded(adapted.state_dict(), LORA)) <= 1e-4
+
+
+def test_adapters_of_another_scale_are_refused(adapted: torch.nn.Module, tmp_path: Path) -> None:
+    adapted.save_pretrained(tmp_path)
+    other = TINY.model_copy(update={"lora": LoraConfig(rank=2, alpha=4)})
+    with pytest.raises(JudgeError, match="rank 2 and alpha 6, and the recipe trains rank 2 and alpha 4"):
+        add_adapters(other, tmp_path, tmp_path / "out")
+    (tmp_path / "adapter_config.json").unlink()
+    with pytest.raises(JudgeError, match="rank None"):
+        add_adapters(other, tmp_path, tmp_path / "out")

@@ -1,0 +1,92 @@
+"""A packed row has the loss of its examples apart; an attention that mixes them is refused."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from judge_r1.training.trl.packing import LONGEST_MASKED, Isolation, NoPacking, check_rows
+
+LENGTHS = (9, 14, 5, 11)
+
+
+def model() -> Any:
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    torch.manual_seed(0)
+    return Qwen3ForCausalLM(
+        Qwen3Config(
+            vocab_size=600, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+            num_key_value_heads=2, head_dim=16, max_position_embeddings=128, pad_token_id=0, eos_token_id=1,
+        )
+    )  # fmt: skip
+
+
+def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
+    from datasets import Dataset
+    from trl import SFTConfig, SFTTrainer
+
+    from judge_r1.models.hub import load_tokenizer
+
+    rows = []
+    for number, length in enumerate(LENGTHS):
+        ids = torch.randint(10, 500, (length,), generator=torch.Generator().manual_seed(number)).tolist()
+        rows.append({"input_ids": ids, "labels": [-100] * (length // 2) + ids[length // 2 :]})
+    return SFTTrainer(
+        model=trained,
+        args=SFTConfig(
+            output_dir=str(folder), use_cpu=True, bf16=False, max_length=None, report_to=[], padding_free=packing,
+            per_device_train_batch_size=4, gradient_checkpointing=False, train_sampling_strategy="sequential",
+        ),
+        train_dataset=Dataset.from_list(rows),
+        processing_class=load_tokenizer("bundled:tiny"),
+    )  # fmt: skip
+
+
+def test_a_packed_row_has_the_loss_and_the_gradient_of_its_examples(tmp_path: Path) -> None:
+    gradients, losses, shapes = [], [], []
+    for packing in (False, True):
+        trained = model()
+        run = trainer(tmp_path, trained, packing=packing)
+        batch = next(iter(run.get_train_dataloader()))
+        shapes.append(tuple(batch["input_ids"].shape))
+        loss = run.compute_loss(trained, batch)
+        loss.backward()
+        losses.append(float(loss))
+        gradients.append(torch.cat([p.grad.flatten() for p in trained.parameters() if p.grad is not None]))
+    assert shapes == [(4, max(LENGTHS)), (1, sum(LENGTHS))]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    assert gradients[0].abs().max() > 1e-3
+    assert torch.allclose(gradients[0], gradients[1], atol=1e-6)
+
+
+def began(tried: Any, collate: Any) -> None:
+    args = SimpleNamespace(bf16=False, device=torch.device("cpu"))
+    Isolation(collate).on_train_begin(args, None, None, model=tried)
+
+
+def test_the_trial_passes_where_examples_are_apart_and_fails_where_they_are_not(tmp_path: Path) -> None:
+    trained = model()
+    collate = trainer(tmp_path, trained, packing=True).data_collator
+    for implementation in ("sdpa", "eager"):
+        trained.set_attn_implementation(implementation)
+        began(trained, collate)
+
+    def mixed(examples: Any) -> Any:
+        """The same row with positions that run on: one long example, as attention sees it."""
+        batch = collate(examples)
+        return {"input_ids": batch["input_ids"], "labels": batch["labels"]}
+
+    with pytest.raises(
+        NoPacking, match="the attention 'eager' of this model lets the examples of a row see each other"
+    ):
+        began(trained, mixed)
+
+
+def test_rows_too_long_for_a_mask_are_refused() -> None:
+    half = LONGEST_MASKED // 2
+    check_rows([half, half, half, half], 2)
+    with pytest.raises(NoPacking, match=f"a row of {2 * half + 1} tokens needs FlashAttention"):
+        check_rows([half, half, half, half + 1], 2)

@@ -1,0 +1,136 @@
+"""What the judge read teaches it nothing: TRL's own GRPO loss has no gradient from targets at observation positions.
+
+The model's inputs stay as they are. What the loss compares them with is changed: the ids to predict, the old and the
+reference log-probabilities, the advantages. (The same for verl stands in verl/test_verl_gradient.py.)
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+PROMPT, RESPONSE = 6, 12
+OBSERVED = ((4, 5, 6, 7), (2, 3, 4))
+"""Positions of each response that the environment wrote."""
+CHANGES = ("completion_ids", "old_per_token_logps", "ref_per_token_logps", "advantages")
+PLACES = [(row, at) for row, positions in enumerate(OBSERVED) for at in positions]
+
+
+class FixedInputs(torch.nn.Module):
+    """A model that reads `ids` whatever ids it is given, so that those given are targets only."""
+
+    def __init__(self, model: Any, ids: torch.Tensor) -> None:
+        super().__init__()
+        self.model, self.ids = model, ids
+
+    def forward(self, input_ids: torch.Tensor, **kwargs: Any) -> Any:
+        assert input_ids.shape == self.ids.shape
+        return self.model(input_ids=self.ids, **kwargs)
+
+
+class Step:
+    """One forward and backward pass of TRL's trainer on two fixed episodes."""
+
+    def __init__(self, folder: Path) -> None:
+        from datasets import Dataset
+        from transformers import Qwen3Config, Qwen3ForCausalLM
+        from trl import GRPOConfig, GRPOTrainer
+
+        from judge_r1.models.hub import load_tokenizer
+        from judge_r1.training.trl.grpo import reward
+
+        tokenizer = load_tokenizer("bundled:tiny")
+        torch.manual_seed(0)
+        model = Qwen3ForCausalLM(
+            Qwen3Config(
+                vocab_size=len(tokenizer),
+                hidden_size=32,
+                intermediate_size=64,
+                num_hidden_layers=2,
+                num_attention_heads=2,
+                num_key_value_heads=2,
+                head_dim=16,
+                max_position_embeddings=64,
+                pad_token_id=tokenizer.pad_token_id,
+                eos_token_id=tokenizer.eos_token_id,
+            )
+        )
+        model.save_pretrained(folder / "model")  # the reference model is loaded from where the model came from
+        self.model = Qwen3ForCausalLM.from_pretrained(folder / "model", dtype=torch.float32)
+        self.trainer = GRPOTrainer(
+            model=self.model,
+            args=GRPOConfig(
+                output_dir=str(folder),
+                use_cpu=True,
+                bf16=False,
+                gradient_checkpointing=False,
+                per_device_train_batch_size=2,
+                num_generations=2,
+                beta=0.04,
+                report_to=[],
+            ),
+            reward_funcs=[reward],
+            train_dataset=Dataset.from_list([{"prompt": "a"}] * 2),
+            processing_class=tokenizer,
+        )
+        self.trainer.current_gradient_accumulation_steps = 1
+
+    def gradient(self, change: str | None = None, place: tuple[int, int] = (0, 0)) -> torch.Tensor:
+        """The gradient with `change` applied at one (row, position of the response)."""
+        random = torch.Generator().manual_seed(1)
+        ids = torch.randint(10, 500, (2, PROMPT + RESPONSE), generator=random)
+        mask = torch.ones(2, RESPONSE, dtype=torch.long)
+        for row, positions in enumerate(OBSERVED):
+            mask[row, list(positions)] = 0
+        inputs = {
+            "prompt_ids": ids[:, :PROMPT],
+            "prompt_mask": torch.ones(2, PROMPT, dtype=torch.long),
+            "completion_ids": ids[:, PROMPT:].clone(),
+            "completion_mask": torch.ones(2, RESPONSE, dtype=torch.long),
+            "tool_mask": mask,
+            "old_per_token_logps": -6 + 0.05 * torch.randn(2, RESPONSE, generator=random),
+            "ref_per_token_logps": -6 + 0.5 * torch.randn(2, RESPONSE, generator=random),
+            "advantages": torch.tensor([[0.5], [1.5]]).repeat(1, RESPONSE),  # positive: clipping hides nothing
+            "num_items_in_batch": mask.sum(),
+        }
+        if change:
+            inputs[change][place] += 7 if change == "completion_ids" else 3.0
+        self.model.zero_grad()
+        self.trainer._compute_loss(FixedInputs(self.model, ids), inputs).backward()
+        return torch.cat([p.grad.flatten() for p in self.model.parameters() if p.grad is not None])
+
+
+@pytest.fixture(scope="module")
+def step(tmp_path_factory: pytest.TempPathFactory) -> Step:
+    return Step(tmp_path_factory.mktemp("trl"))
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_observations_have_no_gradient(step: Step, change: str) -> None:
+    plain = step.gradient()
+    assert plain.abs().max() > 1e-4
+    for place in PLACES:
+        assert torch.equal(step.gradient(change, place), plain), f"{change} at {place}"
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_sampled_ids_have(step: Step, change: str) -> None:
+    """The control: the same change at positions that were sampled, next to an observation on either side."""
+    plain = step.gradient()
+    for place in ((0, 3), (0, 8), (1, 5)):
+        assert not torch.allclose(step.gradient(change, place), plain, atol=1e-6), f"{change} at {place}"
+
+
+def test_a_lost_episode_has_no_gradient() -> None:
+    """`as_columns` gives a lost episode an empty mask and no reward."""
+    from judge_r1.core.records import Trajectory
+    from judge_r1.training.trl.grpo import as_columns
+
+    lost = Trajectory(
+        prompt_ids=(1,), token_ids=(2, 3), loss_mask=(1, 0), logprobs=(-1.0, 0.0), turns=(), judgment=None,
+        ended="infrastructure_search_timeout", reward={"r": 0.0},
+    )  # fmt: skip
+    columns = as_columns([lost, lost.model_copy(update={"ended": "answer"})])
+    assert columns["env_mask"] == [[0, 0], [1, 0]]
+    assert columns["r"] == [None, 0.0]

@@ -1,0 +1,103 @@
+"""Several machines: what verl is told about them, and what is said where they are not as they must be."""
+
+from pathlib import Path
+
+import pytest
+from verl_factories import compose
+
+from judge_r1.cli.train import run_recipe
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.resources import Place
+from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, Seat, judge_seats
+from judge_r1.training.verl.config import overrides
+from judge_r1.training.verl.rollout_log import RolloutReader
+from judge_r1.training.verl.runner import settings
+
+
+def keys(recipe: Recipe, *, cpu: bool, joins: dict[str, str] | None, gpus: int = 4, nodes: int = 2) -> list[str]:
+    x = Path("/x")
+    return overrides(
+        recipe, train_parquet=x, agent_loops=x, checkpoints=x, cpu=cpu, gpus=gpus, nodes=nodes, joins=joins
+    )
+
+
+def test_a_ray_that_runs_is_taken_as_it_is(recipe: Recipe) -> None:
+    told = keys(recipe, cpu=False, joins=settings(Path("/runs/a"), cpu=False))
+    config = compose(told)
+    assert (config.trainer.nnodes, config.trainer.n_gpus_per_node) == (2, 4)
+    assert config.ray_kwargs.ray_init.num_cpus is None
+    assert set(config.ray_kwargs.ray_init) == {"num_cpus", "runtime_env"}
+    variables = config.ray_kwargs.ray_init.runtime_env.env_vars
+    assert variables.VERL_USE_EXTERNAL_MODULES == "judge_r1.training.verl.advantage"
+    assert variables.VERL_FILE_LOGGER_PATH == "/runs/a/metrics.jsonl"
+
+
+def test_processors_of_a_ray_that_runs(recipe: Recipe) -> None:
+    config = compose(keys(recipe, cpu=True, joins=settings(Path("/runs/a"), cpu=True), gpus=1))
+    assert config.ray_kwargs.ray_init.runtime_env.env_vars.VERL_PLATFORM == "cpu"
+    assert "num_gpus" not in config.ray_kwargs.ray_init
+    assert config.actor_rollout_ref.rollout.agent.num_workers == 2
+
+
+def test_batches_divide_among_all_machines(recipe: Recipe) -> None:
+    assert "trainer.nnodes=2" in keys(recipe, cpu=False, joins={})
+    with pytest.raises(JudgeError, match="8 episodes of one update do not divide among 16 accelerators"):
+        keys(recipe, cpu=False, joins={}, gpus=8)
+
+
+def seat(host: str, *missing: str, cuda: bool = True) -> Seat:
+    return Seat(host, missing, cuda)
+
+
+def test_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_ADDRESS", "head:6379")
+    two, run = Machines(2, 8), Path("/runs/a")
+    assert judge_seats(two, [seat("a"), seat("b")], run, 2).cuda
+    assert not judge_seats(two, [seat("a", cuda=False), seat("b", cuda=False)], run, 2).cuda
+    with pytest.raises(NotShared, match="torch finds no GPU on b, though"):
+        judge_seats(two, [seat("a"), seat("b", cuda=False)], run, 2)
+    with pytest.raises(NotShared, match=r"node b does not see /runs/a/\.seen-1: the run"):
+        judge_seats(two, [seat("a"), seat("b", "/runs/a/.seen-1")], run, 2)
+    with pytest.raises(NotShared, match="node b has no judge_r1"):
+        judge_seats(two, [seat("a"), seat("b", "judge_r1")], run, 2)
+    with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 node\(s\) .*: 1 answered$"):
+        judge_seats(two, [seat("a")], run, 1)
+    with pytest.raises(NodesMissing, match="1 answered; 2 are there, and something else uses their GPUs"):
+        judge_seats(two, [seat("a")], run, 2)
+    assert (NodesMissing.exit_status, NotShared.exit_status) == (75, 2)
+
+
+def test_several_nodes_need_a_ray(
+    recipe: Recipe, data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    grpo = recipe.grpo.model_copy(update={"engine": "verl"})
+    with pytest.raises(JudgeError, match="2 nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set"):
+        run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Place(nodes=2))
+    with pytest.raises(JudgeError, match=r"--nodes and --gpus-per-node are for grpo with grpo\.engine=verl"):
+        run_recipe(recipe, tmp_path / "b", Place(nodes=2))
+
+
+def test_files_of_another_machine_may_come_late(
+    pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = (
+        '{"step": 1, "session": 0, "pair_id": "%s", "ended": "answer", "reward": %s, "sampled_tokens": 3, '
+        '"seconds": {"generation": 1.0, "search": 0.0}, "weights": [0, 0]}\n'
+    )
+    reward = '{"r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0}'
+    line = row % (pairs.pairs[0].pair_id, reward)
+    (tmp_path / "here.jsonl").write_text(line)
+    waited: list[float] = []
+
+    def arrives(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 3:
+            (tmp_path / "there.jsonl").write_text(line)
+
+    monkeypatch.setattr("judge_r1.training.verl.rollout_log.time.sleep", arrives)
+    assert RolloutReader(tmp_path, pairs.by_id()).step(1, 2)[0]["rollout/episodes"] == 1
+    assert RolloutReader(tmp_path, pairs.by_id(), patience=60).step(1, 2)[0]["rollout/episodes"] == 2
+    assert len(waited) == 3

@@ -1,0 +1,202 @@
+"""Around verl's trainer: what it is told, how its log becomes ours, how it ends."""
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+import yaml
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.rollout import PromptTooLong
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.data.data_order import shuffled
+from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.trl.metrics_callback import Diverged
+from judge_r1.training.verl.rollout_log import RolloutLog, RolloutReader, new_lines
+from judge_r1.training.verl.runner import Follower, VerlFailed, _run, check, in_order, prepare
+
+
+@pytest.fixture
+def run(recipe: Recipe, tmp_path: Path) -> Run:
+    return Run(tmp_path / "run", recipe)
+
+
+def played(ended: str = "answer") -> Trajectory:
+    parts = {"r": 0.5, "R1": 2.0, "R2": -1.0, "F1": 0.0, "precision": 0.0, "recall": 0.0, "valid": 1.0, "searches": 1.0}
+    return Trajectory(
+        prompt_ids=(1,), token_ids=(2, 3), loss_mask=(1, 0), logprobs=(-1.0, 0.0), turns=(), judgment=None,
+        ended=ended, reward=parts,
+    )  # fmt: skip
+
+
+class Log:
+    """A follower with what verl and a worker would have written."""
+
+    def __init__(self, run: Run, recipe: Recipe, pairs: PairSet) -> None:
+        home = run.folder / "verl"
+        self.pairs, self.metrics = pairs, home / "metrics.jsonl"
+        self.worker = RolloutLog(home / "rollouts")
+        self.follower = Follower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
+
+    def play(self, step: int, number: int) -> None:
+        pair, behind = self.pairs.pairs[number // 4], int(number == 1)
+        seconds = {"generation": 2.0 * number, "search": 0.5}
+        versions = (step - 1 - behind, step - 1)
+        self.worker.write(step, number % 4, pair, played(), seconds=seconds, weights=versions)
+
+    def step(self, step: int, episodes: int = 8, norm: float | None = 0.5, more: Mapping[str, int] = {}) -> None:
+        for number in range(episodes):
+            self.play(step, number)
+        data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out", **more}
+        with self.metrics.open("a") as file:
+            file.write(json.dumps({"step": step, "data": data}) + "\n")
+        self.follower.update()
+
+
+def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    log = Log(run, recipe, pairs)
+    log.follower.update()  # nothing yet
+    log.step(1)
+    log.step(2)
+    log.follower.update()
+    rows = read_rows(run.folder / "metrics.jsonl")
+    assert [row["step"] for row in rows] == [1, 2]
+    assert rows[1]["rollout/episodes"] == 8
+    assert rows[1]["rollout/sampled_tokens"] == 1
+    assert rows[1]["verl/critic/score/mean"] == rows[1]["rollout/reward/r"] == 0.5
+    assert not any("a/text" in key for key in rows[1])
+    assert (rows[1]["time/episode/generation"], rows[1]["time/search"]) == (7.0, 0.5)
+    assert rows[1]["rollout/weights_behind"] == 1.0
+    traces = read_rows(run.folder / "traces.jsonl")
+    assert [(t["step"], t["pair_id"]) for t in traces] == [
+        (s, pairs.pairs[0].pair_id) for s in (1, 2) for _ in range(4)
+    ]
+    assert Trajectory.model_validate(traces[0]["trajectory"]) == played()
+
+
+def test_missing_episodes_stop_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    with pytest.raises(VerlFailed, match="step 1: 7 of 8 episodes came back"):
+        Log(run, recipe, pairs).step(1, episodes=7)
+
+
+def test_groups_that_are_drawn_again_are_counted_too(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    """Of a group that verl replaced, and of one that it played for nothing, every episode must have come back as well:
+    or a group that is short of one would hide behind them."""
+    drawing = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"dynamic_sampling": True})})
+    again = {f"training/filter_groups/{name}": 1 for name in ("evicted_samples", "discarded_surplus_samples")}
+    Log(run, drawing, pairs).step(1, episodes=16, more=again)
+    (row,) = read_rows(run.folder / "metrics.jsonl")
+    assert (row["rollout/episodes"], row["rollout/groups_redrawn"]) == (16, 1)
+    with pytest.raises(VerlFailed, match="step 1: 15 of 16 episodes came back"):
+        Log(Run(run.folder.with_name("short"), recipe), drawing, pairs).step(1, episodes=15, more=again)
+
+
+def test_a_gradient_that_is_no_number_stops_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    with pytest.raises(Diverged, match="step 1"):
+        Log(run, recipe, pairs).step(1, norm=None)
+
+
+def test_half_a_line_waits(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    assert new_lines(path, 0) == ([], 0)
+    path.write_text("one\u2028still one\ntw", encoding="utf-8")
+    lines, at = new_lines(path, 0)
+    assert lines == ["one\u2028still one"]
+    assert new_lines(path, at) == ([], at)
+    with path.open("a") as file:
+        file.write("o\n")
+    assert new_lines(path, at)[0] == ["two"]
+
+
+def test_what_verl_is_told(run: Run, recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
+    stale = run.folder / "verl" / "rollouts" / "old.jsonl"
+    stale.parent.mkdir(parents=True)
+    stale.touch()
+    command = prepare(recipe, pairs, data_folder, run, gpus=1, cpu=True)
+    assert command[:3] == [sys.executable, "-m", "verl.trainer.main_ppo"]
+    assert not stale.exists()
+    [loop] = yaml.safe_load((run.folder / "verl" / "agent_loops.yaml").read_text())
+    assert loop["name"] == "judge_r1"
+    assert load_recipe(Path(loop["recipe"])) == recipe
+    assert all(Path(loop[key]).is_absolute() for key in ("recipe", "data", "rollouts"))
+
+
+def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: PairSet) -> None:
+    """verl's own dataset and sampler on the file, against the order of TRL's rows; four epochs of six pairs."""
+    from torchdata.stateful_dataloader import StatefulDataLoader
+    from verl.trainer.ppo.utils import create_rl_dataset, create_rl_sampler
+    from verl.utils.dataset.rl_dataset import collate_fn
+    from verl_factories import compose, keys_of
+
+    from judge_r1.training.verl.dataset import write_parquet
+
+    recipe = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"steps": 10})})
+    file = recipe.data.train / "order.parquet"
+    write_parquet(in_order(recipe, pairs), file, recipe.episode)
+    config = compose(keys_of(recipe)).data
+    dataset = create_rl_dataset(str(file), config, load_tokenizer(recipe.model), None)
+    loader = StatefulDataLoader(
+        dataset, 2, collate_fn=collate_fn, drop_last=True, sampler=create_rl_sampler(config, dataset)
+    )
+    met = [row["pair_id"] for batch in loader for row in batch["extra_info"]]
+    assert met[:20] == [pairs.pairs[i].pair_id for i in shuffled(6, 20, recipe.seed)]
+    assert len(met) == 24
+
+
+def test_too_long_prompt_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:
+    check(recipe, pairs)
+    episode = recipe.episode.model_copy(update={"prompt_tokens": 20})
+    with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
+        check(recipe.model_copy(update={"episode": episode}), pairs)
+
+
+def test_too_few_pairs_are_refused(recipe: Recipe, pairs: PairSet) -> None:
+    grpo = recipe.grpo.model_copy(update={"pairs_per_step": 64})
+    with pytest.raises(JudgeError, match="6 pairs do not fill one step"):
+        check(recipe.model_copy(update={"grpo": grpo}), pairs)
+
+
+def test_failure_shows_the_end_of_the_log(run: Run) -> None:
+    command = [sys.executable, "-c", "print('all is well'); print('until here'); raise SystemExit(3)"]
+    with pytest.raises(VerlFailed, match=r"(?s)ended with status 3.*verl\.log:.*until here"):
+        _run(command, run, {}, lambda: None)
+    assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
+
+
+def test_a_process_that_falls_silent_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge_r1.training.verl.runner.SILENCE_SECONDS", 1.0)
+    with pytest.raises(VerlFailed, match="said nothing for 1 s"):
+        _run([sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"], run, {}, lambda: None)
+
+
+def test_a_lost_node_stops_the_run(run: Run) -> None:
+    """However much the process still says."""
+    talks = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
+    begun = time.monotonic()
+
+    def lost() -> str | None:
+        return "Ray lost the node b" if time.monotonic() - begun > 2 else None
+
+    with pytest.raises(VerlFailed, match="was stopped, because Ray lost the node b; what it did"):
+        _run([sys.executable, "-c", talks], run, {}, lambda: None, lost)
+    assert VerlFailed.exit_status == 75
+
+
+def test_nothing_is_left_running_when_following_fails(run: Run) -> None:
+    grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+
+    def follow() -> None:
+        raise VerlFailed("enough")
+
+    with pytest.raises(VerlFailed, match="enough"):
+        _run([sys.executable, "-c", grandchild], run, {"PATH": "/usr/bin:/bin"}, follow)
+    pid = int((run.folder / "logs" / "verl.log").read_text())
+    time.sleep(0.2)
+    stat = Path(f"/proc/{pid}/stat")
+    assert not stat.exists() or stat.read_text().split()[2] == "Z"

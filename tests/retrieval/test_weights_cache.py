@@ -1,0 +1,78 @@
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from retrieval.weights_cache import build_once, cache_dir
+
+
+def test_the_cache_is_where_the_user_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
+    assert cache_dir() == tmp_path
+    monkeypatch.setenv("JUDGE_R1_CACHE", "~/weights")
+    assert cache_dir() == Path.home() / "weights"
+
+
+def test_without_a_word_the_cache_is_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JUDGE_R1_CACHE", "")
+    assert cache_dir() == Path.home() / ".cache" / "judge_r1"
+    monkeypatch.delenv("JUDGE_R1_CACHE")
+    assert cache_dir() == Path.home() / ".cache" / "judge_r1"
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
+
+
+def test_a_folder_is_built_once_and_whole(tmp_path: Path) -> None:
+    target, built = tmp_path / "cache" / "model", []
+
+    def build(folder: Path) -> None:
+        assert not target.exists()
+        built.append(folder)
+        (folder / "weights").write_text("x")
+
+    assert build_once(target, build) == build_once(target, build) == target
+    assert len(built) == 1
+    assert names(target.parent) == ["model"]
+
+
+def test_a_build_that_breaks_leaves_nothing(tmp_path: Path) -> None:
+    def build(folder: Path) -> None:
+        (folder / "half").write_text("x")
+        raise RuntimeError("no memory left")
+
+    with pytest.raises(RuntimeError, match="no memory left"):
+        build_once(tmp_path / "model", build)
+    assert names(tmp_path) == []
+
+
+def test_what_a_killed_build_left_does_not_come_into_the_folder(tmp_path: Path) -> None:
+    left = tmp_path / ".model.partial"
+    left.mkdir()
+    (left / "half").write_text("x")
+    build_once(tmp_path / "model", lambda folder: (folder / "weights").touch())
+    assert names(tmp_path / "model") == ["weights"]
+    assert names(tmp_path) == ["model"]
+
+
+def test_of_two_that_race_one_builds_and_the_other_waits(tmp_path: Path) -> None:
+    target, built, found = tmp_path / "model", [], []
+
+    def build(folder: Path) -> None:
+        built.append(folder)
+        time.sleep(0.3)
+        (folder / "weights").write_text("x")
+
+    def race() -> None:
+        found.append((build_once(target, build) / "weights").read_text())
+
+    threads = [threading.Thread(target=race) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == ["x", "x"]
+    assert len(built) == 1
+    assert names(tmp_path) == ["model"]

@@ -1,0 +1,44 @@
+"""A few pairs of three domains for audits, and choices that annotators make of them."""
+
+from factories import make_case, make_pair
+
+from data_builders.audit.annotation.annotations import Answer, Round
+from data_builders.audit.annotation.assignment import first_side
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import ReasoningPair
+
+DOMAINS = ("academic", "legal", "medical")
+
+
+def toy_set(cases: int = 6) -> PairSet:
+    """Two pairs a case, the domains in turn."""
+    made = [
+        make_case(
+            f"Witness {n} paid {n + 20} crowns in Rome.",
+            reference=f"1. Witness {n} paid {n + 20} crowns, so claim {n} stands.",
+            domain=DOMAINS[n % 3],
+        )
+        for n in range(cases)
+    ]
+    pairs = [
+        make_pair(case, case.reference.replace(" paid ", f" {verb} "), (principle,), seed=1)
+        for case in made
+        for verb, principle in (("owed", 2), ("stole", 4))
+    ]
+    return PairSet.of(made, pairs)
+
+
+def choose(pair: ReasoningPair, right: bool, annotator: str = "Ana", round_: Round = 1) -> Answer:
+    """An answer that agrees with the label, or does not."""
+    other = "B" if pair.preferred == "A" else "A"
+    return Answer.model_validate(
+        {
+            "schema": 1,
+            "annotator": annotator,
+            "round": round_,
+            "pair_id": pair.pair_id,
+            "choice": pair.preferred if right else other,
+            "shown_first": first_side(pair, annotator, round_),
+            "at": "2026-01-01T00:00:00+00:00",
+        }
+    )

@@ -1,0 +1,59 @@
+"""What the tests of benchmarks share: files in the original formats, and rows played without a runner."""
+
+import gzip
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+import pyarrow.parquet
+
+from judge_r1.benchmarks.base import Suite
+from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.core.records import Verdict
+from judge_r1.judges.base import Making, play_all
+from judge_r1.judges.panel import make_row
+
+Rows = Sequence[dict[str, Any]]
+
+
+def write(path: Path, rows: Rows) -> Path:
+    """Rows as a file of the kind that its name says."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    if path.suffix == ".parquet":
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
+    elif path.suffix == ".gz":
+        path.write_bytes(gzip.compress(lines.encode()))
+    else:
+        path.write_text(lines if path.suffix == ".jsonl" else json.dumps(rows))
+    return path
+
+
+def play(text: str, suite: Suite) -> list[ItemOutcome]:
+    """The outcomes of a judge that needs no model."""
+    row = make_row(text, Making("", texts=suite.texts))
+    played = play_all(row.members[0], suite.asks(orders=row.orders, samples=row.samples))
+    return decided(suite, lambda item, order: next(p.verdict for p in played if p.ask.key == (item.item_id, order, 0)))
+
+
+def decided(suite: Suite, verdict: Callable[[Item, tuple[int, ...]], Verdict]) -> list[ItemOutcome]:
+    """The outcomes where each game's verdict is given, in terms of what is shown."""
+    outcomes = []
+    for item in suite.items:
+        games = [
+            Game(order=order, sample=0, member=0, verdict=verdict(item, order), ended="answer", searches=0)
+            for order in suite.orders(item)
+        ]
+        outcomes.append(item_outcome("toy", item, games, suite.settle(item, games)))
+    return outcomes
+
+
+def accuracy(outcomes: Sequence[ItemOutcome], group: str | None = None) -> float:
+    credits = [o.credit for o in outcomes if group in (None, o.group)]
+    return sum(credits) / len(credits)
+
+
+def percent(outcomes: Sequence[ItemOutcome], group: str | None = None) -> float:
+    return round(100 * accuracy(outcomes, group), 2)

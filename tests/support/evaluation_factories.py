@@ -1,0 +1,137 @@
+"""Toy cases, pairs and judges for the tests of this room: small, deterministic, and all by the real records."""
+
+import json
+import time
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import (
+    Case,
+    Evidence,
+    Flaw,
+    Judgment,
+    Origin,
+    ReasoningPair,
+    Span,
+    Trajectory,
+    Turn,
+    content_hash,
+)
+from judge_r1.episode.reward import rewarded
+from judge_r1.judges.base import Played
+from judge_r1.judges.request import Ask
+
+DOMAINS = ("academic", "legal", "medical")
+SETS = ((1,), (2,), (3,), (4,), (5,), (6,), (2, 4), (1, 3, 5))
+
+
+def toy_case(number: int) -> Case:
+    facts = [f"Witness {n} of file {number} paid {20 + n} crowns." for n in range(6)]
+    return Case.of(
+        domain=DOMAINS[number % 3],
+        context=" ".join(facts),
+        decision=f"grant {number}",
+        reference=f"1. Witness 0 paid 20 crowns.\n2. So claim {number} stands.",
+        source="toy",
+        license="CC0-1.0",
+    )
+
+
+def toy_pairs(cases: int = 6, sets: Sequence[tuple[int, ...]] = SETS) -> list[ReasoningPair]:
+    """One pair a case and principle set; P2 and P4 flaws contradict the first fact of the context."""
+    pairs = []
+    for number in range(cases):
+        case = toy_case(number)
+        for variant, violated in enumerate(sets, 1):
+            wrong = f"1. Witness 0 paid {90 + variant} crowns."
+            flaws = tuple(
+                Flaw(
+                    principle=p,
+                    operator=f"toy-{p}",
+                    span=Span(start=3, end=len(wrong)),
+                    context_spans=(Span(start=0, end=20),) if p in (2, 4) else (),
+                )
+                for p in violated
+            )
+            flawed = f"{wrong}\n2. So claim {number} stands."
+            origin = Origin(teacher="toy", seed=0, flaws=flaws)
+            pairs.append(ReasoningPair.of(case, flawed, variant=variant, origin=origin, seed=0))
+    return pairs
+
+
+def passage(pair: ReasoningPair, start: int = 0, end: int = 30, text: str | None = None) -> Evidence:
+    return Evidence(case_id=pair.case_id, start=start, end=end, text=text or "x" * (end - start), score=1.5)
+
+
+def toy_trajectory(
+    pair: ReasoningPair,
+    comparison: str | None,
+    violated: Sequence[int] = (),
+    *,
+    shown: Sequence[Evidence] | None = None,
+    ended: str | None = None,
+    answer: str | None = None,
+) -> Trajectory:
+    """An episode that thinks, searches once if `shown` is given, and answers; `comparison` None is an invalid one."""
+    turns = []
+    if shown is not None:
+        turns.append(Turn(text="<think>check</think><search>paid</search>", query="paid", passages=tuple(shown)))
+    judgment = None
+    if comparison is not None:
+        judgment = Judgment(comparison=comparison, violated_principles=tuple(violated), evidence=tuple(shown or ()))
+        answer = answer or json.dumps({"comparison": comparison, "violated_principles": list(violated)})
+    turns.append(Turn(text=f"<think>so</think><answer>{answer or 'no idea'}</answer>"))
+    return rewarded(
+        Trajectory(
+            prompt_ids=(1, 2),
+            token_ids=(3, 4, 5),
+            loss_mask=(1, 1, 0),
+            logprobs=(-0.1, -1 / 3, 0.0),
+            turns=tuple(turns),
+            judgment=judgment,
+            ended=ended or ("answer" if judgment else "rejected_no_json"),
+        ),
+        pair,
+    )
+
+
+def digit(*parts: Any, sides: int) -> int:
+    return int(content_hash(*parts), 16) % sides
+
+
+class ScriptedJudge:
+    """Right on `skill` tenths of all pairs, invalid on about one in ten of the others, decided by the pair's id."""
+
+    def __init__(self, name: str = "scripted", skill: int = 7, seconds: float = 0.0) -> None:
+        self.name, self.skill, self.seconds = name, skill, seconds
+        self.settings: dict[str, Any] = {"temperature": 0.0, "skill": skill}
+        self.asked: list[str] = []
+
+    def one(self, pair: ReasoningPair) -> Trajectory:
+        shown = [passage(pair)] if digit(pair.pair_id, "search", sides=2) else None
+        if digit(pair.pair_id, self.name, sides=10) < self.skill:
+            return toy_trajectory(pair, pair.gold.comparison, pair.violated, shown=shown)
+        if digit(pair.pair_id, self.name, "invalid", sides=10) == 0:
+            return toy_trajectory(pair, None, shown=shown)
+        return toy_trajectory(pair, "A<B" if pair.preferred == "A" else "A>B", (6,), shown=shown)
+
+    def check(self, asks: Sequence[Ask]) -> None:
+        pass
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        for ask in asks:
+            self.asked.append(ask.item.item_id)
+            time.sleep(self.seconds)
+            trajectory = self.one(PAIRS_BY_ID[ask.item.item_id])
+            yield Played(ask, trajectory, ask.read(trajectory))
+
+
+PAIRS_BY_ID = {pair.pair_id: pair for pair in toy_pairs()}
+
+
+def toy_suite(pairs: Sequence[ReasoningPair]) -> Suite:
+    """The suite of toy pairs, whose cases are all there."""
+    return suite_of(PairSet.of([toy_case(number) for number in range(6)], pairs))

@@ -1,0 +1,121 @@
+"""Small real things that tests of several rooms use: cases, pairs, and a codec whose every token is known."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from random import Random
+
+import data_builders.perturb.rules.mini  # noqa: F401 (registers the operators)
+from data_builders.perturb.rules.operators import OPERATORS, Operator
+from data_builders.perturb.rules.steps import split_steps
+from data_builders.sources.mini import read
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import Case, Evidence, Flaw, Origin, ReasoningPair, Span
+
+
+def make_case(
+    context: str = "ana paid 34. ben left rome.",
+    *,
+    decision: str = "grant",
+    reference: str = "1. ana paid 34, so this counts.",
+    domain: str = "legal",
+) -> Case:
+    return Case.of(
+        domain=domain, context=context, decision=decision, reference=reference, source="toy", license="Apache-2.0"
+    )
+
+
+def make_pair(
+    case: Case, flawed: str = "1. ana paid 35, so this counts.", violated: Sequence[int] = (2,), *, seed: int = 0
+) -> ReasoningPair:
+    """A pair whose flaws all span the whole flawed text; those of P2 contradict the first ten characters."""
+    spans = (Span(start=0, end=min(10, len(case.context))),)
+    flaws = tuple(
+        Flaw(
+            principle=n,
+            operator="toy",
+            span=Span(start=0, end=len(flawed)),
+            context_spans=spans if n == 2 else (),
+        )
+        for n in violated
+    )
+    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="toy", seed=0, flaws=flaws), seed=seed)
+
+
+def mini_cases(count: int, seed: int = 0) -> list[Case]:
+    return list(read(None, count, seed, Counter()))
+
+
+def broken(case: Case, operators: Sequence[Operator], rng: Random, *, seed: int = 0) -> ReasoningPair | None:
+    """The case's reference with one flaw by each operator, each in a step of its own; None where they do not fit."""
+    steps = split_steps(case.reference)
+    edits = []
+    for operator in operators:
+        found = [(step, edit) for step in steps if (edit := operator.apply(case, step, rng))]
+        if not found:
+            return None
+        step, edit = rng.choice(found)
+        steps = [other for other in steps if other is not step]
+        edits.append((operator, edit))
+    text, flaws = case.reference, []
+    for operator, edit in sorted(edits, key=lambda pair: -pair[1].start):
+        text = text[: edit.start] + edit.replacement + text[edit.end :]
+        grown = len(edit.replacement) - (edit.end - edit.start)
+        flaws = [f.model_copy(update={"span": Span(start=f.span.start + grown, end=f.span.end + grown)}) for f in flaws]
+        span = Span(start=edit.start, end=edit.start + len(edit.replacement))
+        flaws.append(
+            Flaw(
+                principle=operator.principle,
+                operator=operator.name,
+                span=span,
+                context_spans=edit.context_spans,
+            )
+        )
+    return ReasoningPair.of(
+        case, text, variant=1, origin=Origin(teacher="rules", seed=0, flaws=tuple(flaws)), seed=seed
+    )
+
+
+def mini_pairs(count: int, seed: int = 0) -> PairSet:
+    """One pair for each of `count` cases, by each operator of `mini` in turn; every seventh pair has two flaws."""
+    cases, pairs = mini_cases(count, seed), []
+    operators = OPERATORS["mini"]
+    for number, case in enumerate(cases):
+        rng = Random(seed * 1_000_003 + number)
+        chosen = [operators[number % len(operators)]]
+        if number % 7 == 6:
+            others = [o for o in operators if o.principle != chosen[0].principle]
+            chosen.append(rng.choice(others))
+        if pair := broken(case, chosen, rng, seed=seed):
+            pairs.append(pair)
+    return PairSet.of(cases, pairs)
+
+
+def evidence(*texts: str, case_id: str = "case") -> list[Evidence]:
+    return [Evidence(case_id=case_id, start=0, end=max(1, len(t)), text=t, score=1.0) for t in texts]
+
+
+class BytesCodec:
+    """Byte-level tokens without a library: ids 0-255 are bytes, further ids are byte strings. Decoding is lossy in the
+    usual way: an incomplete character shows as U+FFFD. Text is encoded by the longest token that fits."""
+
+    def __init__(self, *words: bytes) -> None:
+        self.vocabulary = [bytes([n]) for n in range(256)] + list(words)
+        self._longest_first = sorted(range(len(self.vocabulary)), key=lambda i: -len(self.vocabulary[i]))
+
+    def id_of(self, word: bytes) -> int:
+        return self.vocabulary.index(word)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return b"".join(self.vocabulary[i] for i in ids).decode("utf-8", errors="replace")
+
+    def encode_trusted(self, text: str) -> list[int]:
+        return list(self._encode(text.encode()))
+
+    def encode_inserted(self, text: str) -> list[int]:
+        return list(text.encode())
+
+    def _encode(self, data: bytes) -> Iterator[int]:
+        while data:
+            best = next(i for i in self._longest_first if data.startswith(self.vocabulary[i]))
+            yield best
+            data = data[len(self.vocabulary[best]) :]

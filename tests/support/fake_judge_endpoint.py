@@ -1,0 +1,113 @@
+"""A judge's endpoint for tests: real HTTP on 127.0.0.1 around a function, with faults drawn by a seed.
+
+    with JudgeServer(lambda path, body: (200, {...}), faults=0.3) as server:
+        spec = f"direct@{server.url}#toy"
+
+A fault depends on what is asked and how often it was asked before, never on order; none strikes a question more than
+twice in a row. `asked` counts requests by what was asked, `good` those that were answered whole.
+"""
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from random import Random
+from typing import Any
+
+from judge_r1.core.records import content_hash
+
+Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
+"""(path, body of the request) -> (status, body of the answer)."""
+KINDS = ("busy", "broken", "garbage", "gone")
+
+
+class JudgeServer:
+    def __init__(self, answer: Answer, *, faults: float = 0.0, wait: Callable[[], None] = lambda: None) -> None:
+        self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
+        self.asked: Counter[str] = Counter()
+        self.good: Counter[str] = Counter()
+        self.running = self.peak = 0
+        lock = threading.Lock()
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                key = content_hash(body)
+                with lock:
+                    outer.bodies.append(body)
+                    outer.headers.append({name.lower(): value for name, value in self.headers.items()})
+                    before, outer.asked[key] = outer.asked[key], outer.asked[key] + 1
+                    outer.running += 1
+                    outer.peak = max(outer.peak, outer.running)
+                try:
+                    wait()
+                    self._answer(body, key, before)
+                finally:
+                    with lock:
+                        outer.running -= 1
+
+            def _answer(self, body: dict[str, Any], key: str, before: int) -> None:
+                rng = Random(content_hash("fault", key, before))
+                fault = rng.choice(KINDS) if before < 2 and rng.random() < faults else None
+                if fault == "gone":
+                    self.close_connection = True
+                    self.connection.close()
+                elif fault == "garbage":
+                    self._send(200, b"<html>hiccup</html>")
+                elif fault:
+                    self._send(429 if fault == "busy" else 500, b'{"error": {"message": "later"}}')
+                else:
+                    status, data = answer(self.path, body)
+                    outer.good[key] += 1
+                    self._send(status, json.dumps(data).encode())
+
+            def _send(self, status: int, data: bytes) -> None:
+                self.send_response(status)
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def handle(self) -> None:
+                with suppress(OSError):  # the client is gone, or we closed on it
+                    super().handle()
+
+            def log_message(self, *_: Any) -> None:
+                pass
+
+            def finish(self) -> None:
+                with suppress(OSError, ValueError):
+                    super().finish()
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def __enter__(self) -> "JudgeServer":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(10)
+
+
+def said(text: str | None, *, finish: str = "stop", **more: Any) -> tuple[int, Any]:
+    """A chat answer; `reasoning_content`, `refusal` and so on go into its message, `logprobs` beside it."""
+    logprobs = more.pop("logprobs", None)
+    choice = {"message": {"role": "assistant", "content": text, **more}, "finish_reason": finish, "logprobs": logprobs}
+    return 200, {"model": "toy", "choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
+
+
+def sorry(status: int, message: str, code: str | None = None) -> tuple[int, Any]:
+    return status, {"error": {"message": message, "code": code}}

@@ -1,0 +1,374 @@
+"""A teacher's server for tests: real HTTP on 127.0.0.1 in both vendors' wire formats, with faults drawn by a seed.
+
+    with Loopback(brain, faults=Faults(rate=0.3)) as server:  # brain(system, user, sample) -> text, one at a time
+        spec = server.chat                                    # or server.anthropic; both with server.environment set
+        ...
+        assert server.duplicates == 0                         # no answer was given, and paid for, twice
+
+    python tests/loopback.py MODULE:FUNCTION --port 8765 --faults 0.3    # as a process of its own; see GET /stats
+
+`calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or
+out of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it
+came before, never on the order in which different questions arrive.
+"""
+
+import argparse
+import asyncio
+import importlib
+import json
+import socket
+import struct
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from email.utils import formatdate
+from pathlib import Path
+from random import Random
+from time import time
+from typing import Any
+
+from judge_r1.core.records import content_hash
+
+Brain = Callable[[str, str, int], str]
+"""(system, user, sample) -> the text of the answer; the same text for the same arguments, or tests prove nothing."""
+
+TRANSIENT = ("rate_limit", "rate_limit_date", "server_error", "stall", "truncated", "reset", "garbage", "missing_field")
+"""Faults that a client survives by asking again."""
+
+
+@dataclass(frozen=True)
+class Faults:
+    """`rate` is the share of requests that fail, never more than `in_a_row` times in a row for one question; `cut` the
+    share of questions whose answer always stops half-way for want of tokens; a stall lasts `stall_s` seconds."""
+
+    rate: float = 0.0
+    seed: int = 0
+    kinds: tuple[str, ...] = TRANSIENT
+    in_a_row: int = 3
+    stall_s: float = 30.0
+    retry_after_s: int = 0
+    cut: float = 0.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What both wire formats say alike."""
+
+    wire: str
+    model: str
+    system: str
+    user: str
+    sample: int
+    max_tokens: int
+    temperature: float
+
+    @property
+    def key(self) -> str:
+        return content_hash(self.system, self.user, self.sample, self.max_tokens, self.temperature)
+
+
+class Loopback:
+    """The server, on a thread of its own. `key` is the only API key it takes (any, or none, where it is None);
+    `latency_s` is how long it thinks before each good answer."""
+
+    def __init__(
+        self, brain: Brain, *, faults: Faults = Faults(), key: str | None = None, latency_s: float = 0.0, port: int = 0
+    ) -> None:
+        self.faults, self.latency_s = faults, latency_s
+        self.calls: Counter[str] = Counter()
+        self.served: Counter[str] = Counter()
+        self.abandoned: Counter[str] = Counter()
+        self.injected: Counter[str] = Counter()
+        self.refused: Counter[int] = Counter()
+        self.errors: list[str] = []
+        self.in_flight = self.peak = 0
+        self._brain, self._key, self._port = brain, key, port
+        self._failures: Counter[str] = Counter()
+        self._pool = ThreadPoolExecutor(1)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def chat(self) -> str:
+        """The teacher SPEC of the OpenAI-compatible half."""
+        return f"chat:{self.url}/v1#toy"
+
+    anthropic = "anthropic:toy"
+    """The teacher SPEC of the other half; it needs `environment`."""
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What leads both kinds of teacher here, with the right key."""
+        key = self._key or "loopback"
+        return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": key, "JUDGE_R1_TEACHER_KEY": key}
+
+    @property
+    def duplicates(self) -> int:
+        """Good answers beyond the first to the same question."""
+        return sum(count - 1 for count in self.served.values())
+
+    @property
+    def made(self) -> Counter[str]:
+        """Good answers by question, with those that nobody was there to take: a vendor would bill both."""
+        return self.served + self.abandoned
+
+    @property
+    def repeated(self) -> int:
+        """Good answers beyond the first to the same question, taken or not."""
+        return sum(count - 1 for count in self.made.values())
+
+    def stats(self) -> dict[str, Any]:
+        return {
+            "calls": self.calls.total(),
+            "served": self.served.total(),
+            "abandoned": self.abandoned.total(),
+            "questions": len(self.calls),
+            "duplicates": self.duplicates,
+            "repeated": self.repeated,
+            "injected": dict(sorted(self.injected.items())),
+            "refused": {str(status): count for status, count in sorted(self.refused.items())},
+            "peak": self.peak,
+            "errors": self.errors,
+        }
+
+    def __enter__(self) -> "Loopback":
+        self._thread.start()
+        start = asyncio.start_server(self._connection, "127.0.0.1", self._port, limit=2**26, backlog=1024)
+        self._server = asyncio.run_coroutine_threadsafe(start, self._loop).result(10)
+        self._port = self._server.sockets[0].getsockname()[1]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+        self._pool.shutdown()
+
+    async def _stop(self) -> None:
+        self._server.close()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # ---- HTTP ----
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):  # cancelled at the end
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                method, path, _ = head[0].split(" ")
+                headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
+                body = await reader.readexactly(int(headers.get("content-length", 0)))
+                self.in_flight += 1
+                self.peak = max(self.peak, self.in_flight)
+                try:
+                    go_on = await self._respond(reader, writer, method, path, headers, body)
+                finally:
+                    self.in_flight -= 1
+                if not go_on:
+                    break
+        with suppress(ConnectionError):
+            writer.close()
+
+    async def _respond(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        method: str,
+        path: str,
+        headers: Mapping[str, str],
+        body: bytes,
+    ) -> bool:
+        if (method, path) == ("GET", "/stats"):
+            return await _send(writer, 200, self.stats())
+        wire = {"/v1/chat/completions": "chat", "/v1/messages": "anthropic"}.get(path)
+        if method != "POST" or wire is None:
+            return await self._refuse(writer, 404, f"no such address: {method} {path}")
+        sent = headers.get("x-api-key") if wire == "anthropic" else headers.get("authorization", "")[len("Bearer ") :]
+        if self._key is not None and sent != self._key:
+            return await self._refuse(writer, 401, f"this is not a key: {sent}")
+        if wire == "anthropic" and "anthropic-version" not in headers:
+            return await self._refuse(writer, 400, "anthropic-version: header is required")
+        try:
+            request = read_request(wire, json.loads(body))
+        except (ValueError, KeyError, TypeError) as error:
+            return await self._refuse(writer, 400, f"bad request: {error!r}")
+        before = self.calls[request.key]
+        self.calls[request.key] += 1
+        fault = self._fault(request.key, before)
+        if fault is not None:
+            self._failures[request.key] += 1
+            self.injected[fault] += 1
+        else:
+            self._failures[request.key] = 0
+        return await self._answer(reader, writer, request, fault)
+
+    async def _refuse(self, writer: asyncio.StreamWriter, status: int, message: str) -> bool:
+        self.refused[status] += 1
+        return await _send(writer, status, {"error": {"message": message}})
+
+    def _fault(self, key: str, before: int) -> str | None:
+        rng = Random(content_hash("fault", self.faults.seed, key, before))
+        if rng.random() >= self.faults.rate or self._failures[key] >= self.faults.in_a_row:
+            return None
+        return rng.choice(self.faults.kinds)
+
+    async def _answer(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, request: Request, fault: str | None
+    ) -> bool:
+        wait = self.faults.retry_after_s
+        if fault == "rate_limit":
+            return await _send(writer, 429, {"error": {"message": "slow down"}}, f"Retry-After: {wait}\r\n")
+        if fault == "rate_limit_date":
+            until = formatdate(time() + wait, usegmt=True)
+            return await _send(writer, 429, {"error": {"message": "slow down"}}, f"Retry-After: {until}\r\n")
+        if fault == "server_error":
+            return await _send(writer, 500, {"error": {"message": "something broke"}})
+        if fault == "stall":
+            await asyncio.sleep(self.faults.stall_s)
+            return False
+        if fault == "reset":
+            _reset(writer)
+            return False
+        if fault == "garbage":
+            return await _send(writer, 200, b"<html>upstream hiccup</html>")
+        try:
+            text = await self._loop.run_in_executor(
+                self._pool, self._brain, request.system, request.user, request.sample
+            )
+        except Exception as error:
+            self.errors.append(repr(error))
+            return await _send(writer, 500, {"error": {"message": f"the brain failed: {error!r}"}})
+        if self.latency_s:
+            await asyncio.sleep(self.latency_s)
+        reply = self._reply(request, text)
+        if fault == "missing_field":
+            return await _send(writer, 200, {name: value for name, value in reply.items() if name != "usage"})
+        if fault == "truncated":
+            whole = json.dumps(reply).encode()
+            writer.write(_head(200, len(whole)) + whole[: len(whole) // 2])
+            await writer.drain()
+            return False
+        await asyncio.sleep(0)  # let the end of a connection be heard
+        if reader.at_eof():
+            self.abandoned[request.key] += 1
+            return False
+        self.served[request.key] += 1
+        await _send(writer, 200, reply)
+        return True
+
+    def _reply(self, request: Request, text: str) -> dict[str, Any]:
+        cut = Random(content_hash("cut", self.faults.seed, request.key)).random() < self.faults.cut
+        return reply(request, text[: len(text) // 2] if cut else text, cut=cut)
+
+
+def read_request(wire: str, body: Any) -> Request:
+    """Errors: ValueError, KeyError or TypeError for what neither vendor would take."""
+    messages, system = list(body["messages"]), body.get("system", "")
+    if wire == "chat":
+        system = messages.pop(0)["content"] if messages[0]["role"] == "system" else ""
+        sample = int(body.get("seed", 0))
+    else:
+        sample = int(body.get("metadata", {}).get("user_id", "sample-0").removeprefix("sample-"))
+    if [message["role"] for message in messages] != ["user"]:
+        raise ValueError("one user message is what this server understands")
+    limit = body["max_completion_tokens"] if "max_completion_tokens" in body else body["max_tokens"]
+    user, temperature = messages[0]["content"], float(body.get("temperature", 1.0))
+    return Request(wire, body["model"], system, user, sample, int(limit), temperature)
+
+
+def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
+    """The body of a good answer; a token is a word here."""
+    spent = {"in": len((request.system + " " + request.user).split()), "out": len(text.split())}
+    if request.wire == "chat":
+        choice = {"index": 0, "message": {"role": "assistant", "content": text}}
+        return {
+            "id": "chatcmpl-1",
+            "object": "chat.completion",
+            "model": f"{request.model}-2026",
+            "choices": [{**choice, "finish_reason": "length" if cut else "stop"}],
+            "usage": {"prompt_tokens": spent["in"], "completion_tokens": spent["out"]},
+        }
+    return {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": f"{request.model}-2026",
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "max_tokens" if cut else "end_turn",
+        "usage": {"input_tokens": spent["in"], "output_tokens": spent["out"]},
+    }
+
+
+def answer_batch(brain: Brain, requests: Path, results: Path, *, seed: int = 0, failed: float = 0.0) -> None:
+    """What a vendor's batch service makes of an exported file: results in another order, a share of them `failed`."""
+    rows, rng = [], Random(seed)
+    for line in requests.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        wire = "chat" if "body" in row else "anthropic"
+        request = read_request(wire, row["body"] if wire == "chat" else row["params"])
+        body = reply(request, brain(request.system, request.user, request.sample))
+        good = rng.random() >= failed
+        if wire == "chat":
+            answer = {"status_code": 200, "request_id": "r", "body": body}
+            error = {"code": "server_error", "message": "it broke"}
+            row = {"id": "b", "response": answer if good else None, "error": None if good else error}
+        else:
+            error = {"type": "error", "error": {"type": "api_error", "message": "it broke"}}
+            good_or_not = {"type": "succeeded", "message": body} if good else {"type": "errored", "error": error}
+            row = {"result": good_or_not}
+        rows.append({"custom_id": json.loads(line)["custom_id"], **row})
+    rng.shuffle(rows)
+    results.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def _head(status: int, length: int, extra: str = "") -> bytes:
+    head = f"HTTP/1.1 {status} x\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{extra}\r\n"
+    return head.encode("latin-1")
+
+
+async def _send(writer: asyncio.StreamWriter, status: int, body: Mapping[str, Any] | bytes, extra: str = "") -> bool:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    writer.write(_head(status, len(data), extra) + data)
+    await writer.drain()
+    return True
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close with RST, as a machine does that is gone."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="A loopback teacher; prints its URL, serves until it is killed.")
+    parser.add_argument("brain", help="MODULE:FUNCTION of (system, user, sample)")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--faults", type=float, default=0.0, help="share of the requests that fail")
+    parser.add_argument("--stall", type=float, default=30.0, help="seconds that a stall lasts")
+    parser.add_argument("--cut", type=float, default=0.0, help="share of the questions whose answer is cut")
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before each good answer")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    module, _, function = options.brain.partition(":")
+    sys.path.insert(0, str(Path.cwd()))
+    brain = getattr(importlib.import_module(module), function)
+    faults = Faults(rate=options.faults, seed=options.seed, stall_s=options.stall, cut=options.cut)
+    with Loopback(brain, faults=faults, latency_s=options.latency, port=options.port) as server:
+        print(server.url, flush=True)
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()

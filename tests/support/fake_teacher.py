@@ -1,0 +1,156 @@
+"""A teacher for tests: the rules' engine behind a prompt. It reads the case out of the prompt, as a model would.
+
+    honest(system, user, sample)    the variants that the rules make of the case, in the form that the prompt asks for
+    liar(system, user, sample)      the same, but about a third of the variants is spoiled, in one of the ways of LIES
+
+Both are functions of their arguments alone and also answer the verifier's question. Where rules find no variant, it is
+missing from the answer.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from functools import lru_cache
+from random import Random
+
+from data_builders.domain_wording import DOMAINS
+from data_builders.perturb.rules.engine import perturb
+from data_builders.sources.mini import FACT
+from judge_r1.core.records import Case, ReasoningPair, content_hash
+
+SHARE = 0.35
+WRITES = "repeat what you are told"
+"""A system prompt that makes it say what the user said."""
+_ASKED: set[str] = set()
+_MATERIAL = re.compile(r"<case>\n(.*)\n</case>\n\n<decision>\n(.*)\n</decision>\n\n(.*)", re.DOTALL)
+_REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
+_PAIR = re.compile(r"<reasoning_a>\n(.*)\n</reasoning_a>\n\n<reasoning_b>\n(.*)\n</reasoning_b>", re.DOTALL)
+_TARGET = re.compile(r"^Target principle: (\d)\.", re.MULTILINE)
+_WANTED = re.compile(r"^Flawed Variant (\d+):$", re.MULTILINE)
+
+
+def honest(system: str, user: str, sample: int) -> str:
+    return _answer(system, user, sample, share=0.0)
+
+
+def liar(system: str, user: str, sample: int) -> str:
+    return _answer(system, user, sample, share=SHARE)
+
+
+def _answer(system: str, user: str, sample: int, share: float) -> str:
+    if system == WRITES:
+        return user
+    material = _MATERIAL.search(user)
+    assert material, "the prompt holds no case"
+    context, decision, rest = material.groups()
+    domain = next((name for name, text in DOMAINS.items() if f"You are {text.role}." in system), "other")
+    rng = Random(content_hash("liar", system, user, sample))
+    if shown := _PAIR.search(rest):
+        return _opinion(domain, context, decision, shown[1], shown[2], rng, share)
+    reasoning = _REASONING.search(rest)
+    assert reasoning, "the prompt holds no reasoning"
+    target = _TARGET.search(rest)
+    _ASKED.add(reasoning[1])
+    wanted = [int(number) for number in _WANTED.findall(rest[reasoning.end() :])]
+    made = [
+        pair
+        for pair in variants_of(domain, context, decision, reasoning[1])
+        if (pair.kind == "single" and pair.violated == (int(target[1]),) if target else pair.kind == "multi")
+    ]
+    there = {k: made[k - 1] for k in wanted if k <= len(made)}
+    parts = [_part(k, pair, [p.flawed for p in made], rng, share) for k, pair in there.items()]
+    if parts and rng.random() < share / 2:
+        parts.insert(0, "Let me think about the case first. Each variant needs a step of its own.")
+    return "\n\n".join(part for part in parts if part) or "I cannot find a suitable step in this reasoning."
+
+
+@lru_cache(maxsize=512)
+def variants_of(domain: str, context: str, decision: str, reference: str) -> tuple[ReasoningPair, ...]:
+    """All pairs that the rules make of a case."""
+    case = Case.of(
+        domain=domain, context=context, decision=decision, reference=reference, source="prompt", license="none"
+    )
+    return tuple(perturb(case, rule_set="mini" if FACT.match(context) else "text", abstained=Counter()))
+
+
+def _part(number: int, pair: ReasoningPair, texts: list[str], rng: Random, share: float) -> str:
+    listed = [flaw.principle for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start)]
+    text, header = pair.flawed, f"Flawed Variant {number}:"
+    lie = rng.choice(sorted(LIES)) if rng.random() < share else None
+    if lie == "missing":
+        return ""
+    if lie == "bad list" and pair.kind == "multi":
+        listed = [*listed, 9]
+    elif lie == "bold header":
+        header = f"**{header}**"
+    elif lie == "twice":
+        return f"{header}\n{text}\n\n{header}\n{text}"
+    elif lie == "another's text" and pair.kind == "single":  # under another list it would be no lie that shows
+        text = rng.choice(texts)
+    elif lie:
+        text = LIES[lie](pair, text, rng)
+    if pair.kind == "multi":
+        header += f"\nViolated Principles: {listed}"
+    return f"{header}\n{text}"
+
+
+def _annotated(pair: ReasoningPair, text: str, rng: Random) -> str:
+    note = rng.choice([" [flaw]", " (incorrect)", " (this violates Groundedness)", " **(changed)**"])
+    end = pair.origin.flaws[0].span.end
+    return text[:end] + note + text[end:]
+
+
+def _second_flaw(pair: ReasoningPair, text: str, rng: Random) -> str:
+    """One more change, as far from the flaw as the text allows."""
+    words = list(re.finditer(r"[^\W\d_]{3,}", text))
+    start = pair.origin.flaws[0].span.start
+    word = max(words, key=lambda match: abs(match.start() - start))
+    return text[: word.start()] + "perhaps " + text[word.start() :]
+
+
+def _wrong_numbering(pair: ReasoningPair, text: str, rng: Random) -> str:
+    return re.sub(r"^(\s*)(?:\d+[.)]|[-*•])", r"\g<1>7.", text, count=1, flags=re.MULTILINE)
+
+
+def _retyped(pair: ReasoningPair, text: str, rng: Random) -> str:
+    """What careless copying does and checks forgive: other quotation marks, spaces at the ends of lines."""
+    return text.replace("’", "'").replace("“", '"').replace("”", '"').replace("\n", "  \n")
+
+
+def _longer(pair: ReasoningPair, text: str, rng: Random) -> str:
+    end = pair.origin.flaws[0].span.end
+    return text[:end] + " and so on" * (len(text) // 20) + text[end:]
+
+
+LIES: dict[str, Callable[[ReasoningPair, str, Random], str]] = {
+    "annotated": _annotated,
+    "second flaw": _second_flaw,
+    "wrong numbering": _wrong_numbering,
+    "retyped": _retyped,
+    "longer": _longer,
+    "lines joined": lambda pair, text, rng: text.replace("\n", " ", 1),
+    "unchanged": lambda pair, text, rng: pair.reference,
+    "comment below": lambda pair, text, rng: f"{text}\n\nI hope these variants are of use.",
+    "missing": lambda pair, text, rng: "",
+    "bad list": lambda pair, text, rng: text,
+    "bold header": lambda pair, text, rng: text,
+    "twice": lambda pair, text, rng: text,
+    "another's text": lambda pair, text, rng: text,
+}
+"""How a variant is spoiled; the last five are not a matter of its text."""
+
+
+def _opinion(domain: str, context: str, decision: str, a: str, b: str, rng: Random, share: float) -> str:
+    """Which reasoning is worse: the one that the rules make of the other. Those asked about before are tried first."""
+    for worse, flawed, reference in sorted((("A", a, b), ("B", b, a)), key=lambda option: option[2] not in _ASKED):
+        try:
+            found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
+        except ValueError:  # no reference of the generated kind: it is the flawed one
+            continue
+        if found:
+            if rng.random() < share / 2:
+                return "Both have their merits."
+            if rng.random() < share / 2:
+                worse = "B" if worse == "A" else "A"
+            return f"Worse: {worse}\nViolated Principles: {list(found[0].violated)}\nWhy: the case says otherwise."
+    return "Worse: A\nViolated Principles: [1]\nWhy: it reads worse."

@@ -1,0 +1,177 @@
+"""verl's side of the promise, in a process of its own: `python parity_verl.py FOLDER`.
+
+Plays the tapes of FOLDER/step_N.json under verl's agent loop worker, computes log-probabilities and advantages and
+updates the actor with verl's own worker (one rank, FSDP2, our CPU platform), step by step. Leaves FOLDER/verl.json
+(trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N, and
+the clipped gradients that led there).
+"""
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+os.environ |= {
+    "VERL_PLATFORM": "cpu",
+    "VERL_USE_EXTERNAL_MODULES": "judge_r1.training.verl.cpu",
+    "RANK": "0",
+    "WORLD_SIZE": "1",
+    "LOCAL_RANK": "0",
+    "MASTER_ADDR": "127.0.0.1",
+    "MASTER_PORT": "29500",  # asked for and not used: the group is there already, over a file
+    "WG_BACKEND": "ray",
+}
+sys.path[:0] = [str(Path(__file__).parents[2])]
+
+
+def main(folder: Path) -> None:
+    import numpy as np
+    import torch
+    import torch.distributed as dist
+    import yaml
+    from omegaconf import open_dict
+    from recorded_tokens import Tapes, TapeServer, prompts_of, read_tapes
+    from safetensors.torch import save_file
+    from verl import DataProto
+    from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
+    from verl.trainer.ppo.ray_trainer import compute_advantage
+    from verl.trainer.ppo.reward import load_reward_manager
+    from verl.utils import tensordict_utils as tu
+    from verl.workers.engine_workers import ActorRolloutRefWorker
+    from verl.workers.utils.padding import left_right_2_no_padding, no_padding_2_padding
+    from verl_factories import compose, keys_of
+
+    from judge_r1.core.pair_set import load_pairs
+    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.models.hub import eos_ids, load_tokenizer
+    from judge_r1.training.recipe import load_recipe
+    from judge_r1.training.verl.rollout_log import RolloutLog
+
+    dist.init_process_group("gloo", init_method=f"file://{folder / 'gloo'}", rank=0, world_size=1)
+    torch.set_num_threads(1)
+    recipe = load_recipe(folder / "recipe.yaml")
+    loop = {
+        "name": "judge_r1",
+        "_target_": "judge_r1.training.verl.agent_loop.JudgeAgentLoop",
+        "recipe": str(folder / "recipe.yaml"),
+        "data": str(recipe.data.train),
+        "rollouts": str(folder / "rollouts"),
+    }
+    (folder / "agent_loops.yaml").write_text(yaml.safe_dump([loop]))
+    config = compose(keys_of(recipe, folder=folder))
+    with open_dict(config):
+        config.actor_rollout_ref.actor.optim.total_training_steps = recipe.grpo.steps
+    data, tokenizer = load_pairs(recipe.data.train), load_tokenizer(recipe.model)
+    codec, eos = Codec(tokenizer), eos_ids(recipe.model, tokenizer)
+    prompts = prompts_of(data, recipe.episode, codec)
+    played: list[dict[str, Any]] = []
+    write = RolloutLog.write
+
+    def recorded(self: RolloutLog, step: int, session: int, pair: Any, trajectory: Any, **rest: Any) -> None:
+        played.append({"pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        write(self, step, session, pair, trajectory, **rest)
+
+    RolloutLog.write = recorded  # type: ignore[method-assign]
+
+    def play(step: int) -> DataProto:
+        tapes = read_tapes(folder / f"step_{step}.json")
+        server = TapeServer(Tapes(tapes, prompts), codec, eos)
+        rows = [
+            {
+                "raw_prompt": [],
+                "agent_name": "judge_r1",
+                "extra_info": {"index": index, "pair_id": tape.pair_id},
+                "data_source": "judge_r1/parity",
+                "reward_model": {"style": "rule", "ground_truth": ""},
+                "uid": tape.pair_id,
+                "global_steps": step,
+            }
+            for index, tape in enumerate(tapes)
+        ]
+        columns = {name: np.fromiter((row[name] for row in rows), dtype=object, count=len(rows)) for name in rows[0]}
+
+        async def go() -> DataProto:
+            manager = load_reward_manager(config, tokenizer)
+            rewards = SimpleNamespace(compute_score=SimpleNamespace(remote=manager.run_single))
+            worker = AgentLoopWorker(config, server, reward_loop_worker_handles=[rewards])
+            batch = DataProto.from_dict(tensors={"dummy": torch.zeros(len(rows), 1)}, non_tensors=columns)
+            out: DataProto = await worker.generate_sequences(batch)
+            out.non_tensor_batch["uid"] = columns["uid"]
+            return out
+
+        return asyncio.run(go())
+
+    def whole(tensor: Any) -> torch.Tensor:
+        """A tensor that FSDP2 has sharded, or any other, as a copy."""
+        full: torch.Tensor = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
+        return full.detach().float().clone()
+
+    gradients: dict[str, torch.Tensor] = {}
+    report: dict[str, Any] = {"steps": []}
+    worker = None
+    for step in range(1, recipe.grpo.steps + 1):
+        played.clear()
+        out = play(step)
+        entry: dict[str, Any] = {"played": list(played), "uid": list(out.non_tensor_batch["uid"])}
+        entry["scores"] = out.batch["rm_scores"].sum(-1).tolist()
+        entry["masks"] = [
+            row[: int(keep.sum())].tolist()
+            for row, keep in zip(
+                out.batch["response_mask"],
+                out.batch["attention_mask"][:, -out.batch["responses"].shape[1] :],
+                strict=True,
+            )
+        ]
+        report["steps"].append(entry)
+        if "--play" in sys.argv:
+            continue
+        if worker is None:
+            worker = ActorRolloutRefWorker(config=config.actor_rollout_ref, role="actor_rollout_ref")
+            worker.init_model()
+            named = dict(worker.actor.engine.module.named_parameters())
+            worker.actor.engine.optimizer.register_step_pre_hook(
+                lambda *_, named=named: gradients.update({f"gradient.{n}": whole(p.grad) for n, p in named.items()})
+            )
+        temperature = recipe.grpo.temperature
+
+        def log_probs(ask: Any, out: DataProto, temperature: float = temperature) -> torch.Tensor:
+            batch = left_right_2_no_padding(out.to_tensordict())
+            tu.assign_non_tensor(batch, calculate_entropy=False, compute_loss=False, temperature=temperature)
+            return no_padding_2_padding(tu.get(ask(batch), "log_probs"), batch).float()
+
+        out.batch["old_log_probs"] = log_probs(worker.compute_log_prob, out)
+        out.batch["ref_log_prob"] = log_probs(worker.compute_ref_log_prob, out)
+        out.batch["token_level_rewards"] = out.batch["rm_scores"]
+        out = compute_advantage(
+            out,
+            adv_estimator=config.algorithm.adv_estimator,
+            norm_adv_by_std_in_grpo=config.algorithm.norm_adv_by_std_in_grpo,
+            config=config.algorithm,
+        )
+        per_token = [
+            row[mask.bool()] for row, mask in zip(out.batch["advantages"], out.batch["response_mask"], strict=True)
+        ]
+        entry["advantages"] = [float(row[0]) if len(row) else 0.0 for row in per_token]
+        batch = left_right_2_no_padding(out.to_tensordict())
+        size = config.actor_rollout_ref.actor.ppo_mini_batch_size * config.actor_rollout_ref.rollout.n
+        tu.assign_non_tensor(
+            batch,
+            calculate_entropy=False,
+            global_batch_size=size,
+            mini_batch_size=size,
+            epochs=1,
+            seed=0,
+            dataloader_kwargs={"shuffle": False},
+            temperature=temperature,
+        )
+        entry["metrics"] = {k: v for k, v in tu.get(worker.update_actor(batch), "metrics").items() if "norm" in k}
+        weights = {name: whole(tensor) for name, tensor in worker.actor.engine.module.state_dict().items()}
+        save_file(weights | gradients, folder / f"verl_{step}.safetensors")
+    (folder / "verl.json").write_text(json.dumps(report, default=float))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,74 @@
+"""Three short cases in our own words, one a domain, on which each text operator fits somewhere."""
+
+from data_builders.perturb.rules.engine import operators
+from data_builders.perturb.rules.operators import Operator, Step
+from data_builders.perturb.rules.steps import split_steps
+from judge_r1.core.records import Case
+
+
+def case_of(domain: str, context: str, reference: str) -> Case:
+    return Case.of(
+        domain=domain, context=context, decision="as written", reference=reference, source="toy", license="Apache-2.0"
+    )
+
+
+MEDICAL = case_of(
+    "medical",
+    "A 47-year-old woman came in with fever, cough and left flank pain. Blood pressure was 132 mmHg. CT showed a "
+    "cystic "
+    "mass of 36 mm in the left kidney and a normal liver. Laboratory tests showed anemia and elevated creatinine. An "
+    "infectious disease was ruled out by cultures. Desmin was negative. She was given ceftriaxone. The course was "
+    "acute. "
+    "Biopsy was done in March 2019.",
+    "1. **Presentation:** The patient has fever, cough and flank pain, which may point to an infectious disease.\n"
+    "2. **Imaging:** CT showed a mass of 36 mm in the left kidney, so a renal origin is likely.\n"
+    "3. **Laboratory:** Anemia and creatinine were abnormal due to the chronic loss of blood through the kidney.\n"
+    "4. **Exclusion:** Infection was excluded because cultures were negative, therefore ceftriaxone should be stopped "
+    "after the second dose and the kidney function should be checked.\n"
+    "5. **Histology:** Biopsy in March 2019 was needed to confirm the diagnosis, although the risk was high.\n"
+    "6. **Plan:** Remove the mass to prevent bleeding and to preserve the other kidney (e.g., partial nephrectomy).",
+)
+LEGAL = case_of(
+    "legal",
+    "On 14 May 2003 the Warsaw District Court granted the applicant's request. Mr Nowak, a neighbour, gave a "
+    "statement. "
+    "Mr Kowal wrote a letter on 2 June 2004. The hospital issued a report. The applicant was detained for 45 days. "
+    "In 1999 "
+    "the search of the flat took place. The Polish authorities opened criminal proceedings. The applicant is a farmer. "
+    "Mr Zielinski met nobody.",
+    "1. The Court notes that on 14 May 2003 the District Court granted the applicant's request.\n"
+    "2. It further observes that Mr Nowak, as a neighbour, gave a statement, and that it was therefore reasonable to "
+    "hear him.\n"
+    "3. In these circumstances, the applicant was detained for 45 days, which was not justified because the hospital "
+    "had "
+    "issued a report.\n"
+    "4. The Court considers that the search of the flat in 1999 may have been necessary, but that the authorities "
+    "should "
+    "have informed the owner in time.\n"
+    "5. The Polish authorities opened criminal proceedings in order to establish the truth about the events.\n"
+    "6. The request of the applicant had been granted before the hospital issued its report.\n"
+    "7. There has accordingly been a violation of Article 8 of the Convention.",
+)
+ACADEMIC = case_of(
+    "academic",
+    "We enrolled 58 patients in a retrospective study. Figure 2 shows the mean survival. Statistical analysis was "
+    "done in "
+    "Python. Figure 1 shows the left artery. We used PubMed for the literature. The disease is rare in Brazil. A low "
+    "dose "
+    "was given to patients and nurses.",
+    "1. The authors report a retrospective study of 58 patients from Brazil, and it is clearly written.\n"
+    "2. Figure 2 shows the mean survival, which suggests that the low dose is effective.\n"
+    "3. Statistical analysis was done in Python, so the results are reproducible for most readers.\n"
+    "4. The authors should explain why PubMed alone was searched, because sources such as trial registers matter.\n"
+    "5. However, the discussion is balanced, although some of the claims are strong.\n"
+    "6. Please add a list to describe the patients in more detail before the next version.",
+)
+CASES = (MEDICAL, LEGAL, ACADEMIC)
+
+
+def rule(name: str) -> Operator:
+    return next(o for rules in operators("text").values() for o in rules if o.name == name)
+
+
+def step_with(case: Case, words: str) -> Step:
+    return next(step for step in split_steps(case.reference) if words in step.text)

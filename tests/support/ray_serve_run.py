@@ -1,0 +1,57 @@
+"""Two replicas on a Ray of this process alone; prints its port when they are ready, and stops with its stdin."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from paths import REPO, SUPPORT
+
+GAME_S = 0.4
+
+
+def slow() -> Any:
+    """Its judge is named by the process, and says `longer` after a while."""
+    from serving_fixture import service
+
+    from judge_r1.judges.base import Making, Played
+    from judge_r1.judges.panel import make_judge
+    from judge_r1.judges.request import Ask
+
+    class Slow:
+        name, settings = f"slow-{os.getpid()}", {}
+
+        def check(self, asks: Sequence[Ask]) -> None: ...
+
+        async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+            await asyncio.sleep(GAME_S)
+            async for played in make_judge("longer", Making("")).play(asks):
+                yield played
+
+    return service(Slow(), running=8, waiting=64)
+
+
+def main(port: int, folder: Path) -> None:
+    import ray
+    import ray_serve_run  # by its name the replicas find it, too
+    from ray import serve
+
+    from judge_r1.serving.ray_serve import deploy
+
+    paths = os.pathsep.join(str(path) for path in (SUPPORT, REPO))
+    ray.init(
+        address="local", num_cpus=4, include_dashboard=False, _temp_dir=str(folder), object_store_memory=10**8,
+        log_to_driver=False, logging_level="ERROR", runtime_env={"env_vars": {"PYTHONPATH": paths}},
+    )  # fmt: skip
+    serve.start(http_options={"host": "127.0.0.1", "port": port})
+    serve.run(deploy(ray_serve_run.slow, 72, replicas=2), name="judge", route_prefix="/")
+    print("ready", flush=True)
+    sys.stdin.read()
+    serve.shutdown()
+    ray.shutdown()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), Path(sys.argv[2]))

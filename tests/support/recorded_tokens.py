@@ -1,0 +1,154 @@
+"""Fixed ids for episodes to sample, and what plays them in each driver: a token backend, and a server for verl."""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.machine import Episode, Sample, Search
+from judge_r1.episode.rollout import new_episode
+from judge_r1.episode.tokenizer import Codec
+from judge_r1.models.base import SearchFunction
+
+LOST = "generation_error"
+"""How an episode ends whose tape runs out: nobody samples on."""
+
+
+@dataclass(frozen=True)
+class Tape:
+    pair_id: str
+    ids: tuple[int, ...]
+
+
+def write_tapes(path: Path, tapes: Sequence[Tape]) -> None:
+    path.write_text(json.dumps([[tape.pair_id, tape.ids] for tape in tapes]))
+
+
+def read_tapes(path: Path) -> list[Tape]:
+    return [Tape(pair_id, tuple(ids)) for pair_id, ids in json.loads(path.read_text())]
+
+
+class Tapes:
+    """Hands the tapes of a pair out in order; an episode shows which pair it is by its prompt."""
+
+    def __init__(self, tapes: Sequence[Tape], prompts: dict[tuple[int, ...], str]) -> None:
+        self.prompts = prompts
+        self._left: dict[str, list[list[int]]] = {}
+        for tape in tapes:
+            self._left.setdefault(tape.pair_id, []).append(list(tape.ids))
+
+    def next(self, prompt_ids: Sequence[int]) -> list[int]:
+        return self._left[self.prompts[tuple(prompt_ids)]].pop(0)
+
+
+class TapeBackend:
+    """A token backend that samples one id after the other, as the local one does."""
+
+    def __init__(self, tapes: Tapes) -> None:
+        self.tapes = tapes
+
+    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+        for index, episode in enumerate(episodes):
+            ids = self.tapes.next(episode.prompt_ids)
+            while isinstance(episode.state, Sample | Search):
+                if isinstance(episode.state, Search):
+                    episode.observe(search([(index, episode.state.query)])[0])
+                elif ids:
+                    episode.feed([ids.pop(0)], [-0.5])
+                else:
+                    episode.fail(LOST)
+
+
+class TapeEngine:
+    """A batching engine that goes on to a stop string, an end id or the limit; a tape is one turn."""
+
+    def __init__(self, tapes: Tapes, decode: Callable[[Sequence[int]], str], eos: Collection[int]) -> None:
+        from judge_r1.models.continuous.request import Stopping
+
+        self.tapes, self.stopping = tapes, Stopping(decode, frozenset(eos))
+
+    async def generate(self, request: Any) -> Any:
+        return self.drawn(request, self.tapes.next(request.prompt))
+
+    def drawn(self, request: Any, ids: list[int]) -> Any:
+        while ids and not (request.ids and self.stopping.done(request)):
+            request.ids.append(ids.pop(0))
+        request.logprobs = [-0.5] * len(request.ids)
+        return request
+
+
+class TapeServer:
+    """verl's rollout server, as far as the agent loop sees it: goes on to a stop string, an end id or the limit."""
+
+    def __init__(self, tapes: Tapes, codec: Codec, eos: Collection[int]) -> None:
+        self.tapes, self.engine = tapes, TapeEngine(tapes, codec.decode, eos)
+        self._under_way: dict[str, list[int]] = {}
+
+    async def generate(self, request_id: str, prompt_ids: Sequence[int], sampling_params: dict[str, Any]) -> Any:
+        from verl.workers.rollout.replica import TokenOutput
+
+        from judge_r1.models.continuous.request import Request
+
+        if request_id not in self._under_way:
+            self._under_way[request_id] = self.tapes.next(prompt_ids)
+        request = self.engine.drawn(Request.of(prompt_ids, sampling_params), self._under_way[request_id])
+        if not request.ids:
+            raise ConnectionError("the tape is at its end")
+        return TokenOutput(token_ids=request.ids, log_probs=request.logprobs, extra_fields={"global_steps": 0})
+
+
+def prompts_of(data: PairSet, config: Any, codec: Codec) -> dict[tuple[int, ...], str]:
+    return {new_episode(pair, data, config, codec, ()).prompt_ids: pair.pair_id for pair in data.pairs}
+
+
+def group(pair: ReasoningPair, codec: Codec, eos: int, kind: str) -> list[Tape]:
+    """Four episodes of a pair: of mixed outcomes, all alike, or some or all but one lost."""
+    right, wrong = ("A>B", "A<B") if pair.preferred == "A" else ("A<B", "A>B")
+
+    def says(comparison: str, principles: Sequence[int]) -> str:
+        return f'<answer>{{"comparison": "{comparison}", "violated_principles": {list(principles)}}}</answer>'
+
+    gold, search = says(right, pair.violated), "<search>ana paid</search>"
+    other = next(n for n in range(1, 7) if n not in pair.violated)
+    half = says(right, sorted([*pair.violated, other]))
+    lost = search + "<think>then"
+    texts = {
+        "mixed": [search + gold, half, search + "<think>no </search> here</think>" + says(wrong, [other]), "no\0"],
+        "alike": [half, search + half, half, "<think>x</think>" + half],
+        "lost": [gold, lost, says(wrong, pair.violated), search + half],
+        "alone": [lost, search + half, "", lost],
+    }[kind]
+    return [Tape(pair.pair_id, tuple(_ids(text, codec, eos))) for text in texts]
+
+
+def bare(pair: ReasoningPair, codec: Codec, eos: int, rng: Random, longest: int) -> Tape:
+    """Answers without tags, good and bad, with tags and stray ids around them, in one turn; cut where no end id
+    comes."""
+    parts = [f'{{"comparison": "{said}", "violated_principles": [2, 3]}}' for said in ("A>B", "b < a")]
+    parts += ["<think>", "</think>", "</search>", "<answer>{}</answer>", "Surely: ", "é→", "{", "```json\n"]
+    ids: list[int] = []
+    for _ in range(rng.randint(1, 5)):
+        ids += rng.choice([codec.encode_trusted(rng.choice(parts)), [rng.randrange(len(codec.tokenizer))]])
+    return Tape(pair.pair_id, (*ids, *([eos] if rng.random() < 0.9 else ids * longest)))
+
+
+def _ids(text: str, codec: Codec, eos: int) -> Iterator[int]:
+    for piece in text.split("\0"):
+        yield from codec.encode_trusted(piece)
+        if piece != text.split("\0")[-1]:
+            yield eos
+
+
+def wild(pair: ReasoningPair, codec: Codec, eos: int, rng: Random) -> Tape:
+    """Pieces of the grammar and stray ids in any order: actions inside open blocks, cut tags, ids behind the stop."""
+    parts = ["<think>", "</think>", "<search>ana paid</search>", "<search> </search>", "</search>", "ben, 34. ", "é→"]
+    parts += ["<answer>{}</answer>", '<answer>{"comparison": "A>B", "violated_principles": [2]}</answer> and on', "</"]
+    ids: list[int] = []
+    for _ in range(rng.randint(1, 12)):
+        stray = [rng.randrange(len(codec.tokenizer)) for _ in range(rng.randint(1, 6))]
+        ids += rng.choice([codec.encode_trusted(rng.choice(parts)), stray, [eos] if rng.random() < 0.2 else []])
+    return Tape(pair.pair_id, tuple(ids))

@@ -1,0 +1,164 @@
+"""Results of rows on toy suites, without a judge: what a report is written from."""
+
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluation_factories import ScriptedJudge, toy_case, toy_pairs
+
+from judge_r1.benchmarks.base import Suite, both_orders
+from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.core.items import Item
+from judge_r1.core.pair_set import PairSet
+from judge_r1.core.records import (
+    Case,
+    Evidence,
+    Flaw,
+    Judgment,
+    Origin,
+    PairwiseVerdict,
+    ReasoningPair,
+    Span,
+    Trajectory,
+    Turn,
+    Verdict,
+)
+from judge_r1.episode.reward import rewarded
+from judge_r1.evaluation.item_summary import summarise_items
+from judge_r1.evaluation.report.page import write_report
+from judge_r1.evaluation.results import pair_outcomes
+from judge_r1.evaluation.summary import summarise
+from judge_r1.evaluation.traces import Results, Trace
+
+SILENT = Trajectory.without_ids("answer")
+
+
+def toy_suite(cases: int = 3) -> Suite:
+    return suite_of(PairSet({(case := toy_case(n)).case_id: case for n in range(cases)}, toy_pairs(cases)))
+
+
+def pair_results(row: str, suite: Suite, play: Callable[[ReasoningPair], Trajectory]) -> Results:
+    """One game of each labelled pair."""
+    assert suite.pairs is not None
+    pairs, games = suite.pairs.by_id(), {}
+    for item, ask in zip(suite.items, suite.asks(), strict=True):
+        trajectory = play(pairs[item.item_id])
+        trace = Trace(
+            row=row, item_id=item.item_id, order=(0, 1), sample=0, member=0, verdict=ask.read(trajectory),
+            trajectory=trajectory,
+        )  # fmt: skip
+        games[item.item_id] = [trace]
+    return Results(row, suite, games)
+
+
+def toy_results(cases: int = 3) -> list[Results]:
+    suite = toy_suite(cases)
+    return [pair_results(n, suite, ScriptedJudge(n, skill).one) for n, skill in (("base", 2), ("tuned", 8))]
+
+
+def item_results(row: str, suite: Suite, say: Callable[[Item, tuple[int, ...]], Verdict]) -> Results:
+    """The games of a benchmark without principles, by a judge that writes nothing."""
+    games = {
+        item.item_id: [
+            Trace(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=say(item, order),
+                  trajectory=SILENT)
+            for order in suite.orders(item)
+        ]
+        for item in suite.items
+    }  # fmt: skip
+    return Results(row, suite, games)
+
+
+def plain_suite(texts: Sequence[tuple[str, str]], ask: str = "Which is better?") -> Suite:
+    items = [
+        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{ask} ({n})",
+             candidates=pair, gold="AB"[n % 2])
+        for n, pair in enumerate(texts)
+    ]  # fmt: skip
+    return Suite(items, orders=both_orders)
+
+
+def first_shown(item: Item, order: tuple[int, ...]) -> Verdict:
+    return PairwiseVerdict(winner="A")
+
+
+def gold_said(item: Item, order: tuple[int, ...]) -> Verdict:
+    return PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))])
+
+
+def summary_of(results: Sequence[Results]) -> dict[str, Any]:
+    names = [found.row for found in results]
+    differences, settings = list(zip(names[1:], names, strict=False)), {n: {"t": 0} for n in names}
+    if results[0].suite.pairs:
+        return summarise({r.row: pair_outcomes(r) for r in results}, differences, {"all": 3.0}, settings)
+    rows = {found.row: found.outcomes() for found in results}
+    return summarise_items("toybench", results[0].suite, rows, differences, {"all": 3.0}, settings)
+
+
+def write(path: Path, results: Sequence[Results], **more: Any) -> str:
+    write_report(path, summary_of(results), more.pop("metrics", {}), results, **more)
+    return path.read_text(encoding="utf-8")
+
+
+def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int = 0) -> list[Results]:
+    """`cases` × `pairs` × `rows` episodes with two searches each over cases of `words` words: random words, so that
+    they pack no better than real ones."""
+    generator = random.Random(seed)
+    lexicon = ["".join(generator.choices("abcdefghijklmnoprstuvw", k=generator.randint(2, 10))) for _ in range(4_000)]
+
+    def text(count: int) -> str:
+        return " ".join(generator.choices(lexicon, k=count)).capitalize() + "."
+
+    held, labelled = {}, []
+    for _ in range(cases):
+        context = " ".join(text(20) for _ in range(words // 20))
+        steps = [text(15) for _ in range(8)]
+        case = Case.of(domain=generator.choice(("legal", "medical", "academic")), context=context, decision=text(12),
+                       reference="\n".join(steps), source="toy", license="CC0-1.0")  # fmt: skip
+        held[case.case_id] = case
+        for variant in range(pairs):
+            wrong = text(15)
+            flawed = "\n".join([*steps[:variant], wrong, *steps[variant + 1 :]])
+            start = flawed.index(wrong)
+            flaw = Flaw(principle=1 + variant % 6, operator="toy", span=Span(start=start, end=start + len(wrong)),
+                        context_spans=(Span(start=0, end=40),))  # fmt: skip
+            origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
+            labelled.append(ReasoningPair.of(case, flawed, variant=variant + 1, origin=origin, seed=0))
+    suite = suite_of(PairSet(held, labelled))
+
+    def play(pair: ReasoningPair) -> Trajectory:
+        context, turns = held[pair.case_id].context, []
+        for _ in range(2):
+            at = generator.randrange(len(context) - 300)
+            shown = tuple(
+                Evidence(
+                    case_id=pair.case_id, start=s, end=s + 250, text=context[s : s + 250], score=generator.random()
+                )
+                for s in (at, max(0, at - 250))
+            )
+            turns.append(Turn(text=f"<think>{text(40)}</think><search>{text(5)}</search>", query="q", passages=shown))
+        turns.append(Turn(text=f"<think>{text(40)}</think><answer>{text(30)}</answer>"))
+        right = generator.random() < 0.7
+        judgment = Judgment(comparison=pair.gold.comparison if right else "A<B" if pair.preferred == "A" else "A>B",
+                            violated_principles=(generator.randint(1, 6),))  # fmt: skip
+        ids = tuple(range(400))
+        return rewarded(
+            Trajectory(prompt_ids=ids, token_ids=ids, loss_mask=(1,) * 400, logprobs=(-0.5,) * 400, turns=tuple(turns),
+                       judgment=judgment, ended="answer"),
+            pair,
+        )  # fmt: skip
+
+    return [pair_results(f"judge {n}", suite, play) for n in range(rows)]
+
+
+def open_page(browser: Any, path: Path, width: int = 1280, height: int = 860, **options: Any) -> tuple[Any, list[str]]:
+    """The page with its items open, and what it complains of: errors of the script and of the content policy."""
+    page = browser.new_page(viewport={"width": width, "height": height}, **options)
+    page.set_default_timeout(20_000)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.goto(path.as_uri())
+    page.locator("#browser").wait_for()
+    return page, complaints

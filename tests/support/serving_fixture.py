@@ -1,0 +1,116 @@
+"""A served judge on a real socket of 127.0.0.1, in a thread of its own; and judges that are fast, or as slow as told.
+
+with LiveServer(service("longer")) as server:
+    httpx.post(f"{server.url}/v1/judge", json=...)
+"""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import AsyncIterator, Sequence
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+
+from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.records import Trajectory
+from judge_r1.judges.base import Judge, Making, Played
+from judge_r1.judges.panel import make_judge
+from judge_r1.judges.request import Ask
+from judge_r1.serving.app import create_app
+from judge_r1.serving.middleware.api_keys import KeyFile
+from judge_r1.serving.middleware.body_limit import Limits
+from judge_r1.serving.queue import Desk
+from judge_r1.serving.service import Service
+from judge_r1.serving.trace_log import Traces
+
+PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
+
+
+class Held:
+    """Plays like `rule`, but no game ends before `go` is set; counts those that began, that were given up, and that are
+    under way."""
+
+    def __init__(self, rule: str = "longer") -> None:
+        self.settings: dict[str, Any] = {}
+        self._judge, self.name, self.go = make_judge(rule, Making("")), f"held-{rule}", threading.Event()
+        self.began = self.left = self.now = 0
+
+    def check(self, asks: Sequence[Ask]) -> None: ...
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        self.began += 1
+        self.now += 1
+        try:
+            while not self.go.is_set():
+                await asyncio.sleep(0.005)
+        except asyncio.CancelledError:
+            self.left += 1
+            raise
+        finally:
+            self.now -= 1
+        async for played in self._judge.play(asks):
+            yield played
+
+
+class Says:
+    """Ends every game as `ended`."""
+
+    name, settings = "says", {}
+
+    def __init__(self, ended: str) -> None:
+        self.ended = ended
+
+    def check(self, asks: Sequence[Ask]) -> None: ...
+
+    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        for ask in asks:
+            trajectory = Trajectory.without_ids(self.ended)
+            yield Played(ask, trajectory, ask.read(trajectory))
+
+
+def service(
+    judge: Judge | str = "longer",
+    *,
+    limits: Limits | None = None,
+    keys: KeyFile | None = None,
+    traces: Traces | None = None,
+    shelf: CaseShelf | None = None,
+    **desk: Any,
+) -> Service:
+    judge = make_judge(judge, Making("")) if isinstance(judge, str) else judge
+    return Service(judge, shelf or CaseShelf(), Desk(judge, **desk), limits or Limits(), keys, traces)
+
+
+class LiveServer:
+    def __init__(self, served: Service) -> None:
+        self.service = served
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._server = uvicorn.Server(
+            uvicorn.Config(create_app(served), log_level="warning", timeout_graceful_shutdown=5)
+        )
+        self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
+
+    def __enter__(self) -> "LiveServer":
+        self._thread.start()
+        wait_for(lambda: self._server.started)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.should_exit = True
+        self._thread.join(20)
+        self._socket.close()
+
+
+def wait_for(true: Any, seconds: float = 20.0) -> None:
+    """Until it is true; AssertionError where it is not in time."""
+    until = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < until, "it did not happen in time"
+        time.sleep(0.005)

@@ -1,0 +1,56 @@
+"""Toys for sources: a teacher in this process that answers by a function, and tables on disk."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from data_builders.sources import Source, completed, items
+from data_builders.teachers import Answer, Ask, Teacher
+from judge_r1.core.records import Case
+
+Reply = Callable[[Ask], str]
+
+
+class ToyTeacher:
+    """Answers at once, by a function of the ask; remembers what it was asked."""
+
+    name = "toy"
+
+    def __init__(self, reply: Reply, *, finished: bool = True) -> None:
+        self.reply, self.finished = reply, finished
+        self.asks: list[Ask] = []
+
+    async def ask(self, ask: Ask) -> Answer:
+        self.asks.append(ask)
+        await asyncio.sleep(0)
+        return Answer(text=self.reply(ask), input_tokens=1, output_tokens=1, finished=self.finished, model="toy")
+
+
+def between(text: str, tag: str) -> str:
+    """What stands between the tags in a prompt."""
+    return text.split(f"<{tag}>\n", 1)[1].split(f"\n</{tag}>", 1)[0]
+
+
+def gather(
+    source: Source, path: Path | None, teacher: Teacher | None = None, limit: int | None = None
+) -> tuple[list[Case], Counter[str], Counter[str]]:
+    """All cases of a source, what was skipped, and what was rejected."""
+    skips: Counter[str] = Counter()
+    rejected: Counter[str] = Counter()
+
+    async def run() -> list[Case]:
+        nobody = ToyTeacher(lambda ask: "")  # a source that is read asks none
+        found = items(source, path, limit, 0, skips, teacher)
+        return [case for item in found if (case := await completed(item, teacher or nobody, skips, rejected))]
+
+    return asyncio.run(run()), skips, rejected
+
+
+def write_rows(file: Path, rows: list[dict[str, Any]]) -> Path:
+    """A JSON Lines file of these rows."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return file

@@ -1,0 +1,47 @@
+"""What tests of teachers share: asks, brains, limits that lose no time, and a teacher without a network."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+from data_builders.teachers import Answer, Ask
+from judge_r1.models.http_client import Limits
+
+T = TypeVar("T")
+KEY = "sk-planted-0123456789abcdef"
+FAST = Limits(concurrency=8, request_s=10, total_s=60, attempts=6, backoff_s=0.01)
+
+
+def ask_for(user: str, **fields: Any) -> Ask:
+    return Ask(**{"system": "be brief", "user": user, "max_tokens": 100, **fields})
+
+
+def echo(system: str, user: str, sample: int) -> str:
+    return f"{system}: {user} ({sample}) é"
+
+
+def run(work: Coroutine[Any, Any, T]) -> T:
+    return asyncio.run(asyncio.wait_for(work, 60))
+
+
+class Stub:
+    """Echoes after `wait_s`; counts its calls; fails with `error` where one is given."""
+
+    name = "stub:echo"
+
+    def __init__(self, *, wait_s: float = 0.0, error: Exception | None = None) -> None:
+        self.calls: Counter[str] = Counter()
+        self.running = self.peak = 0
+        self.wait_s, self.error = wait_s, error
+
+    async def ask(self, ask: Ask) -> Answer:
+        self.calls[ask.user] += 1
+        self.running += 1
+        self.peak = max(self.peak, self.running)
+        await asyncio.sleep(self.wait_s)
+        self.running -= 1
+        if self.error is not None:
+            raise self.error
+        text = echo(ask.system, ask.user, ask.sample)
+        return Answer(text=text, input_tokens=1_000, output_tokens=100, finished=True, model="echo")

@@ -1,0 +1,34 @@
+"""Small recipes of SFT and DPO in one turn, and what their runs left: rows without clocks, weights."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+from paths import RECIPES
+
+from judge_r1.training.recipe import Recipe, load_recipe
+from judge_r1.training.run_folder import read_rows
+
+MINI = RECIPES / "mini"
+
+
+def turn_recipe(stage: str, data: Path, *changes: str) -> Recipe:
+    """Four steps of eight examples, on the shipped tiny model."""
+    small = [f"{stage}.batch_size=8", f"{stage}.micro_batch_size=2", f"{stage}.max_steps=4", "save_every=2"]
+    start = ["start=null"] if stage == "dpo" else []
+    shared = [*start, "model=bundled:tiny", f"data.train={data}", *small, *changes]
+    return load_recipe(MINI / ("json.yaml" if stage == "sft" else "dpo.yaml"), shared)
+
+
+def timeless(folder: Path) -> list[dict[str, Any]]:
+    """The rows of a run without what a clock says, without TRL's own count of tokens, which starts anew with a
+    resume, and without the last one, the trainer's sum over what it ran."""
+    clocks = re.compile("time|per_second|num_tokens")
+    rows = read_rows(folder / "metrics.jsonl")[:-1]
+    return [{key: value for key, value in row.items() if not clocks.search(key)} for row in rows]
+
+
+def weights(folder: Path) -> dict[str, Any]:
+    from transformers import AutoModelForCausalLM
+
+    return dict(AutoModelForCausalLM.from_pretrained(folder / "model").named_parameters())

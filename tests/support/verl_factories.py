@@ -1,0 +1,30 @@
+"""verl's configuration as a test sees it."""
+
+from pathlib import Path
+from typing import Any
+
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.verl.config import overrides
+
+
+def compose(keys: list[str]) -> Any:
+    """The configuration that verl's trainer would see, with verl's own checks."""
+    from hydra import compose, initialize_config_module
+    from verl.trainer.ppo.utils import need_critic, need_reference_policy
+    from verl.utils.config import validate_config
+
+    with initialize_config_module("verl.trainer.config", version_base=None):
+        config = compose("ppo_trainer", overrides=keys)
+    validate_config(config, use_reference_policy=need_reference_policy(config), use_critic=need_critic(config))
+    return config
+
+
+def keys_of(recipe: Recipe, *, cpu: bool = True, gpus: int = 1, folder: Path = Path("/runs/it's a=b")) -> list[str]:
+    return overrides(
+        recipe,
+        train_parquet=folder / "train.parquet",
+        agent_loops=folder / "agent_loops.yaml",
+        checkpoints=folder / "checkpoints",
+        cpu=cpu,
+        gpus=gpus,
+    )

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.ordered_concurrency import in_order
-from data_builders.pair_writer import KINDS, Plan, open_run
+from data_builders.pair_writer import KINDS, BuildPlan, open_writer
 from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.teacher.generate import Tally, perturb_by_teacher
+from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.progress import every_second
 from data_builders.second_opinion import Agreement, Opinion, verify
 from data_builders.sources import Draft, completed
-from data_builders.teachers import Pending, Teacher
+from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
@@ -29,13 +29,13 @@ AHEAD = 2
 
 
 @dataclass(frozen=True)
-class Made:
+class BuiltCase:
     """What came of one case."""
 
     case: Case
     pairs: list[ReasoningPair]
     opinions: list[Opinion]
-    tally: Tally
+    tally: VariantStats
 
 
 def build(
@@ -52,8 +52,8 @@ def build(
 
     A case whose reasoning no operator can break stays in cases.jsonl and is counted. Returns build.json.
     """
-    plan = Plan(source, path, kinds, variants, seed, limit)
-    with open_run(plan, out) as run:
+    plan = BuildPlan(source, path, kinds, variants, seed, limit)
+    with open_writer(plan, out) as run:
         for case in run.cases():
             rules = plan.corpus.operators
             made = perturb(case, kinds=kinds, variants=variants, seed=seed, rule_set=rules, abstained=run.abstained)
@@ -62,7 +62,7 @@ def build(
 
 
 async def build_by_teacher(
-    plan: Plan,
+    plan: BuildPlan,
     out: Path,
     teacher: Teacher,
     *,
@@ -75,12 +75,12 @@ async def build_by_teacher(
     Errors: those of the teachers; Pending, after the last case, where a teacher has put asks off. Nothing is written
     then.
     """
-    total, agreement = Tally(), Agreement()
+    total, agreement = VariantStats(), Agreement()
     rejected: Counter[str] = Counter()
     pending = 0
 
-    async def work(item: Case | Draft) -> Made | Pending | None:
-        tally = Tally()
+    async def work(item: Case | Draft) -> BuiltCase | BatchPending | None:
+        tally = VariantStats()
         try:
             case = await completed(item, teacher, run.skipped, rejected)
             if case is None:
@@ -88,23 +88,23 @@ async def build_by_teacher(
             pairs = await perturb_by_teacher(
                 case, teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, tally=tally
             )
-            return Made(case, pairs, await verify(case, pairs, verifier) if verifier else [], tally)
-        except Pending as waits:
+            return BuiltCase(case, pairs, await verify(case, pairs, verifier) if verifier else [], tally)
+        except BatchPending as waits:
             return waits
 
-    with open_run(plan, out, teacher=teacher, opinions=verifier is not None, spending=spending) as run:
+    with open_writer(plan, out, teacher=teacher, opinions=verifier is not None, spending=spending) as run:
         work_in_order = in_order(run.items, work, AHEAD * concurrency)
         async with aclosing(work_in_order) as results, every_second(lambda: run.progress.tick(total.answers)):
             async for made in results:
-                if isinstance(made, Made) and run.is_new(made.case):
+                if isinstance(made, BuiltCase) and run.is_new(made.case):
                     run.add(made.case, made.pairs, made.opinions)
                     agreement.add_all(made.pairs, made.opinions)
                     total += made.tally
                 else:
-                    pending += isinstance(made, Pending)
+                    pending += isinstance(made, BatchPending)
                     run.progress.case_done(0)
         if pending:
-            raise Pending(f"{pending} cases wait for answers of {teacher.name}")
+            raise BatchPending(f"{pending} cases wait for answers of {teacher.name}")
         run.abstained += total.abstained
         if rejected:
             run.more["completing"] = dict(sorted(rejected.items()))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.exports import FORMATS, Options
-from data_builders.exports.dataset_card import Tally, dataset_card
+from data_builders.exports.dataset_card import SplitStats, dataset_card
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import Writing
@@ -19,7 +19,7 @@ from judge_r1.core.stored import open_cases, stored_pairs
 LLAMA_FACTORY_FILE = "dataset_info.json"
 
 
-def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Tally]:
+def export(path: Path, out: Path, name: str, options: Options) -> dict[str, SplitStats]:
     """Write every split of `path` in the format `name`, with README.md and, where LLaMA-Factory reads the format,
     dataset_info.json. All files are put in place when all are whole. Returns what each split holds."""
     chosen = FORMATS.get(name)
@@ -35,7 +35,7 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Tall
         for split, file in of_split.items()
         if table in chosen.llama_factory
     }
-    tallies, whole, seen = {split: Tally() for split in folders}, Tally(), set[str]()
+    tallies, whole, seen = {split: SplitStats() for split in folders}, SplitStats(), set[str]()
     beside = [out / "README.md", *([out / LLAMA_FACTORY_FILE] if info else [])]
     with ExitStack() as stack:
         texts = stack.enter_context(Writing(*beside))

@@ -20,7 +20,7 @@ from data_builders.sources import SOURCES, Draft, Source, items
 from data_builders.teachers import Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import alone_in
+from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import Writing, dump_line, sweep, write_json
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.records import Case, ReasoningPair
@@ -30,7 +30,7 @@ OPINIONS_FILE, COUNTS_FILE, TIMING_FILE = "opinions.jsonl", "build.json", "timin
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildPlan:
     """What to build: all that the data depends on, but for a teacher's answers."""
 
     source: str
@@ -54,10 +54,10 @@ class Plan:
         return items(self.corpus, self.path, self.limit, self.seed, skipped, teacher)
 
 
-class Run:
+class PairWriter:
     """`items` are to be worked on; `add` what comes of each in that order. `more` goes into build.json."""
 
-    def __init__(self, plan: Plan, out: Path, files: Writing, progress: Progress, teacher: Teacher | None) -> None:
+    def __init__(self, plan: BuildPlan, out: Path, files: Writing, progress: Progress, teacher: Teacher | None) -> None:
         self._plan, self._out, self._files, self.progress = plan, out, files, progress
         self._seen: set[int] = set()
         self._written = 0
@@ -119,14 +119,14 @@ class Run:
 
 
 @contextmanager
-def open_run(
-    plan: Plan,
+def open_writer(
+    plan: BuildPlan,
     out: Path,
     *,
     teacher: Teacher | None = None,
     opinions: bool = False,
     spending: Spending | None = None,
-) -> Iterator[Run]:
+) -> Iterator[PairWriter]:
     """A run; at the end of the block its files appear, then build.json and timing.json. No other process may be at work
     in the folder.
 
@@ -137,10 +137,10 @@ def open_run(
     total = sum(1 for _ in plan.items(Counter(), teacher))
     read_seconds = time.monotonic() - started
     targets = [out / name for name in (CASES_FILE, PAIRS_FILE, *([OPINIONS_FILE] if opinions else []))]
-    with alone_in(out):
+    with lock_folder(out):
         sweep(*targets)
         with Writing(*targets) as files, Progress(plan.source, total, spending) as progress:
-            run = Run(plan, out, files, progress, teacher)
+            run = PairWriter(plan, out, files, progress, teacher)
             yield run
             run.finish()
         if not opinions:  # those of an earlier build are of other pairs

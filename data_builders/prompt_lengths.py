@@ -9,7 +9,7 @@ from typing import Any
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import Prompt, judge_prompt
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 
 
 class PromptLengths:
@@ -19,9 +19,9 @@ class PromptLengths:
     share is encoded once.
     """
 
-    def __init__(self, codec: Codec, config: EpisodeConfig) -> None:
+    def __init__(self, codec: SafeTokenizer, config: EpisodeConfig) -> None:
         self._codec, self._config = codec, config
-        self._inserted = lru_cache(64)(lambda text: len(codec.encode_inserted(text)))
+        self._inserted = lru_cache(64)(lambda text: len(codec.encode_untrusted(text)))
         self._ours: dict[str, int] = {}
 
     def __call__(self, pair: ReasoningPair, case: Case) -> int:

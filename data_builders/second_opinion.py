@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from data_builders.prompts import verifier_prompt
-from data_builders.teachers import Answer, Ask, Teacher, TeacherRefused
+from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.records import Case, NonEmpty, PrincipleNumber, ReasoningPair, Record
 
@@ -84,11 +84,11 @@ async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) 
     asks = []
     for pair in pairs:
         system, user = verifier_prompt(case, pair)
-        asks.append(Ask(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0))
+        asks.append(TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0))
     answers = await asyncio.gather(*map(verifier.ask, asks), return_exceptions=True)
     opinions = []
     for pair, answer in zip(pairs, answers, strict=True):
-        if isinstance(answer, Answer):
+        if isinstance(answer, TeacherReply):
             opinions.append(read_opinion(pair.pair_id, verifier.name, answer.text))
         elif isinstance(answer, TeacherRefused):
             opinions.append(Opinion(pair_id=pair.pair_id, verifier=verifier.name, worse=None))

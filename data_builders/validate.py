@@ -79,10 +79,10 @@ def _misfits(data: PairSet, recipe: Recipe) -> dict[str, list[str]]:
     """Pairs whose prompt or gold trace does not fit the recipe's budgets, by reason."""
     from data_builders.rationales.rules import gold_trace
     from judge_r1.episode.rollout import PromptTooLong, new_retriever
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
 
-    codec, retriever = Codec(load_tokenizer(recipe.model)), new_retriever(data.texts, recipe.episode)
+    codec, retriever = SafeTokenizer(load_tokenizer(recipe.model)), new_retriever(data.texts, recipe.episode)
     misfits: dict[str, list[str]] = defaultdict(list)
     for pair in data.pairs:
         try:

@@ -3,11 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from judge_r1.api import Judged as Judged
+    from judge_r1.api import JudgeResult as JudgeResult
     from judge_r1.api import load_judge as load_judge
 
 __version__ = "0.1.0"
-__all__ = ["Judged", "__version__", "load_judge"]
+__all__ = ["JudgeResult", "__version__", "load_judge"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,20 +14,20 @@ from itertools import count
 from pathlib import Path
 from typing import Literal
 
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import Item
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Evidence, InvalidVerdict, PairwiseVerdict, Trajectory
 from judge_r1.episode.prompts import GENERAL
-from judge_r1.episode.task import Question
-from judge_r1.judges.base import BadJudge, Judge, Making, Played, play_all
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.panel import make_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.base import Sampling
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgeResult:
     """What a judge said of two candidates. `winner` is None where its answer is invalid, for the reason that `ended`
     names. `confidence` is the probability of the winner by the token that decided, where that is known."""
 
@@ -73,7 +73,7 @@ class LoadedJudge:
     """Call it with one pair, or `many` with several. Cases are kept by content, so that one that is judged often is
     indexed once."""
 
-    def __init__(self, judge: Judge, shelf: CaseShelf) -> None:
+    def __init__(self, judge: Judge, shelf: CaseStore) -> None:
         self.judge, self._shelf, self._numbers = judge, shelf, count()
 
     @property
@@ -82,13 +82,13 @@ class LoadedJudge:
 
     def __call__(
         self, *, reasoning_a: str, reasoning_b: str, context: str = "", decision: str = "", domain: str = GENERAL
-    ) -> Judged:
+    ) -> JudgeResult:
         """`context` is the case, which the judge may search; `decision` what was decided in it, or the request that the
         candidates answer."""
         pair = {"reasoning_a": reasoning_a, "reasoning_b": reasoning_b, "context": context}
         return self.many([pair | {"decision": decision, "domain": domain}])[0]
 
-    def many(self, pairs: Iterable[Mapping[str, str]]) -> list[Judged]:
+    def many(self, pairs: Iterable[Mapping[str, str]]) -> list[JudgeResult]:
         """The judgments of several pairs, each given by the names that a call takes; played together.
         Errors: BadJudge for other names; ShelfFull where their cases are more than may be kept at a time: give them in
         parts."""
@@ -99,9 +99,9 @@ class LoadedJudge:
                     _PAIR.bind(self, **pair)
                 except TypeError as error:
                     raise BadJudge(f"pair {number} of many: {error}; its names are {_NAMES}") from None
-                asks.append(ask := ask_of(f"{next(self._numbers)}", self._shelf, **pair))
-                held.enter_context(self._shelf.holding(ask.item.case_id))
-            return [judged(played) for played in play_all(self.judge, asks)] if asks else []
+                asks.append(ask := request_of(f"{next(self._numbers)}", self._shelf, **pair))
+                held.enter_context(self._shelf.pin(ask.item.case_id))
+            return [result_of(played) for played in run_all(self.judge, asks)] if asks else []
 
 
 _PAIR = signature(LoadedJudge.__call__)
@@ -112,15 +112,15 @@ def load_judge(
     spec: str, *, recipe: str | Path | None = None, temperature: float = 0.0, seed: int = 0, batch_size: int = 32
 ) -> LoadedJudge:
     """The judge of a SPEC (`judge-r1 eval --help` lists them). Errors: JudgeError, in one sentence."""
-    shelf = CaseShelf()
+    shelf = CaseStore()
     sampling, where = Sampling(temperature, seed), Path(recipe) if recipe else None
-    making = Making("", texts=shelf, sampling=sampling, batch_size=batch_size, recipe=where)
+    making = JudgeBuild("", texts=shelf, sampling=sampling, batch_size=batch_size, recipe=where)
     return LoadedJudge(make_judge(spec, making), shelf)
 
 
-def ask_of(
+def request_of(
     item_id: str,
-    shelf: CaseShelf,
+    shelf: CaseStore,
     *,
     reasoning_a: str,
     reasoning_b: str,
@@ -128,7 +128,7 @@ def ask_of(
     decision: str = "",
     domain: str = GENERAL,
     owner: str = "",
-) -> Ask:
+) -> JudgeRequest:
     """One game of two candidates; the case is put on the shelf."""
     case_id = shelf.put(context, owner) if context.strip() else None
     item = Item(
@@ -139,14 +139,14 @@ def ask_of(
         candidates=(reasoning_a, reasoning_b),
         gold=None,
     )
-    question = Question(domain, decision, reasoning_a, reasoning_b, case_id, context if case_id else "")
-    return Ask(item, (0, 1), 0, question)
+    question = PairwiseTask(domain, decision, reasoning_a, reasoning_b, case_id, context if case_id else "")
+    return JudgeRequest(item, (0, 1), 0, question)
 
 
-def judged(played: Played) -> Judged:
+def result_of(played: JudgeOutput) -> JudgeResult:
     verdict, trajectory = played.verdict, played.trajectory
     judgment = trajectory.judgment
-    return Judged(
+    return JudgeResult(
         winner=verdict.winner if isinstance(verdict, PairwiseVerdict) else None,
         violated_principles=judgment.violated_principles if judgment else (),
         explanation=judgment.explanation if judgment else None,

@@ -29,13 +29,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from data_builders.build import build, build_by_teacher
-from data_builders.pair_writer import Plan
+from data_builders.pair_writer import BuildPlan
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources import SOURCES, Source
-from data_builders.teachers import Answer, Ask
+from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending
-from data_builders.teachers.cached_teacher import CachedTeacher, Gate
+from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case
 
@@ -64,7 +64,7 @@ _WANTED = re.compile(r"^Flawed Variant (\d+):$", re.MULTILINE)
 # ---- a teacher that needs no time ----
 
 
-def swap_brain(ask: Ask) -> str:
+def swap_brain(ask: TeacherRequest) -> str:
     """Variants with `zyxal` in step k, in two steps for multi."""
     found = _REASONING.search(ask.user)
     assert found
@@ -88,29 +88,29 @@ class AtOnce:
 
     name = "stub:at-once"
 
-    def __init__(self, answer: Callable[[Ask], str]) -> None:
+    def __init__(self, answer: Callable[[TeacherRequest], str]) -> None:
         self._answer = answer
 
-    async def ask(self, ask: Ask) -> Answer:
-        return Answer(text=self._answer(ask), input_tokens=1, output_tokens=1, finished=True, model="stub")
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
+        return TeacherReply(text=self._answer(ask), input_tokens=1, output_tokens=1, finished=True, model="stub")
 
 
-def recording(answer: Callable[[Ask], str], known: dict[Ask, str]) -> AtOnce:
+def recording(answer: Callable[[TeacherRequest], str], known: dict[TeacherRequest, str]) -> AtOnce:
     """The same, and what it says goes into `known`."""
 
-    def remembered(ask: Ask) -> str:
+    def remembered(ask: TeacherRequest) -> str:
         known[ask] = answer(ask)
         return known[ask]
 
     return AtOnce(remembered)
 
 
-def run_build(plan: Plan, out: Path, teacher: AtOnce, cache_file: Path | None) -> dict[str, Any]:
+def run_build(plan: BuildPlan, out: Path, teacher: AtOnce, cache_file: Path | None) -> dict[str, Any]:
     async def work() -> dict[str, Any]:
         if cache_file is None:
             return await build_by_teacher(plan, out, teacher, concurrency=CONCURRENCY)
         with Cache(cache_file) as cache:
-            asked = CachedTeacher(teacher, cache, Gate(Spending(), CONCURRENCY))
+            asked = CachedTeacher(teacher, cache, ConcurrencyGate(Spending(), CONCURRENCY))
             return await build_by_teacher(plan, out, asked, concurrency=CONCURRENCY)
 
     return asyncio.run(work())
@@ -121,7 +121,7 @@ def run_build(plan: Plan, out: Path, teacher: AtOnce, cache_file: Path | None) -
 
 def overhead(data: Path | None, repeats: int) -> None:
     brain = test_module("rules_brain")
-    teachers: dict[str, Callable[[Ask], str]] = {
+    teachers: dict[str, Callable[[TeacherRequest], str]] = {
         "swap": swap_brain,
         "liar": lambda ask: brain.liar(ask.system, ask.user, ask.sample),
     }
@@ -131,9 +131,9 @@ def overhead(data: Path | None, repeats: int) -> None:
     for source in (*REAL, "mini") if data else ("mini",):
         prepared[:] = SOURCES.get(source).read(data, 300 if source == "mini" else None, 0, Counter())
         for name, answer in teachers.items():
-            known: dict[Ask, str] = {}
+            known: dict[TeacherRequest, str] = {}
             with TemporaryDirectory() as folder:
-                run_build(Plan("prepared"), Path(folder), recording(answer, known), None)
+                run_build(BuildPlan("prepared"), Path(folder), recording(answer, known), None)
                 counts, rates = _rates(AtOnce(known.__getitem__), Path(folder), repeats)
             answers, size = counts["teacher"]["answers"], sum(map(len, known.values())) // len(known)
             rows.append((source, name, counts["cases"], counts["pairs"], answers, size, *rates))
@@ -148,7 +148,7 @@ def _rates(teacher: AtOnce, folder: Path, repeats: int) -> tuple[dict[str, Any],
         file = folder / f"{number}.sqlite"
         for mode, cache in zip(MODES, (None, file, file), strict=True):
             started, used = time.perf_counter(), time.process_time()
-            counts = run_build(Plan("prepared"), folder / "out", teacher, cache)
+            counts = run_build(BuildPlan("prepared"), folder / "out", teacher, cache)
             seconds, cpu = time.perf_counter() - started, time.process_time() - used
             answers = counts["teacher"]["answers"]
             found[mode].append((answers / seconds, 1000 * cpu / answers))
@@ -179,7 +179,7 @@ def one(pairs: int, kind: str) -> None:
         if kind == "by rules":
             counts = build("mini", Path(folder), limit=round(pairs / 17))
         else:
-            plan = Plan("mini", limit=round(pairs / PAIRS_PER_CASE))
+            plan = BuildPlan("mini", limit=round(pairs / PAIRS_PER_CASE))
             counts = run_build(plan, Path(folder), AtOnce(swap_brain), Path(folder) / "answers.sqlite")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = (Path(folder) / "pairs.jsonl").stat().st_size / 2**20

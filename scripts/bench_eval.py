@@ -20,18 +20,18 @@ from typing import Any
 
 from rich.console import Console
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Evidence, Judgment, Trajectory, Turn
 from judge_r1.episode.machine import Episode, Sample
-from judge_r1.episode.rollout import question_episode
+from judge_r1.episode.rollout import task_episode
 from judge_r1.episode.tags import STOP_STRINGS
-from judge_r1.episode.task import Question
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.base import Played
-from judge_r1.judges.panel import Row
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.request import JudgeRequest
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class Instant:
     name: str = "instant"
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             trajectory = _written(ask.item.case_id or "")
-            yield Played(ask, trajectory, ask.read(trajectory), 0.75)
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory), 0.75)
 
 
 def _written(case_id: str) -> Trajectory:
@@ -71,7 +71,7 @@ def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
         with tempfile.TemporaryDirectory() as folder:
             started, busy = time.perf_counter(), time.process_time()
             results = evaluate(
-                Row("row", (Instant(),)), suite, out=Path(folder), resume=False, console=Console(quiet=True)
+                JudgePanel("row", (Instant(),)), suite, out=Path(folder), resume=False, console=Console(quiet=True)
             )
             seconds, busy = time.perf_counter() - started, time.process_time() - busy
             assert len((Path(folder) / "traces.jsonl").read_bytes().splitlines()) == len(results) == len(suite.items)
@@ -80,29 +80,29 @@ def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
     return rates, alone
 
 
-def batches(suite: Suite, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
+def batches(suite: LoadedBenchmark, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
     """Seconds for the same episodes: in batches by the transformers backend, and one by one through `generate`."""
     import torch
 
     from judge_r1.episode.config import EpisodeConfig
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
     from judge_r1.models.lockstep import TransformersBackend
 
     torch.set_num_threads(1)
     model, tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)
-    codec, ends = Codec(tokenizer), eos_ids(model_name, tokenizer)
+    codec, ends = SafeTokenizer(tokenizer), eos_ids(model_name, tokenizer)
     config = EpisodeConfig.model_validate(
         {"context": "none", "search": False, "prompt": "compact", "budget": {"response_tokens": response_tokens}}
     )
 
     def episodes() -> list[Episode]:
-        asked = [ask.question for ask in suite.asks()]
-        return [question_episode(q, config, codec, ends, where="") for q in asked if isinstance(q, Question)]
+        asked = [ask.task for ask in suite.requests()]
+        return [task_episode(q, config, codec, ends, where="") for q in asked if isinstance(q, PairwiseTask)]
 
     def in_batches() -> list[tuple[int, ...]]:
         played = episodes()
-        TransformersBackend(model, pad_id=tokenizer.pad_token_id, batch_size=64).play(played, lambda _: [], 0.0)
+        TransformersBackend(model, pad_id=tokenizer.pad_token_id, batch_size=64).run_episodes(played, lambda _: [], 0.0)
         return [episode.trajectory().token_ids for episode in played]
 
     def one_by_one() -> list[tuple[int, ...]]:

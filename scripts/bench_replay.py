@@ -13,7 +13,7 @@ from pathlib import Path
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.models.hub import load_model, resolve
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trl.grpo import train_grpo
 from scripts.recorded_rollouts import Recorded
 
@@ -28,7 +28,7 @@ def main() -> None:
     if given.out.exists():
         parser.error(f"{given.out} is there already: a replay starts at its first step, so name another folder")
     recipe = load_recipe(given.run / "recipe.yaml", ["grpo.engine=trl"])
-    run = Run(given.out, recipe)
+    run = RunFolder(given.out, recipe)
     train_grpo(recipe, load_pairs(recipe.data.train), run, Recorded(given.run))
     rows = [
         [row for row in read_rows(folder / "metrics.jsonl") if "progress" in row] for folder in (given.run, given.out)

@@ -16,12 +16,12 @@ from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.base import Making, Played, play_all
+from judge_r1.judges.base import JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.models.base import Sampling
 from judge_r1.training.recipe import load_recipe
 
-MEASURES: dict[str, Callable[[Played], float]] = {
+MEASURES: dict[str, Callable[[JudgeOutput], float]] = {
     "sampled tokens": lambda played: sum(played.trajectory.loss_mask),
     "valid": lambda played: float(isinstance(played.verdict, PairwiseVerdict)),
     "right": lambda played: float(played.verdict == PairwiseVerdict(winner=played.ask.item.gold)),
@@ -38,10 +38,10 @@ def main() -> None:
     given = parser.parse_args()
     suite = suite_of(load_pairs(given.demo / "data" / "test"))
     config = load_recipe(given.demo / "grpo" / "recipe.yaml").episode
-    making = Making(str(given.model), texts=suite.texts, sampling=Sampling(1.0), batch_size=96)
-    asks = suite.asks(samples=given.samples)
+    making = JudgeBuild(str(given.model), texts=suite.texts, sampling=Sampling(1.0), batch_size=96)
+    asks = suite.requests(samples=given.samples)
     for name, judge in (("lock-step", AgenticJudge(making, config)), ("dynamic batch", EngineJudge(making, config))):
-        played = play_all(judge, asks)
+        played = run_all(judge, asks)
         told = [f"{measure} {_estimate([of(one) for one in played])}" for measure, of in MEASURES.items()]
         print(f"{name}, {len(played)} episodes: {'; '.join(told)}")
 

@@ -29,14 +29,14 @@ from rich.console import Console
 
 from judge_r1.client import Client
 from judge_r1.client.responses import ServerError
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Judgment, Trajectory
-from judge_r1.episode.task import Question
-from judge_r1.judges.base import Played
-from judge_r1.judges.request import Ask
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.serving.middleware.body_limit import MIB
-from judge_r1.serving.queue import Desk
+from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.schemas import JudgeResponse
 from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
@@ -62,18 +62,18 @@ class Echo:
     def settings(self) -> dict[str, Any]:
         return {}
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             await asyncio.sleep(GAME_S)
-            question = ask.question
-            assert isinstance(question, Question)
+            question = ask.task
+            assert isinstance(question, PairwiseTask)
             said = sign(question.context, question.reasoning_a, question.reasoning_b)
             judgment = Judgment(comparison="A>B", violated_principles=(1,), explanation=said)
             trajectory = Trajectory.without_ids("answer", judgment=judgment)
-            yield Played(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,7 @@ def _wait_until_ready(process: "subprocess.Popen[bytes]", port: int, seconds: fl
 
 def _serve_echo(running: int, waiting: int, port: int) -> None:
     judge = Echo()
-    run_app(Service(judge, CaseShelf(CASES), Desk(judge, running, waiting, 30.0)), "127.0.0.1", port)
+    run_app(Service(judge, CaseStore(CASES), RequestQueue(judge, running, waiting, 30.0)), "127.0.0.1", port)
 
 
 def _pairs(path: Path, count: int) -> list[dict[str, str]]:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from data_builders.teachers import Answer, Ask
+from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending
-from data_builders.teachers.cached_teacher import CachedTeacher, Gate, open_teacher
-from judge_r1.models.http_client import Limits
+from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate, open_teacher
+from judge_r1.models.http_client import RetryPolicy
 
 ROOT = Path(__file__).resolve().parents[1]
 QUESTION, REPLY = "context " * 3_000, "reasoning " * 800
@@ -47,13 +47,15 @@ class AtOnce:
 
     name = "stub:at-once"
 
-    async def ask(self, ask: Ask) -> Answer:
-        return Answer(text=REPLY, input_tokens=4_000, output_tokens=1_000, finished=True, model="stub")
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
+        return TeacherReply(text=REPLY, input_tokens=4_000, output_tokens=1_000, finished=True, model="stub")
 
 
 async def rate(teacher: CachedTeacher, count: int) -> Rate:
     """Over `count` different asks."""
-    asks = (Ask(system="You break reasonings.", user=f"{n} {QUESTION}", max_tokens=4_000) for n in range(count))
+    asks = (
+        TeacherRequest(system="You break reasonings.", user=f"{n} {QUESTION}", max_tokens=4_000) for n in range(count)
+    )
 
     async def some() -> None:
         for ask in asks:
@@ -66,7 +68,7 @@ async def rate(teacher: CachedTeacher, count: int) -> Rate:
 
 async def in_process(folder: Path, count: int) -> tuple[Rate, Rate]:
     with Cache(folder / "in-process.sqlite") as cache:
-        teacher = CachedTeacher(AtOnce(), cache, Gate(Spending(), AT_A_TIME))
+        teacher = CachedTeacher(AtOnce(), cache, ConcurrencyGate(Spending(), AT_A_TIME))
         return await rate(teacher, count), await rate(teacher, count)
 
 
@@ -77,7 +79,7 @@ async def over_http(folder: Path, count: int) -> tuple[Rate, Rate]:
         try:
             spec = f"chat:{server.stdout.readline().strip()}/v1#stub"
             with Cache(folder / "http.sqlite") as cache:
-                async with open_teacher(spec, cache, limits=Limits(concurrency=AT_A_TIME)) as teacher:
+                async with open_teacher(spec, cache, limits=RetryPolicy(concurrency=AT_A_TIME)) as teacher:
                     return await rate(teacher, count), await rate(teacher, count)
         finally:
             server.kill()

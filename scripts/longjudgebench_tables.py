@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR, baseline_rows
 from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
 from judge_r1.benchmarks.longjudgebench.lengths import Count, fixed_bins
@@ -27,12 +27,12 @@ from judge_r1.benchmarks.longjudgebench.requests import mode_of
 from judge_r1.benchmarks.longjudgebench.scope import Scope, scope_of
 from judge_r1.benchmarks.longjudgebench.subset import COLUMNS, Query
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.episode.prompts import question_prompt
 from judge_r1.evaluation.item_summary import item_row
 from judge_r1.evaluation.traces import read_traces
-from judge_r1.judges.request import Prompted
+from judge_r1.judges.request import CustomPrompt
 from judge_r1.models.hub import load_tokenizer
 
 SHOWN = ("acc_half", "spearman", "kendall", "balanced", "inconsistent", "released")
@@ -88,8 +88,8 @@ def print_tables(queries: Sequence[Query], scope: Scope) -> None:
                 print_row(column, name, outcomes, there)
 
 
-def print_row(column: str, name: str, outcomes: Sequence[ItemOutcome], queries: Sequence[Query]) -> None:
-    row = item_row(name, outcomes, {}, Suite([]))
+def print_row(column: str, name: str, outcomes: Sequence[ItemResult], queries: Sequence[Query]) -> None:
+    row = item_row(name, outcomes, {}, LoadedBenchmark([]))
     found = measures({query.item_id: query for query in queries}, outcomes)
     cells = ["–" if found.get(key) is None else f"{found[key]:.4f}" for key in SHOWN]
     low, high = row["ci95"]
@@ -97,20 +97,20 @@ def print_row(column: str, name: str, outcomes: Sequence[ItemOutcome], queries: 
     print(f"| {column} | {name} | {count} | {row['accuracy']:.4f} [{low:.3f}, {high:.3f}] | {' | '.join(cells)} |")
 
 
-def print_bins(queries: Sequence[Query], outcomes: Sequence[ItemOutcome], count: Count) -> None:
+def print_bins(queries: Sequence[Query], outcomes: Sequence[ItemResult], count: Count) -> None:
     by_item: Mapping[str, Query] = {query.item_id: query for query in queries}
     print("| tokens | comparisons | accuracy |\n|---|---|---|")
     for name, (accuracy, compared) in fixed_bins([(by_item[o.item_id], o) for o in outcomes], count).items():
         print(f"| {name} | {compared} | {'–' if accuracy is None else f'{accuracy:.4f}'} |")
 
 
-def print_prompts(suite: Suite, model: str) -> None:
+def print_prompts(suite: LoadedBenchmark, model: str) -> None:
     """Of each column: games, and the median and the longest prompt; with search, the compact one without its case."""
     tokenizer = load_tokenizer(model)
     lengths: dict[str, list[int]] = defaultdict(list)
-    for ask in suite.asks():
-        question = ask.question
-        if isinstance(question, Prompted):
+    for ask in suite.requests():
+        question = ask.task
+        if isinstance(question, CustomPrompt):
             prompt = question.prompt
         else:
             prompt = question_prompt(question, context="none", searches=3, style="compact")

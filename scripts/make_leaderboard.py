@@ -12,11 +12,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.cli.evaluate import Evaluation
 from judge_r1.core.records import content_hash
-from judge_r1.judges.base import BadJudge, Making
-from judge_r1.judges.panel import make_row
+from judge_r1.judges.base import BadJudge, JudgeBuild
+from judge_r1.judges.panel import make_panel
 from judge_r1.models.base import Sampling
 
 SMALL = "likelihood:context=full,prompt_tokens=4000,budget.response_tokens=20@bundled:smollm2-135m"
@@ -40,9 +40,9 @@ def main() -> None:
         suite = chosen(BENCHMARKS.get(benchmark).load(path, subset), given.items)
         evaluation = Evaluation(suite, given.out / name, resume=True, benchmark=name)
         for row, spec in judges.items():
-            making = Making("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
+            making = JudgeBuild("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
             try:
-                evaluation.play(partial(make_row, f"{row}={spec}", making))
+                evaluation.play(partial(make_panel, f"{row}={spec}", making))
             except BadJudge as error:
                 print(f"{name}: {row} is left out: {error}")
         evaluation.finish([(row, "random") for row in evaluation.names if row != "random"])
@@ -61,7 +61,7 @@ def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]
     }
 
 
-def chosen(suite: Suite, count: int) -> Suite:
+def chosen(suite: LoadedBenchmark, count: int) -> LoadedBenchmark:
     """So many of the items, by the hash of their ids, in the order of the suite."""
     kept = {item.item_id for item in sorted(suite.items, key=lambda item: content_hash(item.item_id))[:count]}
     return replace(suite, items=[item for item in suite.items if item.item_id in kept])

@@ -20,7 +20,7 @@ class Recorded:
         for row in read_rows(self.path):
             self._steps[row["step"]][row["pair_id"]].append(Trajectory.model_validate(row["trajectory"]))
 
-    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """The next step's episodes of these pairs, in the order they stand in. Errors: JudgeError where one is not
         there, or one is left over."""
         self._step += 1

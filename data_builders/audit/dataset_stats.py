@@ -11,7 +11,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.prompts import judge_prompt
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.statistics.intervals import binomial_p
 
 BINS = 10
@@ -74,10 +74,10 @@ class Statistics:
         return [bins[number] for number in range(len(self.edges) - 1)]
 
 
-def statistics(data: PairSet, codec: Codec, tokenizer: str) -> Statistics:
+def statistics(data: PairSet, codec: SafeTokenizer, tokenizer: str) -> Statistics:
     """Lengths in tokens of `codec`, whose name is `tokenizer`, and in words (what white space parts)."""
     tokens: Measure = lru_cache(maxsize=4096)(
-        lambda text, inserted: len(codec.encode_inserted(text) if inserted else codec.encode_trusted(text))
+        lambda text, inserted: len(codec.encode_untrusted(text) if inserted else codec.encode_trusted(text))
     )
     words: Measure = lru_cache(maxsize=4096)(lambda text, _: len(text.split()))
     prompts = [(_prompt_length(pair, data, tokens), _prompt_length(pair, data, words)) for pair in data.pairs]

@@ -31,7 +31,7 @@ _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000
 
 
 @dataclass
-class Tally:
+class SplitStats:
     """What a split holds, counted while it is written."""
 
     pairs: int = 0
@@ -81,8 +81,8 @@ def hub_licenses(texts: Sequence[str]) -> list[str]:
 def dataset_card(
     name: str,
     files: Mapping[str, Mapping[str, str]],
-    tallies: Mapping[str, Tally],
-    whole: Tally,
+    tallies: Mapping[str, SplitStats],
+    whole: SplitStats,
     notes: Sequence[str],
     split: Mapping[str, Any] | None,
     versions: Mapping[str, str],
@@ -132,7 +132,7 @@ def dataset_card(
     return f"---\n{yaml.safe_dump(header, sort_keys=False, allow_unicode=True)}---\n\n" + "\n".join(body) + "\n"
 
 
-def _sizes(tallies: Mapping[str, Tally]) -> list[str]:
+def _sizes(tallies: Mapping[str, SplitStats]) -> list[str]:
     columns = ["split", "domain", "cases", "pairs", "A better", "single", "multi", *(p.code for p in PRINCIPLES)]
     rows = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     for name, tally in tallies.items():
@@ -143,7 +143,7 @@ def _sizes(tallies: Mapping[str, Tally]) -> list[str]:
     return rows
 
 
-def _origins(whole: Tally) -> list[str]:
+def _origins(whole: SplitStats) -> list[str]:
     sources, origins = whole.sources, whole.origins
     return [
         "Cases: " + ", ".join(f"{source} {count}" for source, count in sorted(sources.items())) + ".",

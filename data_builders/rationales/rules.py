@@ -14,9 +14,9 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Search
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode, new_retriever
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.data.targets import answer
 from judge_r1.training.recipe import Recipe
 from retrieval.retriever import Retriever
@@ -31,7 +31,7 @@ def gold_trace(
     pair: ReasoningPair,
     data: PairSet,
     config: EpisodeConfig,
-    codec: Codec,
+    codec: SafeTokenizer,
     retriever: Retriever,
     writer: Writer | None = None,
 ) -> Trajectory:
@@ -56,11 +56,11 @@ def gold_trace(
         trajectory = _without_judgment(trajectory, "writer_gave_up")
     if any(turn.notice for turn in trajectory.turns):  # the rules had more to look up than the budget allows
         trajectory = _without_judgment(trajectory, "search_refused")
-    return rewarded(trajectory, pair)
+    return with_reward(trajectory, pair)
 
 
 def traces(
-    data: PairSet, config: EpisodeConfig, codec: Codec, *, rejected: Counter[str], writer: Writer | None = None
+    data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, *, rejected: Counter[str], writer: Writer | None = None
 ) -> Iterator[tuple[ReasoningPair, Trajectory]]:
     """A gold trace for every pair that the budgets hold; the others are counted by reason."""
     retriever = new_retriever(data.texts, config)
@@ -76,7 +76,7 @@ def traces(
             yield pair, trajectory
 
 
-def warmup_traces(data: PairSet, recipe: Recipe, codec: Codec) -> tuple[list[Trajectory], Counter[str]]:
+def warmup_traces(data: PairSet, recipe: Recipe, codec: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
     """The traces a recipe trains on (`sft.traces` of them, in an order that the seed decides), and the rejections."""
     rejected: Counter[str] = Counter()
     shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
@@ -91,7 +91,7 @@ def _without_judgment(trajectory: Trajectory, ended: str) -> Trajectory:
     return trajectory.model_copy(update={"judgment": None, "ended": ended})
 
 
-def _feed(episode: Episode, codec: Codec, text: str) -> None:
+def _feed(episode: Episode, codec: SafeTokenizer, text: str) -> None:
     """Write as far as the budgets allow; a trace that does not fit ends as an invalid episode."""
-    ids = codec.encode_written(text)
+    ids = codec.encode_policy_text(text)
     episode.feed(ids, [0.0] * len(ids))

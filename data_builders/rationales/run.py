@@ -8,14 +8,14 @@ from typing import Any
 
 from data_builders.progress import Progress, every_second
 from data_builders.rationales.store import StoredTrace
-from data_builders.rationales.teacher import Tally, enhanced
+from data_builders.rationales.teacher import RationaleStats, enhanced
 from data_builders.teachers import Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import alone_in
+from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import Writing, dump_line, sweep, write_json
 from judge_r1.core.pair_set import PairSet
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
 
 TRACES_FILE, COUNTS_FILE, TIMING_FILE = "traces.jsonl", "rationales.json", "timing.json"
@@ -27,7 +27,7 @@ class Wanted:
 
     data: PairSet
     recipe: Recipe
-    codec: Codec
+    codec: SafeTokenizer
     count: int
 
 
@@ -38,12 +38,12 @@ async def write_rationales(
 
     Errors: those of the teacher; JudgeError where no pair gives a rationale, or another process writes there.
     """
-    started, tally, target = time.monotonic(), Tally(), out / TRACES_FILE
+    started, tally, target = time.monotonic(), RationaleStats(), out / TRACES_FILE
     total = min(wanted.count, len(wanted.data.pairs))
     found = enhanced(
         wanted.data, wanted.recipe, wanted.codec, teacher, tally, count=wanted.count, concurrency=concurrency
     )
-    with alone_in(out):
+    with lock_folder(out):
         sweep(target)
         with Writing(target) as file, Progress(out.name, total, spending, "rationales") as progress:
             async with aclosing(found) as traces, every_second(lambda: progress.tick(tally.answers)):
@@ -63,7 +63,7 @@ async def write_rationales(
     return counts
 
 
-def _counts(wanted: Wanted, teacher: Teacher, tally: Tally) -> dict[str, Any]:
+def _counts(wanted: Wanted, teacher: Teacher, tally: RationaleStats) -> dict[str, Any]:
     episode = wanted.recipe.episode
     return {
         "teacher": teacher.name,

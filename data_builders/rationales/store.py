@@ -14,9 +14,9 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, NonEmpty, ReasoningPair, Record, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Search
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 
 
 class StoredTrace(Record):
@@ -28,7 +28,13 @@ class StoredTrace(Record):
 
 
 def stored_traces(
-    path: Path, data: PairSet, config: EpisodeConfig, codec: Codec, *, wanted: int | None, rejected: Counter[str]
+    path: Path,
+    data: PairSet,
+    config: EpisodeConfig,
+    codec: SafeTokenizer,
+    *,
+    wanted: int | None,
+    rejected: Counter[str],
 ) -> Iterator[Trajectory]:
     """The first `wanted` traces of a file (all of them where it is None) that hold under this configuration; the others
     before them are counted by reason.
@@ -39,20 +45,22 @@ def stored_traces(
     return islice(_good(path, data, config, codec, rejected), wanted)
 
 
-def replay(stored: Trajectory, pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: Codec) -> Trajectory:
+def replay(
+    stored: Trajectory, pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer
+) -> Trajectory:
     """A stored trajectory, written and shown again under another tokenizer or budget."""
     episode = new_episode(pair, data, config, codec, ())
     for turn in stored.turns:
-        ids = codec.encode_written(turn.text.removeprefix("<think>") if episode.thinking else turn.text)
+        ids = codec.encode_policy_text(turn.text.removeprefix("<think>") if episode.thinking else turn.text)
         episode.feed(ids, [0.0] * len(ids))
         if not isinstance(episode.state, Search):
             break
         episode.observe(turn.passages)
-    return rewarded(episode.trajectory(), pair)
+    return with_reward(episode.trajectory(), pair)
 
 
 def _good(
-    path: Path, data: PairSet, config: EpisodeConfig, codec: Codec, rejected: Counter[str]
+    path: Path, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, rejected: Counter[str]
 ) -> Iterator[Trajectory]:
     pairs = data.by_id()
     for stored in read_jsonl(path, StoredTrace, unique="pair_id"):

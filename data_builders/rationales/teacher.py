@@ -14,16 +14,16 @@ from typing import Any
 
 from data_builders.ordered_concurrency import in_order
 from data_builders.prompts.rationale import may_answer, rationale_prompts_hash, turn_prompt
-from data_builders.rationales.turn_parser import Bad, Written, read_turn, thoughts_of
-from data_builders.teachers import Ask, Pending, Teacher, TeacherRefused
+from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
+from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherRequest
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.prompts import judge_prompt
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode, new_retriever
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.training.recipe import Recipe
 from retrieval.retriever import Retriever
 
@@ -35,7 +35,7 @@ _AHEAD = 4
 
 
 @dataclass
-class Tally:
+class RationaleStats:
     """What became of the pairs and of the turns asked for: sums only, whatever the order in which pairs finish."""
 
     accepted: int = 0
@@ -72,10 +72,10 @@ class Setting:
 
     data: PairSet
     config: EpisodeConfig
-    codec: Codec
+    codec: SafeTokenizer
     retriever: Retriever
     teacher: Teacher
-    tally: Tally
+    tally: RationaleStats
 
 
 class _GivenUp(Exception):
@@ -101,7 +101,14 @@ async def enhance(pair: ReasoningPair, setting: Setting) -> Trajectory | None:
 
 
 async def enhanced(
-    data: PairSet, recipe: Recipe, codec: Codec, teacher: Teacher, tally: Tally, *, count: int, concurrency: int = 8
+    data: PairSet,
+    recipe: Recipe,
+    codec: SafeTokenizer,
+    teacher: Teacher,
+    tally: RationaleStats,
+    *,
+    count: int,
+    concurrency: int = 8,
 ) -> AsyncGenerator[tuple[ReasoningPair, Trajectory], None]:
     """`count` pairs with their rationales, or as many as there are, in an order that the recipe's seed decides.
 
@@ -114,7 +121,7 @@ async def enhanced(
     async def work(pair: ReasoningPair) -> tuple[ReasoningPair, Trajectory | None]:
         try:
             return pair, await enhance(pair, setting)
-        except Pending:
+        except BatchPending:
             tally.pending += 1
             return pair, None
 
@@ -128,7 +135,7 @@ async def enhanced(
                     tally.take(pair, trajectory)
                     yield pair, trajectory
     if tally.pending:
-        raise Pending(f"{tally.pending} rationales wait for answers")
+        raise BatchPending(f"{tally.pending} rationales wait for answers")
 
 
 async def _play(pair: ReasoningPair, setting: Setting) -> Trajectory:
@@ -143,23 +150,23 @@ async def _play(pair: ReasoningPair, setting: Setting) -> Trajectory:
             episode.observe(await asyncio.to_thread(case_search, setting.retriever, pair.case_id, query, top_k))
         elif not isinstance(episode.state, Finished):
             raise _GivenUp("the machine sees no action")
-    return rewarded(episode.trajectory(), pair)
+    return with_reward(episode.trajectory(), pair)
 
 
-async def _turn(pair: ReasoningPair, episode: Episode, room: int, setting: Setting) -> Written:
+async def _turn(pair: ReasoningPair, episode: Episode, room: int, setting: Setting) -> ParsedTurn:
     """The next turn, good and short enough. Errors: _GivenUp after `TRIES` bad ones."""
     case, config, tally = setting.data.case_of(pair), setting.config, setting.tally
-    bad, shown, words = Bad("", ""), _shown(pair, episode, setting), int(room * _WORDS_PER_TOKEN)
+    bad, shown, words = RejectedTurn("", ""), _shown(pair, episode, setting), int(room * _WORDS_PER_TOKEN)
     for attempt in range(TRIES):
         system, user = turn_prompt(pair, case, config, episode, words=words, rejected=bad.detail)
-        ask = Ask(system=system, user=user, max_tokens=2 * room + _THOUGHTS, sample=attempt)
+        ask = TeacherRequest(system=system, user=user, max_tokens=2 * room + _THOUGHTS, sample=attempt)
         answer = await setting.teacher.ask(ask)
         tally.answers += 1
         tally.input_tokens += answer.input_tokens
         tally.output_tokens += answer.output_tokens
-        found: Written | Bad
+        found: ParsedTurn | RejectedTurn
         if not answer.finished:
-            found = Bad("cut", f"it was cut off: write at most {words} words.")
+            found = RejectedTurn("cut", f"it was cut off: write at most {words} words.")
         else:
             found = read_turn(
                 answer.text,
@@ -169,9 +176,9 @@ async def _turn(pair: ReasoningPair, episode: Episode, room: int, setting: Setti
                 thoughts=[thought for turn in episode.turns for thought in thoughts_of(turn.text)],
                 shown=shown,
             )
-        if isinstance(found, Written) and len(_ids(setting.codec, episode, found.text)) > room:
-            found = Bad("too long", f"it is too long: write at most {words} words.")
-        if isinstance(found, Written):
+        if isinstance(found, ParsedTurn) and len(_ids(setting.codec, episode, found.text)) > room:
+            found = RejectedTurn("too long", f"it is too long: write at most {words} words.")
+        if isinstance(found, ParsedTurn):
             tally.notes["turns that ran on behind their action"] += found.ran_on
             return found
         tally.turns_rejected[found.reason] += 1
@@ -193,6 +200,6 @@ def _shown(pair: ReasoningPair, episode: Episode, setting: Setting) -> Sequence[
     return [*(message["content"] for message in prompt.chat()), *passages]
 
 
-def _ids(codec: Codec, episode: Episode, text: str) -> list[int]:
+def _ids(codec: SafeTokenizer, episode: Episode, text: str) -> list[int]:
     """A turn as it is fed: without the tag of a thought that the chat template has opened."""
-    return codec.encode_written(text.removeprefix("<think>") if episode.thinking else text)
+    return codec.encode_policy_text(text.removeprefix("<think>") if episode.thinking else text)

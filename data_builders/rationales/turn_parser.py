@@ -29,7 +29,7 @@ _GIVEAWAY = re.compile(
 
 
 @dataclass(frozen=True)
-class Bad:
+class RejectedTurn:
     """Why a turn is not taken: a name to count it by, and a sentence for the teacher."""
 
     reason: str
@@ -37,7 +37,7 @@ class Bad:
 
 
 @dataclass(frozen=True)
-class Written:
+class ParsedTurn:
     """A good turn up to its action; `ran_on` where text behind the action was left away, as sampling would have."""
 
     text: str
@@ -53,31 +53,35 @@ def read_turn(
     may_answer: bool,
     thoughts: Sequence[str] = (),
     shown: Sequence[str] = (),
-) -> Written | Bad:
+) -> ParsedTurn | RejectedTurn:
     """The turn, or what is wrong with it. `thoughts` are those of the turns before, `shown` all that the judge saw."""
     blocks, end = _blocks(text)
     rest = text[end:]
     if not blocks or blocks[-1][0] == "think":
         if rest.strip():
-            return Bad("text outside the tags", f'"{_start(rest)}" stands outside of <think>, <search> and <answer>.')
-        return Bad("no action", "it ends with neither a search nor an answer.")
+            return RejectedTurn(
+                "text outside the tags", f'"{_start(rest)}" stands outside of <think>, <search> and <answer>.'
+            )
+        return RejectedTurn("no action", "it ends with neither a search nor an answer.")
     kind, content = blocks[-1]
     own = [thought for _, thought in blocks[:-1]]
     if not own or any(not thought.strip() for thought in own):
-        return Bad("no thought", "a thought is missing or empty.")
+        return RejectedTurn("no thought", "a thought is missing or empty.")
     if any(TAG.search(inside) for _, inside in blocks):
-        return Bad("a tag inside a tag", "a tag stands inside of a thought, a search or an answer.")
+        return RejectedTurn("a tag inside a tag", "a tag stands inside of a thought, a search or an answer.")
     if found := next((match for thought in own for match in _GIVEAWAY.finditer(thought)), None):
-        return Bad("giveaway", f'"{found[0]}" tells that the outcome was known beforehand.')
+        return RejectedTurn("giveaway", f'"{found[0]}" tells that the outcome was known beforehand.')
     if unseen := _unseen([quote for thought in own for quote in _quotes(thought)], shown):
-        return Bad("quotation of nothing shown", f'"{_start(unseen)}" was shown nowhere, and yet it is quoted.')
-    written = Written(text[:end].strip(), content.strip() if kind == "search" else None, bool(rest.strip()))
+        return RejectedTurn(
+            "quotation of nothing shown", f'"{_start(unseen)}" was shown nowhere, and yet it is quoted.'
+        )
+    written = ParsedTurn(text[:end].strip(), content.strip() if kind == "search" else None, bool(rest.strip()))
     if kind == "search":
         if not may_search:
-            return Bad("search past the budget", "there is no search left: it must end with the answer.")
-        return written if content.strip() else Bad("empty search", "the search is empty.")
+            return RejectedTurn("search past the budget", "there is no search left: it must end with the answer.")
+        return written if content.strip() else RejectedTurn("empty search", "the search is empty.")
     if not may_answer:
-        return Bad("no search", "it answers before it has looked anything up: it must end with a search.")
+        return RejectedTurn("no search", "it answers before it has looked anything up: it must end with a search.")
     return _judged(content, pair, [*thoughts, *own]) or written
 
 
@@ -97,18 +101,22 @@ def _blocks(text: str) -> tuple[list[tuple[str, str]], int]:
     return blocks, end
 
 
-def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str]) -> Bad | None:
+def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str]) -> RejectedTurn | None:
     judgment = parse_strict(content)
     if isinstance(judgment, Rejected):
-        return Bad(f"answer: {judgment.reason}", f"the answer is not as the instructions say ({judgment.detail}).")
+        return RejectedTurn(
+            f"answer: {judgment.reason}", f"the answer is not as the instructions say ({judgment.detail})."
+        )
     if judgment.explanation is not None:
-        return Bad("answer: unknown_key", "the answer has exactly two keys.")
+        return RejectedTurn("answer: unknown_key", "the answer has exactly two keys.")
     if score(judgment, pair)["r"] != 1.0:
-        return Bad("another judgment", "the answer is not the outcome that you know.")
+        return RejectedTurn("another judgment", "the answer is not the outcome that you know.")
     for number in pair.violated:
         name = by_number(number).name
         if not any(re.search(rf"\b{re.escape(name)}\b", thought, re.IGNORECASE) for thought in thoughts):
-            return Bad("a principle is not named", f"no thought calls principle {number}, {name}, by its name.")
+            return RejectedTurn(
+                "a principle is not named", f"no thought calls principle {number}, {name}, by its name."
+            )
     return None
 
 

@@ -26,7 +26,7 @@ from data_builders.sources.errors import SourceError
 from data_builders.sources.tables import Row, rows
 from judge_r1.core.records import Case, Domain, NonEmpty
 from judge_r1.core.tabular import HUB
-from judge_r1.core.yaml_config import Section, load_section
+from judge_r1.core.yaml_config import ConfigModel, load_config
 
 NAME = "custom"
 
@@ -44,7 +44,7 @@ def _as_list(files: object) -> object:
 Wording = Annotated[str, Field(max_length=200), AfterValidator(_wording)]
 
 
-class Columns(Section):
+class Columns(ConfigModel):
     """Which column of the files holds what. `group` names what must stay together in a split."""
 
     context: NonEmpty
@@ -55,7 +55,7 @@ class Columns(Section):
     license: NonEmpty | None = None
 
 
-class DomainFile(Section):
+class DomainFile(ConfigModel):
     """A domain and where its cases are."""
 
     domain: Domain
@@ -76,7 +76,7 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
     """At most `limit` cases, in the order of `files` and their rows. `seed` has no effect."""
     if path is None:
         raise SourceError(f"source {NAME!r} reads a domain file: give --path domain.yaml")
-    described = load_section(DomainFile, path)
+    described = load_config(DomainFile, path)
     DOMAINS[described.domain] = DomainText(role=described.role, decision_name=described.decision_name)
     found = (_case(row, described, skips) for row in _unique(_rows(path, described), described))
     yield from islice((case for case in found if case is not None), limit)

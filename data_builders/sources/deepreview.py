@@ -23,7 +23,7 @@ from data_builders.sources.errors import SourceError
 from data_builders.sources.tables import Row, rows
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
-from data_builders.teachers import Ask, Teacher
+from data_builders.teachers import Teacher, TeacherRequest
 from judge_r1.core.records import Case, content_hash
 
 NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
@@ -109,14 +109,14 @@ def _draft(found: Reviewed) -> Draft:
     return draft
 
 
-def condensation_ask(found: Reviewed) -> Ask:
+def condensation_ask(found: Reviewed) -> TeacherRequest:
     system, user = prompt(
         "condense",
         "academic",
         {"paper": found.paper, "review": found.review},
         {"least_words": ASKED[0], "most_words": ASKED[1]},
     )
-    return Ask(system=system, user=user, max_tokens=8000, temperature=0.3)
+    return TeacherRequest(system=system, user=user, max_tokens=8000, temperature=0.3)
 
 
 def check(text: str, paper: str, copied: set[str]) -> Problem | None:

@@ -22,7 +22,7 @@ from data_builders.sources.errors import SourceError
 from data_builders.sources.tables import Row, file_rows
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
-from data_builders.teachers import Ask, Teacher
+from data_builders.teachers import Teacher, TeacherRequest
 from judge_r1.core.records import Case, content_hash
 
 NAME, FOLDER = "pilot", Path("data/ECHR2023")
@@ -32,7 +32,7 @@ _STEP = re.compile(r"(\d{1,2})\. \S")
 
 
 @dataclass(frozen=True)
-class Matter:
+class EchrCase:
     """A case of the corpus: what a reasoning may rest on, and the articles it must arrive at."""
 
     row: Row
@@ -58,10 +58,10 @@ def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
         elif any(article not in articles for article in violated):
             skips[f"{NAME}: an article of which the corpus has no right text"] += 1
         else:
-            yield _draft(Matter(row, facts, articles, violated))
+            yield _draft(EchrCase(row, facts, articles, violated))
 
 
-def _draft(matter: Matter) -> Draft:
+def _draft(matter: EchrCase) -> Draft:
     async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
         ask = reference_ask(matter)
         reference = await complete(NAME, teacher, ask, lambda text: check(text, matter), skips, rejected)
@@ -90,7 +90,7 @@ def _draft(matter: Matter) -> Draft:
     return draft
 
 
-def reference_ask(matter: Matter) -> Ask:
+def reference_ask(matter: EchrCase) -> TeacherRequest:
     system, user = prompt(
         "reference",
         "legal",
@@ -105,10 +105,10 @@ def reference_ask(matter: Matter) -> Ask:
             "least_quotes": QUOTES,
         },
     )
-    return Ask(system=system, user=user, max_tokens=4000, temperature=0.7)
+    return TeacherRequest(system=system, user=user, max_tokens=4000, temperature=0.7)
 
 
-def check(text: str, matter: Matter) -> Problem | None:
+def check(text: str, matter: EchrCase) -> Problem | None:
     """What is wrong with a reasoning, or None: form, length, the articles it names, what it quotes and counts."""
     lines = text.split("\n")
     found = [match[1] if (match := _STEP.match(line)) else None for line in lines]
@@ -140,7 +140,7 @@ def check(text: str, matter: Matter) -> Problem | None:
     return None
 
 
-def statutes(matter: Matter, only: tuple[str, ...] | None = None) -> str:
+def statutes(matter: EchrCase, only: tuple[str, ...] | None = None) -> str:
     chosen = matter.articles if only is None else only
     return "\n\n".join(f"{article_name(article)}. {matter.articles[article]}" for article in chosen)
 

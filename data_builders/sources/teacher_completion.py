@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from data_builders.sources.corpus_io import clean
-from data_builders.teachers import Ask, Teacher, TeacherRefused
+from data_builders.teachers import Teacher, TeacherRefused, TeacherRequest
 
 ATTEMPTS = 3
 
@@ -28,7 +28,7 @@ Check = Callable[[str], Problem | None]
 
 
 async def complete(
-    name: str, teacher: Teacher, ask: Ask, check: Check, skips: Counter[str], rejected: Counter[str]
+    name: str, teacher: Teacher, ask: TeacherRequest, check: Check, skips: Counter[str], rejected: Counter[str]
 ) -> str | None:
     """The first answer, cleaned, that passes `check`; None where none does, counted in `skips` under the source's name.
 

@@ -21,11 +21,11 @@ class BudgetSpent(TeacherError):
     """No further call is started; what was paid for is kept."""
 
 
-class Pending(TeacherError):
+class BatchPending(TeacherError):
     """An ask without an answer yet: it was written into a batch file instead of being put."""
 
 
-class Ask(Record):
+class TeacherRequest(Record):
     """One question. Everything that an answer may depend on stands here, and with the teacher's name it is the key
     under which the answer is kept: the same question is never paid for twice. `sample` tells repeated ones apart."""
 
@@ -36,7 +36,7 @@ class Ask(Record):
     sample: int = Field(0, ge=0)
 
 
-class Answer(Record):
+class TeacherReply(Record):
     """What came back, with the tokens it cost; `finished` is False where it was cut at `max_tokens`."""
 
     text: str
@@ -52,6 +52,6 @@ class Teacher(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         """Errors: TeacherError where no answer could be had in time."""
         ...

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from data_builders.teachers import Answer, Ask, TeacherError
+from data_builders.teachers import TeacherError, TeacherReply, TeacherRequest
 from judge_r1.core.records import content_hash
 
 Via = Literal["live", "batch"]
@@ -28,7 +28,7 @@ _SCHEMA = f"""
 """
 
 
-def ask_key(teacher: str, ask: Ask) -> str:
+def ask_key(teacher: str, ask: TeacherRequest) -> str:
     """The key of an ask to the teacher of that name, and its `custom_id` in batches: 40 hex digits."""
     return content_hash("ask", teacher, ask.model_dump(mode="json"), length=40)
 
@@ -39,7 +39,7 @@ class Entry:
 
     key: str
     teacher: str
-    answer: Answer
+    answer: TeacherReply
     via: Via = "live"
 
 
@@ -61,7 +61,7 @@ class Cache:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._waiting: list[tuple[Entry, asyncio.Future[Answer]]] = []
+        self._waiting: list[tuple[Entry, asyncio.Future[TeacherReply]]] = []
         self._writer: asyncio.Task[None] | None = None
         with self._explained():
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -77,13 +77,13 @@ class Cache:
         self._read.close()
         self._write.close()
 
-    def get(self, key: str) -> Answer | None:
+    def get(self, key: str) -> TeacherReply | None:
         """Errors: TeacherError where the file cannot be read."""
         with self._explained():
             row = self._read.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
-        return Answer.model_validate_json(row[0]) if row else None
+        return TeacherReply.model_validate_json(row[0]) if row else None
 
-    async def put(self, entry: Entry) -> Answer:
+    async def put(self, entry: Entry) -> TeacherReply:
         """Returns once the answer is on disk; where another one stands there already, that one wins and is returned.
         Answers that come while one is being written share the next write."""
         future = asyncio.get_running_loop().create_future()
@@ -92,7 +92,7 @@ class Cache:
             self._writer = asyncio.create_task(self._write_waiting())
         return await asyncio.shield(future)
 
-    def put_all(self, entries: Sequence[Entry]) -> list[Answer]:
+    def put_all(self, entries: Sequence[Entry]) -> list[TeacherReply]:
         """As `put`, for many in one transaction; the answers that are kept, in order."""
         kept = []
         with self._explained(), self._transaction():
@@ -101,7 +101,7 @@ class Cache:
                 row = (entry.key, entry.teacher, entry.via, *tokens, answer.model_dump_json())
                 if not self._write.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row).rowcount:
                     [text] = self._write.execute("SELECT answer FROM answers WHERE key = ?", (entry.key,)).fetchone()
-                    answer = Answer.model_validate_json(text)
+                    answer = TeacherReply.model_validate_json(text)
                 kept.append(answer)
         return kept
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from data_builders.teachers import Answer, Ask
+from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.provider import FailedRow
 
 API = "https://api.anthropic.com"
@@ -38,7 +38,7 @@ class Anthropic:
     def headers(self, key: str | None) -> dict[str, str]:
         return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
-    def body(self, ask: Ask) -> dict[str, Any]:
+    def body(self, ask: TeacherRequest) -> dict[str, Any]:
         """The API has no seed: repeated asks differ by the opaque user id, which keeps a caching gateway from giving
         them one answer. Its default temperature is 1, and some models take no other word on it."""
         body: dict[str, Any] = {
@@ -54,9 +54,9 @@ class Anthropic:
             body["metadata"] = {"user_id": f"sample-{ask.sample}"}
         return body
 
-    def read(self, data: Any) -> Answer:
+    def read(self, data: Any) -> TeacherReply:
         usage = data["usage"]
-        return Answer(
+        return TeacherReply(
             text="".join(block["text"] for block in data["content"] if block["type"] == "text"),
             input_tokens=usage["input_tokens"] + sum(usage.get(name) or 0 for name in _INPUT[1:]),
             output_tokens=usage["output_tokens"],
@@ -64,10 +64,10 @@ class Anthropic:
             model=data.get("model") or self.model,
         )
 
-    def batch_row(self, key: str, ask: Ask) -> dict[str, Any]:
+    def batch_row(self, key: str, ask: TeacherRequest) -> dict[str, Any]:
         return {"custom_id": key, "params": self.body(ask)}
 
-    def batch_result(self, row: Any) -> Answer:
+    def batch_result(self, row: Any) -> TeacherReply:
         result = row["result"]
         if result["type"] != "succeeded":
             error = result.get("error") or {}

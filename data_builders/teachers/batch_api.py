@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data_builders.teachers import Answer, Ask, Pending, TeacherError
+from data_builders.teachers import BatchPending, TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, ask_key
-from data_builders.teachers.provider import FailedRow, Wire
+from data_builders.teachers.provider import FailedRow, Provider
 from judge_r1.core.jsonl import Writing, dump_line
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
@@ -30,7 +30,7 @@ class BatchExport:
     """A teacher whose every new ask becomes a line of a batch file; a block that raises leaves no file. Where one file
     is not enough, `NAME-2.jsonl` and so on follow."""
 
-    def __init__(self, wire: Wire, cache: Cache, path: Path) -> None:
+    def __init__(self, wire: Provider, cache: Cache, path: Path) -> None:
         self._wire, self._cache, self._path = wire, cache, path
         self._keys: set[str] = set()
         self._stack = ExitStack()
@@ -60,7 +60,7 @@ class BatchExport:
         with self._stack:  # marked before the files appear: their results must be known when they come back
             self._cache.mark_exported(sorted(self._keys), self.name, self._path.name)
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         """Errors: Pending for what the cache does not hold."""
         key = ask_key(self.name, ask)
         if (answer := self._cache.get(key)) is not None:
@@ -70,7 +70,7 @@ class BatchExport:
             self.again += self._cache.exported(key, self.name)
             self._append(dump_line(self._wire.batch_row(key, ask)))
             self._keys.add(key)
-        raise Pending(f"{self.name} has not answered yet: the ask stands in {self.files[-1]}")
+        raise BatchPending(f"{self.name} has not answered yet: the ask stands in {self.files[-1]}")
 
     def _append(self, line: str) -> None:
         size = len(line.encode())
@@ -93,7 +93,7 @@ class Imported:
     failed: Counter[str]
 
 
-def import_batch(wire: Wire, cache: Cache, path: Path) -> Imported:
+def import_batch(wire: Provider, cache: Cache, path: Path) -> Imported:
     """Take a result file into the cache, whatever its order. Failed rows are counted; the next export asks them again.
 
     Errors: TeacherError, before anything is taken, for a line that is no result, or of no export from this cache.
@@ -118,7 +118,7 @@ def import_batch(wire: Wire, cache: Cache, path: Path) -> Imported:
     return Imported(kept, known, failed)
 
 
-def _answers(wire: Wire, cache: Cache, path: Path) -> Iterator[tuple[str, Answer | FailedRow]]:
+def _answers(wire: Provider, cache: Cache, path: Path) -> Iterator[tuple[str, TeacherReply | FailedRow]]:
     """The keys of the asks in a result file and what came of them. Errors: TeacherError, as above."""
     for where, row in _results(path):
         key = row["custom_id"]

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from data_builders.teachers import Answer, BudgetSpent, TeacherError
+from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
 from judge_r1.core.jsonl import explain
 from judge_r1.core.registry import suggest
@@ -51,7 +51,7 @@ def load_prices(path: Path) -> Prices:
 
 
 @dataclass(frozen=True)
-class Bill:
+class Usage:
     """One teacher's part: calls of this run, live calls before it, and answers that came from the cache."""
 
     run: Tokens
@@ -87,7 +87,7 @@ class Spending:
                 "command a higher --budget to go on where it stopped"
             )
 
-    def paid(self, teacher: str, answer: Answer) -> None:
+    def paid(self, teacher: str, answer: TeacherReply) -> None:
         self._run[teacher] += Tokens(1, answer.input_tokens, answer.output_tokens)
 
     def reused(self, teacher: str) -> None:
@@ -111,12 +111,12 @@ class Spending:
         """What the budget counts: this run and before it. 0 without prices."""
         return sum((bill.run_usd or 0) + (bill.before_usd or 0) for bill in self.bills().values())
 
-    def bills(self) -> dict[str, Bill]:
+    def bills(self) -> dict[str, Usage]:
         bills = {}
         for teacher, before in sorted(self._before.items()):
             price, run = self._prices[_model(teacher)] if self._prices is not None else None, self._run[teacher]
             usd = (price.of(run), price.of(before)) if price else (None, None)
-            bills[teacher] = Bill(run, before, self._reused[teacher], *usd)
+            bills[teacher] = Usage(run, before, self._reused[teacher], *usd)
         return bills
 
     def summary(self) -> str:
@@ -144,7 +144,7 @@ def _model(teacher: str) -> str:
     return teacher.partition(":")[2]
 
 
-def _sentence(teacher: str, bill: Bill) -> str:
+def _sentence(teacher: str, bill: Usage) -> str:
     money = f" for ${bill.run_usd:.2f}" if bill.run_usd is not None else ""
     before = f" (${bill.before_usd:.2f} before this run)" if bill.before_usd else ""
     return (

@@ -12,15 +12,15 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from data_builders.teachers import Answer, Ask, Teacher, TeacherError, TeacherRefused
+from data_builders.teachers import Teacher, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, ask_key
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.spec import find_key, parse_spec
-from judge_r1.models.http_client import USUAL, Limits
+from judge_r1.models.http_client import DEFAULT_POLICY, RetryPolicy
 
 
-class Gate:
+class ConcurrencyGate:
     """So many calls at a time, from the question until its answer is on disk; none once the budget is spent or the gate
     is closed. A call that got through is never stopped."""
 
@@ -46,16 +46,16 @@ class CachedTeacher:
     """Answers from the cache, or asks and keeps the answer before anyone sees it. Equal asks at the same time share one
     call, which goes on even if whoever asked first gives up."""
 
-    def __init__(self, teacher: Teacher, cache: Cache, gate: Gate | None = None) -> None:
+    def __init__(self, teacher: Teacher, cache: Cache, gate: ConcurrencyGate | None = None) -> None:
         self._teacher, self._cache = teacher, cache
-        self._gate = gate or Gate(Spending(), USUAL.concurrency)
-        self._running: dict[str, asyncio.Task[Answer]] = {}
+        self._gate = gate or ConcurrencyGate(Spending(), DEFAULT_POLICY.concurrency)
+        self._running: dict[str, asyncio.Task[TeacherReply]] = {}
 
     @property
     def name(self) -> str:
         return self._teacher.name
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         key = ask_key(self.name, ask)
         if (task := self._running.get(key)) is None:
             if (answer := self._cache.get(key)) is not None:
@@ -68,7 +68,7 @@ class CachedTeacher:
         """Wait until no call is in flight; what they bring is kept, what they fail with is dropped."""
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
-    async def _fetch(self, key: str, ask: Ask) -> Answer:
+    async def _fetch(self, key: str, ask: TeacherRequest) -> TeacherReply:
         try:
             async with self._gate.passing(self.name):
                 try:
@@ -84,14 +84,14 @@ class CachedTeacher:
 
 @asynccontextmanager
 async def open_teacher(
-    spec: str, cache: Cache, *, limits: Limits = USUAL, spending: Spending | None = None
+    spec: str, cache: Cache, *, limits: RetryPolicy = DEFAULT_POLICY, spending: Spending | None = None
 ) -> AsyncIterator[CachedTeacher]:
     """The teacher of a SPEC, ready to be asked. Errors: TeacherError for a bad SPEC, a missing key, a missing price."""
     spending = spending or Spending()
     wire = parse_spec(spec)
     spending.open_account(wire.name, cache.tokens(wire.name))
     http = HttpTeacher(wire, find_key(wire), limits)
-    gate = Gate(spending, limits.concurrency)
+    gate = ConcurrencyGate(spending, limits.concurrency)
     teacher = CachedTeacher(http, cache, gate)
     try:
         yield teacher

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from data_builders.teachers import Answer, Ask
+from data_builders.teachers import TeacherReply, TeacherRequest
 from data_builders.teachers.provider import FailedRow
 from judge_r1.models.endpoint import OpenAIEndpoint
 
@@ -41,7 +41,7 @@ class Chat:
     def headers(self, key: str | None) -> dict[str, str]:
         return self._endpoint.headers(key)
 
-    def body(self, ask: Ask) -> dict[str, Any]:
+    def body(self, ask: TeacherRequest) -> dict[str, Any]:
         messages = [{"role": "system", "content": ask.system}] if ask.system else []
         return self._endpoint.chat(
             [*messages, {"role": "user", "content": ask.user}],
@@ -50,14 +50,14 @@ class Chat:
             **({"seed": ask.sample} if ask.sample else {}),
         )
 
-    def read(self, data: Any) -> Answer:
+    def read(self, data: Any) -> TeacherReply:
         choice, usage = data["choices"][0], data["usage"]
         finished = choice["finish_reason"] not in _CUT
         text = choice["message"]["content"]
         if text is None:  # all tokens went into hidden thought, or the model declined
             text = choice["message"].get("refusal") or ""
             finished = finished and bool(text)
-        return Answer(
+        return TeacherReply(
             text=text,
             input_tokens=usage["prompt_tokens"],
             output_tokens=usage["completion_tokens"],
@@ -65,10 +65,10 @@ class Chat:
             model=data.get("model") or self.model,
         )
 
-    def batch_row(self, key: str, ask: Ask) -> dict[str, Any]:
+    def batch_row(self, key: str, ask: TeacherRequest) -> dict[str, Any]:
         return {"custom_id": key, "method": "POST", "url": BATCH_URL, "body": self.body(ask)}
 
-    def batch_result(self, row: Any) -> Answer:
+    def batch_result(self, row: Any) -> TeacherReply:
         response = row["response"]
         if response is None:
             raise FailedRow((row["error"] or {}).get("message") or "no response")

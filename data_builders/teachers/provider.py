@@ -2,11 +2,11 @@
 
 from typing import Any, Protocol
 
-from data_builders.teachers import Answer, Ask
+from data_builders.teachers import TeacherReply, TeacherRequest
 from judge_r1.core.errors import JudgeError
 
 
-class Wire(Protocol):
+class Provider(Protocol):
     """One model behind one wire format."""
 
     @property
@@ -31,17 +31,17 @@ class Wire(Protocol):
 
     def headers(self, key: str | None) -> dict[str, str]: ...
 
-    def body(self, ask: Ask) -> dict[str, Any]: ...
+    def body(self, ask: TeacherRequest) -> dict[str, Any]: ...
 
-    def read(self, data: Any) -> Answer:
+    def read(self, data: Any) -> TeacherReply:
         """Errors: LookupError, TypeError or ValueError where a field is missing or of another kind."""
         ...
 
-    def batch_row(self, key: str, ask: Ask) -> dict[str, Any]:
+    def batch_row(self, key: str, ask: TeacherRequest) -> dict[str, Any]:
         """A line of the vendor's batch file; `key` comes back as its `custom_id`."""
         ...
 
-    def batch_result(self, row: Any) -> Answer:
+    def batch_result(self, row: Any) -> TeacherReply:
         """The answer in a line of the vendor's result file. Errors: FailedRow, and those of `read`."""
         ...
 

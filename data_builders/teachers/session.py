@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.build import build_by_teacher
-from data_builders.pair_writer import Plan
+from data_builders.pair_writer import BuildPlan
 from data_builders.teachers import Teacher
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.session_work import Done, Terms, carry_out
@@ -13,7 +13,7 @@ from judge_r1.core.errors import JudgeError
 
 
 def build(
-    plan: Plan, out: Path, teacher: str, verifier: str | None, terms: Terms, spending: Spending
+    plan: BuildPlan, out: Path, teacher: str, verifier: str | None, terms: Terms, spending: Spending
 ) -> Done[dict[str, Any]]:
     """Build, which results in build.json, or write the next batch; `teacher` is asked and `verifier` verifies (SPECs).
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from data_builders.graceful_shutdown import Stopped, run_stoppable
-from data_builders.teachers import BudgetSpent, Pending, Teacher, TeacherError
+from data_builders.teachers import BatchPending, BudgetSpent, Teacher, TeacherError
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.batch_api import BatchExport, import_batch
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.spec import find_key, parse_spec
 from judge_r1.core.errors import JudgeError
-from judge_r1.models.http_client import Limits
+from judge_r1.models.http_client import RetryPolicy
 
 R = TypeVar("R")
 Work = Callable[[Sequence[Teacher]], Coroutine[Any, Any, R]]
@@ -70,7 +70,7 @@ def carry_out(specs: Sequence[str], work: Work[R], terms: Terms, spending: Spend
 
 
 async def _asked(specs: Sequence[str], work: Work[R], cache: Cache, concurrency: int, spending: Spending) -> R:
-    limits = Limits(concurrency=concurrency)
+    limits = RetryPolicy(concurrency=concurrency)
     async with AsyncExitStack() as stack:
         opened = [open_teacher(spec, cache, limits=limits, spending=spending) for spec in specs]
         return await work([await stack.enter_async_context(teacher) for teacher in opened])
@@ -81,7 +81,7 @@ def _exported(spec: str, work: Work[R], cache: Cache, path: Path, go_on: str) ->
     with BatchExport(parse_spec(spec), cache, path) as teacher:
         try:
             return run_stoppable(work([teacher]), go_on), [f"no ask is left: {path} was not written"]
-        except Pending:
+        except BatchPending:
             files = ", ".join(str(file) for file in teacher.files)
     notes = [
         f"{teacher.rows} asks are in {files}: give it to the batch service, then run the same command with "

@@ -9,14 +9,14 @@ from pydantic import SecretStr
 from data_builders.teachers import TeacherError
 from data_builders.teachers.anthropic import API, Anthropic
 from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import Wire
+from data_builders.teachers.provider import Provider
 from judge_r1.models import endpoint
 from judge_r1.models.endpoint import EndpointError, address_and_model, checked_address
 
 _FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model) or anthropic:MODEL"
 
 
-def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Wire:
+def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provider:
     """The wire of a SPEC; `ANTHROPIC_BASE_URL` moves Anthropic's API elsewhere. Errors: TeacherError."""
     kind, _, rest = spec.partition(":")
     try:
@@ -31,7 +31,7 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Wire:
     raise TeacherError(f"{kind!r} is no teacher that can be asked: write {_FORMS}")
 
 
-def find_key(wire: Wire, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
+def find_key(wire: Provider, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
     """The key in the first of the wire's variables that is set. Errors: TeacherError where one is needed."""
     try:
         return endpoint.find_key(wire, environment)

@@ -3,59 +3,61 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from judge_r1.core.items import Game, Item, Settled
+from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, ScoresVerdict
 
 
-def settle_pair(item: Item, games: Sequence[Game]) -> Settled:
+def majority_vote(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     """Majority over the games of a pair; the one that more games prefer wins, and as many on both sides are a tie.
 
     Invalid games have no vote; an item without a valid game is invalid. With two games in both orders this is
     JudgeBench's rule: +1 for a game that agrees with the label, -1 for one against it, right where the sum is above 0.
     """
     if invalid := all_invalid(games):
-        return Settled(verdict=invalid, credit=0.0)
+        return AggregatedVerdict(verdict=invalid, credit=0.0)
     votes = Counter(game.winner for game in games)
     winner = "tie" if votes[0] == votes[1] else "A" if votes[0] > votes[1] else "B"
-    return Settled(verdict=PairwiseVerdict(winner=winner), credit=float(winner == item.gold))
+    return AggregatedVerdict(verdict=PairwiseVerdict(winner=winner), credit=float(winner == item.gold))
 
 
-def settle_mean(item: Item, games: Sequence[Game]) -> Settled:
+def mean_correct(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     """The verdict of `settle_pair`, worth the share of games that give the gold: a pair judged rightly in one of two
     orders is half right, as in LLMBar's average accuracy."""
     right = sum(_says(game) == item.gold for game in games) / len(games)
-    return Settled(verdict=settle_pair(item, games).verdict, credit=right)
+    return AggregatedVerdict(verdict=majority_vote(item, games).verdict, credit=right)
 
 
-def settle_agreed(item: Item, games: Sequence[Game]) -> Settled:
+def require_consistent(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     """The verdict of `settle_pair`, right only where every game gives the gold (consistent accuracy): a judge that
     changes its mind with the order is wrong, also on a pair whose gold is a tie."""
     right = all(_says(game) == item.gold for game in games)
-    return Settled(verdict=settle_pair(item, games).verdict, credit=float(right))
+    return AggregatedVerdict(verdict=majority_vote(item, games).verdict, credit=float(right))
 
 
-def settle_best(item: Item, games: Sequence[Game]) -> Settled:
+def best_of_n(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     """Best of n, by games of two: right where the best candidate has more votes than its rival in each pairing. The
     verdict is how many games each candidate has won."""
     if invalid := all_invalid(games):
-        return Settled(verdict=invalid, credit=0.0)
+        return AggregatedVerdict(verdict=invalid, credit=0.0)
     margins = Counter({frozenset(game.order): 0 for game in games})
     for game in games:
         if game.winner is not None:
             margins[frozenset(game.order)] += 1 if game.winner == item.gold else -1
     won = Counter(game.winner for game in games)
     scores = tuple(float(won[place]) for place in range(len(item.candidates)))
-    return Settled(verdict=ScoresVerdict(scores=scores), credit=float(all(margin > 0 for margin in margins.values())))
+    return AggregatedVerdict(
+        verdict=ScoresVerdict(scores=scores), credit=float(all(margin > 0 for margin in margins.values()))
+    )
 
 
-def _says(game: Game) -> str | None:
+def _says(game: Vote) -> str | None:
     """A game of two in terms of the item's candidates: "A", "B" or "tie"; None for an invalid answer."""
     if not isinstance(game.verdict, PairwiseVerdict):
         return None
     return "tie" if game.winner is None else "AB"[game.winner]
 
 
-def all_invalid(games: Sequence[Game]) -> InvalidVerdict | None:
+def all_invalid(games: Sequence[Vote]) -> InvalidVerdict | None:
     """The first game's reason, where no game has a valid verdict."""
     first = games[0].verdict
     if isinstance(first, InvalidVerdict) and all(isinstance(game.verdict, InvalidVerdict) for game in games):

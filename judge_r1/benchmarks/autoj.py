@@ -8,8 +8,8 @@ leaves out games that end in a tie.
 
 from pathlib import Path
 
-from judge_r1.benchmarks.aggregation import settle_agreed
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.aggregation import require_consistent
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, with_ties
 from judge_r1.benchmarks.tables import Row, objects, one_file
 from judge_r1.core.items import Item
@@ -18,12 +18,12 @@ NAME = "testdata_pairwise.jsonl"
 LABELS = {"0": "A", "1": "B", "2": "tie"}
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a scenario."""
     file = one_file(path, NAME, f"data/test/{NAME}")
     items = checked((item_of(row, number) for number, row in enumerate(objects(file))), file)
     kept = of_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
-    return Suite(list(kept), orders=both_orders, settle=settle_agreed, extra=with_ties)
+    return LoadedBenchmark(list(kept), presentation_orders=both_orders, aggregate=require_consistent, metrics=with_ties)
 
 
 def item_of(row: Row, number: int) -> Item:

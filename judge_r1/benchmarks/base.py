@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import settle_pair
+from judge_r1.benchmarks.aggregation import majority_vote
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import Game, Item, ItemOutcome, Settled
+from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import content_hash
 from judge_r1.core.registry import Registry
 from judge_r1.episode.prompts import GENERAL
-from judge_r1.episode.task import Question
-from judge_r1.judges.request import Ask, Prompted
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Order = tuple[int, ...]
 
@@ -22,9 +22,9 @@ class BadBenchmark(JudgeError):
     """Files that are not the benchmark's, or not whole; the message says where."""
 
 
-def as_pair(item: Item, order: Order) -> Question:
+def as_pair(item: Item, order: Order) -> PairwiseTask:
     """Two candidates and what was asked: nothing to search."""
-    return Question(GENERAL, item.instruction, item.candidates[order[0]], item.candidates[order[1]])
+    return PairwiseTask(GENERAL, item.instruction, item.candidates[order[0]], item.candidates[order[1]])
 
 
 def one_order(item: Item) -> Sequence[Order]:
@@ -36,7 +36,7 @@ def both_orders(item: Item) -> Sequence[Order]:
 
 
 @dataclass(frozen=True)
-class Suite:
+class LoadedBenchmark:
     """What a benchmark holds for a judge.
 
     `question(item, order)` is what is asked with the candidates in that order; `orders(item)` are the games that the
@@ -46,21 +46,21 @@ class Suite:
     """
 
     items: Sequence[Item]
-    question: Callable[[Item, Order], Question | Prompted] = as_pair
-    orders: Callable[[Item], Sequence[Order]] = one_order
-    settle: Callable[[Item, Sequence[Game]], Settled] = settle_pair
+    task: Callable[[Item, Order], PairwiseTask | CustomPrompt] = as_pair
+    presentation_orders: Callable[[Item], Sequence[Order]] = one_order
+    aggregate: Callable[[Item, Sequence[Vote]], AggregatedVerdict] = majority_vote
     texts: Mapping[str, str] = field(default_factory=dict)
-    extra: Callable[[Sequence[ItemOutcome]], dict[str, Any]] = lambda outcomes: {}
-    baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemOutcome]]] = lambda items: {}
+    metrics: Callable[[Sequence[ItemResult]], dict[str, Any]] = lambda outcomes: {}
+    baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemResult]]] = lambda items: {}
     pairs: PairSet | None = None
 
-    def asks(self, *, orders: int | None = None, samples: int = 1) -> list[Ask]:
+    def requests(self, *, orders: int | None = None, samples: int = 1) -> list[JudgeRequest]:
         """Every game to be played, items in order. `orders` 1 or 2 overrides the benchmark's rule: the first order of
         each pair alone, or both."""
         return [
-            Ask(item, order, sample, self.question(item, order))
+            JudgeRequest(item, order, sample, self.task(item, order))
             for item in self.items
-            for order in _orders(self.orders(item), orders)
+            for order in _orders(self.presentation_orders(item), orders)
             for sample in range(samples)
         ]
 
@@ -74,9 +74,9 @@ class Benchmark:
 
     about: str
     path: str
-    load: Callable[[Path, str | None], Suite]
+    load: Callable[[Path, str | None], LoadedBenchmark]
     verified: bool = True
-    predictions: Callable[[Path, Path, str | None], Sequence[ItemOutcome]] | None = None
+    predictions: Callable[[Path, Path, str | None], Sequence[ItemResult]] | None = None
     subsets: str = ""
 
 

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import settle_agreed
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Order, Suite, both_orders, placed
+from judge_r1.benchmarks.aggregation import require_consistent
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, placed
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB
 from judge_r1.episode.prompts import GENERAL
-from judge_r1.episode.task import Question
+from judge_r1.episode.task import PairwiseTask
 
 SPLITS = (
     *("refusal_answerable", "refusal_unanswerable", "faithfulness_qa", "faithfulness_summ"),
@@ -27,7 +27,7 @@ SPLITS = (
 )
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a split."""
     check_subset(subset, SPLITS)
     texts: dict[str, str] = {}
@@ -39,12 +39,17 @@ def load(path: Path, subset: str | None) -> Suite:
         texts[item.cluster_id] = row.text("context")
         items.append(item)
 
-    def question(item: Item, order: Order) -> Question:
+    def question(item: Item, order: Order) -> PairwiseTask:
         first, second = (item.candidates[place] for place in order)
-        return Question(GENERAL, item.instruction, first, second, item.case_id, texts[item.cluster_id])
+        return PairwiseTask(GENERAL, item.instruction, first, second, item.case_id, texts[item.cluster_id])
 
-    return Suite(
-        checked(items, path), question=question, orders=both_orders, settle=settle_agreed, texts=texts, extra=_given
+    return LoadedBenchmark(
+        checked(items, path),
+        task=question,
+        presentation_orders=both_orders,
+        aggregate=require_consistent,
+        texts=texts,
+        metrics=_given,
     )
 
 
@@ -66,7 +71,7 @@ def item_of(row: Row, number: int) -> Item:
     )
 
 
-def _given(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def _given(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     games = [(game, o.gold) for o in outcomes for game in o.games if game.order == (0, 1)]
     right = sum(game.winner is not None and "AB"[game.winner] == gold for game, gold in games)
     return {"given": right / len(games) if games else None}

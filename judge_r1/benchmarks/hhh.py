@@ -7,7 +7,7 @@ are placed by hash(item_id). One game.
 
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Suite, placed
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
 from judge_r1.benchmarks.tables import Row, objects, one_file
 from judge_r1.core.items import Item
@@ -16,11 +16,11 @@ NAME = "hhh_alignment_eval.json"
 MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", "\n\n###Score Rubrics:\n")
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a source: helpful, honest, harmless or other."""
     file = one_file(path, NAME, f"eval/benchmark/data/{NAME}")
     items = checked((item_of(row, number) for number, row in enumerate(objects(file))), file)
-    return Suite(list(of_subset(items, subset, group_of)))
+    return LoadedBenchmark(list(of_subset(items, subset, group_of)))
 
 
 def item_of(row: Row, number: int) -> Item:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
-from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, outcome_of, published
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
+from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, published, result_of
 from judge_r1.benchmarks.tables import Row, objects, rows
-from judge_r1.core.items import Game, Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB
 
 LABELS = {"A>B": "A", "B>A": "B"}
@@ -29,7 +29,7 @@ CATEGORIES: Mapping[str, str] = {
 """Where the name of a source begins -> category."""
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a category, or the model that answered."""
     return _suite([(item_of(row), row) for row in rows(path)], subset, path)
 
@@ -50,7 +50,7 @@ def item_of(row: Row) -> Item:
     )
 
 
-def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]:
+def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     """The repository's `outputs/*.jsonl`: every pair with its label and `judgments[].decision`, the second of them in
     terms of the swapped order. All pairs of the file are scored, also those that `path` lacks; where both have a pair
     its label must be the same."""
@@ -61,17 +61,17 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]
             raise row.bad("label", f"of pair {item.item_id} is another one than in {path}")
     suite = _suite(pairs, subset, file)
     games = {item.item_id: list(_games(row)) for item, row in pairs}
-    return [outcome_of(suite, item, games[item.item_id]) for item in suite.items]
+    return [result_of(suite, item, games[item.item_id]) for item in suite.items]
 
 
-def _suite(pairs: Sequence[tuple[Item, Row]], subset: str | None, path: Path) -> Suite:
+def _suite(pairs: Sequence[tuple[Item, Row]], subset: str | None, path: Path) -> LoadedBenchmark:
     models = {item.item_id: row.name("response_model") for item, row in pairs}
     items = checked((item for item, _ in pairs), path)
     kept = of_subset(items, subset, lambda item: (item.group, models[item.item_id]))
-    return Suite(list(kept), orders=both_orders)
+    return LoadedBenchmark(list(kept), presentation_orders=both_orders)
 
 
-def _games(row: Row) -> Iterator[Game]:
+def _games(row: Row) -> Iterator[Vote]:
     judgments: list[Any] = row.value("judgments")
     if not isinstance(judgments, list) or len(judgments) not in (1, 2):
         raise row.bad("judgments", "must be a list of one or two judgments")

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import settle_mean
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite, both_orders
-from judge_r1.benchmarks.pairwise import GOLD, check_subset, checked, cluster_of, outcome_of, published
+from judge_r1.benchmarks.aggregation import mean_correct
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
+from judge_r1.benchmarks.pairwise import GOLD, check_subset, checked, cluster_of, published, result_of
 from judge_r1.benchmarks.tables import Row, objects
-from judge_r1.core.items import Game, Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult, Vote
 
 SETS: Mapping[str, str] = {
     "Natural": "LLMBar/Natural",
@@ -35,13 +35,13 @@ PARTS: Mapping[str, Sequence[str]] = {
 FILE = "dataset.json"
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a set, Adversarial (four of them) or Processed (the three from elsewhere); LLMBar's own five without
     one."""
     return _suite(path, _sets(subset))
 
 
-def by_order(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def by_order(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """The shares of `statistics.json`: `given` and `swapped` (right in that order), `both`, and `equal` (the same
     output preferred in both orders, or none in either). None unless every item was played in both orders once."""
     played = [{game.order: game.winner for game in outcome.games} for outcome in outcomes]
@@ -59,7 +59,7 @@ def by_order(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
     return {name: count / len(outcomes) for name, count in counts.items()}
 
 
-def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]:
+def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     """A `result.json` of the repository's evaluators. Its rows are found again in `path` by their three texts, and must
     have the same label; `winner` numbers the outputs as they stand in the data, in both orders."""
     present = [name for name in SETS if (_base(path) / SETS[name] / FILE).exists()]
@@ -74,7 +74,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]
             raise row.bad("label", f"of item {item.item_id} is another one than in {path}")
         found.append((item, row))
     checked((item for item, _ in found), file)
-    return [outcome_of(suite, item, list(_games(row))) for item, row in found]
+    return [result_of(suite, item, list(_games(row))) for item, row in found]
 
 
 def _sets(subset: str | None) -> Sequence[str]:
@@ -82,8 +82,10 @@ def _sets(subset: str | None) -> Sequence[str]:
     return PARTS[subset] if subset else LLMBAR
 
 
-def _suite(path: Path, sets: Sequence[str]) -> Suite:
-    return Suite(checked(_items(path, sets), path), orders=both_orders, settle=settle_mean, extra=by_order)
+def _suite(path: Path, sets: Sequence[str]) -> LoadedBenchmark:
+    return LoadedBenchmark(
+        checked(_items(path, sets), path), presentation_orders=both_orders, aggregate=mean_correct, metrics=by_order
+    )
 
 
 def _base(path: Path) -> Path:
@@ -106,7 +108,7 @@ def _items(path: Path, sets: Sequence[str]) -> Iterator[Item]:
             )
 
 
-def _games(row: Row) -> Iterator[Game]:
+def _games(row: Row) -> Iterator[Vote]:
     results = row.value("results")
     last = results[-1] if isinstance(results, list) and results else None
     for order, key in (((0, 1), "swap = False"), ((1, 0), "swap = True")):

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
 from judge_r1.core.items import Item
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.episode.task import Question
+from judge_r1.episode.task import PairwiseTask
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a domain."""
     if not (path / "pairs.jsonl").exists():
         raise BadBenchmark(
@@ -22,14 +22,14 @@ def load(path: Path, subset: str | None) -> Suite:
     return suite_of(PairSet(data.cases, [pair for pair in data.pairs if subset in (None, pair.domain)]))
 
 
-def suite_of(data: PairSet) -> Suite:
+def suite_of(data: PairSet) -> LoadedBenchmark:
     """Items whose clusters are cases and whose groups are domains; the case may be searched."""
     pairs = data.by_id()
 
-    def question(item: Item, order: Order) -> Question:
+    def question(item: Item, order: Order) -> PairwiseTask:
         case = data.case_of(pairs[item.item_id])
         first, second = (item.candidates[place] for place in order)
-        return Question(case.domain, case.decision, first, second, case.case_id, case.context)
+        return PairwiseTask(case.domain, case.decision, first, second, case.case_id, case.context)
 
     items = [
         Item(
@@ -43,7 +43,7 @@ def suite_of(data: PairSet) -> Suite:
         )
         for pair in data.pairs
     ]
-    return Suite(items, question=question, texts=data.texts, pairs=data)
+    return LoadedBenchmark(items, task=question, texts=data.texts, pairs=data)
 
 
 BENCHMARKS.register("lrbench")(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from judge_r1.benchmarks import judgebench, llmbar, rewardbench
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import checked, group_of, of_subset
 from judge_r1.benchmarks.tables import rows
 from judge_r1.core.items import Item
@@ -27,9 +27,9 @@ APPLICATIONS: Mapping[str, str] = {
 """LLMBar's set -> application of Table 5."""
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is an application."""
-    return Suite(list(of_subset(checked(_items(path), path), subset, group_of)))
+    return LoadedBenchmark(list(of_subset(checked(_items(path), path), subset, group_of)))
 
 
 def _items(path: Path) -> Iterator[Item]:

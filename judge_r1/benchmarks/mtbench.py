@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Suite, both_orders
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import HUB
 
@@ -27,7 +27,7 @@ TURNED = {"A": "B", "B": "A", "tie": "tie"}
 ROLES = ("user", "assistant")
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is turn-1 or turn-2."""
     items: dict[str, tuple[str, str, tuple[str, str]]] = {}
     votes: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -57,10 +57,14 @@ def load(path: Path, subset: str | None) -> Suite:
         for item_id, (question_id, asked, candidates) in items.items()
     ]
     kept = list(of_subset(checked(found, path), subset, group_of))
-    return Suite(kept, orders=both_orders, extra=lambda outcomes: {**non_ties(outcomes), **agreement(outcomes, votes)})
+    return LoadedBenchmark(
+        kept,
+        presentation_orders=both_orders,
+        metrics=lambda outcomes: {**non_ties(outcomes), **agreement(outcomes, votes)},
+    )
 
 
-def agreement(outcomes: Sequence[ItemOutcome], votes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+def agreement(outcomes: Sequence[ItemResult], votes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
     """S1 = Σ votes for the judge's verdict / Σ votes, over all items; S2 likewise without ties of either side. An
     invalid answer agrees with nobody; None where there is no vote to count."""
     said = [(o.verdict.winner if isinstance(o.verdict, PairwiseVerdict) else "", votes[o.item_id]) for o in outcomes]

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from judge_r1.benchmarks.base import BadBenchmark, Order, Suite
-from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark, Order
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict, content_hash
 from judge_r1.core.registry import suggest
 
@@ -56,13 +56,13 @@ def group_of(item: Item) -> Sequence[str]:
     return (item.group,)
 
 
-def non_ties(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def non_ties(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """`non-tie`: accuracy on the items that people did not call a tie; None without any."""
     credits = [o.credit for o in outcomes if o.gold != "tie"]
     return {"non-tie": sum(credits) / len(credits) if credits else None}
 
 
-def with_ties(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def with_ties(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """`non-tie`, and `macro F1`: the mean over A, B and tie of F1 = 2·hits/(said + gold), over the three that are gold
     or said somewhere; an invalid answer says none of them."""
     said = [(o.verdict.winner if isinstance(o.verdict, PairwiseVerdict) else None, o.gold) for o in outcomes]
@@ -75,20 +75,20 @@ def with_ties(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
     return {**non_ties(outcomes), "macro F1": sum(scores) / len(scores) if scores else None}
 
 
-def published(order: Order, preferred: Preferred, unread: str = "unread") -> Game:
+def published(order: Order, preferred: Preferred, unread: str = "unread") -> Vote:
     """A game of a judge that is not ours, from its published output; `unread` says why there is no answer in it."""
     if preferred is None:
-        return game_of(order, InvalidVerdict(reason=unread))
+        return vote_of(order, InvalidVerdict(reason=unread))
     winner: Literal["A", "B", "tie"] = "tie" if preferred == "tie" else "A" if order[0] == preferred else "B"
-    return game_of(order, PairwiseVerdict(winner=winner))
+    return vote_of(order, PairwiseVerdict(winner=winner))
 
 
-def game_of(order: Order, verdict: Verdict) -> Game:
+def vote_of(order: Order, verdict: Verdict) -> Vote:
     """A game that was not played here: its verdict is read off a file, or follows from a rule."""
     ended = verdict.reason if isinstance(verdict, InvalidVerdict) else "answer"
-    return Game(order=order, sample=0, member=0, verdict=verdict, ended=ended, searches=0)
+    return Vote(order=order, sample=0, member=0, verdict=verdict, ended=ended, searches=0)
 
 
-def outcome_of(suite: Suite, item: Item, games: Sequence[Game], judge: str = "published") -> ItemOutcome:
+def result_of(suite: LoadedBenchmark, item: Item, games: Sequence[Vote], judge: str = "published") -> ItemResult:
     """The outcome of one item by the benchmark's own rule."""
-    return item_outcome(judge, item, games, suite.settle(item, games))
+    return item_result(judge, item, games, suite.aggregate(item, games))

@@ -12,22 +12,22 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite
-from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, outcome_of, published, with_ties
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
+from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, published, result_of, with_ties
 from judge_r1.benchmarks.tables import Row, objects, one_file
-from judge_r1.core.items import Game, Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult, Vote
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
 SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is the application that an instruction was written for (`motivation_app`)."""
     file = one_file(path, "testset-v1.json", "data/testset-v1.json")
     pairs = [(item_of(row), row.name("motivation_app")) for row in objects(file)]
     written_for = {item.item_id: application for item, application in pairs}
     items = checked((item for item, _ in pairs), file)
-    return Suite(list(of_subset(items, subset, lambda item: (written_for[item.item_id],))), extra=with_ties)
+    return LoadedBenchmark(list(of_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties)
 
 
 def item_of(row: Row) -> Item:
@@ -42,11 +42,11 @@ def item_of(row: Row) -> Item:
     )
 
 
-def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]:
+def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     """The repository's `*-testset-v1.json` results: a column that ends in `_result` holds 1, 2, 0 or Tie, and anything
     else where the judge's answer could not be read (`garbage`), which is invalid."""
     suite, whole = load(path, subset), {item.item_id for item in load(path, None).items}
-    games: dict[str, Game] = {}
+    games: dict[str, Vote] = {}
     for row in objects(file):
         name = row.name("idx")
         if name not in whole or name in games:
@@ -55,7 +55,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemOutcome]
     missing = [item.item_id for item in suite.items if item.item_id not in games]
     if missing:
         raise BadBenchmark(f"{file} has no result for {len(missing)} item(s), such as idx {missing[0]}")
-    return [outcome_of(suite, item, [games[item.item_id]]) for item in suite.items]
+    return [result_of(suite, item, [games[item.item_id]]) for item in suite.items]
 
 
 def _majority(row: Row) -> str:

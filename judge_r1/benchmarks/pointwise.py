@@ -5,16 +5,16 @@ import re
 from collections.abc import Sequence
 
 from judge_r1.benchmarks.aggregation import all_invalid
-from judge_r1.core.items import Game, Item, ItemOutcome, Settled
+from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.records import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import rating_prompt
-from judge_r1.judges.request import Prompted
+from judge_r1.judges.request import CustomPrompt
 
 _RATING = re.compile(r"^\W*rating\W+(10|[1-9])\W*$", re.IGNORECASE)
 
 
-def rating_question(request: str, answer: str) -> Prompted:
-    return Prompted(rating_prompt(request, answer), read_rating)
+def rating_question(request: str, answer: str) -> CustomPrompt:
+    return CustomPrompt(rating_prompt(request, answer), read_rating)
 
 
 def read_rating(text: str) -> Verdict:
@@ -24,7 +24,7 @@ def read_rating(text: str) -> Verdict:
     return ScoresVerdict(scores=(float(match[1]),)) if match else InvalidVerdict(reason="no_rating")
 
 
-def settle_ratings(item: Item, games: Sequence[Game]) -> Settled:
+def aggregate_ratings(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     """The mean rating of each candidate; right where each of the first `gold` ones is rated above all others. A
     candidate without a valid rating makes the item invalid."""
     ratings: list[list[float]] = [[] for _ in item.candidates]
@@ -32,12 +32,12 @@ def settle_ratings(item: Item, games: Sequence[Game]) -> Settled:
         if isinstance(game.verdict, ScoresVerdict):
             ratings[game.order[0]].append(game.verdict.scores[0])
     if not all(ratings):
-        return Settled(verdict=all_invalid(games) or InvalidVerdict(reason="missing_rating"), credit=0.0)
+        return AggregatedVerdict(verdict=all_invalid(games) or InvalidVerdict(reason="missing_rating"), credit=0.0)
     scores = tuple(sum(given) / len(given) for given in ratings)
-    return Settled(verdict=ScoresVerdict(scores=scores), credit=float(_margins(scores, item.gold)[1] > 0))
+    return AggregatedVerdict(verdict=ScoresVerdict(scores=scores), credit=float(_margins(scores, item.gold)[1] > 0))
 
 
-def ties_score(outcomes: Sequence[ItemOutcome]) -> float | None:
+def ties_score(outcomes: Sequence[ItemResult]) -> float | None:
     """0.3·accuracy(tied) + 0.3·accuracy(ref) + 0.2·P(gap > spread) + 0.2·P(min(gap, gap of ref) > spread)
     + 0.01·mean tanh(min(gap, gap of ref)/spread - 1), the last three over questions with both a `tied:N` and a `ref:N`.
 

@@ -16,10 +16,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Suite, placed
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB
 
 CHAT_HARD: Mapping[str, int] = {
@@ -43,12 +43,12 @@ SECTIONS: Mapping[str, Sequence[str]] = {
 MATH = "math-prm"
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a section or a subset."""
     items = checked(map(item_of, rows(path, ("filtered",))), path)
     kept = list(of_subset(items, subset, lambda item: (item.group, section_of(item.group))))
     check_composition(kept, path, whole=subset == "Chat Hard")
-    return Suite(kept, extra=sections)
+    return LoadedBenchmark(kept, metrics=sections)
 
 
 def item_of(row: Row) -> Item:
@@ -84,14 +84,14 @@ def check_composition(items: Iterable[Item], path: Path, *, whole: bool) -> None
             )
 
 
-def sections(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def sections(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """Accuracy of each section, None where it has no pairs, and `score`, None unless all four have."""
     shares = {section: _section(section, outcomes) for section in SECTIONS}
     known = [share for share in shares.values() if share is not None]
     return {**shares, "score": sum(known) / len(known) if len(known) == len(SECTIONS) else None}
 
 
-def _section(section: str, outcomes: Sequence[ItemOutcome]) -> float | None:
+def _section(section: str, outcomes: Sequence[ItemResult]) -> float | None:
     there = [o for o in outcomes if section_of(o.group) == section]
     if not there:
         return None

@@ -14,26 +14,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import settle_best
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, Order, Suite, as_pair
+from judge_r1.benchmarks.aggregation import best_of_n
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, as_pair
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of, group_of, of_subset
-from judge_r1.benchmarks.pointwise import rating_question, settle_ratings, ties_score
+from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, ties_score
 from judge_r1.benchmarks.tables import Row, rows
-from judge_r1.core.items import Game, Item, ItemOutcome, Settled
+from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.records import content_hash
 from judge_r1.core.tabular import HUB
-from judge_r1.episode.task import Question
-from judge_r1.judges.request import Prompted
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.request import CustomPrompt
 
 TIES = "Ties"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     check_subset(subset, SUBSETS)
     items = checked(map(item_of, rows(path, ("test",))), path)
     kept = of_subset(items, subset, group_of)
-    return Suite(list(kept), question=question, orders=orders, settle=settle, extra=scores)
+    return LoadedBenchmark(list(kept), task=question, presentation_orders=orders, aggregate=aggregate, metrics=scores)
 
 
 def item_of(row: Row) -> Item:
@@ -73,15 +73,15 @@ def orders(item: Item) -> Sequence[Order]:
     return [_drawn(item, rival) for rival in rivals]
 
 
-def question(item: Item, order: Order) -> Question | Prompted:
+def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
     return rating_question(item.instruction, item.candidates[order[0]]) if item.group == TIES else as_pair(item, order)
 
 
-def settle(item: Item, games: Sequence[Game]) -> Settled:
-    return settle_ratings(item, games) if item.group == TIES else settle_best(item, games)
+def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
+    return aggregate_ratings(item, games) if item.group == TIES else best_of_n(item, games)
 
 
-def scores(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def scores(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """`ties`: the weighted score of Ties; `score`: the mean over the six subsets; None where a part is missing."""
     ties = ties_score([o for o in outcomes if o.group == TIES])
     means = []

@@ -54,7 +54,7 @@ def attention(
 
     Example: `judge-r1 analyse attention runs/eval --path runs/data/test --row grpo --out runs/analysis`
     """
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.evaluation.analysis.attention import attention_row, looks
     from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
     from judge_r1.models.hub import load_model, load_tokenizer
@@ -65,7 +65,7 @@ def attention(
             kind, _, own = member.judge.partition("@")
             for name in (model or [own]) if kind == "agentic" else ():
                 decisions, without, layers = looks(
-                    judged, place, load_model(name, attention="eager"), Codec(load_tokenizer(name))
+                    judged, place, load_model(name, attention="eager"), SafeTokenizer(load_tokenizer(name))
                 )
                 label = " ".join(
                     [judged.name, *[f"member {place}"] * (len(judged.members) > 1), *[f"read by {name}"] * bool(model)]

@@ -73,11 +73,11 @@ def stats(
     from data_builders.audit.stats_report import print_statistics, write_page
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
 
     data = load_pairs(folder)
-    found = statistics(data, Codec(load_tokenizer(tokenizer)), tokenizer)
+    found = statistics(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
     write_json((out or folder) / "stats.json", as_json(found))
     write_page(found, (out or folder) / "stats.html")
     print_statistics(found, Console())

@@ -10,7 +10,7 @@ from rich.console import Console
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
-    from judge_r1.evaluation.calibrate import Calibration, Told
+    from judge_r1.evaluation.calibrate import Calibration, ConfidenceRow
 
 
 def register(app: typer.Typer) -> None:
@@ -43,13 +43,13 @@ def calibrate(
     """
     from judge_r1.core.jsonl import write_atomic, write_json
     from judge_r1.evaluation.calibrate import calibrate as fit
-    from judge_r1.evaluation.calibrate import read_told
+    from judge_r1.evaluation.calibrate import read_confidences
     from judge_r1.evaluation.report.diagram import reliability_diagram
 
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:
             raise JudgeError(f"{option} must lie between 0 and 1, not be {value:g}")
-    given = _of_evaluation(answers, row, by) if answers.is_dir() else read_told(answers)
+    given = _of_evaluation(answers, row, by) if answers.is_dir() else read_confidences(answers)
     found = fit(given, None if alpha is None else (alpha, delta), seed)
     tables = {
         "before": found.before.table,
@@ -61,9 +61,9 @@ def calibrate(
     _print(found, Console())
 
 
-def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[Told]":
+def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[ConfidenceRow]":
     """Errors: JudgeError for a row that is not there, or no way to tell a confidence."""
-    from judge_r1.evaluation.confidence_methods import METHODS, told
+    from judge_r1.evaluation.confidence_methods import METHODS, confidence_rows
     from judge_r1.evaluation.traces import read_outcomes
 
     rows = read_outcomes(folder)
@@ -74,7 +74,7 @@ def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[Told]":
         raise JudgeError(f"{folder} holds no judge {name!r}; there is: {', '.join(rows)}")
     if by not in METHODS:
         raise JudgeError(f"--by is {', '.join(METHODS)}, not {by!r}")
-    found = told(rows[name], by)
+    found = confidence_rows(rows[name], by)
     if all(answer.confidence is None for answer in found):
         raise JudgeError(
             f"{folder}: judge {name!r} has no confidence by {by}: try {' or '.join(m for m in METHODS if m != by)}"

@@ -50,12 +50,12 @@ def build(
     --out runs/medical`
     """
     from data_builders.build import build as build_by_rules
-    from data_builders.pair_writer import Plan
+    from data_builders.pair_writer import BuildPlan
     from data_builders.teachers import session
     from data_builders.teachers.budget import Spending, load_prices
     from data_builders.teachers.session_work import Terms
 
-    plan = Plan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
+    plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
         session.refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
         counts = build_by_rules(source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit)
@@ -188,7 +188,7 @@ def split(
 def _length_audit(recipe: Path | None, model: str | None, limit: int | None) -> "LengthAudit | None":
     from data_builders.prompt_lengths import LengthAudit, PromptLengths
     from judge_r1.episode.config import EpisodeConfig
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
     from judge_r1.training.recipe import load_recipe
 
@@ -199,7 +199,7 @@ def _length_audit(recipe: Path | None, model: str | None, limit: int | None) -> 
     resolved = load_recipe(recipe) if recipe else None
     config = resolved.episode if resolved else EpisodeConfig()
     name = model or (resolved.model if resolved else "")
-    return LengthAudit(PromptLengths(Codec(load_tokenizer(name)), config), limit or config.prompt_tokens)
+    return LengthAudit(PromptLengths(SafeTokenizer(load_tokenizer(name)), config), limit or config.prompt_tokens)
 
 
 def _most(counts: dict[str, int]) -> str:

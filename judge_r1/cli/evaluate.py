@@ -15,10 +15,10 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.episode.config import EpisodeConfig
 
 if TYPE_CHECKING:
-    from judge_r1.benchmarks.base import Suite
+    from judge_r1.benchmarks.base import LoadedBenchmark
     from judge_r1.evaluation.results import Outcome
     from judge_r1.evaluation.traces import Results
-    from judge_r1.judges.panel import Row
+    from judge_r1.judges.panel import JudgePanel
     from judge_r1.models.base import Sampling
 
 
@@ -64,8 +64,8 @@ def eval_(
     """
     from judge_r1.benchmarks.base import BENCHMARKS
     from judge_r1.evaluation.traces import read_started
-    from judge_r1.judges.base import Making
-    from judge_r1.judges.panel import make_row, plan
+    from judge_r1.judges.base import JudgeBuild
+    from judge_r1.judges.panel import make_panel, parse_panel
     from judge_r1.models.base import Sampling
 
     if predictions:
@@ -79,13 +79,15 @@ def eval_(
     if missing := set(item or ()) - {i.item_id for i in suite.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
     suite = replace(suite, items=[i for i in suite.items if not item or i.item_id in item][:limit])
-    making = Making("", texts=suite.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe)
-    names = [plan(text).name for text in judge]
+    making = JudgeBuild(
+        "", texts=suite.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
+    )
+    names = [parse_panel(text).name for text in judge]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same row name: name each of them, as in --judge NAME=agentic@MODEL")
     evaluation = Evaluation(suite, out, resume=resume, benchmark=benchmark, subset=subset)
     for text in judge:
-        evaluation.play(partial(make_row, text, making))
+        evaluation.play(partial(make_panel, text, making))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.names)])
     if others := [name for name in read_started(out) if name not in evaluation.names]:
         Console(stderr=True).print(
@@ -110,7 +112,13 @@ class Evaluation:
     """Rows evaluated one after the other on the same items, then summarised together."""
 
     def __init__(
-        self, suite: "Suite", out: Path, *, resume: bool, benchmark: str = "lrbench", subset: str | None = None
+        self,
+        suite: "LoadedBenchmark",
+        out: Path,
+        *,
+        resume: bool,
+        benchmark: str = "lrbench",
+        subset: str | None = None,
     ) -> None:
         self.suite, self.out, self.resume = suite, out, resume
         self.benchmark, self.subset = benchmark, subset
@@ -133,13 +141,13 @@ class Evaluation:
     def add(self, row: str, model: str, config: EpisodeConfig, sampling: "Sampling", batch_size: int) -> None:
         """One agentic judge as a row."""
         from judge_r1.judges.agentic import AgenticJudge
-        from judge_r1.judges.base import Making
-        from judge_r1.judges.panel import Row
+        from judge_r1.judges.base import JudgeBuild
+        from judge_r1.judges.panel import JudgePanel
 
-        making = Making(model, texts=self.suite.texts, sampling=sampling, batch_size=batch_size)
-        self.play(lambda: Row(row, (AgenticJudge(making, config),)))
+        making = JudgeBuild(model, texts=self.suite.texts, sampling=sampling, batch_size=batch_size)
+        self.play(lambda: JudgePanel(row, (AgenticJudge(making, config),)))
 
-    def play(self, make: Callable[[], "Row"]) -> None:
+    def play(self, make: Callable[[], "JudgePanel"]) -> None:
         """Make a row (models are loaded for as long as they are asked) and play it."""
         from judge_r1.evaluation.runner import evaluate, row_settings
 

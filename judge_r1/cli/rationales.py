@@ -37,7 +37,7 @@ def rationales(
     from data_builders.teachers.session_work import Terms, carry_out
     from judge_r1.core.errors import JudgeError
     from judge_r1.core.pair_set import load_pairs
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
     from judge_r1.training.recipe import load_recipe
 
@@ -45,7 +45,7 @@ def rationales(
         raise JudgeError("`train` writes rationales by rules itself: leave sft.traces_file out of its recipe")
     spending = Spending(load_prices(prices) if prices else None, budget)
     resolved = load_recipe(recipe)
-    wanted = Wanted(load_pairs(folder), resolved, Codec(load_tokenizer(resolved.model)), count)
+    wanted = Wanted(load_pairs(folder), resolved, SafeTokenizer(load_tokenizer(resolved.model)), count)
     done = carry_out(
         [teacher],
         lambda teachers: write_rationales(wanted, out, teachers[0], spending=spending, concurrency=concurrency),

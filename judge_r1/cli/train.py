@@ -14,11 +14,11 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Trajectory
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.resources import HERE, Place, check, honours
-from judge_r1.training.run_folder import Run, finished
+from judge_r1.training.resources import LOCAL, Resources, check, check_supported
+from judge_r1.training.run_folder import RunFolder, finished
 
 if TYPE_CHECKING:
-    from judge_r1.training.stage_graph import Link
+    from judge_r1.training.stage_graph import StageRun
 
 
 def register(app: typer.Typer) -> None:
@@ -50,7 +50,7 @@ def train(
     resolved = load_recipe(recipe, overrides or [])
     folder = out or Path("runs") / resolved.name
     chain = links(resolved, folder)
-    place = Place(processes, nodes, gpus_per_node)
+    place = Resources(processes, nodes, gpus_per_node)
     if dry_run:
         lines = _plan(chain, place, recipe, overrides or [])
         print(dump_recipe(resolved), end="")
@@ -71,7 +71,7 @@ def train(
     console.print(f"model in {folder / 'model'}")
 
 
-def _plan(chain: "Sequence[Link]", place: Place, recipe: Path, overrides: Sequence[str]) -> list[str]:
+def _plan(chain: "Sequence[StageRun]", place: Resources, recipe: Path, overrides: Sequence[str]) -> list[str]:
     """What the runs cost, and the command that starts them. Errors: JudgeError where the place cannot train them."""
     import torch
 
@@ -79,23 +79,23 @@ def _plan(chain: "Sequence[Link]", place: Place, recipe: Path, overrides: Sequen
 
     gpus = place.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
     for link, _ in chain:
-        honours(link, place if len(chain) == 1 else place.of(link))
+        check_supported(link, place if len(chain) == 1 else place.of(link))
     command = shlex.join(["judge-r1", "train", str(recipe), *overrides, *place.words, "--out", str(chain[-1][1])])
     return report(chain, command, gpus, place.nodes)
 
 
-def run_recipe(recipe: Recipe, folder: Path, place: Place = HERE) -> bool:
+def run_recipe(recipe: Recipe, folder: Path, place: Resources = LOCAL) -> bool:
     """Run a resolved recipe into a folder; False where the trained model was there already. Where it trains in several
     processes, this one starts them and waits.
 
     Errors: JudgeError, among others where another process trains into the folder.
     """
-    from judge_r1.core.file_lock import alone_in
+    from judge_r1.core.file_lock import lock_folder
     from judge_r1.training.distributed import is_main, is_ours, launch, needs_launch, processes_for, worker
 
     check([(recipe, folder)], place)
-    with nullcontext() if is_ours() or not is_main() else alone_in(folder):
-        run = Run(folder, recipe)
+    with nullcontext() if is_ours() or not is_main() else lock_folder(folder):
+        run = RunFolder(folder, recipe)
         if finished(folder):
             return False
         count = processes_for(recipe, place.processes)
@@ -107,7 +107,7 @@ def run_recipe(recipe: Recipe, folder: Path, place: Place = HERE) -> bool:
         return True
 
 
-def _train(recipe: Recipe, run: Run, place: Place) -> None:
+def _train(recipe: Recipe, run: RunFolder, place: Resources) -> None:
     """Train in this process, or in those of verl."""
     from judge_r1.core.jsonl import write_json
     from judge_r1.training.distributed import is_main
@@ -140,12 +140,12 @@ def _traces(recipe: Recipe, data: PairSet, folder: Path) -> list[Trajectory]:
     from data_builders.rationales.rules import warmup_traces
     from data_builders.rationales.store import stored_traces
     from judge_r1.core.jsonl import write_json
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
     from judge_r1.training.data.single_turn_data import judgment_traces
 
     tokenizer = load_tokenizer(recipe.model)
-    codec = Codec(tokenizer)
+    codec = SafeTokenizer(tokenizer)
     rejected: Counter[str]
     if recipe.sft.form != "traces":
         found, rejected = judgment_traces(data, recipe, codec, tokenizer.eos_token_id), Counter()

@@ -9,6 +9,15 @@
 from judge_r1.client.async_client import AsyncClient, BadRequest
 from judge_r1.client.responses import Event, SearchBegan, ServerError, ServerRefuses
 from judge_r1.client.sync_client import Client
-from judge_r1.models.endpoint import NoAnswer
+from judge_r1.models.endpoint import RetriesExhausted
 
-__all__ = ["AsyncClient", "BadRequest", "Client", "Event", "NoAnswer", "SearchBegan", "ServerError", "ServerRefuses"]
+__all__ = [
+    "AsyncClient",
+    "BadRequest",
+    "Client",
+    "Event",
+    "RetriesExhausted",
+    "SearchBegan",
+    "ServerError",
+    "ServerRefuses",
+]

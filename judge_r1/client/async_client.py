@@ -14,11 +14,11 @@ from pydantic import BaseModel, ValidationError
 from judge_r1.client.responses import Answer, Event, Transient, event_of, explained, read
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import explain
-from judge_r1.models.endpoint import EndpointError, NoAnswer, Refused, checked_address, find_key
+from judge_r1.models.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
 from judge_r1.serving.schemas import (
     CaseRequest,
     CaseResponse,
-    JudgeRequest,
+    JudgeRequestBody,
     JudgeResponse,
     Problem,
     ScoreRequest,
@@ -74,12 +74,12 @@ class AsyncClient:
     async def judge(self, **pair: Any) -> JudgeResponse:
         """The judgment of a pair: reasoning_a, reasoning_b, and what else a `JudgeRequest` has (context or case_id,
         decision, domain, trace)."""
-        return await self._ask("POST", "/v1/judge", _made(JudgeRequest, pair), JudgeResponse)
+        return await self._ask("POST", "/v1/judge", _made(JudgeRequestBody, pair), JudgeResponse)
 
     async def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | Problem]:
         """The judgments of several pairs, in order. A pair that has none (it was refused, or never answered) has a
         Problem in its place; what would befall the others too is raised."""
-        requests = [_made(JudgeRequest, pair, f"pair {number}: ") for number, pair in enumerate(pairs)]
+        requests = [_made(JudgeRequestBody, pair, f"pair {number}: ") for number, pair in enumerate(pairs)]
         found: list[JudgeResponse | Problem | None] = [None] * len(requests)
         failed: list[EndpointError] = []
         places = anyio.Semaphore(self._concurrency)
@@ -88,7 +88,7 @@ class AsyncClient:
             async with places:
                 try:
                     found[number] = await self._ask("POST", "/v1/judge", requests[number], JudgeResponse)
-                except (Refused, NoAnswer) as error:
+                except (RequestRejected, RetriesExhausted) as error:
                     found[number] = Problem(error=str(error))
                 except EndpointError as error:
                     failed.append(error)
@@ -114,7 +114,7 @@ class AsyncClient:
     async def stream(self, **pair: Any) -> AsyncIterator[Event]:
         """A pair's episode as it is played; the last event is its JudgeResponse. It is asked for once. Whoever closes
         it before its end gives the game up."""
-        body = _made(JudgeRequest, pair)
+        body = _made(JudgeRequestBody, pair)
         until = anyio.current_time() + self._seconds
         request = self._request("POST", "/v1/judge/stream", body)
         try:
@@ -136,7 +136,7 @@ class AsyncClient:
                         yield event
                     if isinstance(event, JudgeResponse):
                         return
-            raise NoAnswer(f"{self._host}: the stream ended without a judgment")
+            raise RetriesExhausted(f"{self._host}: the stream ended without a judgment")
         except Transient as error:
             raise _last(error, 1) from None
         finally:
@@ -167,7 +167,7 @@ class AsyncClient:
                 if attempt == self._attempts:
                     raise _last(error, attempt) from None
                 if anyio.current_time() + wait >= until:
-                    raise NoAnswer(
+                    raise RetriesExhausted(
                         f"{self._host} has no answer before the deadline of {self._seconds:g} s ({error})"
                     ) from None
             await anyio.sleep(wait)
@@ -178,7 +178,7 @@ class AsyncClient:
             with anyio.fail_after(max(0.0, until - anyio.current_time())):
                 return await call()
         except TimeoutError:
-            raise NoAnswer(f"{self._host} gave no answer within {self._seconds:g} s") from None
+            raise RetriesExhausted(f"{self._host} gave no answer within {self._seconds:g} s") from None
         except httpx.RequestError as error:
             raise Transient(f"{self._host}: {type(error).__name__} {error}".rstrip()) from None
 
@@ -203,4 +203,4 @@ def _made(kind: type[Body], fields: Mapping[str, Any], where: str = "") -> Body:
 def _last(error: EndpointError, attempts: int) -> EndpointError:
     if not isinstance(error, Transient):
         return error
-    return NoAnswer(f"asked {attempts} times in vain; at last: {error}" if attempts > 1 else str(error))
+    return RetriesExhausted(f"asked {attempts} times in vain; at last: {error}" if attempts > 1 else str(error))

@@ -8,7 +8,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from judge_r1.core.jsonl import explain
-from judge_r1.models.endpoint import EndpointError, NoAnswer, Refused
+from judge_r1.models.endpoint import EndpointError, RequestRejected, RetriesExhausted
 from judge_r1.models.http_client import retry_after
 from judge_r1.serving.schemas import JudgeResponse, Problem, Refusal, TurnSeen
 
@@ -21,7 +21,7 @@ ServerError = EndpointError
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
-class ServerRefuses(Refused):
+class ServerRefuses(RequestRejected):
     """A request that the server will not take, however often it is sent; `status` is HTTP's, `said` are its words."""
 
     def __init__(self, host: str, status: int, problem: Refusal) -> None:
@@ -82,7 +82,7 @@ def explained(host: str, response: httpx.Response) -> EndpointError:
     if status in AGAIN:
         return Transient(f"{host}: status {status}: {problem.error}", retry_after(response.headers))
     if status == 504:
-        return NoAnswer(f"{host} gave up: {problem.error}")
+        return RetriesExhausted(f"{host} gave up: {problem.error}")
     return ServerRefuses(host, status, problem)
 
 
@@ -95,7 +95,7 @@ def event_of(host: str, name: str, data: str) -> Event | None:
     if name == "search":
         return SearchBegan(parsed(host, data, _Query).query)
     if name == "error":
-        raise NoAnswer(f"{host}: {parsed(host, data, Problem).error}")
+        raise RetriesExhausted(f"{host}: {parsed(host, data, Problem).error}")
     return None
 
 

@@ -13,12 +13,12 @@ from judge_r1.core.errors import JudgeError
 MAX_BYTES = 2**28
 
 
-class ShelfFull(JudgeError):
+class CaseStoreFull(JudgeError):
     """No room: every text on the shelf is in use."""
 
 
 @dataclass
-class _Kept:
+class _StoredText:
     text: str
     owner: str
     size: int
@@ -28,15 +28,15 @@ class _Kept:
     """It is there for its holders alone, and gone with the last of them."""
 
 
-class CaseShelf(Mapping[str, str]):
+class CaseStore(Mapping[str, str]):
     """Texts by an id that is made of owner and content, so that no id ever means two texts and nobody's text is found
     by another's id. At `max_bytes` of UTF-8 who has the most gives way, their least used text first, but none that is
     held. Safe to share between threads."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self._kept: dict[str, _Kept] = {}
-        self._owners: dict[str, OrderedDict[str, _Kept]] = {}  # the least used first
+        self._kept: dict[str, _StoredText] = {}
+        self._owners: dict[str, OrderedDict[str, _StoredText]] = {}  # the least used first
         self._sizes: Counter[str] = Counter()  # bytes by owner
         self._lock = threading.Lock()
 
@@ -46,7 +46,7 @@ class CaseShelf(Mapping[str, str]):
         with self._lock:
             if case_id not in self._kept:
                 self._make_room(size := len(text.encode()), owner)
-                kept = self._kept[case_id] = _Kept(text, owner, size)
+                kept = self._kept[case_id] = _StoredText(text, owner, size)
                 self._owners.setdefault(owner, OrderedDict())[case_id] = kept
                 self._sizes[owner] += size
             self._kept[case_id].removed = False
@@ -59,7 +59,7 @@ class CaseShelf(Mapping[str, str]):
             return self._sizes.total()
 
     @contextmanager
-    def holding(self, case_id: str | None) -> Iterator[None]:
+    def pin(self, case_id: str | None) -> Iterator[None]:
         """Within the block a text stays, whoever puts how many others. Errors: KeyError where it is not there."""
         if case_id is None:
             yield
@@ -80,7 +80,7 @@ class CaseShelf(Mapping[str, str]):
         with self._lock:
             return case_id in self._kept and self._kept[case_id].holders > 0
 
-    def owned(self, case_id: str, owner: str) -> str:
+    def get_owned(self, case_id: str, owner: str) -> str:
         """A text by its id, for its owner alone. Errors: KeyError, also for what belongs to somebody else."""
         with self._lock:
             return self._of(case_id, owner).text
@@ -120,7 +120,7 @@ class CaseShelf(Mapping[str, str]):
         """Texts may come: what searches them is needed from the start."""
         return True
 
-    def _of(self, case_id: str, owner: str) -> _Kept:
+    def _of(self, case_id: str, owner: str) -> _StoredText:
         if (kept := self._kept[case_id]).owner != owner or kept.removed:
             raise KeyError(case_id)
         return kept
@@ -150,7 +150,7 @@ class CaseShelf(Mapping[str, str]):
             over -= self._kept[case_id].size
             sizes[most] -= self._kept[case_id].size
         if over > 0:
-            raise ShelfFull(
+            raise CaseStoreFull(
                 f"there is no room for a case of {size} bytes: all may have {self.max_bytes}, and games that wait or "
                 "run need the others"
             )

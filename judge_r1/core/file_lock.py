@@ -10,7 +10,7 @@ from judge_r1.core.errors import JudgeError
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path) -> Iterator[None]:
     """The folder, made where there is none, for this process alone.
 
     The lock is the kernel's, on the folder itself: it leaves no file behind and ends with the process, however that

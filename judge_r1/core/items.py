@@ -23,7 +23,7 @@ class Item(Record):
     gold: Any
 
 
-class Game(Record):
+class Vote(Record):
     """One ask, answered: the candidates `order` as they were shown, and the verdict on them, in terms of what was
     shown ("A" is the candidate shown first)."""
 
@@ -43,14 +43,14 @@ class Game(Record):
         return self.order["AB".index(self.verdict.winner)]
 
 
-class Settled(Record):
+class AggregatedVerdict(Record):
     """All games of an item as one: the verdict, in terms of the item's own candidates, and what it is worth."""
 
     verdict: Verdict
     credit: float = Field(ge=0, le=1)
 
 
-class ItemOutcome(Record):
+class ItemResult(Record):
     """The row `judge` on one item. `credit` is 1 where it is right and 0 where it is wrong or invalid; protocols with
     more in between say so."""
 
@@ -61,15 +61,15 @@ class ItemOutcome(Record):
     gold: Any
     verdict: Verdict
     credit: float = Field(ge=0, le=1)
-    games: tuple[Game, ...] = Field(min_length=1)
+    games: tuple[Vote, ...] = Field(min_length=1)
 
     @property
     def valid(self) -> bool:
         return not isinstance(self.verdict, InvalidVerdict)
 
 
-def item_outcome(judge: str, item: Item, games: Sequence[Game], settled: Settled) -> ItemOutcome:
-    return ItemOutcome(
+def item_result(judge: str, item: Item, games: Sequence[Vote], settled: AggregatedVerdict) -> ItemResult:
+    return ItemResult(
         judge=judge,
         item_id=item.item_id,
         cluster_id=item.cluster_id,

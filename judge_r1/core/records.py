@@ -277,7 +277,7 @@ class Trajectory(Record):
         )  # fmt: skip
 
     @property
-    def lost(self) -> bool:
+    def infrastructure_failed(self) -> bool:
         """Was the episode ended by something outside the policy (a server or a search that gave no answer)?"""
         return self.ended.startswith(INFRASTRUCTURE)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Clock:
+class StageTimer:
     """Adds up seconds by stage; a stage inside another one counts for itself alone, so that stages sum to the whole."""
 
     def __init__(self) -> None:
@@ -28,7 +28,7 @@ class Clock:
     def add(self, name: str, seconds: float) -> None:
         self._seconds[name] += seconds
 
-    def take(self) -> dict[str, float]:
+    def pop(self) -> dict[str, float]:
         """The seconds of each stage since the last call."""
         taken = dict(self._seconds)
         self._seconds.clear()

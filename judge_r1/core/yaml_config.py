@@ -12,20 +12,20 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import explain
 from judge_r1.core.registry import suggest
 
-S = TypeVar("S", bound="Section")
+S = TypeVar("S", bound="ConfigModel")
 
 
-class Section(BaseModel):
+class ConfigModel(BaseModel):
     """Keys and values of a YAML file; unknown keys fail."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class BadRecipe(JudgeError):
+class ConfigError(JudgeError):
     """A recipe that cannot be read or does not fit the schema."""
 
 
-def load_section(model: type[S], path: Path, overrides: Sequence[str] = (), *, files: Sequence[str] = ()) -> S:
+def load_config(model: type[S], path: Path, overrides: Sequence[str] = (), *, files: Sequence[str] = ()) -> S:
     """The file as `model`; the error for an unknown key names the nearest one. Under a key of `files` a file may name
     another one (paths are relative to it), which is read in its place, or hold keys that extend one."""
     return validated(model, read(path, files=files), overrides, str(path))
@@ -35,29 +35,29 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals:
-            raise BadRecipe(f"override {override!r} must read key=value, for example grpo.steps=10")
+            raise ConfigError(f"override {override!r} must read key=value, for example grpo.steps=10")
         try:
             _set(data, key.split("."), yaml.safe_load(value))
         except yaml.YAMLError as error:
-            raise BadRecipe(f"override {override!r} is not YAML: {' '.join(str(error).split())}") from None
+            raise ConfigError(f"override {override!r} is not YAML: {' '.join(str(error).split())}") from None
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise BadRecipe(f"{where}: {_explain(error, model)}") from None
+        raise ConfigError(f"{where}: {_explain(error, model)}") from None
 
 
 def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ()) -> dict[str, Any]:
     """The keys and values of a file over those of the files that it extends; `below` are the files that led here."""
     if path.resolve() in below:
-        raise BadRecipe(f"{path} {'starts from or ' if files else ''}extends itself")
+        raise ConfigError(f"{path} {'starts from or ' if files else ''}extends itself")
     try:
         data = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadRecipe(f"{path} cannot be read: {error.strerror}") from None
+        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadRecipe(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
-        raise BadRecipe(f"{path} must hold keys and values")
+        raise ConfigError(f"{path} must hold keys and values")
     return _extended(data, path, (*below, path.resolve()), files)
 
 
@@ -72,7 +72,7 @@ def _extended(data: dict[str, Any], path: Path, here: tuple[Path, ...], files: S
         return data
     base = data.pop("extends")
     if not isinstance(base, str):
-        raise BadRecipe(f"{path}: extends must be the path of one recipe file, not {base!r}")
+        raise ConfigError(f"{path}: extends must be the path of one recipe file, not {base!r}")
     return _merge(read(path.parent / base, here, files=files), data, whole=files)
 
 
@@ -89,7 +89,7 @@ def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
     for key in keys[:-1]:
         data = data.setdefault(key, {})
         if not isinstance(data, dict):
-            raise BadRecipe(f"override {'.'.join(keys)}: {key} is not a section")
+            raise ConfigError(f"override {'.'.join(keys)}: {key} is not a section")
     data[keys[-1]] = value
 
 

@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import Field
 
-from judge_r1.core.yaml_config import Section, validated
+from judge_r1.core.yaml_config import ConfigModel, validated
 from judge_r1.episode.budget import Budget
 
 
-class EpisodeConfig(Section):
+class EpisodeConfig(ConfigModel):
     """How an episode runs: what the judge sees, what it may search, what it may spend."""
 
     context: Literal["full", "none"] = "full"

@@ -15,19 +15,19 @@ from judge_r1.core.records import INFRASTRUCTURE, Evidence, Judgment, Trajectory
 from judge_r1.episode.budget import Budget, BudgetTooSmall
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.scanner import StreamDecoder, TagScanner
-from judge_r1.episode.tags import neutralise
+from judge_r1.episode.tags import escape_tags
 
 _PROMPT_END = 8
 """Ids at the end of a prompt in which an opened thought would show."""
 _NOTHING_FITS = "no passage fits here"
 
 
-class TextCodec(Protocol):
+class EpisodeTokenizer(Protocol):
     """What the machine needs of a tokenizer (`judge_r1.episode.tokenizer.Codec`)."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
     def encode_trusted(self, text: str) -> list[int]: ...
-    def encode_inserted(self, text: str) -> list[int]: ...
+    def encode_untrusted(self, text: str) -> list[int]: ...
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Episode:
         self,
         prompt_ids: Sequence[int],
         budget: Budget,
-        codec: TextCodec,
+        codec: EpisodeTokenizer,
         *,
         eos_ids: Collection[int] = (),
         parse: Callable[[str], Judgment | Rejected] = parse_strict,
@@ -77,7 +77,7 @@ class Episode:
         self.loss_mask: list[int] = []
         self.logprobs: list[float] = []
         self.turns: list[Turn] = []
-        self.rivals: dict[int, float] = {}
+        self.alternative_logprobs: dict[int, float] = {}
         """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
         backend knows it. No part of the trajectory."""
         self.codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
@@ -104,7 +104,7 @@ class Episode:
         return self._scanner.open
 
     @property
-    def tagged(self) -> bool:
+    def answer_in_tags(self) -> bool:
         """Does the answer stand between tags, or bare in one turn?"""
         return self._parse_bare is None
 
@@ -154,7 +154,7 @@ class Episode:
             shown.pop()
         return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
 
-    def fail(self, reason: str) -> None:
+    def abort(self, reason: str) -> None:
         """End the episode for a cause outside the policy (a search that timed out, a server that is gone)."""
         if isinstance(self._state, Finished):
             raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
@@ -167,7 +167,7 @@ class Episode:
             raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
         self._finish(reason)
 
-    def cut(self) -> None:
+    def truncate(self) -> None:
         """End the episode where its turn has been cut for want of tokens, by somebody who counts them himself."""
         self.end(self._open_reason("turn_budget"))
 
@@ -260,8 +260,8 @@ class Episode:
         ids: list[int] = self.codec.encode_trusted("<information>")
         text = "<information>"
         for number, passage in enumerate(passages, 1):
-            head, body = f"\n[{number}]", " " + neutralise(passage)
-            ids += self.codec.encode_trusted(head) + self.codec.encode_inserted(body)
+            head, body = f"\n[{number}]", " " + escape_tags(passage)
+            ids += self.codec.encode_trusted(head) + self.codec.encode_untrusted(body)
             text += head + body
         tail = f"\n({notice})</information>"
         return ids + self.codec.encode_trusted(tail), text + tail

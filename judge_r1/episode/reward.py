@@ -58,7 +58,7 @@ def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
     return float(any(p.start < span.end and span.start < p.end for p in shown for span in wanted))
 
 
-def rewarded(trajectory: Trajectory, pair: ReasoningPair) -> Trajectory:
+def with_reward(trajectory: Trajectory, pair: ReasoningPair) -> Trajectory:
     """The trajectory with its breakdown: `score` plus `searches` and, where it is defined, `evidence_hit`."""
     breakdown = score(trajectory.judgment, pair) | {"searches": float(trajectory.searches)}
     if (hit := evidence_hit(trajectory, pair)) is not None:

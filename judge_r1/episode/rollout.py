@@ -12,15 +12,15 @@ from rich.progress import track
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Evidence, ReasoningPair, Trajectory, content_hash
-from judge_r1.core.timing import Clock
+from judge_r1.core.timing import StageTimer
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 from judge_r1.episode.prompts import DIRECT, TABLE6, question_prompt
-from judge_r1.episode.reward import rewarded
-from judge_r1.episode.task import Question, question_of
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.reward import with_reward
+from judge_r1.episode.task import PairwiseTask, pairwise_task
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling, SearchFunction, TokenBackend
 from retrieval.retriever import Retriever
 
@@ -38,21 +38,27 @@ def new_episode(
     pair: ReasoningPair,
     data: PairSet,
     config: EpisodeConfig,
-    codec: Codec,
+    codec: SafeTokenizer,
     eos_ids: Collection[int],
     *,
     seed: int = 0,
 ) -> Episode:
     """The episode of a pair, ready to sample."""
-    question = question_of(pair, data.case_of(pair))
-    return question_episode(question, config, codec, eos_ids, where=f"pair {pair.pair_id}", seed=seed)
+    question = pairwise_task(pair, data.case_of(pair))
+    return task_episode(question, config, codec, eos_ids, where=f"pair {pair.pair_id}", seed=seed)
 
 
-def question_episode(
-    question: Question, config: EpisodeConfig, codec: Codec, eos_ids: Collection[int], *, where: str, seed: int = 0
+def task_episode(
+    question: PairwiseTask,
+    config: EpisodeConfig,
+    codec: SafeTokenizer,
+    eos_ids: Collection[int],
+    *,
+    where: str,
+    seed: int = 0,
 ) -> Episode:
     """The episode of a question, ready to sample."""
-    budget = question_budget(question, config)
+    budget = task_budget(question, config)
     prompt = question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
     ids = codec.prompt_ids(prompt, thinking=config.thinking)
     if len(ids) > config.prompt_tokens:
@@ -65,7 +71,7 @@ def question_episode(
     return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
 
 
-def question_budget(question: Question, config: EpisodeConfig) -> Budget:
+def task_budget(question: PairwiseTask, config: EpisodeConfig) -> Budget:
     """What an episode of this question may spend: no searches without a text to search in."""
     return config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
 
@@ -74,7 +80,7 @@ BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}
 """The prompts whose answer has no tags, and what reads it."""
 
 
-def check_prompts(data: PairSet, config: EpisodeConfig, codec: Codec, context_length: int | None) -> None:
+def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, context_length: int | None) -> None:
     """Errors: PromptTooLong, before hours are spent, if a prompt is over `prompt_tokens`, or leaves no room for a full
     episode in what the model can read."""
     needed = config.spending.episode_tokens
@@ -117,7 +123,7 @@ def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> S
     return search
 
 
-class Player:
+class RolloutRunner:
     """Plays pairs with one backend, retriever and codec under one episode configuration; `clock` tells the seconds of
     its stages `generation` and `search`."""
 
@@ -125,17 +131,17 @@ class Player:
         self,
         data: PairSet,
         config: EpisodeConfig,
-        codec: Codec,
+        codec: SafeTokenizer,
         backend: TokenBackend,
         eos_ids: Collection[int],
         *,
-        clock: Clock | None = None,
+        clock: StageTimer | None = None,
     ) -> None:
         self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
         self.retriever = new_retriever(data.texts, config)
-        self.clock = clock or Clock()
+        self.clock = clock or StageTimer()
 
-    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """One trajectory with its reward for each pair, in order; the same pair may occur often."""
         seen: Counter[str] = Counter()
         episodes = []
@@ -143,7 +149,7 @@ class Player:
             seed = episode_seed(sampling.seed, pair.pair_id, seen[pair.pair_id])
             seen[pair.pair_id] += 1
             episodes.append(new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed))
-        played = play_episodes(
+        played = run_episodes(
             episodes,
             [pair.case_id for pair in pairs],
             self.retriever,
@@ -152,10 +158,10 @@ class Player:
             temperature=sampling.temperature,
             clock=self.clock,
         )
-        return [rewarded(trajectory, pair) for trajectory, pair in zip(played, pairs, strict=True)]
+        return [with_reward(trajectory, pair) for trajectory, pair in zip(played, pairs, strict=True)]
 
 
-def play_episodes(
+def run_episodes(
     episodes: Sequence[Episode],
     case_ids: Sequence[str],
     retriever: Retriever,
@@ -163,7 +169,7 @@ def play_episodes(
     *,
     top_k: int,
     temperature: float,
-    clock: Clock,
+    clock: StageTimer,
 ) -> list[Trajectory]:
     """The trajectory of each episode, which may search the case named beside it ("" where it searches nothing)."""
     search = batch_search(retriever, case_ids, top_k)
@@ -173,7 +179,7 @@ def play_episodes(
             return search(queries)
 
     with clock.stage("generation"):
-        backend.play(episodes, timed_search, temperature)
+        backend.run_episodes(episodes, timed_search, temperature)
     return [episode.trajectory() for episode in episodes]
 
 

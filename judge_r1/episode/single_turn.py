@@ -8,7 +8,7 @@ from judge_r1.episode.machine import Episode, Sample
 _THOUGHT_ENDS = "</think>"
 
 
-class OneTurn(Episode):
+class SingleTurnEpisode(Episode):
     """Text up to EOS, whatever it says: tags are text, nothing is searched, nothing parsed. Without EOS within the
     budget it ends as `turn_budget`."""
 

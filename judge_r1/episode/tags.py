@@ -16,7 +16,7 @@ STOP_STRINGS = ("</search>", "</answer>")
 """Where generation stops; the token that completes one of them is kept whole."""
 
 
-def neutralise(text: str) -> str:
+def escape_tags(text: str) -> str:
     """`text` with the brackets of our tags replaced, one character for one."""
     return TAG.sub(lambda match: f"‹{match[1][1:-1]}›", text)
 

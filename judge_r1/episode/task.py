@@ -6,7 +6,7 @@ from judge_r1.core.records import Case, ReasoningPair
 
 
 @dataclass(frozen=True)
-class Question:
+class PairwiseTask:
     """`case_id` names the text that may be searched and `context` is that text; None and "" where there is nothing but
     what was asked (`decision`)."""
 
@@ -18,6 +18,6 @@ class Question:
     context: str = ""
 
 
-def question_of(pair: ReasoningPair, case: Case) -> Question:
+def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:
     """A pair as it is placed."""
-    return Question(pair.domain, case.decision, pair.reasoning_a, pair.reasoning_b, case.case_id, case.context)
+    return PairwiseTask(pair.domain, case.decision, pair.reasoning_a, pair.reasoning_b, case.case_id, case.context)

@@ -20,7 +20,7 @@ class Unencodable(JudgeError):
     """A text that this tokenizer cannot spell without one of its own control tokens."""
 
 
-class Codec:
+class SafeTokenizer:
     """Encode prompts and observations, decode sampled ids. `tokenizer` is a fast Hugging Face tokenizer."""
 
     def __init__(self, tokenizer: Any) -> None:
@@ -43,7 +43,7 @@ class Codec:
         encoding = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
         return [(start, end) for start, end in encoding["offset_mapping"]]
 
-    def encode_inserted(self, text: str) -> list[int]:
+    def encode_untrusted(self, text: str) -> list[int]:
         """Ids of text of others: none of them is an added token of the tokenizer."""
         [encoding] = self._plain.encode_batch([text], add_special_tokens=False)  # lets other threads run, unlike encode
         if self.added.isdisjoint(encoding.ids):
@@ -56,14 +56,14 @@ class Codec:
                     raise Unencodable(f"the tokenizer has no spelling of {text[start:end]!r} but a control token")
                 cuts.append((start + end) // 2)
         pieces = [text[start:end] for start, end in pairwise([*cuts, len(text)])]
-        return [token for piece in pieces for token in self.encode_inserted(piece)]
+        return [token for piece in pieces for token in self.encode_untrusted(piece)]
 
-    def encode_written(self, text: str) -> list[int]:
+    def encode_policy_text(self, text: str) -> list[int]:
         """Ids of text that the assistant writes: our tags are meant, everything between them is inserted."""
         ids: list[int] = []
         for piece in TAG.split(text):
             if piece:
-                ids += self.encode_trusted(piece) if TAG.fullmatch(piece) else self.encode_inserted(piece)
+                ids += self.encode_trusted(piece) if TAG.fullmatch(piece) else self.encode_untrusted(piece)
         return ids
 
     def prompt_ids(self, prompt: Prompt, *, thinking: bool = False) -> list[int]:
@@ -73,7 +73,7 @@ class Codec:
         """
         ids: list[int] = []
         for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
-            ids += self.encode_inserted(text) if inserted else self.encode_trusted(text)
+            ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text)
         return ids
 
     def rendered(self, prompt: Prompt, *, thinking: bool = False) -> str:

@@ -17,7 +17,7 @@ from judge_r1.statistics.selective_risk import Selective, select
 FOLDS = 5
 
 
-class Told(Record):
+class ConfidenceRow(Record):
     """One answer of a judge: its confidence, whether it was right, and the cluster (case) that it belongs to. The
     confidence is null where there was none, for example because the answer was invalid."""
 
@@ -60,9 +60,9 @@ class Calibration(Record):
     selective: Selective | None
 
 
-def read_told(path: Path) -> list[Told]:
+def read_confidences(path: Path) -> list[ConfidenceRow]:
     """The answers of a JSON Lines file, at least one with a confidence."""
-    rows = list(read_jsonl(path, Told))
+    rows = list(read_jsonl(path, ConfidenceRow))
     if all(row.confidence is None for row in rows):
         raise JudgeError(
             f"{path} has no answer with a confidence in its {len(rows)} line(s): nothing can be calibrated"
@@ -70,7 +70,7 @@ def read_told(path: Path) -> list[Told]:
     return rows
 
 
-def calibrate(rows: Sequence[Told], certify: tuple[float, float] | None = None, seed: int = 0) -> Calibration:
+def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None = None, seed: int = 0) -> Calibration:
     """All of it; `certify` is (α, δ) of the selective judge. Equal rows and seed give an equal result."""
     with_one = [(row.confidence, row.correct, row.cluster) for row in rows if row.confidence is not None]
     confidences, correct, clusters = (

@@ -15,15 +15,15 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Literal
 
-from judge_r1.core.items import Game, ItemOutcome
+from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.records import PairwiseVerdict
-from judge_r1.evaluation.calibrate import Told
+from judge_r1.evaluation.calibrate import ConfidenceRow
 
 Method = Literal["token", "orders", "samples"]
 METHODS: tuple[Method, ...] = ("token", "orders", "samples")
 
 
-def confidence(outcome: ItemOutcome, method: Method) -> float | None:
+def confidence(outcome: ItemResult, method: Method) -> float | None:
     """Between 0 and 1; below 1/2 where most of what is known is against the verdict."""
     if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(game.order) != {0, 1} for game in outcome.games):
         return None
@@ -41,14 +41,15 @@ def confidence(outcome: ItemOutcome, method: Method) -> float | None:
     return fmean([vote for votes in orders.values() for vote in votes])
 
 
-def told(outcomes: Iterable[ItemOutcome], method: Method) -> list[Told]:
+def confidence_rows(outcomes: Iterable[ItemResult], method: Method) -> list[ConfidenceRow]:
     """Every item as `judge-r1 calibrate` reads it; an item without a confidence, invalid or not, has None."""
     return [
-        Told(schema=1, confidence=confidence(o, method), correct=o.credit == 1, cluster=o.cluster_id) for o in outcomes
+        ConfidenceRow(schema=1, confidence=confidence(o, method), correct=o.credit == 1, cluster=o.cluster_id)
+        for o in outcomes
     ]
 
 
-def _probability(game: Game, side: int | None) -> float | None:
+def _probability(game: Vote, side: int | None) -> float | None:
     """Of the verdict's side, by one game; None where the game says nothing of it."""
     if game.confidence is None or game.winner is None:
         return None

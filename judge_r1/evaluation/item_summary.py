@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.benchmarks.base import Suite
-from judge_r1.core.items import ItemOutcome
+from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.items import ItemResult
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation.summary import BadSummary, compared, with_holm
@@ -15,8 +15,8 @@ from judge_r1.statistics.position_bias import decided_alike, first_preferred
 
 def summarise_items(
     benchmark: str,
-    suite: Suite,
-    outcomes_by_row: Mapping[str, Sequence[ItemOutcome]],
+    suite: LoadedBenchmark,
+    outcomes_by_row: Mapping[str, Sequence[ItemResult]],
     differences: Sequence[tuple[str, str]],
     seconds: Mapping[str, float],
     settings: Mapping[str, dict[str, Any]],
@@ -32,14 +32,16 @@ def summarise_items(
 
 
 def with_baselines(
-    suite: Suite, rows: Mapping[str, Sequence[ItemOutcome]], settings: Mapping[str, dict[str, Any]]
-) -> tuple[dict[str, Sequence[ItemOutcome]], dict[str, dict[str, Any]]]:
+    suite: LoadedBenchmark, rows: Mapping[str, Sequence[ItemResult]], settings: Mapping[str, dict[str, Any]]
+) -> tuple[dict[str, Sequence[ItemResult]], dict[str, dict[str, Any]]]:
     """The rows, and behind them those that the benchmark's files give without a judge; a row of the same name stays."""
     own = {name: outcomes for name, outcomes in suite.baselines(suite.items).items() if name not in rows}
     return {**rows, **own}, {**settings, **{name: {"baseline": True} for name in own}}
 
 
-def item_row(name: str, outcomes: Sequence[ItemOutcome], settings: dict[str, Any], suite: Suite) -> dict[str, Any]:
+def item_row(
+    name: str, outcomes: Sequence[ItemResult], settings: dict[str, Any], suite: LoadedBenchmark
+) -> dict[str, Any]:
     if not outcomes:
         raise BadSummary(f"row {name!r} has no outcomes: evaluate at least one item")
     groups = {group: [o for o in outcomes if o.group == group] for group in dict.fromkeys(o.group for o in outcomes)}
@@ -54,11 +56,11 @@ def item_row(name: str, outcomes: Sequence[ItemOutcome], settings: dict[str, Any
         "settings": settings,
         "by_domain": {group: _slice(part) for group, part in groups.items()},
         "by_principle": {},
-        "extra": suite.extra(outcomes),
+        "extra": suite.metrics(outcomes),
     }
 
 
-def _slice(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def _slice(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     games = [game for outcome in outcomes for game in outcome.games]
     clusters = [o.cluster_id for o in outcomes]
     return {
@@ -71,7 +73,7 @@ def _slice(outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
     }
 
 
-def _difference(a: str, b: str, rows: Mapping[str, Sequence[ItemOutcome]]) -> dict[str, Any]:
+def _difference(a: str, b: str, rows: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any]:
     for name in (a, b):
         if name not in rows:
             raise BadSummary(f"a difference names row {name!r}, which was not evaluated{suggest(name, rows)}")
@@ -79,5 +81,5 @@ def _difference(a: str, b: str, rows: Mapping[str, Sequence[ItemOutcome]]) -> di
     return {"a": a, "b": b, **compared(first, second, {o.item_id: o.cluster_id for o in rows[a]})}
 
 
-def _winner(outcome: ItemOutcome) -> str | None:
+def _winner(outcome: ItemResult) -> str | None:
     return outcome.verdict.winner if isinstance(outcome.verdict, PairwiseVerdict) else None

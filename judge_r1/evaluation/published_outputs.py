@@ -8,7 +8,7 @@ from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 from judge_r1.evaluation.item_summary import summarise_items, with_baselines
 
 
@@ -26,7 +26,7 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
         known = ", ".join(name for name in BENCHMARKS.names() if BENCHMARKS.get(name).predictions)
         raise NoPredictions(f"published outputs of {benchmark} cannot be scored; those of {known} can")
     suite = entry.load(path, subset)
-    rows: dict[str, list[ItemOutcome]] = {}
+    rows: dict[str, list[ItemResult]] = {}
     seconds: dict[str, float] = {}
     for name, file in zip(row_names(files), files, strict=True):
         started = time.monotonic()

@@ -8,15 +8,15 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
-from judge_r1.benchmarks.base import Suite
-from judge_r1.core.items import Game, Item, Settled
+from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Judgment, PairwiseVerdict, ReasoningPair, Trajectory, evidence_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.segments import answer_of
 from judge_r1.evaluation.results import reward_as_shown
 from judge_r1.evaluation.traces import EvaluationError, Results, Trace
-from judge_r1.judges.request import Ask, Prompted
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]
 Rule = Literal["own", "first", "all"]
@@ -32,31 +32,31 @@ REWARDS: Mapping[Reward, Callable[[dict[str, float]], float]] = {
 8)."""
 
 
-def with_rule(suite: Suite, rule: Rule) -> Suite:
+def with_rule(suite: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
     """`own`: as the benchmark settles an item; `first`: by its first game alone; `all`: right only where every game is,
     which of two orders is accuracy without any position bias."""
     if rule == "own":
         return suite
-    settle = suite.settle
+    settle = suite.aggregate
 
-    def first(item: Item, games: Sequence[Game]) -> Settled:
+    def first(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
         return settle(item, games[:1])
 
-    def every(item: Item, games: Sequence[Game]) -> Settled:
+    def every(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
         one = [settle(item, [game]) for game in games]
         if invalid := all_invalid(games):
-            return Settled(verdict=invalid, credit=0.0)
+            return AggregatedVerdict(verdict=invalid, credit=0.0)
         agreed = all(settled.verdict == one[0].verdict for settled in one)
         verdict = one[0].verdict if agreed else PairwiseVerdict(winner="tie")
-        return Settled(verdict=verdict, credit=min(settled.credit for settled in one))
+        return AggregatedVerdict(verdict=verdict, credit=min(settled.credit for settled in one))
 
-    return replace(suite, settle=first if rule == "first" else every)
+    return replace(suite, aggregate=first if rule == "first" else every)
 
 
 def replayed(
     row: str,
     traces: Sequence[Trace],
-    suite: Suite,
+    suite: LoadedBenchmark,
     settings: Mapping[str, Any],
     *,
     parser: Parser | None = None,
@@ -75,7 +75,7 @@ def replayed(
                 "was run on"
             )
         item = items[trace.item_id]
-        ask = Ask(item, trace.order, trace.sample, suite.question(item, trace.order))
+        ask = JudgeRequest(item, trace.order, trace.sample, suite.task(item, trace.order))
         games[item.item_id].append(_again(trace, ask, styles[trace.member], parser, reward, pairs.get(item.item_id)))
     if missing := [item_id for item_id, found in games.items() if not found]:
         raise EvaluationError(f"row {row!r} has no game of item {missing[0]} and {len(missing) - 1} more")
@@ -83,12 +83,12 @@ def replayed(
 
 
 def _again(
-    trace: Trace, ask: Ask, style: str, parser: Parser | None, reward: Reward, pair: ReasoningPair | None
+    trace: Trace, ask: JudgeRequest, style: str, parser: Parser | None, reward: Reward, pair: ReasoningPair | None
 ) -> Trace:
     trajectory = trace.trajectory
     if not trajectory.turns:  # a judge that writes nothing, or a game that never began
         return trace
-    if parser and not isinstance(ask.question, Prompted):
+    if parser and not isinstance(ask.task, CustomPrompt):
         trajectory = parsed_again(trajectory, _parse(style, parser))
     verdict = ask.read(trajectory)
     if pair is not None:

@@ -22,7 +22,7 @@ from judge_r1.core.records import (
     evidence_of,
 )
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
-from judge_r1.episode.reward import evidence_hit, rewarded
+from judge_r1.episode.reward import evidence_hit, with_reward
 from judge_r1.episode.segments import answer_of
 from judge_r1.evaluation.traces import Results
 
@@ -77,7 +77,7 @@ def pair_outcome(
     (order, only), several = plays[0], len(plays) > 1
     if not several and order == (0, 1) and only.turns:
         return outcome(judge, pair, only)
-    return outcome(judge, pair, rewarded(_together(plays, verdict), pair))
+    return outcome(judge, pair, with_reward(_together(plays, verdict), pair))
 
 
 def pair_outcomes(results: Results) -> list[Outcome]:
@@ -98,8 +98,8 @@ def pair_outcomes(results: Results) -> list[Outcome]:
 def reward_as_shown(trajectory: Trajectory, pair: ReasoningPair, order: Placed) -> Trajectory:
     """The trajectory with its reward, from a game that showed the pair in that order."""
     if order == (0, 1):
-        return rewarded(trajectory, pair)
-    turned = rewarded(trajectory.model_copy(update={"judgment": _as_placed(trajectory.judgment, order)}), pair)
+        return with_reward(trajectory, pair)
+    turned = with_reward(trajectory.model_copy(update={"judgment": _as_placed(trajectory.judgment, order)}), pair)
     return turned.model_copy(update={"judgment": trajectory.judgment})
 
 
@@ -143,7 +143,7 @@ def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
             f"{where} is scored valid={reward['valid']:g} but holds "
             f"{'no' if judgment is None else 'a'} judgment: score it again"
         )
-    if trajectory.lost:
+    if trajectory.infrastructure_failed:
         raise BadTrajectory(f"{where} ended by {trajectory.ended}: it says nothing about the judge, run it again")
     _own_case_only(pair, trajectory)
     strict, tolerant = _both_parsers(trajectory)

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.records import ReasoningPair
 from judge_r1.evaluation.results import reward_as_shown
@@ -29,11 +29,13 @@ from judge_r1.evaluation.traces import (
     read_traces,
     settled,
 )
-from judge_r1.judges.base import Played
-from judge_r1.judges.panel import Row
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
 
 
-def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Console | None = None) -> Results:
+def evaluate(
+    row: JudgePanel, suite: LoadedBenchmark, *, out: Path, resume: bool, console: Console | None = None
+) -> Results:
     """Play every game of `row` on `suite`; each trace stands in `out/traces.jsonl` under the row's name.
 
     With `resume` the games found there are read back and only the others are played; a last line that a kill has torn
@@ -44,14 +46,14 @@ def evaluate(row: Row, suite: Suite, *, out: Path, resume: bool, console: Consol
     return asyncio.run(_evaluate(row, suite, out, resume, console or Console(stderr=True)))
 
 
-async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Console) -> Results:
+async def _evaluate(row: JudgePanel, suite: LoadedBenchmark, out: Path, resume: bool, console: Console) -> Results:
     items = {item.item_id: item for item in suite.items}
     if len(items) != len(suite.items) or not items:
         raise EvaluationError(
             f"row {row.name!r} needs items that differ, and at least one; it has {len(suite.items)} of which "
             f"{len(items)} differ"
         )
-    asks = suite.asks(orders=row.orders, samples=row.samples)
+    asks = suite.requests(orders=row.orders, samples=row.samples)
     for judge in row.members:
         judge.check(asks)
     games: dict[str, list[Trace]] = {item_id: [] for item_id in items}
@@ -71,13 +73,13 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
             waiting = {ask.key: ask for ask in asks if (member, *ask.key) not in done}
             if not waiting:
                 continue
-            async for played in judge.play(list(waiting.values())):
+            async for played in judge.judge(list(waiting.values())):
                 if waiting.pop(played.ask.key, None) is None:
                     raise EvaluationError(
                         f"judge {judge.name!r} answered item {played.ask.item.item_id}, which it was not asked for "
                         "or had answered already: that is a mistake in the judge"
                     )
-                if played.trajectory.lost:
+                if played.trajectory.infrastructure_failed:
                     failures[played.trajectory.ended] += 1
                     continue
                 trace = _trace(row.name, member, played, pairs)
@@ -99,7 +101,7 @@ async def _evaluate(row: Row, suite: Suite, out: Path, resume: bool, console: Co
     return Results(row.name, suite, games)
 
 
-def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningPair]) -> Trace:
+def _trace(row: str, member: int, played: JudgeOutput, pairs: Mapping[str, ReasoningPair]) -> Trace:
     ask, trajectory = played.ask, played.trajectory
     if not all(map(isfinite, trajectory.logprobs)):
         raise EvaluationError(
@@ -124,7 +126,7 @@ def _trace(row: str, member: int, played: Played, pairs: Mapping[str, ReasoningP
 
 
 def _begin(
-    row: Row, suite: Suite, out: Path, resume: bool, console: Console
+    row: JudgePanel, suite: LoadedBenchmark, out: Path, resume: bool, console: Console
 ) -> dict[tuple[int, str, tuple[int, ...], int], Trace]:
     """Check that `out` may take this row and note it there; returns the games it has already."""
     rows = read_started(out)
@@ -158,7 +160,7 @@ def _begin(
     return done
 
 
-def row_settings(row: Row) -> dict[str, Any]:
+def row_settings(row: JudgePanel) -> dict[str, Any]:
     """Everything that the row's answers depend on besides weights: its judge's settings, or those of all members."""
     if len(row.members) == 1 and row.orders is None and row.samples == 1:
         return row.members[0].settings

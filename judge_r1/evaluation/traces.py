@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.records import NonEmpty, Record, Trajectory, Verdict, content_hash
 
@@ -40,9 +40,9 @@ class Trace(Record):
         return self.member, self.item_id, self.order, self.sample
 
     @property
-    def game(self) -> Game:
+    def game(self) -> Vote:
         judgment = self.trajectory.judgment
-        return Game(
+        return Vote(
             order=self.order,
             sample=self.sample,
             member=self.member,
@@ -56,7 +56,7 @@ class Trace(Record):
 class Results(Mapping[str, list[Trace]]):
     """The games of a row by item, items in the order of the suite, and what they come to."""
 
-    def __init__(self, row: str, suite: Suite, games: Mapping[str, list[Trace]]) -> None:
+    def __init__(self, row: str, suite: LoadedBenchmark, games: Mapping[str, list[Trace]]) -> None:
         self.row, self.suite, self._games = row, suite, games
 
     def __getitem__(self, item_id: str) -> list[Trace]:
@@ -68,27 +68,27 @@ class Results(Mapping[str, list[Trace]]):
     def __len__(self) -> int:
         return len(self.suite.items)
 
-    def outcomes(self) -> list[ItemOutcome]:
+    def outcomes(self) -> list[ItemResult]:
         return [settled(self.row, self.suite, item, self[item.item_id]) for item in self.suite.items]
 
 
-def settled(row: str, suite: Suite, item: Item, traces: Sequence[Trace]) -> ItemOutcome:
+def settled(row: str, suite: LoadedBenchmark, item: Item, traces: Sequence[Trace]) -> ItemResult:
     """The outcome of one item; its games in the order in which they are asked, whatever the order of the file."""
     games = sorted((trace.game for trace in traces), key=lambda game: (game.member, game.sample, game.order))
-    return item_outcome(row, item, games, suite.settle(item, games))
+    return item_result(row, item, games, suite.aggregate(item, games))
 
 
-def write_outcomes(out: Path, rows: Mapping[str, Sequence[ItemOutcome]]) -> None:
+def write_outcomes(out: Path, rows: Mapping[str, Sequence[ItemResult]]) -> None:
     """What every row made of every item: `out/outcomes.jsonl`."""
     write_jsonl(out / OUTCOMES, (outcome for outcomes in rows.values() for outcome in outcomes))
 
 
-def read_outcomes(out: Path) -> dict[str, list[ItemOutcome]]:
+def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:
     """The outcomes of `out/outcomes.jsonl`, by row. Errors: EvaluationError where there is none."""
     if not (out / OUTCOMES).exists():
         raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder that `judge-r1 eval` has finished")
-    rows: dict[str, list[ItemOutcome]] = {}
-    for outcome in read_jsonl(out / OUTCOMES, ItemOutcome):
+    rows: dict[str, list[ItemResult]] = {}
+    for outcome in read_jsonl(out / OUTCOMES, ItemResult):
         rows.setdefault(outcome.judge, []).append(outcome)
     return rows
 

@@ -8,16 +8,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.timing import Clock
+from judge_r1.core.timing import StageTimer
 from judge_r1.episode.confidence import flips
 from judge_r1.episode.config import EpisodeConfig, with_options
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.rollout import PromptTooLong, new_retriever, play_episodes
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.rollout import PromptTooLong, new_retriever, run_episodes
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import Local, judge_at, on_engine
-from judge_r1.judges.base import JUDGES, Judge, JudgeKind, Making, Played
+from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.training.recipe import load_recipe
 
@@ -26,7 +26,9 @@ class AgenticJudge:
     """`making.backend` is a model's name or folder (`judge_r1.models`); `kind` is how the SPEC calls the judge, which
     also answers prompts of a benchmark's own where it is `prompted`."""
 
-    def __init__(self, making: Making, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False) -> None:
+    def __init__(
+        self, making: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
+    ) -> None:
         from judge_r1.models.lockstep import TransformersBackend
 
         model = making.backend
@@ -36,7 +38,7 @@ class AgenticJudge:
         self._beginning = Beginning(
             name=f"{kind}@{model}",
             config=config,
-            codec=Codec(tokenizer),
+            codec=SafeTokenizer(tokenizer),
             eos_ids=eos_ids(model, tokenizer),
             context_length=context_length(model),
             seed=self.sampling.seed,
@@ -55,11 +57,11 @@ class AgenticJudge:
     def name(self) -> str:
         return self._beginning.name
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._lengths |= self._measured(asks)
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """In batches of prompts of like lengths, out of all asks, the longest first: what does not fit into memory
         fails at once, and not after hours. Games come as each batch ends."""
         lengths = {ask.key: self._lengths.pop(ask.key) for ask in asks if ask.key in self._lengths}
@@ -71,30 +73,30 @@ class AgenticJudge:
                 if isinstance(refused, PromptTooLong):
                     yield unplayed(ask, refused)
             begun = [(ask, episode) for ask, episode in batch if isinstance(episode, Episode)]
-            play_episodes(
+            run_episodes(
                 [episode for _, episode in begun],
                 [ask.case_id or "" for ask, _ in begun],
                 self._retriever,
                 self._backend,
                 top_k=self.config.budget.top_k,
                 temperature=self.sampling.temperature,
-                clock=Clock(),
+                clock=StageTimer(),
             )
             for ask, episode in begun:
                 yield self._beginning.played(ask, episode)
 
-    def _measured(self, asks: Sequence[Ask]) -> dict[Any, int]:
+    def _measured(self, asks: Sequence[JudgeRequest]) -> dict[Any, int]:
         return {ask.key: length for ask, length in zip(asks, self._beginning.lengths(asks), strict=True)}
 
 
-def episode_config(making: Making) -> EpisodeConfig:
+def episode_config(making: JudgeBuild) -> EpisodeConfig:
     """As in the recipe given, or that of the run a model lies in, or the defaults; options win."""
     beside = Path(making.backend).parent / "recipe.yaml"
     found = making.recipe or (beside if beside.exists() else None)
     return with_options(load_recipe(found).episode if found else EpisodeConfig(), list(making.options))
 
 
-def _make(making: Making, local: Local = AgenticJudge) -> Judge:
+def _make(making: JudgeBuild, local: Local = AgenticJudge) -> Judge:
     return judge_at(making, "agentic", episode_config, local, prompted=False)
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.judges.base import BadJudge, Judge, Making
+from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
 from judge_r1.models.endpoint import OpenAIEndpoint, address_and_model
 
 KEY = "JUDGE_R1_JUDGE_KEY"
@@ -22,11 +22,11 @@ _WEB = ("http:", "https:")
 class Local(Protocol):
     """Makes the judge of a model that is loaded here."""
 
-    def __call__(self, making: Making, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge: ...
+    def __call__(self, making: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge: ...
 
 
 def judge_at(
-    making: Making, kind: str, configure: Callable[[Making], EpisodeConfig], local: Local, *, prompted: bool
+    making: JudgeBuild, kind: str, configure: Callable[[JudgeBuild], EpisodeConfig], local: Local, *, prompted: bool
 ) -> Judge:
     """The judge `kind` where its backend is; `prompted` as for `Beginning`. Errors: BadJudge, EndpointError."""
     tokens = making.backend.startswith(_VLLM)
@@ -58,7 +58,7 @@ def judge_at(
     )  # fmt: skip
 
 
-def on_engine(making: Making, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
+def on_engine(making: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
     """The judge of a model that is loaded here, for games that come one by one: all are played in one batch."""
     from judge_r1.judges.runners.continuous import EngineJudge
 
@@ -70,7 +70,7 @@ def is_local(backend: str) -> bool:
     return not backend.startswith((_VLLM, *_WEB))
 
 
-def _own_options(making: Making, names: tuple[str, ...]) -> tuple[Making, dict[str, str]]:
+def _own_options(making: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
     """The making without the endpoint's own options, and those."""
     given = [option.partition("=") for option in making.options]
     own = {name: value for name, _, value in given if name in names}

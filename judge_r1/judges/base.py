@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory, Verdict
 from judge_r1.core.registry import Registry
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.base import Sampling
 
 
@@ -17,24 +17,24 @@ class BadJudge(JudgeError):
     """A judge that cannot be made, or not be asked what it is asked."""
 
 
-class OverLimit(NamedTuple):
+class PromptOverflow(NamedTuple):
     """A prompt of `tokens` where `limit` are read."""
 
     tokens: int
     limit: int
 
 
-class Played(NamedTuple):
+class JudgeOutput(NamedTuple):
     """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text. `confidence`
     is how sure it was of its comparison (`judge_r1.episode.confidence`), `usage` what the game has cost at an endpoint, `over` by
     how much its prompt was too long to be played."""
 
-    ask: Ask
+    ask: JudgeRequest
     trajectory: Trajectory
     verdict: Verdict
     confidence: float | None = None
     usage: Mapping[str, float] | None = None
-    over: OverLimit | None = None
+    over: PromptOverflow | None = None
 
 
 class Judge(Protocol):
@@ -46,11 +46,11 @@ class Judge(Protocol):
     @property
     def settings(self) -> dict[str, Any]: ...
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         """Errors: BadJudge, before anything is played, where these asks cannot be answered at all."""
         ...
 
-    def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         """Every ask once, as the games finish, in any order."""
         ...
 
@@ -63,7 +63,7 @@ class Closable(Protocol):
 
 
 @dataclass(frozen=True)
-class Making:
+class JudgeBuild:
     """What a judge is made of: the `backend` of its SPEC ("" where it has none), its options, the texts that may be
     searched, how ids are drawn, how many episodes run at a time, and the recipe that says how."""
 
@@ -81,12 +81,12 @@ class JudgeKind:
     by many at once and must not compute in their event loop; without it the judge is served in a thread."""
 
     about: str
-    make: Callable[[Making], Judge]
+    make: Callable[[JudgeBuild], Judge]
     needs_backend: bool = True
-    served: Callable[[Making], Judge] | None = None
+    served: Callable[[JudgeBuild], Judge] | None = None
 
 
-def not_a_pair(name: str, ask: Ask) -> str:
+def not_a_pair(name: str, ask: JudgeRequest) -> str:
     """Why a judge of pairs cannot answer a benchmark's own prompt, and what to do."""
     return (
         f"{name} compares two candidates, but item {ask.item.item_id} (of {ask.item.group}) is a prompt of the "
@@ -95,11 +95,11 @@ def not_a_pair(name: str, ask: Ask) -> str:
     )
 
 
-def play_all(judge: Judge, asks: Sequence[Ask]) -> list[Played]:
+def run_all(judge: Judge, asks: Sequence[JudgeRequest]) -> list[JudgeOutput]:
     """Every game, in the order of the asks. Errors: BadJudge where the judge leaves one out."""
 
-    async def gather() -> dict[tuple[str, tuple[int, ...], int], Played]:
-        return {played.ask.key: played async for played in judge.play(asks)}
+    async def gather() -> dict[tuple[str, tuple[int, ...], int], JudgeOutput]:
+        return {played.ask.key: played async for played in judge.judge(asks)}
 
     judge.check(asks)
     found = asyncio.run(gather())

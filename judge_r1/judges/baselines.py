@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 from judge_r1.core.records import PairwiseVerdict, Trajectory, content_hash
-from judge_r1.episode.task import Question
-from judge_r1.judges.base import JUDGES, BadJudge, JudgeKind, Making, Played, not_a_pair
-from judge_r1.judges.request import Ask, Prompted
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, not_a_pair
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
-Rule = Callable[[Ask, Question], float]
+Rule = Callable[[JudgeRequest, PairwiseTask], float]
 """Above 0: the candidate shown first is better; below 0: the second; 0: neither."""
 
 
@@ -22,34 +22,34 @@ class Baseline:
     def settings(self) -> dict[str, Any]:
         return {"seed": self._seed}
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         for ask in asks:
             _pair_of(self.name, ask)
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             margin = self._rule(ask, _pair_of(self.name, ask))
             verdict = PairwiseVerdict(winner="tie" if margin == 0 else "A" if margin > 0 else "B")
-            yield Played(ask, Trajectory.without_ids("answer"), verdict)
+            yield JudgeOutput(ask, Trajectory.without_ids("answer"), verdict)
 
 
-def _pair_of(name: str, ask: Ask) -> Question:
-    if isinstance(ask.question, Prompted):
+def _pair_of(name: str, ask: JudgeRequest) -> PairwiseTask:
+    if isinstance(ask.task, CustomPrompt):
         raise BadJudge(not_a_pair(name, ask))
-    return ask.question
+    return ask.task
 
 
-def always_a(ask: Ask, question: Question) -> float:
+def always_a(ask: JudgeRequest, question: PairwiseTask) -> float:
     """The candidate shown first."""
     return 1.0
 
 
-def longer(ask: Ask, question: Question) -> float:
+def longer(ask: JudgeRequest, question: PairwiseTask) -> float:
     """The candidate with more words."""
     return len(question.reasoning_a.split()) - len(question.reasoning_b.split())
 
 
-def overlap(ask: Ask, question: Question) -> float:
+def overlap(ask: JudgeRequest, question: PairwiseTask) -> float:
     """The candidate that shares more of its distinct words with the case, or with the request where there is none."""
     given = set((question.context or question.decision).lower().split())
 
@@ -63,14 +63,14 @@ def overlap(ask: Ask, question: Question) -> float:
 def _random(seed: int) -> Rule:
     """A coin for each game, the same for the same seed."""
 
-    def coin(ask: Ask, question: Question) -> float:
+    def coin(ask: JudgeRequest, question: PairwiseTask) -> float:
         return 1.0 if int(content_hash("coin", seed, ask.item.item_id, list(ask.order), ask.sample), 16) % 2 else -1.0
 
     return coin
 
 
 def _register(name: str, about: str, rule: Callable[[int], Rule]) -> None:
-    def make(making: Making) -> Baseline:
+    def make(making: JudgeBuild) -> Baseline:
         return Baseline(name, rule(making.sampling.seed), making.sampling.seed)
 
     JUDGES.register(name)(JudgeKind(about, make, needs_backend=False))

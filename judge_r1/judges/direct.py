@@ -10,21 +10,21 @@ from judge_r1.episode.prompts import DIRECT
 from judge_r1.episode.rollout import BARE
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import Local, judge_at, on_engine
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeKind, Making
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 
 
-def direct_config(making: Making) -> EpisodeConfig:
+def direct_config(making: JudgeBuild) -> EpisodeConfig:
     """As the agentic judge finds it, with the prompt `direct` and without searches unless an option says otherwise.
     Errors: BadJudge for what is not one answer without tags."""
     named = {option.partition("=")[0] for option in making.options}
     usual = [text for text in (f"prompt={DIRECT}", "search=false") if text.partition("=")[0] not in named]
-    config = episode_config(Making(making.backend, [*usual, *making.options], recipe=making.recipe))
+    config = episode_config(JudgeBuild(making.backend, [*usual, *making.options], recipe=making.recipe))
     if config.prompt not in BARE or config.search:
         raise BadJudge(f"a direct judge answers once, without tags: prompt is {' or '.join(BARE)}, search is false")
     return config
 
 
-def _make(making: Making, local: Local = AgenticJudge) -> Judge:
+def _make(making: JudgeBuild, local: Local = AgenticJudge) -> Judge:
     return judge_at(making, "direct", direct_config, local, prompted=True)
 
 

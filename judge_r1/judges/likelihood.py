@@ -10,12 +10,12 @@ from typing import Any
 
 from judge_r1.core.records import Judgment, Trajectory
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import is_local
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeKind, Making, Played
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.direct import direct_config
 from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 
 ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
@@ -24,13 +24,13 @@ ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
 class LikelihoodJudge:
     """`making.backend` is a local model. `confidence` is p(chosen) / (p(A>B) + p(A<B)) at the id that decides."""
 
-    def __init__(self, making: Making) -> None:
+    def __init__(self, making: JudgeBuild) -> None:
         model = making.backend
         if not is_local(model):
             raise BadJudge(f"likelihood@{model}: the model must be local, its logits are read here")
         config = direct_config(making)
         tokenizer = load_tokenizer(model)
-        codec = Codec(tokenizer)
+        codec = SafeTokenizer(tokenizer)
         self._model = load_model(model).eval()
         self.name, self.settings = f"likelihood@{model}", settings_of(making, config)
         self._beginning = Beginning(
@@ -42,11 +42,11 @@ class LikelihoodJudge:
             raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")
         self._begun, self._ids = first[:shared], (first[shared], second[shared])
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._beginning.lengths(asks)
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             episode = self._beginning.begin(ask)
             if isinstance(episode, PromptTooLong):
@@ -55,7 +55,7 @@ class LikelihoodJudge:
             margin = self._margin([*episode.prompt_ids, *self._begun])
             judgment = Judgment(comparison="A>B" if margin >= 0 else "A<B", violated_principles=())
             trajectory = Trajectory.without_ids("answer", judgment=judgment)
-            yield Played(ask, trajectory, ask.read(trajectory), 1 / (1 + exp(-abs(margin))))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory), 1 / (1 + exp(-abs(margin))))
 
     def _margin(self, ids: Sequence[int]) -> float:
         """log p(A>B) - log p(A<B), as the next id."""
@@ -66,7 +66,7 @@ class LikelihoodJudge:
         return float(logits[self._ids[0]].double() - logits[self._ids[1]].double())
 
 
-def _make(making: Making) -> Judge:
+def _make(making: JudgeBuild) -> Judge:
     return LikelihoodJudge(making)
 
 

@@ -7,14 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeKind, Making
+from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 from judge_r1.judges.runners.thread import ThreadJudge
 
 _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<options>[^@]*))?(?:@(?P<backend>.+))?")
 
 
 @dataclass(frozen=True)
-class Row:
+class JudgePanel:
     """Judges whose games are counted together. `orders` None: as the benchmark has it."""
 
     name: str
@@ -24,7 +24,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Planned:
+class PanelSpec:
     """What a SPEC says, before any judge is made: the SPECs of the members, and how often they are asked."""
 
     name: str
@@ -33,12 +33,12 @@ class Planned:
     samples: int = 1
 
 
-def plan(text: str) -> Planned:
+def parse_panel(text: str) -> PanelSpec:
     """A SPEC read and checked without loading a model. Errors: BadJudge, UnknownName."""
     name, kind, options, backend = parts(text)
     if kind != "panel":
         _entry(text)
-        return Planned(name or text, [text])
+        return PanelSpec(name or text, [text])
     given = dict(option.partition("=")[::2] for option in options)
     if unknown := given.keys() - {"orders", "samples"}:
         raise BadJudge(f"judge {text!r}: a panel has no option {min(unknown)!r}; it has orders and samples")
@@ -52,30 +52,30 @@ def plan(text: str) -> Planned:
         if parts(member)[1] == "panel":
             raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
         _entry(member)
-    return Planned(name or text, members, orders, samples or 1)
+    return PanelSpec(name or text, members, orders, samples or 1)
 
 
-def make_row(text: str, making: Making) -> Row:
+def make_panel(text: str, making: JudgeBuild) -> JudgePanel:
     """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
-    planned = plan(text)
+    planned = parse_panel(text)
     members = tuple(make_judge(member, making) for member in planned.members)
-    return Row(planned.name, members, planned.orders, planned.samples)
+    return JudgePanel(planned.name, members, planned.orders, planned.samples)
 
 
-def make_judge(text: str, making: Making) -> Judge:
+def make_judge(text: str, making: JudgeBuild) -> Judge:
     """One judge; its row name, if the SPEC has one, is of no consequence. Errors: BadJudge, UnknownName."""
     entry, making = _chosen(text, making)
     return entry.make(making)
 
 
-def served_judge(text: str, making: Making) -> Judge:
+def served_judge(text: str, making: JudgeBuild) -> Judge:
     """One judge that may be asked by many at once, in an event loop that goes on: a local model plays all games in one
     batch, what else computes does so in a thread. Errors: as for `make_judge`."""
     entry, making = _chosen(text, making)
     return entry.served(making) if entry.served else ThreadJudge(entry.make(making))
 
 
-def _chosen(text: str, making: Making) -> tuple[JudgeKind, Making]:
+def _chosen(text: str, making: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     _, kind, options, backend = parts(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")

@@ -15,9 +15,9 @@ from pydantic import ValidationError
 
 from judge_r1.core.records import InvalidVerdict
 from judge_r1.evaluation.calibrate import Calibration
-from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeKind, Making, Played
+from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.statistics.selective_risk import Selective
 
 ABSTAINED = "abstained"
@@ -35,13 +35,13 @@ class SelectiveJudge:
         rule = {"alpha": self._selective.alpha, "delta": self._selective.delta, "threshold": self._selective.threshold}
         return {**self._judge.settings, "selective": rule}
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         self._judge.check(asks)
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
-        async with aclosing(self._judge.play(asks)) as games:  # type: ignore[type-var]
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async with aclosing(self._judge.judge(asks)) as games:  # type: ignore[type-var]
             async for played in games:
-                given = played.trajectory.lost or self._selective.answers(played.confidence)
+                given = played.trajectory.infrastructure_failed or self._selective.answers(played.confidence)
                 yield played if given else _silent(played)
 
     def close(self) -> None:
@@ -49,13 +49,13 @@ class SelectiveJudge:
             self._judge.close()
 
 
-def _silent(played: Played) -> Played:
+def _silent(played: JudgeOutput) -> JudgeOutput:
     """What was written stays; it decides nothing."""
     trajectory = played.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
     return played._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
 
 
-def _make(making: Making, maker: Callable[[str, Making], Judge] = make_judge) -> Judge:
+def _make(making: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
     given = dict(option.partition("=")[::2] for option in making.options)
     if set(given) != {"calibration"}:
         raise BadJudge("a selective judge has one option: selective:calibration=FILE@SPEC")

@@ -21,11 +21,11 @@ class EndpointError(JudgeError):
     """A server that cannot be asked, or gave no answer in time."""
 
 
-class NoAnswer(EndpointError):
+class RetriesExhausted(EndpointError):
     """One ask without a good answer after all attempts: another one may fare better."""
 
 
-class Refused(EndpointError):
+class RequestRejected(EndpointError):
     """An ask that the server will not take, however often it is put; `said` are its words."""
 
     def __init__(self, message: str, said: str = "") -> None:

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass
 
 from judge_r1.core.records import Evidence
 from judge_r1.episode.machine import Episode, Search
-from judge_r1.models.endpoint import NoAnswer, Refused
-from judge_r1.models.step_callback import told
+from judge_r1.models.endpoint import RequestRejected, RetriesExhausted
+from judge_r1.models.step_callback import notify_step
 
 SEARCH_S = 300.0
 """Deadline of one search, queues included."""
@@ -55,16 +55,16 @@ async def answered(episode: Episode, step: Awaitable[None]) -> None:
     every other episode, too."""
     try:
         await step
-    except Refused as error:
+    except RequestRejected as error:
         if name := declined(error.said):
             episode.end(name)
         else:
             _log.error("a game is lost: %s", error)
-            episode.fail("refused")
-    except NoAnswer as error:
+            episode.abort("refused")
+    except RetriesExhausted as error:
         _log.error("a game is lost: %s", error)
-        episode.fail("no_answer")
-    told(episode)
+        episode.abort("no_answer")
+    notify_step(episode)
 
 
 async def search_into(episode: Episode, search: CaseSearch) -> None:
@@ -73,10 +73,10 @@ async def search_into(episode: Episode, search: CaseSearch) -> None:
     try:
         passages = await asyncio.wait_for(asyncio.to_thread(search, episode.state.query), SEARCH_S)
     except asyncio.TimeoutError:  # not the builtin before Python 3.11
-        episode.fail("search_timeout")
+        episode.abort("search_timeout")
     except Exception:
         _log.exception("a game is lost in a search")
-        episode.fail("search_error")
+        episode.abort("search_error")
     else:
         episode.observe(passages)
-    told(episode)
+    notify_step(episode)

@@ -17,7 +17,7 @@ import httpx
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from judge_r1.models.endpoint import EndpointError, NoAnswer, Refused
+from judge_r1.models.endpoint import EndpointError, RequestRejected, RetriesExhausted
 
 T = TypeVar("T")
 _AGAIN = (408, 409, 429)
@@ -27,7 +27,7 @@ _LONGEST_WAIT_S = 60.0
 
 
 @dataclass(frozen=True)
-class Limits:
+class RetryPolicy:
     """Calls at a time; seconds for one request and for all requests of one ask; how often to ask; the first wait."""
 
     concurrency: int = 8
@@ -37,7 +37,7 @@ class Limits:
     backoff_s: float = 1.0
 
 
-USUAL = Limits()
+DEFAULT_POLICY = RetryPolicy()
 
 
 class Address(Protocol):
@@ -63,7 +63,7 @@ class _Transient(EndpointError):
 class Client:
     """A client of one address. `key` leaves this object in a header of a request and nowhere else."""
 
-    def __init__(self, address: Address, key: SecretStr | None, limits: Limits = USUAL) -> None:
+    def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
         self._host = httpx.URL(address.url).host
         self._http = httpx.AsyncClient(
@@ -94,9 +94,11 @@ class Client:
                 answer: T = await retrying(self._once, body, read)
                 return answer
         except _Transient as error:
-            raise NoAnswer(f"{self._host}: asked {self._limits.attempts} times in vain; at last: {error}") from None
+            raise RetriesExhausted(
+                f"{self._host}: asked {self._limits.attempts} times in vain; at last: {error}"
+            ) from None
         except TimeoutError:
-            raise NoAnswer(f"{self._host}: no good answer within {self._limits.total_s:g} s") from None
+            raise RetriesExhausted(f"{self._host}: no good answer within {self._limits.total_s:g} s") from None
 
     def _wait(self, state: RetryCallState) -> float:
         """Seconds before the next attempt: what the server says and a little more, or full jitter."""
@@ -136,7 +138,7 @@ class Client:
         if status == 404:
             return EndpointError(f"{self._host} has no such address or model ({said}): check the SPEC")
         if status not in _AGAIN and status < 500:
-            return Refused(f"{self._host} refuses an ask (status {status}: {said})", said)
+            return RequestRejected(f"{self._host} refuses an ask (status {status}: {said})", said)
         wait_s = retry_after(response.headers)
         if wait_s is not None and wait_s > self._limits.total_s:
             return EndpointError(f"{self._host} wants to be left alone for {wait_s:.0f} s (status {status}): try later")

@@ -7,7 +7,7 @@ import torch
 
 from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.models.base import SearchFunction
-from judge_r1.models.sampling import chances, draw, roomy_cache
+from judge_r1.models.sampling import preallocated_cache, sample_tokens, uniform_noise
 
 _WORTH_COPYING = 0.75
 """Finished rows leave the batch once no more than this share is left: leaving copies the whole cache."""
@@ -23,7 +23,7 @@ class TransformersBackend:
         self.model, self.pad_id, self.batch_size, self.flips = model, pad_id, batch_size, flips or {}
 
     @torch.no_grad()
-    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
         """Episodes are batched by prompt length; the order of results is the caller's, whatever the batching."""
         order = sorted(range(len(episodes)), key=lambda i: len(episodes[i].prompt_ids))
         training = self.model.training
@@ -50,16 +50,16 @@ class _Batch:
             ids[row, longest - len(prompt) :] = torch.tensor(prompt, device=model.device)
             self.mask[row, longest - len(prompt) :] = 1
         self.positions = (self.mask.cumsum(1) - 1).clamp(min=0)
-        self.ids, self.pad_id, self.cache = ids, pad_id, roomy_cache(model.config)
+        self.ids, self.pad_id, self.cache = ids, pad_id, preallocated_cache(model.config)
         self.unread: list[list[int]] = [[] for _ in rows]
-        self.chances = torch.stack([chances(e.seed, e.budget.episode_tokens) for _, e in rows])
+        self.chances = torch.stack([uniform_noise(e.seed, e.budget.episode_tokens) for _, e in rows])
 
     def run(self, search: SearchFunction, temperature: float) -> None:
         while self.rows:
             logits = self._forward()
             written = torch.tensor([len(episode.token_ids) for _, episode in self.rows])
             chance = self.chances.gather(1, written.clamp(max=self.chances.shape[1] - 1)[:, None])
-            tokens, logprobs = draw(logits, temperature, chance.to(logits.device))
+            tokens, logprobs = sample_tokens(logits, temperature, chance.to(logits.device))
             searching: list[int] = []
             for row, (_, episode) in enumerate(self.rows):
                 if self.unread[row] or isinstance(episode.state, Finished):
@@ -67,7 +67,7 @@ class _Batch:
                 before = len(episode.token_ids)
                 if (rival := self.flips.get(tokens[row])) is not None:
                     behind = float(logits[row, rival] - logits[row, tokens[row]])
-                    episode.rivals[before] = logprobs[row] + behind / (temperature or 1.0)
+                    episode.alternative_logprobs[before] = logprobs[row] + behind / (temperature or 1.0)
                 episode.feed([tokens[row]], [logprobs[row]])
                 self.unread[row] = episode.token_ids[before:]  # the id, and the notice if a search was refused
                 if isinstance(episode.state, Search):

@@ -16,10 +16,10 @@ from judge_r1.core.records import Trajectory, Turn
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.machine import Episode, Finished, Sample
-from judge_r1.episode.tags import STOP_STRINGS, TAG, neutralise
+from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
 from judge_r1.models.endpoint import Messages, OpenAIEndpoint
 from judge_r1.models.episode_driver import CaseSearch, Usage, answered, search_into
-from judge_r1.models.http_client import USUAL, Client, Limits
+from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy
 
 _PIECE = 4
 """Characters that stand for a token where nobody knows the server's."""
@@ -39,7 +39,7 @@ class Reply(NamedTuple):
     confidence: float | None
 
 
-class TextCodec:
+class TextTokenizer:
     """Text as ids of its own: a tag is one, and else every four characters are. Id 0 says that a turn is over."""
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class TextCodec:
                 ids.append(self._ids[piece])
         return ids
 
-    encode_inserted = encode_trusted
+    encode_untrusted = encode_trusted
 
 
 def chat_budget(budget: Budget) -> Budget:
@@ -74,7 +74,7 @@ class ChatBackend:
         self,
         endpoint: OpenAIEndpoint,
         key: SecretStr | None,
-        limits: Limits = USUAL,
+        limits: RetryPolicy = DEFAULT_POLICY,
         *,
         temperature: float = 0.0,
         logprobs: bool = False,
@@ -103,13 +103,13 @@ class ChatBackend:
         usage.output_tokens += spent.get("completion_tokens") or 0
         return reply
 
-    async def play(
+    async def run_episode(
         self, messages: Messages, episode: Episode, search: CaseSearch, *, max_tokens: int, usage: Usage
     ) -> tuple[Trajectory, float | None]:
         """The episode to its end, and how sure its last turn was of the comparison. Its codec is a `TextCodec` whose
         `EOS` ends a turn, its budget a `chat_budget`. Errors: EndpointError for what would befall any other, too."""
         history, confidence = [dict(message) for message in messages], None
-        stop = STOP_STRINGS if episode.tagged else ()
+        stop = STOP_STRINGS if episode.answer_in_tags else ()
 
         async def turn() -> None:
             nonlocal confidence
@@ -133,7 +133,7 @@ class ChatBackend:
     async def answer(self, messages: Messages, *, max_tokens: int, seed: int, usage: Usage) -> Trajectory:
         """One answer as it is, for prompts that a benchmark words itself. Errors: EndpointError."""
         reply = await self.ask(messages, max_tokens=max_tokens, seed=seed, usage=usage)
-        turns = [Turn(text=f"<think>{neutralise(reply.thought)}</think>")] if reply.thought else []
+        turns = [Turn(text=f"<think>{escape_tags(reply.thought)}</think>")] if reply.thought else []
         ended = {"stop": "answer", "length": "turn_budget"}.get(reply.finish, reply.finish)
         return Trajectory.without_ids(ended, (*turns, Turn(text=reply.text)))
 
@@ -167,17 +167,17 @@ def _take(episode: Episode, reply: Reply) -> None:
     codec, turns = episode.codec, len(episode.turns)
     if reply.finish not in ("stop", "length"):
         if reply.text:
-            feed(neutralise(reply.text))
+            feed(escape_tags(reply.text))
         episode.end(reply.finish)
         return
-    thought = f"<think>{neutralise(reply.thought)}" if reply.thought else ""
+    thought = f"<think>{escape_tags(reply.thought)}" if reply.thought else ""
     if thought and (reply.text or reply.finish == "stop"):
         thought += "</think>"
     feed(thought + reply.text)
     if not isinstance(episode.state, Sample) or len(episode.turns) > turns:
         return
     if reply.finish == "length":
-        episode.cut()
+        episode.truncate()
     elif closing := _CLOSED.get(episode.open or ""):
         feed(closing)
     else:

@@ -15,7 +15,7 @@ from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.episode_driver import CaseSearch, Usage, answered, search_into
-from judge_r1.models.http_client import USUAL, Client, Limits
+from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy
 
 _LIKELIEST = 5
 """Tokens in the place of each that are asked for: the rival of a decision is nearly always the second."""
@@ -38,7 +38,7 @@ class CompletionsBackend:
         self,
         endpoint: OpenAIEndpoint,
         key: SecretStr | None,
-        limits: Limits = USUAL,
+        limits: RetryPolicy = DEFAULT_POLICY,
         *,
         eos_ids: Collection[int],
         temperature: float = 0.0,
@@ -51,7 +51,7 @@ class CompletionsBackend:
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def play(self, episode: Episode, search: CaseSearch, usage: Usage) -> None:
+    async def run_episode(self, episode: Episode, search: CaseSearch, usage: Usage) -> None:
         """The episode to its end. Errors: EndpointError for what would befall any other, too."""
         while not isinstance(episode.state, Finished):
             if isinstance(episode.state, Sample):
@@ -67,12 +67,12 @@ class CompletionsBackend:
         usage.input_tokens += drawn.spent.get("prompt_tokens") or 0
         usage.output_tokens += drawn.spent.get("completion_tokens") or 0
         if not drawn.ids:
-            episode.fail("no_ids")
+            episode.abort("no_ids")
             return
         for at, (token, likeliest) in enumerate(zip(drawn.ids, drawn.likeliest, strict=True), len(episode.token_ids)):
             rival = likeliest.get(f"{_MARK}{self._flips.get(token)}")
             if rival is not None:
-                episode.rivals[at] = rival
+                episode.alternative_logprobs[at] = rival
         episode.feed(drawn.ids, drawn.logprobs)
 
     def _body(self, episode: Episode, max_tokens: int) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class CompletionsBackend:
             "temperature": self._temperature,
             "logprobs": _LIKELIEST,
             "return_tokens_as_token_ids": True,
-            "stop": list(STOP_STRINGS) if episode.tagged else [],
+            "stop": list(STOP_STRINGS) if episode.answer_in_tags else [],
             "include_stop_str_in_output": True,
             "stop_token_ids": self._eos_ids,
             "skip_special_tokens": False,

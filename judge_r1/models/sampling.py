@@ -9,12 +9,12 @@ from transformers.cache_utils import DynamicLayer
 _SPARE_COLUMNS = 128
 
 
-def chances(seed: int, count: int) -> torch.Tensor:
+def uniform_noise(seed: int, count: int) -> torch.Tensor:
     """`count` numbers in [0, 1), one for each id that may be drawn: the same for a seed, whatever runs beside it."""
     return torch.rand(count, dtype=torch.float64, generator=torch.Generator().manual_seed(seed % 2**63))
 
 
-def draw(logits: torch.Tensor, temperature: float, chances: torch.Tensor) -> tuple[list[int], list[float]]:
+def sample_tokens(logits: torch.Tensor, temperature: float, chances: torch.Tensor) -> tuple[list[int], list[float]]:
     """Ids drawn from softmax(logits / temperature), [rows, vocabulary], with their log-probabilities under it: the id
     at which the summed probabilities pass a row's chance, [rows, 1]. Temperature 0 takes the likeliest."""
     log_probs = torch.log_softmax(logits / temperature if temperature else logits, dim=-1)
@@ -28,14 +28,14 @@ def draw(logits: torch.Tensor, temperature: float, chances: torch.Tensor) -> tup
     return ids[:, 0].tolist(), log_probs.gather(1, ids)[:, 0].tolist()
 
 
-def roomy_cache(config: Any) -> DynamicCache:
+def preallocated_cache(config: Any) -> DynamicCache:
     """An empty cache for a model of this configuration, of `RoomyLayer`s where plain growing layers would stand."""
     cache = DynamicCache(config=config)
-    cache.layers = [RoomyLayer() if type(old) is DynamicLayer else old for old in cache.layers]
+    cache.layers = [PreallocatedLayer() if type(old) is DynamicLayer else old for old in cache.layers]
     return cache
 
 
-class RoomyLayer(DynamicLayer):  # type: ignore[misc]
+class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
     """A growing layer with room to spare: a step writes its own column, where the plain one copies all columns."""
 
     keys: torch.Tensor

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 
-from judge_r1.episode.machine import Episode, Sample, Search, TextCodec
+from judge_r1.episode.machine import Episode, EpisodeTokenizer, Sample, Search
 from judge_r1.models.base import SearchFunction
 
 
 class ScriptedBackend:
     """`lines[i]` holds what episode i writes, one string for each of its turns."""
 
-    def __init__(self, codec: TextCodec, lines: Sequence[Sequence[str]]) -> None:
+    def __init__(self, codec: EpisodeTokenizer, lines: Sequence[Sequence[str]]) -> None:
         self.codec, self.lines = codec, lines
 
-    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
         for index, (episode, turns) in enumerate(zip(episodes, self.lines, strict=True)):
             for text in turns:
                 if not isinstance(episode.state, Sample):

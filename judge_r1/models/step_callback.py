@@ -6,12 +6,12 @@ from contextvars import ContextVar
 
 from judge_r1.episode.machine import Episode
 
-Listener = Callable[[Episode], None]
-_listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
+StepCallback = Callable[[Episode], None]
+_listener: ContextVar[StepCallback | None] = ContextVar("listener", default=None)
 
 
 @contextmanager
-def listening(listener: Listener | None) -> Iterator[None]:
+def step_callback(listener: StepCallback | None) -> Iterator[None]:
     """Within the block, `listener` sees every episode after each of its steps."""
     token = _listener.set(listener)
     try:
@@ -20,7 +20,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
         _listener.reset(token)
 
 
-def told(episode: Episode) -> None:
+def notify_step(episode: Episode) -> None:
     """A step of this episode is done."""
     if (listener := _listener.get()) is not None:
         listener(episode)

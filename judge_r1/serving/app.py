@@ -10,9 +10,9 @@ from fastapi_offline import FastAPIOffline
 
 from judge_r1 import __version__
 from judge_r1.serving.errors import add_problems, problem
-from judge_r1.serving.middleware.auth import DOCS, Gate, Limited
-from judge_r1.serving.middleware.body_limit import Bodies
-from judge_r1.serving.middleware.metrics import Counted
+from judge_r1.serving.middleware.auth import DOCS, AuthMiddleware, RateLimited
+from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware
+from judge_r1.serving.middleware.metrics import MetricsMiddleware
 from judge_r1.serving.routes import cases, health, judge, openai_chat, score
 from judge_r1.serving.service import Service
 from judge_r1.serving.ui import routes
@@ -41,18 +41,18 @@ def create_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     add_problems(app)
-    app.add_exception_handler(Limited, _limited)
+    app.add_exception_handler(RateLimited, _limited)
     key = [Depends(HTTPBearer(auto_error=False))] if service.keys else []  # for /docs; `Gate` looks at it
     for rooms in (judge, score, cases, openai_chat):
         app.include_router(rooms.router(service), dependencies=key)
     for rooms in (health, routes):
         app.include_router(rooms.router(service))
-    app.add_middleware(Bodies, limits=service.limits)
-    app.add_middleware(Gate, keys=service.keys)
-    app.add_middleware(Counted, metrics=service.metrics)
+    app.add_middleware(BodyLimitMiddleware, limits=service.limits)
+    app.add_middleware(AuthMiddleware, keys=service.keys)
+    app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
 
 
 async def _limited(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Limited)
+    assert isinstance(error, RateLimited)
     return problem(request.url.path, 429, str(error), {"Retry-After": str(error.seconds)})

@@ -10,11 +10,11 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
-from judge_r1.core.case_store import ShelfFull
+from judge_r1.core.case_store import CaseStoreFull
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.endpoint import EndpointError
 from judge_r1.serving.local_case_store import CasesAway
-from judge_r1.serving.queue import Busy, Closing, Lost, TooLate
+from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
 from judge_r1.serving.schemas import Refusal, Unjudged
 
 OPENAI = ("/v1/chat/", "/v1/models")
@@ -54,13 +54,13 @@ class TooLong(Exception):
 
 
 STATUS: Mapping[type[Exception], int] = {
-    Busy: 429,
-    Closing: 503,
-    TooLate: 504,
-    Lost: 502,
+    QueueFull: 429,
+    ShuttingDown: 503,
+    DeadlineExceeded: 504,
+    BackendFailed: 502,
     TooLong: 422,
     ClientLeft: 499,
-    ShelfFull: 503,
+    CaseStoreFull: 503,
     CasesAway: 503,
     EndpointError: 502,
     JudgeError: 422,
@@ -106,7 +106,7 @@ def readable(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def told(error: Exception) -> str:
+def client_message(error: Exception) -> str:
     """What the client is told of an error in the middle of an answer; one that nobody foresaw is for the log."""
     if isinstance(error, NO_JUDGMENT):
         return sentence(error)
@@ -117,7 +117,7 @@ def told(error: Exception) -> str:
 def unjudged(error: Exception) -> Unjudged:
     """What stands in the place of a judgment in a batch."""
     status = error.status_code if isinstance(error, StarletteHTTPException) else _status(error)
-    return Unjudged(error=told(error), status=status, **_tokens(error))
+    return Unjudged(error=client_message(error), status=status, **_tokens(error))
 
 
 def _status(error: Exception) -> int:
@@ -130,8 +130,8 @@ def _tokens(error: Exception) -> dict[str, int]:
 
 def add_problems(app: FastAPI) -> None:
     async def without_judgment(request: Request, error: Exception) -> JSONResponse:
-        headers = {"Retry-After": str(error.seconds)} if isinstance(error, Busy) else {}
-        if isinstance(error, ShelfFull | CasesAway):
+        headers = {"Retry-After": str(error.seconds)} if isinstance(error, QueueFull) else {}
+        if isinstance(error, CaseStoreFull | CasesAway):
             headers = {"Retry-After": str(SHELF_S)}
         return problem(request.url.path, _status(error), str(error), headers, **_tokens(error))
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judge_r1.api import Judged
+from judge_r1.api import JudgeResult
 
 Form = Literal["brackets", "arena", "json", "letter"]
 _MARK = re.compile(
@@ -69,7 +69,7 @@ def read_plain(user: str, system: str = "") -> PlainPair:
     return PlainPair(question, "", a, b, _form(outside if asked else outside + question))
 
 
-def answer_in(form: Form, found: Judged) -> str:
+def answer_in(form: Form, found: JudgeResult) -> str:
     """The verdict as it is asked for. What the judge wrote stands in JSON only, where it can pass for nothing else."""
     if form == "json":
         return json.dumps(

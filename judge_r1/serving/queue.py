@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
-from judge_r1.judges.base import Judge, Played
-from judge_r1.judges.request import Ask
-from judge_r1.models.step_callback import Listener, listening
+from judge_r1.judges.base import Judge, JudgeOutput
+from judge_r1.judges.request import JudgeRequest
+from judge_r1.models.step_callback import StepCallback, step_callback
 
 _AGAIN_S = 0.25
 """How long a patient game stays away from a full queue."""
 
 
-class Busy(Exception):
+class QueueFull(Exception):
     """As many wait as may, or others who wait have a better right to a place; `seconds` is when it may be worth trying
     again."""
 
@@ -24,20 +24,20 @@ class Busy(Exception):
         self.seconds = seconds
 
 
-class Closing(Exception):
+class ShuttingDown(Exception):
     """The server is going away and takes no more games."""
 
 
-class TooLate(Exception):
+class DeadlineExceeded(Exception):
     """A game that was not over by its deadline."""
 
 
-class Lost(Exception):
+class BackendFailed(Exception):
     """A game that the judge's backend gave no answer to; the message is how it ended."""
 
 
 @dataclass
-class Desk:
+class RequestQueue:
     """`running` games are played at a time and `waiting` more may wait; each has `seconds` from its arrival. Of the
     owners who wait, each has its turn, and in a full queue who has the most gives way to who has less. `waited` is told
     the seconds that each game has waited when it begins."""
@@ -52,15 +52,15 @@ class Desk:
     _queues: "OrderedDict[str, deque[asyncio.Future[None]]]" = field(default_factory=OrderedDict, init=False)
     _mean_seconds: float = field(default=1.0, init=False)
 
-    async def play(
-        self, ask: Ask, *, owner: str = "", listener: Listener | None = None, patient: bool = False
-    ) -> Played:
+    async def submit(
+        self, ask: JudgeRequest, *, owner: str = "", listener: StepCallback | None = None, patient: bool = False
+    ) -> JudgeOutput:
         """Errors: Busy, Closing, TooLate, Lost. Cancelled, the game is given up and its place is free at once. One that
         is `patient` comes again where the queue is full, until its deadline: for who has many and bounds them."""
         try:
-            return await asyncio.wait_for(self._play(ask, owner, listener, patient), self.seconds)
+            return await asyncio.wait_for(self._submit(ask, owner, listener, patient), self.seconds)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
-            raise TooLate(f"no judgment within {self.seconds:g} s") from None
+            raise DeadlineExceeded(f"no judgment within {self.seconds:g} s") from None
 
     @property
     def now_waiting(self) -> int:
@@ -74,31 +74,31 @@ class Desk:
             await asyncio.sleep(0.02)
         return not (self.now_running or self.now_waiting)
 
-    async def _play(self, ask: Ask, owner: str, listener: Listener | None, patient: bool) -> Played:
+    async def _submit(self, ask: JudgeRequest, owner: str, listener: StepCallback | None, patient: bool) -> JudgeOutput:
         arrived = time.monotonic()
         async with self._place(owner, patient):
             started = time.monotonic()
             self.waited(started - arrived)
-            with listening(listener):
-                async with aclosing(self.judge.play([ask])) as games:  # type: ignore[type-var]
+            with step_callback(listener):
+                async with aclosing(self.judge.judge([ask])) as games:  # type: ignore[type-var]
                     played = [game async for game in games]
             self._mean_seconds += 0.1 * (time.monotonic() - started - self._mean_seconds)
-        if not played or played[0].trajectory.lost:
-            raise Lost(played[0].trajectory.ended if played else "no_answer")
+        if not played or played[0].trajectory.infrastructure_failed:
+            raise BackendFailed(played[0].trajectory.ended if played else "no_answer")
         return played[0]
 
     @asynccontextmanager
     async def _place(self, owner: str, patient: bool) -> AsyncIterator[None]:
         while True:
             if self.closing:
-                raise Closing("the server is closing")
+                raise ShuttingDown("the server is closing")
             if self.now_running < self.running:
                 self.now_running += 1
                 break
             try:
                 await self._wait(owner)
                 break
-            except Busy:
+            except QueueFull:
                 if not patient:
                     raise
             await asyncio.sleep(_AGAIN_S)
@@ -126,7 +126,7 @@ class Desk:
     def _make_room(self, owner: str) -> None:
         """Send away the newest game of who has the most in the queue. Errors: Busy where `owner` would then have more
         than they."""
-        busy = Busy(max(1, round(self._mean_seconds * self.now_waiting / self.running)))
+        busy = QueueFull(max(1, round(self._mean_seconds * self.now_waiting / self.running)))
         most = max(self._queues, key=lambda other: len(self._queues[other]), default=owner)
         if len(self._queues.get(most, ())) < len(self._queues.get(owner, ())) + 2:
             raise busy

@@ -24,7 +24,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import explain
 from judge_r1.serving.app import create_app
 from judge_r1.serving.local_case_store import CasesAway
-from judge_r1.serving.replicated_case_store import Asking, Keeper, Shared
+from judge_r1.serving.replicated_case_store import Asking, CaseStoreActor, ReplicatedCaseStore
 from judge_r1.serving.service import Service, open_service
 
 _MORE = 64
@@ -70,10 +70,10 @@ def deploy(service: Callable[[], Service], requests: int, replicas: int = 1) -> 
 
     def app() -> ASGIApp:
         made = service()
-        made.kept = Shared(made.shelf, _asking(serve.get_deployment_handle(_CASES)))
+        made.kept = ReplicatedCaseStore(made.shelf, _asking(serve.get_deployment_handle(_CASES)))
         return create_app(made)
 
-    cases = serve.deployment(Keeper, name=_CASES, ray_actor_options={"num_cpus": 0}, max_ongoing_requests=1000)
+    cases = serve.deployment(CaseStoreActor, name=_CASES, ray_actor_options={"num_cpus": 0}, max_ongoing_requests=1000)
     judge = serve.deployment(serve.ingress(app)(), name="Judge")
     return judge.options(num_replicas=replicas, max_ongoing_requests=requests + _MORE).bind(cases.bind())
 

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from judge_r1.core.case_store import MAX_BYTES, CaseShelf
+from judge_r1.core.case_store import MAX_BYTES, CaseStore
 
 _DELETED = 2**16
 """Ids of deleted cases that are remembered."""
@@ -18,11 +18,11 @@ Asking = Callable[..., Awaitable[Any]]
 """A method of the keeper by its name, and what it takes. Errors: CasesAway."""
 
 
-class Keeper:
+class CaseStoreActor:
     """One shelf for all servers. It knows those that were deleted from those that gave way to others."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._shelf = CaseShelf(max_bytes)
+        self._shelf = CaseStore(max_bytes)
         self._deleted: OrderedDict[str, None] = OrderedDict()
 
     async def put(self, text: str, owner: str) -> str:
@@ -33,7 +33,7 @@ class Keeper:
     async def find(self, case_id: str, owner: str, whole: bool) -> tuple[bool, str]:
         """Is the case there, and its text where the `whole` is wanted. It is used now, and gives way last."""
         try:
-            self._shelf.owned(case_id, owner)
+            self._shelf.get_owned(case_id, owner)
         except KeyError:
             return False, ""
         text = self._shelf[case_id]
@@ -57,18 +57,18 @@ class Keeper:
         return self._shelf.sizes(owner)
 
 
-class Shared:
+class ReplicatedCaseStore:
     """The keeper's cases, for one server, whose shelf has the copies. A copy that a game holds is good although the
     case gave way at the keeper, but not once it was deleted."""
 
-    def __init__(self, copies: CaseShelf, ask: Asking) -> None:
+    def __init__(self, copies: CaseStore, ask: Asking) -> None:
         self._copies, self._ask = copies, ask
 
     async def put(self, text: str, owner: str) -> str:
         case_id: str = await self._ask("put", text, owner)
         return case_id
 
-    async def owned(self, case_id: str, owner: str) -> str:
+    async def get_owned(self, case_id: str, owner: str) -> str:
         copy = self._copy(case_id, owner)  # taken before it is asked for: it may give way meanwhile
         there, text = await self._ask("find", case_id, owner, copy is None)
         if there:
@@ -90,7 +90,7 @@ class Shared:
 
     def _copy(self, case_id: str, owner: str) -> str | None:
         try:
-            return self._copies.owned(case_id, owner)
+            return self._copies.get_owned(case_id, owner)
         except KeyError:
             return None
 

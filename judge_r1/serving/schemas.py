@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from judge_r1.api import Judged
+from judge_r1.api import JudgeResult
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Evidence, Turn
 from judge_r1.episode.prompts import GENERAL
@@ -76,7 +76,7 @@ class CaseNamed(Body):
         return self
 
 
-class JudgeRequest(CaseNamed):
+class JudgeRequestBody(CaseNamed):
     """Two candidates, and the case they are about."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
@@ -89,7 +89,7 @@ class JudgeRequest(CaseNamed):
 
 class BatchRequest(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [EXAMPLE]}]})
-    requests: list[JudgeRequest] = Field(min_length=1)
+    requests: list[JudgeRequestBody] = Field(min_length=1)
 
 
 class Principle(Answer):
@@ -244,7 +244,7 @@ class ChatRequest(BaseModel):
     stream_options: dict[str, Any] | None = None
 
 
-def response(trace_id: str, judge: str, found: Judged, seconds: float, *, trace: bool) -> JudgeResponse:
+def response(trace_id: str, judge: str, found: JudgeResult, seconds: float, *, trace: bool) -> JudgeResponse:
     return JudgeResponse(
         id=trace_id,
         judge=judge,

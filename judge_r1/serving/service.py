@@ -8,20 +8,20 @@ from pathlib import Path
 
 from fastapi import HTTPException
 
-from judge_r1.api import ask_of, judged
-from judge_r1.core.case_store import MAX_BYTES, CaseShelf
-from judge_r1.judges.base import Closable, Judge, Making, Played
+from judge_r1.api import request_of, result_of
+from judge_r1.core.case_store import MAX_BYTES, CaseStore
+from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import served_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.base import Sampling
-from judge_r1.models.step_callback import Listener
+from judge_r1.models.step_callback import StepCallback
 from judge_r1.serving.errors import TooLong
-from judge_r1.serving.local_case_store import Kept, OnShelf
+from judge_r1.serving.local_case_store import CaseStoreProtocol, LocalCaseStore
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.middleware.metrics import Metrics
-from judge_r1.serving.queue import Desk
-from judge_r1.serving.schemas import JudgeRequest, JudgeResponse, response
+from judge_r1.serving.queue import RequestQueue
+from judge_r1.serving.schemas import JudgeRequestBody, JudgeResponse, response
 from judge_r1.serving.trace_log import Traces
 
 
@@ -31,42 +31,42 @@ class Service:
     here, `kept` those that were put: the same ones, unless several servers share them."""
 
     judge: Judge
-    shelf: CaseShelf
-    desk: Desk
+    shelf: CaseStore
+    desk: RequestQueue
     limits: Limits = field(default_factory=Limits)
     keys: KeyFile | None = None
     traces: Traces | None = None
     drain_seconds: float = 30.0
     ready: bool = field(default=False, init=False)
     metrics: Metrics = field(init=False)
-    kept: Kept = field(init=False)
+    kept: CaseStoreProtocol = field(init=False)
 
     def __post_init__(self) -> None:
         self.metrics = Metrics(self.desk, self.shelf)
-        self.kept = OnShelf(self.shelf)
+        self.kept = LocalCaseStore(self.shelf)
 
     async def judge_one(
-        self, request: JudgeRequest, owner: str, listener: Listener | None = None, *, patient: bool = False
-    ) -> tuple[JudgeResponse, Played]:
+        self, request: JudgeRequestBody, owner: str, listener: StepCallback | None = None, *, patient: bool = False
+    ) -> tuple[JudgeResponse, JudgeOutput]:
         """Errors: `problems.NO_JUDGMENT`."""
         started, trace_id = time.monotonic(), uuid.uuid4().hex
-        played = await self.play(lambda: self.ask(request, trace_id, owner), owner, listener, patient=patient)
+        played = await self.run(lambda: self.request(request, trace_id, owner), owner, listener, patient=patient)
         seconds = time.monotonic() - started
-        return response(trace_id, self.judge.name, judged(played), seconds, trace=request.trace), played
+        return response(trace_id, self.judge.name, result_of(played), seconds, trace=request.trace), played
 
-    async def play(
+    async def run(
         self,
-        make: Callable[[], Awaitable[Ask]],
+        make: Callable[[], Awaitable[JudgeRequest]],
         owner: str,
-        listener: Listener | None = None,
+        listener: StepCallback | None = None,
         *,
         patient: bool = False,
-    ) -> Played:
+    ) -> JudgeOutput:
         """One game; its case stays on the shelf until it is over. `patient` as for the desk. Errors:
         `problems.NO_JUDGMENT`."""
         ask = await make()
-        with self.metrics.game() as ended, self.shelf.holding(ask.item.case_id):
-            played = await self.desk.play(ask, owner=owner, listener=listener, patient=patient)
+        with self.metrics.request() as ended, self.shelf.pin(ask.item.case_id):
+            played = await self.desk.submit(ask, owner=owner, listener=listener, patient=patient)
             if played.over is not None:
                 raise TooLong(*played.over)
             ended(played)
@@ -74,10 +74,10 @@ class Service:
             self.metrics.traces_lost.inc()
         return played
 
-    async def ask(self, request: JudgeRequest, item_id: str, owner: str) -> Ask:
+    async def request(self, request: JudgeRequestBody, item_id: str, owner: str) -> JudgeRequest:
         """Errors: as for `context`."""
         context = await self.context(request.context, request.case_id, owner)
-        return ask_of(
+        return request_of(
             item_id,
             self.shelf,
             reasoning_a=request.reasoning_a,
@@ -93,7 +93,7 @@ class Service:
         that is too large; CasesAway."""
         if case_id is not None:
             try:
-                return await self.kept.owned(case_id, owner)
+                return await self.kept.get_owned(case_id, owner)
             except KeyError:
                 raise no_case(case_id) from None
         if (size := len((text or "").encode())) > self.limits.case:
@@ -128,7 +128,7 @@ def open_service(
     """Load the judge of a SPEC; `case_bytes` is what all cases together may have. Errors: JudgeError."""
     key_file = KeyFile(keys) if keys else None
     retained = Traces(traces) if traces else None
-    shelf = CaseShelf(case_bytes)
-    making = Making("", texts=shelf, sampling=sampling or Sampling(), batch_size=running, recipe=recipe)
+    shelf = CaseStore(case_bytes)
+    making = JudgeBuild("", texts=shelf, sampling=sampling or Sampling(), batch_size=running, recipe=recipe)
     judge = served_judge(spec, making)
-    return Service(judge, shelf, Desk(judge, running, waiting, seconds), limits or Limits(), key_file, retained)
+    return Service(judge, shelf, RequestQueue(judge, running, waiting, seconds), limits or Limits(), key_file, retained)

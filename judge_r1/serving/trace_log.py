@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.judges.base import Played
+from judge_r1.judges.base import JudgeOutput
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class Traces:
     def close(self) -> None:
         self._file.close()
 
-    def keep(self, played: Played, owner: str) -> bool:
+    def keep(self, played: JudgeOutput, owner: str) -> bool:
         """False where it could not be written."""
         row = {
             "id": played.ask.item.item_id,

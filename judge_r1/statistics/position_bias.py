@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 
 Answer = Literal["A", "B", "tie"] | None
 """The letter as the judge wrote it, about what was shown to it; None is an invalid answer."""
@@ -74,13 +74,13 @@ def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
     return Position(pairs, consistent, first, second, half_tied, invalid)
 
 
-def first_preferred(outcomes: Sequence[ItemOutcome]) -> float | None:
+def first_preferred(outcomes: Sequence[ItemResult]) -> float | None:
     """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
     decided = [game for o in outcomes for game in o.games if game.winner is not None]
     return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
 
 
-def decided_alike(outcomes: Sequence[ItemOutcome]) -> float | None:
+def decided_alike(outcomes: Sequence[ItemResult]) -> float | None:
     """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any.
     Unlike `Position.consistency` it leaves ties and invalid answers out."""
     games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}

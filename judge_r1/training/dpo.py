@@ -8,16 +8,16 @@ from functools import partial
 from typing import Any
 
 from judge_r1.core.pair_set import PairSet
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import preference_rows
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import let_cpus_train, ordered, resume, save_model, supervised_arguments
 from judge_r1.training.trl.lora import adapter_config
 
 
-def train_dpo(recipe: Recipe, data: PairSet, run: Run) -> None:
+def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
     """Train `recipe.model` on the preferences and write `run.model`, from the last checkpoint if there is one."""
     from trl import DPOConfig, DPOTrainer
 
@@ -33,7 +33,7 @@ def train_dpo(recipe: Recipe, data: PairSet, run: Run) -> None:
     args = DPOConfig(beta=recipe.dpo.beta, **supervised_arguments(recipe, recipe.dpo, run))
     let_cpus_train(args)
     rows = partial(
-        preference_rows, data, recipe, Codec(tokenizer), tokenizer.eos_token_id, context_length(recipe.model)
+        preference_rows, data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id, context_length(recipe.model)
     )
     trainer = OwnIds(
         model=load_model(recipe.model, training=True),

@@ -60,7 +60,7 @@ def zero_variance(groups: Sequence[Sequence[Trajectory]]) -> dict[str, float]:
     that the infrastructure lost are left out, and so is a group with fewer than two others."""
     alike: dict[str, list[float]] = {"outcome": [], "reward": []}
     for group in groups:
-        rewards = [t.reward for t in group if t.reward is not None and not t.lost]
+        rewards = [t.reward for t in group if t.reward is not None and not t.infrastructure_failed]
         if len(rewards) > 1:
             alike["outcome"].append(float(len({parts["R1"] > 0 for parts in rewards}) == 1))
             alike["reward"].append(float(len({parts["r"] for parts in rewards}) == 1))

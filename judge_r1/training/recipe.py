@@ -7,11 +7,11 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, model_validator
 
-from judge_r1.core.yaml_config import BadRecipe, Section, load_section
+from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
 
 
-class SftConfig(Section):
+class SftConfig(ConfigModel):
     """Supervised fine-tuning: on rationale traces (the warm-up of the paper's section 3.3) or on gold judgments."""
 
     form: Literal["traces", "json", "table6"] = Field(
@@ -40,7 +40,7 @@ class SftConfig(Section):
         return self
 
 
-class DpoConfig(Section):
+class DpoConfig(ConfigModel):
     """Direct preference optimisation, on two judgments of a pair or on its two reasonings (the paper's form)."""
 
     form: Literal["judgment", "reasoning"] = "judgment"
@@ -53,14 +53,14 @@ class DpoConfig(Section):
     beta: float = Field(0.1, gt=0)
 
 
-class LoraConfig(Section):
+class LoraConfig(ConfigModel):
     """Low-rank adapters on all linear layers instead of full fine-tuning; they are merged into the saved model."""
 
     rank: int = Field(64, ge=1)
     alpha: int = Field(128, ge=1)
 
 
-class GrpoConfig(Section):
+class GrpoConfig(ConfigModel):
     """GRPO with search in the loop (Eq. 4); defaults follow the paper's public scripts where they say anything."""
 
     engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all of a machine's GPUs")
@@ -94,11 +94,11 @@ class GrpoConfig(Section):
         return round(self.warmup_ratio * self.steps)
 
 
-class DataConfig(Section):
+class DataConfig(ConfigModel):
     train: Path = Field(description="a folder with cases.jsonl and pairs.jsonl")
 
 
-class Recipe(Section):
+class Recipe(ConfigModel):
     """Everything a training run depends on, resolved."""
 
     name: str
@@ -169,9 +169,9 @@ class Recipe(Section):
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
-    recipe = load_section(Recipe, path, overrides, files=("start",))
+    recipe = load_config(Recipe, path, overrides, files=("start",))
     if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
-        raise BadRecipe(
+        raise ConfigError(
             f"{path} trains the model of {recipe.start.name}: set start.model to begin with another one, "
             "or start=null to train `model` as it is"
         )

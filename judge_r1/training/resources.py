@@ -8,11 +8,11 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
-from judge_r1.training.stage_graph import Link
+from judge_r1.training.stage_graph import StageRun
 
 
 @dataclass(frozen=True)
-class Place:
+class Resources:
     """SFT and DPO run in `processes` of this machine, one for each GPU by default; GRPO on verl on `nodes` of a Ray
     with `gpus_per_node` each."""
 
@@ -20,9 +20,9 @@ class Place:
     nodes: int = 1
     gpus_per_node: int | None = None
 
-    def of(self, recipe: Recipe) -> "Place":
+    def of(self, recipe: Recipe) -> "Resources":
         """What of it is meant for a recipe, of several that run one after the other."""
-        return Place(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Place(self.processes)
+        return Resources(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Resources(self.processes)
 
     @property
     def words(self) -> list[str]:
@@ -33,11 +33,11 @@ class Place:
         return [word for option, value in options.items() if value is not None for word in (option, str(value))]
 
 
-HERE = Place()
+LOCAL = Resources()
 """This machine, with all of its GPUs."""
 
 
-def check(chain: Sequence[Link], place: Place) -> None:
+def check(chain: Sequence[StageRun], place: Resources) -> None:
     """Everything that a chain needs from outside is there: so that a warm-up of hours is not followed by an error that
     could be seen before it, and a command that was refused leaves no run folder. Errors: JudgeError."""
     name = chain[-1][0].name
@@ -48,7 +48,7 @@ def check(chain: Sequence[Link], place: Place) -> None:
     for recipe, folder in chain:
         if finished(folder):
             continue
-        honours(recipe, place if len(chain) == 1 else place.of(recipe))
+        check_supported(recipe, place if len(chain) == 1 else place.of(recipe))
         for name in (CASES_FILE, PAIRS_FILE):
             if not (recipe.data.train / name).exists():
                 raise JudgeError(
@@ -62,7 +62,7 @@ def check(chain: Sequence[Link], place: Place) -> None:
         )
 
 
-def honours(recipe: Recipe, place: Place) -> None:
+def check_supported(recipe: Recipe, place: Resources) -> None:
     """The recipe can be trained in that place. Errors: JudgeError."""
     import torch
 

@@ -3,7 +3,7 @@
 _GRID = 2**18
 
 
-def outcome(r: float) -> float:
+def round_reward(r: float) -> float:
     """`r` rounded to a multiple of 2^-18 (an error of 2e-6 at most).
 
     Both engines take the mean of a group in float32. There the mean of equal numbers is often not that number, and the

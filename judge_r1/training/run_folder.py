@@ -42,7 +42,7 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-class Run:
+class RunFolder:
     """Writes into one run folder. Metrics are appended line by line, so that a kill loses the last line at most. Of
     several processes that train together the first one writes, and the others write nothing."""
 
@@ -78,7 +78,7 @@ class Run:
         if is_main():
             _append(self.folder / "traces.jsonl", row)
 
-    def cut_back(self, step: int) -> None:
+    def truncate_after(self, step: int) -> None:
         """Forget metrics and traces of later steps: training goes on from a checkpoint at `step`."""
         for name in ("metrics.jsonl", "traces.jsonl"):
             if is_main() and (self.folder / name).exists():

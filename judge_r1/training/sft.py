@@ -7,7 +7,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import Traces
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import let_cpus_train, ordered, resume, save_model, supervised_arguments
 from judge_r1.training.trl.lora import adapter_config
 
@@ -43,7 +43,7 @@ def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
     return [{**row, "length": len(row["input_ids"])} for row in rows]
 
 
-def train_sft(recipe: Recipe, traces: Traces, run: Run) -> None:
+def train_sft(recipe: Recipe, traces: Traces, run: RunFolder) -> None:
     """Fine-tune `recipe.model` on the traces and write `run.model`, from the last checkpoint if there is one."""
     from trl import SFTConfig, SFTTrainer
 

@@ -7,11 +7,11 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 
-Link = tuple[Recipe, Path]
+StageRun = tuple[Recipe, Path]
 """A recipe, with the model that it will find, and its run folder."""
 
 
-def links(recipe: Recipe, folder: Path) -> list[Link]:
+def links(recipe: Recipe, folder: Path) -> list[StageRun]:
     """The recipe's own run in `folder`, behind the ones that it starts from, in folders of their names beside it."""
     if recipe.start is None:
         return [(recipe, folder)]
@@ -22,7 +22,7 @@ def links(recipe: Recipe, folder: Path) -> list[Link]:
     return [*before, (recipe.model_copy(update={"model": str(model)}), folder)]
 
 
-def remaining(chain: Sequence[Link]) -> list[Link]:
+def remaining(chain: Sequence[StageRun]) -> list[StageRun]:
     """The last trained run of the chain and all behind it. That one is looked at once more, because only its folder can
     say whether it was trained by this recipe, which holds the recipes before it."""
     last = max((at for at, (_, folder) in enumerate(chain) if finished(folder)), default=0)

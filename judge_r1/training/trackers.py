@@ -18,7 +18,7 @@ from uuid import uuid4
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 
 PROJECT = "judge_r1"
 FINISH_SECONDS = 60.0
@@ -114,7 +114,7 @@ class Ledger:
         found = self._told.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
         return found["id"], found["step"]
 
-    def told(self, name: str, step: int) -> None:
+    def accepted(self, name: str, step: int) -> None:
         with self._lock:
             self._told[name]["step"] = step
             write_json(self._path, self._told)
@@ -146,7 +146,7 @@ class Feed:
             tracker = self._start()
             while (row := self._rows.get()) is not None:
                 tracker.log(*row)
-                self._ledger.told(self.name, row[0])
+                self._ledger.accepted(self.name, row[0])
             tracker.finish()
         except BaseException as error:  # whatever a tracker throws, SystemExit too, ends here
             reason = " ".join(str(error).split()) or type(error).__name__
@@ -161,7 +161,7 @@ def check_trackers(names: Sequence[str]) -> None:
 
 
 @contextmanager
-def tracked(run: Run, recipe: Recipe) -> Iterator[None]:
+def tracked(run: RunFolder, recipe: Recipe) -> Iterator[None]:
     """Tell the recipe's trackers every row that the run logs inside."""
     check_trackers(recipe.trackers)
     ledger = Ledger(run.folder)

@@ -14,10 +14,10 @@ import pytest
 from factories import make_case, mini_cases
 
 from data_builders.build import build, build_by_teacher
-from data_builders.pair_writer import Plan
+from data_builders.pair_writer import BuildPlan
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
-from data_builders.teachers import Answer, Ask, Pending, Teacher, TeacherError
+from data_builders.teachers import BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest
 from data_builders.validate import validate
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_jsonl
@@ -36,13 +36,13 @@ class Brain:
         self.rng, self.pace_s, self.fail = Random(seed), pace_s, fail
         self.running = self.calls = 0
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         self.calls += 1
         if self.fail and self.calls > self.fail[0]:
             raise self.fail[1]
         await asyncio.sleep(self.pace_s * self.rng.random())
         text = fake_teacher.liar(ask.system, ask.user, ask.sample)
-        return Answer(text=text, input_tokens=len(ask.user), output_tokens=len(text), finished=True, model="toy")
+        return TeacherReply(text=text, input_tokens=len(ask.user), output_tokens=len(text), finished=True, model="toy")
 
 
 def by_teacher(
@@ -54,7 +54,7 @@ def by_teacher(
     source: str = "mini",
     limit: int = 6,
 ) -> dict[str, object]:
-    plan = Plan(source, variants=3, limit=limit)
+    plan = BuildPlan(source, variants=3, limit=limit)
     work = build_by_teacher(plan, out, teacher, verifier=verifier, concurrency=concurrency)
     return asyncio.run(asyncio.wait_for(work, 120))
 
@@ -153,7 +153,7 @@ def test_build_json_tells_what_became_of_every_variant(tmp_path: Path) -> None:
     assert len((tmp_path / "opinions.jsonl").read_text().splitlines()) == counts["pairs"]
 
 
-@pytest.mark.parametrize("error", [TeacherError("the host is gone"), Pending("later")])
+@pytest.mark.parametrize("error", [TeacherError("the host is gone"), BatchPending("later")])
 def test_a_teacher_that_stops_answering_leaves_nothing_behind(tmp_path: Path, error: Exception) -> None:
     with pytest.raises(type(error)):
         by_teacher(tmp_path, Brain(fail=(20, error)))
@@ -162,8 +162,8 @@ def test_a_teacher_that_stops_answering_leaves_nothing_behind(tmp_path: Path, er
 
 def test_asks_that_are_put_off_are_all_put_before_it_ends(tmp_path: Path) -> None:
     """A batch holds the first round of every case, not of the first one only."""
-    brain = Brain(fail=(0, Pending("later")))
-    with pytest.raises(Pending, match="6 cases wait for answers of chat:toy"):
+    brain = Brain(fail=(0, BatchPending("later")))
+    with pytest.raises(BatchPending, match="6 cases wait for answers of chat:toy"):
         by_teacher(tmp_path, brain)
     assert brain.calls == 6 * 7
 
@@ -176,7 +176,7 @@ def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypa
         async def complete(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
             case = cases[min(number, 2)]
             await asyncio.sleep(0.02 * (4 - number))
-            answer = await teacher.ask(Ask(system=fake_teacher.WRITES, user=case.reference, max_tokens=100))
+            answer = await teacher.ask(TeacherRequest(system=fake_teacher.WRITES, user=case.reference, max_tokens=100))
             rejected["drafts: too short"] += number == 0
             if number == 1:
                 skips["drafts: no answer accepted"] += 1
@@ -201,8 +201,8 @@ def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypa
     assert sum(wanted.values()) == 2 * 7 * 3
     with pytest.raises(JudgeError, match="needs a teacher to complete its cases"):
         build("drafts", tmp_path / "rules")
-    with pytest.raises(Pending, match="4 cases wait"):
-        by_teacher(tmp_path / "batch", Brain(fail=(0, Pending("later"))), source="drafts", limit=9)
+    with pytest.raises(BatchPending, match="4 cases wait"):
+        by_teacher(tmp_path / "batch", Brain(fail=(0, BatchPending("later"))), source="drafts", limit=9)
 
 
 def fields(case: Case) -> dict[str, str]:
@@ -211,4 +211,4 @@ def fields(case: Case) -> dict[str, str]:
 
 def test_kinds_must_be_known() -> None:
     with pytest.raises(JudgeError, match="--kinds takes single and multi, not double"):
-        Plan("mini", kinds=["single", "double"])
+        BuildPlan("mini", kinds=["single", "double"])

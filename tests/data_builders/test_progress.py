@@ -6,7 +6,7 @@ import pytest
 
 from data_builders import progress
 from data_builders.progress import Progress
-from data_builders.teachers import Answer
+from data_builders.teachers import TeacherReply
 from data_builders.teachers.answer_cache import Tokens
 from data_builders.teachers.budget import Price, Spending
 
@@ -20,7 +20,7 @@ def test_a_line_has_counts_rate_cost_and_time_left(monkeypatch: pytest.MonkeyPat
     for _ in range(10):
         now += 2
         spending.paid(
-            "chat:toy", Answer(text="x", input_tokens=100_000, output_tokens=20_000, finished=True, model="toy")
+            "chat:toy", TeacherReply(text="x", input_tokens=100_000, output_tokens=20_000, finished=True, model="toy")
         )
         shown.tick(shown.answers + 7)
         shown.case_done(35)

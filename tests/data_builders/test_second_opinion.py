@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.second_opinion import Agreement, read_opinion, verify
-from data_builders.teachers import Answer, Ask, TeacherError, TeacherRefused
+from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 
 CASE = make_case()
 
@@ -45,12 +45,12 @@ class Says:
     def __init__(self, wrong: dict[str, str | Exception]) -> None:
         self.wrong = wrong
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         worse = "A" if "35" in ask.user.split("</reasoning_a>")[0] else "B"
         text: str | Exception = self.wrong.get(worse, f"Worse: {worse}\nViolated Principles: [2]\nWhy: it says 35.")
         if isinstance(text, Exception):
             raise text
-        return Answer(text=text, input_tokens=1, output_tokens=1, finished=True, model="second")
+        return TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="second")
 
 
 PAIRS = [

@@ -8,12 +8,12 @@ import pytest
 from paths import REPO
 
 import judge_r1
-from judge_r1.api import Judged, LoadedJudge, ask_of, judged, load_judge
-from judge_r1.core.case_store import CaseShelf, ShelfFull
+from judge_r1.api import JudgeResult, LoadedJudge, load_judge, request_of, result_of
+from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Evidence, InvalidVerdict, Judgment, Trajectory
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.base import BadJudge, Making, Played
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
@@ -25,7 +25,7 @@ DOCS = REPO / "docs" / "judges.md"
 def test_one_pair_and_many() -> None:
     judge = judge_r1.load_judge("longer")
     found = judge(context="Ana paid 34.", decision="Ben owes.", **PAIR)
-    assert isinstance(found, judge_r1.Judged)
+    assert isinstance(found, judge_r1.JudgeResult)
     assert (judge.name, found.winner, found.valid, found.confidence) == ("longer", "A", True, None)
     assert [one.winner for one in judge.many([PAIR, TURNED, PAIR])] == ["A", "B", "A"]
     assert judge.many([]) == []
@@ -45,8 +45,8 @@ def test_a_pair_by_other_names(pair: dict[str, str], says: str) -> None:
 
 
 def test_a_case_that_comes_again_is_kept_once() -> None:
-    shelf = CaseShelf()
-    judge = LoadedJudge(make_judge("longer", Making("", texts=shelf)), shelf)
+    shelf = CaseStore()
+    judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=shelf)), shelf)
     judge.many([PAIR | {"context": "Ana paid."}] * 5 + [PAIR | {"context": "Ben paid."}, PAIR])
     assert sorted(shelf.values()) == ["Ana paid.", "Ben paid."]
 
@@ -77,16 +77,16 @@ def test_the_lines_of_the_docs_run_as_written() -> None:
     assert "agentic@runs/demo/grpo/model" in first
     names: dict[str, Any] = {}
     exec(first.replace("agentic@runs/demo/grpo/model", TINY), names)
-    assert isinstance(names["found"], Judged)
+    assert isinstance(names["found"], JudgeResult)
     assert len(names["several"]) == 2
 
 
-def judgment(explanation: str, passage: str, **more: Any) -> Judged:
+def judgment(explanation: str, passage: str, **more: Any) -> JudgeResult:
     evidence = (Evidence(case_id="c", start=0, end=len(passage), text=passage, score=1.0),)
     said = Judgment(comparison="A<B", violated_principles=(1, 4), explanation=explanation, evidence=evidence)
     trajectory = Trajectory.without_ids("answer", judgment=said)
-    game = ask_of("0", CaseShelf(), **PAIR)
-    return judged(Played(game, trajectory, game.read(trajectory), **more))
+    game = request_of("0", CaseStore(), **PAIR)
+    return result_of(JudgeOutput(game, trajectory, game.read(trajectory), **more))
 
 
 def test_it_tells_itself_in_a_line() -> None:
@@ -119,17 +119,17 @@ def test_a_notebook_shows_it_escaped() -> None:
 
 
 def test_an_invalid_answer_is_no_judgment() -> None:
-    game = ask_of("0", CaseShelf(), **PAIR)
+    game = request_of("0", CaseStore(), **PAIR)
     trajectory = Trajectory.without_ids("turn_budget")
-    found = judged(Played(game, trajectory, InvalidVerdict(reason="turn_budget")))
+    found = result_of(JudgeOutput(game, trajectory, InvalidVerdict(reason="turn_budget")))
     assert (found.valid, found.ended, found.evidence, found.principles) == (False, "turn_budget", (), ())
     assert "no valid answer (turn_budget)" in found._repr_html_()
     assert "<p>" not in found._repr_html_()
 
 
 def test_no_case_of_many_gives_way_to_the_next() -> None:
-    shelf = CaseShelf(100)
-    judge = LoadedJudge(make_judge("longer", Making("", texts=shelf)), shelf)
-    with pytest.raises(ShelfFull, match="no room"):
+    shelf = CaseStore(100)
+    judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=shelf)), shelf)
+    with pytest.raises(CaseStoreFull, match="no room"):
         judge.many([PAIR | {"context": str(number) * 40} for number in range(3)])
     assert [one.winner for one in judge.many([PAIR | {"context": "3" * 40}] * 3)] == ["A"] * 3

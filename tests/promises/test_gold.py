@@ -20,7 +20,7 @@ from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.episode.reward import score
-from judge_r1.episode.rollout import Player
+from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.models.base import Sampling
 from judge_r1.models.scripted import ScriptedBackend
 
@@ -55,7 +55,7 @@ def test_gold_written_by_a_judge_scores_1_through_the_whole_machine() -> None:
     codec = real_tokenizers.codec("tiny")
     config = EpisodeConfig(search=False, prompt="compact", retriever="bm25", budget=Budget(response_tokens=80))
     lines = [[answer_text(pair)] for pair in data.pairs]
-    played = Player(data, config, codec, ScriptedBackend(codec, lines), ()).play(data.pairs, Sampling())
+    played = RolloutRunner(data, config, codec, ScriptedBackend(codec, lines), ()).run(data.pairs, Sampling())
     assert [trajectory.reward and trajectory.reward["r"] for trajectory in played] == [1.0] * len(data.pairs)
 
 

@@ -177,7 +177,7 @@ def test_texts_of_a_benchmark_reach_the_games_that_show_them_alone(
     from longjudgebench_factories import toy_checkout
 
     suite = BENCHMARKS.get("longjudgebench").load(toy_checkout(tmp_path), subset)
-    asks, others = suite.asks(), " ".join(suite.texts.values())
+    asks, others = suite.requests(), " ".join(suite.texts.values())
     retriever = new_retriever(suite.texts, EpisodeConfig(retriever="bm25"))
     assert len({ask.case_id for ask in asks}) == len(asks) > 1
     for ask in asks:
@@ -198,7 +198,7 @@ def test_a_context_reaches_the_pairs_that_are_about_it_alone(tmp_path: Path) -> 
     (tmp_path / "conciseness_qa.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     suite = BENCHMARKS.get("contextualjudgebench").load(tmp_path, "conciseness_qa")
     retriever = new_retriever(suite.texts, EpisodeConfig(retriever="bm25", budget=Budget(passage_words=4)))
-    for ask in suite.asks():
+    for ask in suite.requests():
         own = int(ask.item.item_id.rpartition("/")[2])
         found = case_search(retriever, ask.case_id or "", " ".join(texts.values()), 99)
         words = {word[3] for e in found for word in e.text.split() if word.startswith("own")}

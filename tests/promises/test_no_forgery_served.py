@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from serving_fixture import service
 from test_no_forgery import GOLD, HOSTILE
 
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.case_store import CaseStore
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.tags import TAG, neutralise
-from judge_r1.judges.base import Making
+from judge_r1.episode.tags import TAG, escape_tags
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.serving.app import create_app
@@ -70,8 +70,8 @@ def brain() -> Iterator[JudgeServer]:
 @pytest.mark.parametrize("text", ATTACKS)
 def test_hostile_requests_are_judged_like_calm_ones(text: str, brain: JudgeServer) -> None:
     """The same writing of the judge gives the same verdict, and its evidence is of the case that was sent."""
-    shelf = CaseShelf()
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", Making("", texts=shelf))
+    shelf = CaseStore()
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=shelf))
     app, sent = create_app(service(judge, shelf=shelf)), pair(text)
 
     async def talk(client: httpx.AsyncClient) -> tuple[Any, str]:
@@ -89,7 +89,7 @@ def test_hostile_requests_are_judged_like_calm_ones(text: str, brain: JudgeServe
     assert events == ["search", "turn", "turn", "verdict"]
     for body in brain.bodies[before:]:
         shown = body["messages"][1]["content"]
-        calm = neutralise(sent["reasoning_a"])
+        calm = escape_tags(sent["reasoning_a"])
         assert calm in shown
         assert not TAG.search(calm)
 
@@ -132,7 +132,7 @@ def _streamed(text: str) -> str:
 
 def test_the_judges_words_pass_for_no_verdict_of_a_chat_call(brain: JudgeServer) -> None:
     """Its explanation says [[A]], its verdict is B."""
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", Making("", texts=CaseShelf()))
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=CaseStore()))
     user = (
         "End with [[A]] or [[B]].\n[User Question]\nq\n[The Start of Assistant A's Answer]\na\n"
         "[The End of Assistant A's Answer]\n[The Start of Assistant B's Answer]\nb\n[The End of Assistant B's Answer]"
@@ -148,15 +148,15 @@ def test_the_judges_words_pass_for_no_verdict_of_a_chat_call(brain: JudgeServer)
 
 
 @pytest.fixture(scope="module")
-def engine_judge() -> tuple[EngineJudge, CaseShelf]:
-    shelf = CaseShelf()
+def engine_judge() -> tuple[EngineJudge, CaseStore]:
+    shelf = CaseStore()
     options = "context=full,search=false,prompt=compact,retriever=bm25,budget.response_tokens=2"
-    judge = served_judge(f"agentic:{options}@bundled:tiny", Making("", texts=shelf, batch_size=4))
+    judge = served_judge(f"agentic:{options}@bundled:tiny", JudgeBuild("", texts=shelf, batch_size=4))
     assert isinstance(judge, EngineJudge)
     return judge, shelf
 
 
-def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[EngineJudge, CaseShelf]) -> None:
+def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[EngineJudge, CaseStore]) -> None:
     """A real tokenizer and engine behind the API: the prompt of a hostile request has the control tokens of a calm one
     and no other."""
     judge, shelf = engine_judge
@@ -201,8 +201,8 @@ def test_no_request_reads_the_case_of_another(asked: Sequence[tuple[str, str]]) 
     with JudgeServer(scripted) as brain, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "keys.json"
         keys = {name: {"Authorization": f"Bearer {add_key(file, name)}"} for name in ("ana", "ben")}
-        shelf = CaseShelf()
-        judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", Making("", texts=shelf))
+        shelf = CaseStore()
+        judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=shelf))
         app = create_app(service(judge, shelf=shelf, keys=KeyFile(file)))
 
         async def one(client: httpx.AsyncClient, number: int, owner: str, text: str) -> None:
@@ -225,8 +225,8 @@ def test_no_request_reads_the_case_of_another(asked: Sequence[tuple[str, str]]) 
 
 def test_gold_in_a_request_is_no_answer(brain: JudgeServer) -> None:
     """The strongest of them in every field at once, for every address that judges."""
-    shelf = CaseShelf()
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", Making("", texts=shelf))
+    shelf = CaseStore()
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=shelf))
     app, sent = create_app(service(judge, shelf=shelf)), pair(GOLD)
 
     async def talk(client: httpx.AsyncClient) -> list[Any]:

@@ -24,12 +24,12 @@ from recorded_tokens import Tape, TapeBackend, TapeEngine, Tapes, bare, group, p
 
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import Trajectory
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer, resolve
 from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
-from judge_r1.training.run_folder import Run
-from judge_r1.training.trl.grpo import Rollouts, train_grpo
+from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl.grpo import TrlRollouts, train_grpo
 
 if not find_spec("trl") or not find_spec("verl"):
     pytest.skip("TRL or verl is not installed: pip install 'judge-r1[verl]'", allow_module_level=True)
@@ -54,7 +54,7 @@ class Room:
         model = resolve("bundled:tiny")
         self.recipe = load_recipe(PARITY, [f"data.train={folder / 'data'}", f"model={model}"])
         self.tokenizer = load_tokenizer(model)
-        self.codec, self.eos = Codec(self.tokenizer), eos_ids(model, self.tokenizer)
+        self.codec, self.eos = SafeTokenizer(self.tokenizer), eos_ids(model, self.tokenizer)
         self.prompts = prompts_of(self.data, self.recipe.episode, self.codec)
 
     def set(self, recipe: Recipe, steps: list[list[Tape]]) -> None:
@@ -93,9 +93,9 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 tapes of wild ids."""
     from judge_r1.benchmarks.lrbench import suite_of
     from judge_r1.core.pair_set import PairSet
-    from judge_r1.episode.reward import rewarded
+    from judge_r1.episode.reward import with_reward
     from judge_r1.judges.agentic import AgenticJudge
-    from judge_r1.judges.base import Making, play_all
+    from judge_r1.judges.base import JudgeBuild, run_all
     from judge_r1.models.base import Sampling
 
     size = 60
@@ -113,13 +113,13 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
         lambda *_, **__: TapeBackend(Tapes(tapes, room.prompts)),
     )
     data = PairSet(room.data.cases, pairs)
-    making = Making(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
-    played = play_all(AgenticJudge(making, recipe.episode), suite_of(data).asks(samples=size))
-    judged = [rewarded(game.trajectory, pair) for game, pair in zip(played, asked, strict=True)]
+    making = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
+    played = run_all(AgenticJudge(making, recipe.episode), suite_of(data).requests(samples=size))
+    judged = [with_reward(game.trajectory, pair) for game, pair in zip(played, asked, strict=True)]
 
-    rollouts = Rollouts(recipe, room.data, Run(room.folder / "run", recipe), room.codec, room.eos, 0)
+    rollouts = TrlRollouts(recipe, room.data, RunFolder(room.folder / "run", recipe), room.codec, room.eos, 0)
     columns = rollouts([pair.pair_id for pair in asked], _Trainer())
-    lost = [t.lost for t in judged]
+    lost = [t.infrastructure_failed for t in judged]
     for ids, mask, t, bad in zip(columns["completion_ids"], columns["env_mask"], judged, lost, strict=True):
         assert ids == (list(t.token_ids) or [t.prompt_ids[-1]])
         assert mask == ([0] * len(ids) if bad else list(t.loss_mask))
@@ -141,7 +141,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
 
     from judge_r1.benchmarks.lrbench import suite_of
     from judge_r1.core.pair_set import PairSet
-    from judge_r1.judges.base import Judge, Making, play_all
+    from judge_r1.judges.base import Judge, JudgeBuild, run_all
     from judge_r1.judges.direct import direct_config
     from judge_r1.judges.panel import make_judge, served_judge
     from judge_r1.models.base import Sampling
@@ -150,8 +150,8 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     size, tokens, model = 30, 90, room.recipe.model
     options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]
     data = PairSet(room.data.cases, room.data.pairs[:4])
-    making = Making("", texts=data.texts, sampling=Sampling(1.0), batch_size=8, recipe=PARITY)
-    prompts = prompts_of(data, direct_config(Making(model, options, recipe=PARITY)), room.codec)
+    making = JudgeBuild("", texts=data.texts, sampling=Sampling(1.0), batch_size=8, recipe=PARITY)
+    prompts = prompts_of(data, direct_config(JudgeBuild(model, options, recipe=PARITY)), room.codec)
     rng, eos = Random(0), room.tokenizer.eos_token_id
     tapes = [bare(pair, room.codec, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
     monkeypatch.setattr(
@@ -171,7 +171,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
         return 200, {"choices": [{"logprobs": told}]}
 
     def judgments(judge: Judge) -> dict[str, list[str]]:
-        played = play_all(judge, suite_of(data).asks(samples=size))
+        played = run_all(judge, suite_of(data).requests(samples=size))
         said = [(g.ask.item.item_id, f"{_key(g.trajectory)} {g.verdict} {g.confidence}") for g in played]
         return {pair_id: sorted(found) for pair_id, found in by_pair(said).items()}
 
@@ -249,7 +249,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
     backend = TapeBackend(Tapes([tape for tapes in steps for tape in tapes], room.prompts))
     monkeypatch.setattr("judge_r1.models.lockstep.TransformersBackend", lambda *_, **__: backend)
     monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
-    run = Run(room.folder / "run", recipe)
+    run = RunFolder(room.folder / "run", recipe)
     train_grpo(recipe, room.data, run)
     report = room.verl()
 
@@ -309,7 +309,7 @@ def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeyp
 
     monkeypatch.setattr(trl.GRPOTrainer, "train", caught)
     with pytest.raises(_Caught) as stopped:
-        train_grpo(room.recipe, room.data, Run(room.folder / "run", room.recipe))
+        train_grpo(room.recipe, room.data, RunFolder(room.folder / "run", room.recipe))
     trainer = stopped.value.args[0]
 
     random = torch.Generator().manual_seed(0)

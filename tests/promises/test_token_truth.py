@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.budget import Budget
-from judge_r1.episode.machine import Episode, Finished, Sample, Search, TextCodec
+from judge_r1.episode.machine import Episode, EpisodeTokenizer, Finished, Sample, Search
 from judge_r1.training.sft import IGNORED, training_row
 from judge_r1.training.trl.grpo import as_columns
 
@@ -27,7 +27,7 @@ FRAGMENTS = [
 TEXTS = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=12).map("".join)
 
 
-def codec(name: str) -> TextCodec:
+def codec(name: str) -> EpisodeTokenizer:
     if name == "bytes":
         return BytesCodec(b"</search>", b"</answer>\n\xe2", b">\xe2\x80", b"r>\xf0\x9f", b"\x98\x80", b"<think>", b"th")
     return real_tokenizers.codec(name)
@@ -36,11 +36,11 @@ def codec(name: str) -> TextCodec:
 NAMES = ["bytes", "tiny", "smollm2", "awkward"]
 
 
-def size(of: TextCodec) -> int:
+def size(of: EpisodeTokenizer) -> int:
     return len(of.vocabulary) if isinstance(of, BytesCodec) else len(of.tokenizer)  # type: ignore[attr-defined]
 
 
-def written(of: TextCodec, text: str) -> list[int]:
+def written(of: EpisodeTokenizer, text: str) -> list[int]:
     """Ids of a text, or none where this tokenizer has no bytes for it."""
     try:
         return of.encode_trusted(text)
@@ -49,7 +49,7 @@ def written(of: TextCodec, text: str) -> list[int]:
 
 
 @st.composite
-def tapes(draw: st.DrawFn, of: TextCodec) -> list[int]:
+def tapes(draw: st.DrawFn, of: EpisodeTokenizer) -> list[int]:
     """What a policy might sample: encoded text, cut anywhere, with stray ids between."""
     parts = draw(
         st.lists(TEXTS.map(lambda text: written(of, text)) | st.lists(st.integers(0, size(of) - 1), max_size=3))
@@ -58,7 +58,7 @@ def tapes(draw: st.DrawFn, of: TextCodec) -> list[int]:
     return ids[draw(st.integers(0, 2)) :]
 
 
-def play(of: TextCodec, tape: Sequence[int], chunks: Sequence[int]) -> tuple[Episode, int]:
+def play(of: EpisodeTokenizer, tape: Sequence[int], chunks: Sequence[int]) -> tuple[Episode, int]:
     """Feed the tape in chunks of the given sizes, over and over; returns the episode and how many ids were used."""
     episode, used, turn = Episode([5, 6], BUDGET, of, eos_ids=[EOS]), 0, 0
     while used < len(tape) and not isinstance(episode.state, Finished):

@@ -11,7 +11,7 @@ from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
 from judge_r1.benchmarks.longjudgebench.loading import read_queries
 from judge_r1.benchmarks.longjudgebench.scope import scope_of
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.panel import Row
+from judge_r1.judges.panel import JudgePanel
 from scripts import longjudgebench_tables
 
 
@@ -39,7 +39,7 @@ def test_the_table_of_baselines(
 def test_traces_become_lines_that_are_binned_by_length(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = Row("row", (TextJudge(lambda ask: '{"preferred_insights_consistency": "A"}'),))
+    row = JudgePanel("row", (TextJudge(lambda ask: '{"preferred_insights_consistency": "A"}'),))
     evaluate(row, load(root, "ma"), out=tmp_path / "out", resume=False, console=Console(file=io.StringIO()))
     file = tmp_path / "ma.jsonl"
     run(

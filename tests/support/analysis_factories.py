@@ -13,11 +13,11 @@ from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
 from judge_r1.core.records import Judgment, ReasoningPair, Trajectory, Turn
 from judge_r1.evaluation.analysis.evaluation_reader import Judged, read_evaluation
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.base import Played
-from judge_r1.judges.panel import Row
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.request import JudgeRequest
 
-Says = Callable[[ReasoningPair, Ask], Trajectory]
+Says = Callable[[ReasoningPair, JudgeRequest], Trajectory]
 
 
 class TellingJudge:
@@ -26,13 +26,13 @@ class TellingJudge:
     def __init__(self, name: str, says: Says, pairs: Mapping[str, ReasoningPair], settings: dict[str, Any]) -> None:
         self.name, self.settings, self._says, self._pairs = name, settings, says, pairs
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             trajectory = self._says(self._pairs[ask.item.item_id], ask)
-            yield Played(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
 
 
 def toy_folder(folder: Path, pairs: PairSet | None = None) -> PairSet:
@@ -56,7 +56,7 @@ def played(
     data = toy_folder(home / "pairs", pairs)
     suite = BENCHMARKS.get("lrbench").load(home / "pairs", None)
     for name, say in says.items():
-        row = Row(name, (TellingJudge(judge, say, data.by_id(), settings or {}),), orders)
+        row = JudgePanel(name, (TellingJudge(judge, say, data.by_id(), settings or {}),), orders)
         evaluate(row, suite, out=home / "eval", resume=False, console=Console(quiet=True))
     return read_evaluation(home / "eval", home / "pairs")
 
@@ -72,11 +72,11 @@ def answer(comparison: str | None, thought: str = "so", violated: Sequence[int] 
     )  # fmt: skip
 
 
-def right(pair: ReasoningPair, ask: Ask) -> str:
+def right(pair: ReasoningPair, ask: JudgeRequest) -> str:
     """The right comparison of what the ask shows."""
     best = "AB".index(pair.preferred)
     return "A>B" if ask.order[0] == best else "A<B"
 
 
-def wrong(pair: ReasoningPair, ask: Ask) -> str:
+def wrong(pair: ReasoningPair, ask: JudgeRequest) -> str:
     return "A<B" if right(pair, ask) == "A>B" else "A>B"

@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow
 import pyarrow.parquet
 
-from judge_r1.benchmarks.base import Suite
-from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.records import Verdict
-from judge_r1.judges.base import Making, play_all
-from judge_r1.judges.panel import make_row
+from judge_r1.judges.base import JudgeBuild, run_all
+from judge_r1.judges.panel import make_panel
 
 Rows = Sequence[dict[str, Any]]
 
@@ -31,29 +31,29 @@ def write(path: Path, rows: Rows) -> Path:
     return path
 
 
-def play(text: str, suite: Suite) -> list[ItemOutcome]:
+def play(text: str, suite: LoadedBenchmark) -> list[ItemResult]:
     """The outcomes of a judge that needs no model."""
-    row = make_row(text, Making("", texts=suite.texts))
-    played = play_all(row.members[0], suite.asks(orders=row.orders, samples=row.samples))
+    row = make_panel(text, JudgeBuild("", texts=suite.texts))
+    played = run_all(row.members[0], suite.requests(orders=row.orders, samples=row.samples))
     return decided(suite, lambda item, order: next(p.verdict for p in played if p.ask.key == (item.item_id, order, 0)))
 
 
-def decided(suite: Suite, verdict: Callable[[Item, tuple[int, ...]], Verdict]) -> list[ItemOutcome]:
+def decided(suite: LoadedBenchmark, verdict: Callable[[Item, tuple[int, ...]], Verdict]) -> list[ItemResult]:
     """The outcomes where each game's verdict is given, in terms of what is shown."""
     outcomes = []
     for item in suite.items:
         games = [
-            Game(order=order, sample=0, member=0, verdict=verdict(item, order), ended="answer", searches=0)
-            for order in suite.orders(item)
+            Vote(order=order, sample=0, member=0, verdict=verdict(item, order), ended="answer", searches=0)
+            for order in suite.presentation_orders(item)
         ]
-        outcomes.append(item_outcome("toy", item, games, suite.settle(item, games)))
+        outcomes.append(item_result("toy", item, games, suite.aggregate(item, games)))
     return outcomes
 
 
-def accuracy(outcomes: Sequence[ItemOutcome], group: str | None = None) -> float:
+def accuracy(outcomes: Sequence[ItemResult], group: str | None = None) -> float:
     credits = [o.credit for o in outcomes if group in (None, o.group)]
     return sum(credits) / len(credits)
 
 
-def percent(outcomes: Sequence[ItemOutcome], group: str | None = None) -> float:
+def percent(outcomes: Sequence[ItemResult], group: str | None = None) -> float:
     return round(100 * accuracy(outcomes, group), 2)

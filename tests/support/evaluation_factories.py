@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import (
@@ -20,9 +20,9 @@ from judge_r1.core.records import (
     Turn,
     content_hash,
 )
-from judge_r1.episode.reward import rewarded
-from judge_r1.judges.base import Played
-from judge_r1.judges.request import Ask
+from judge_r1.episode.reward import with_reward
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
 
 DOMAINS = ("academic", "legal", "medical")
 SETS = ((1,), (2,), (3,), (4,), (5,), (6,), (2, 4), (1, 3, 5))
@@ -84,7 +84,7 @@ def toy_trajectory(
         judgment = Judgment(comparison=comparison, violated_principles=tuple(violated), evidence=tuple(shown or ()))
         answer = answer or json.dumps({"comparison": comparison, "violated_principles": list(violated)})
     turns.append(Turn(text=f"<think>so</think><answer>{answer or 'no idea'}</answer>"))
-    return rewarded(
+    return with_reward(
         Trajectory(
             prompt_ids=(1, 2),
             token_ids=(3, 4, 5),
@@ -118,20 +118,20 @@ class ScriptedJudge:
             return toy_trajectory(pair, None, shown=shown)
         return toy_trajectory(pair, "A<B" if pair.preferred == "A" else "A>B", (6,), shown=shown)
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             self.asked.append(ask.item.item_id)
             time.sleep(self.seconds)
             trajectory = self.one(PAIRS_BY_ID[ask.item.item_id])
-            yield Played(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
 
 
 PAIRS_BY_ID = {pair.pair_id: pair for pair in toy_pairs()}
 
 
-def toy_suite(pairs: Sequence[ReasoningPair]) -> Suite:
+def toy_suite(pairs: Sequence[ReasoningPair]) -> LoadedBenchmark:
     """The suite of toy pairs, whose cases are all there."""
     return suite_of(PairSet.of([toy_case(number) for number in range(6)], pairs))

@@ -111,7 +111,7 @@ class BytesCodec:
     def encode_trusted(self, text: str) -> list[int]:
         return list(self._encode(text.encode()))
 
-    def encode_inserted(self, text: str) -> list[int]:
+    def encode_untrusted(self, text: str) -> list[int]:
         return list(text.encode())
 
     def _encode(self, data: bytes) -> Iterator[int]:

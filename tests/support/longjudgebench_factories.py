@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.records import Trajectory, Turn
-from judge_r1.judges.base import Played
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
 
 PROMPTS = {
     "deepresearch_bench": {
@@ -243,17 +243,17 @@ def _write(path: Path, text: str) -> None:
 class TextJudge:
     """A judge that writes what a function says."""
 
-    def __init__(self, says: Callable[[Ask], str], ended: str = "answer") -> None:
+    def __init__(self, says: Callable[[JudgeRequest], str], ended: str = "answer") -> None:
         self.name, self._says, self._ended = "text", says, ended
 
     @property
     def settings(self) -> dict[str, Any]:
         return {}
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             trajectory = Trajectory.without_ids(self._ended, [Turn(text=self._says(ask))])
-            yield Played(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory))

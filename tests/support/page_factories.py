@@ -9,8 +9,8 @@ from typing import Any
 from fake_judge_endpoint import JudgeServer, said
 from serving_fixture import LiveServer, service
 
-from judge_r1.core.case_store import CaseShelf
-from judge_r1.judges.base import Making
+from judge_r1.core.case_store import CaseStore
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge
 
 CASE = "\N{GRINNING FACE} ana paid 34. ben paid nothing. cleo left town."
@@ -59,9 +59,9 @@ def _step(body: dict[str, Any], comparison: str) -> tuple[int, Any]:
 
 @contextmanager
 def searching_server(brain: Any = fair, wait: Any = lambda: None, **settings: Any) -> Iterator[LiveServer]:
-    shelf = CaseShelf()
+    shelf = CaseStore()
     with JudgeServer(brain, wait=wait) as mind:
-        judge = make_judge(f"agentic:{OPTIONS}@{mind.url}#toy", Making("", texts=shelf))
+        judge = make_judge(f"agentic:{OPTIONS}@{mind.url}#toy", JudgeBuild("", texts=shelf))
         with LiveServer(service(judge, shelf=shelf, **settings)) as server:
             yield server
 

@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
     from verl_factories import compose, keys_of
 
     from judge_r1.core.pair_set import load_pairs
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import eos_ids, load_tokenizer
     from judge_r1.training.recipe import load_recipe
     from judge_r1.training.verl.rollout_log import RolloutLog
@@ -65,7 +65,7 @@ def main(folder: Path) -> None:
     with open_dict(config):
         config.actor_rollout_ref.actor.optim.total_training_steps = recipe.grpo.steps
     data, tokenizer = load_pairs(recipe.data.train), load_tokenizer(recipe.model)
-    codec, eos = Codec(tokenizer), eos_ids(recipe.model, tokenizer)
+    codec, eos = SafeTokenizer(tokenizer), eos_ids(recipe.model, tokenizer)
     prompts = prompts_of(data, recipe.episode, codec)
     played: list[dict[str, Any]] = []
     write = RolloutLog.write

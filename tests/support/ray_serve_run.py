@@ -16,18 +16,18 @@ def slow() -> Any:
     """Its judge is named by the process, and says `longer` after a while."""
     from serving_fixture import service
 
-    from judge_r1.judges.base import Making, Played
+    from judge_r1.judges.base import JudgeBuild, JudgeOutput
     from judge_r1.judges.panel import make_judge
-    from judge_r1.judges.request import Ask
+    from judge_r1.judges.request import JudgeRequest
 
     class Slow:
         name, settings = f"slow-{os.getpid()}", {}
 
-        def check(self, asks: Sequence[Ask]) -> None: ...
+        def check(self, asks: Sequence[JudgeRequest]) -> None: ...
 
-        async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+        async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
             await asyncio.sleep(GAME_S)
-            async for played in make_judge("longer", Making("")).play(asks):
+            async for played in make_judge("longer", JudgeBuild("")).judge(asks):
                 yield played
 
     return service(Slow(), running=8, waiting=64)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from judge_r1.episode.tags import NAMES
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import SMOLLM2_FILE, SMOLLM2_SHA256, load_tokenizer
 from retrieval.weights_cache import build_once, cache_dir
 
@@ -108,5 +108,5 @@ TOKENIZERS = {"tiny": tiny, "smollm2": smollm2, "awkward": awkward, "spelled_out
 
 
 @cache
-def codec(name: str) -> Codec:
-    return Codec(TOKENIZERS[name]())
+def codec(name: str) -> SafeTokenizer:
+    return SafeTokenizer(TOKENIZERS[name]())

@@ -11,7 +11,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
 from judge_r1.episode.machine import Episode, Sample, Search
 from judge_r1.episode.rollout import new_episode
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import SearchFunction
 
 LOST = "generation_error"
@@ -51,7 +51,7 @@ class TapeBackend:
     def __init__(self, tapes: Tapes) -> None:
         self.tapes = tapes
 
-    def play(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
         for index, episode in enumerate(episodes):
             ids = self.tapes.next(episode.prompt_ids)
             while isinstance(episode.state, Sample | Search):
@@ -60,16 +60,16 @@ class TapeBackend:
                 elif ids:
                     episode.feed([ids.pop(0)], [-0.5])
                 else:
-                    episode.fail(LOST)
+                    episode.abort(LOST)
 
 
 class TapeEngine:
     """A batching engine that goes on to a stop string, an end id or the limit; a tape is one turn."""
 
     def __init__(self, tapes: Tapes, decode: Callable[[Sequence[int]], str], eos: Collection[int]) -> None:
-        from judge_r1.models.continuous.request import Stopping
+        from judge_r1.models.continuous.request import StopChecker
 
-        self.tapes, self.stopping = tapes, Stopping(decode, frozenset(eos))
+        self.tapes, self.stopping = tapes, StopChecker(decode, frozenset(eos))
 
     async def generate(self, request: Any) -> Any:
         return self.drawn(request, self.tapes.next(request.prompt))
@@ -84,7 +84,7 @@ class TapeEngine:
 class TapeServer:
     """verl's rollout server, as far as the agent loop sees it: goes on to a stop string, an end id or the limit."""
 
-    def __init__(self, tapes: Tapes, codec: Codec, eos: Collection[int]) -> None:
+    def __init__(self, tapes: Tapes, codec: SafeTokenizer, eos: Collection[int]) -> None:
         self.tapes, self.engine = tapes, TapeEngine(tapes, codec.decode, eos)
         self._under_way: dict[str, list[int]] = {}
 
@@ -101,11 +101,11 @@ class TapeServer:
         return TokenOutput(token_ids=request.ids, log_probs=request.logprobs, extra_fields={"global_steps": 0})
 
 
-def prompts_of(data: PairSet, config: Any, codec: Codec) -> dict[tuple[int, ...], str]:
+def prompts_of(data: PairSet, config: Any, codec: SafeTokenizer) -> dict[tuple[int, ...], str]:
     return {new_episode(pair, data, config, codec, ()).prompt_ids: pair.pair_id for pair in data.pairs}
 
 
-def group(pair: ReasoningPair, codec: Codec, eos: int, kind: str) -> list[Tape]:
+def group(pair: ReasoningPair, codec: SafeTokenizer, eos: int, kind: str) -> list[Tape]:
     """Four episodes of a pair: of mixed outcomes, all alike, or some or all but one lost."""
     right, wrong = ("A>B", "A<B") if pair.preferred == "A" else ("A<B", "A>B")
 
@@ -125,7 +125,7 @@ def group(pair: ReasoningPair, codec: Codec, eos: int, kind: str) -> list[Tape]:
     return [Tape(pair.pair_id, tuple(_ids(text, codec, eos))) for text in texts]
 
 
-def bare(pair: ReasoningPair, codec: Codec, eos: int, rng: Random, longest: int) -> Tape:
+def bare(pair: ReasoningPair, codec: SafeTokenizer, eos: int, rng: Random, longest: int) -> Tape:
     """Answers without tags, good and bad, with tags and stray ids around them, in one turn; cut where no end id
     comes."""
     parts = [f'{{"comparison": "{said}", "violated_principles": [2, 3]}}' for said in ("A>B", "b < a")]
@@ -136,14 +136,14 @@ def bare(pair: ReasoningPair, codec: Codec, eos: int, rng: Random, longest: int)
     return Tape(pair.pair_id, (*ids, *([eos] if rng.random() < 0.9 else ids * longest)))
 
 
-def _ids(text: str, codec: Codec, eos: int) -> Iterator[int]:
+def _ids(text: str, codec: SafeTokenizer, eos: int) -> Iterator[int]:
     for piece in text.split("\0"):
         yield from codec.encode_trusted(piece)
         if piece != text.split("\0")[-1]:
             yield eos
 
 
-def wild(pair: ReasoningPair, codec: Codec, eos: int, rng: Random) -> Tape:
+def wild(pair: ReasoningPair, codec: SafeTokenizer, eos: int, rng: Random) -> Tape:
     """Pieces of the grammar and stray ids in any order: actions inside open blocks, cut tags, ids behind the stop."""
     parts = ["<think>", "</think>", "<search>ana paid</search>", "<search> </search>", "</search>", "ben, 34. ", "é→"]
     parts += ["<answer>{}</answer>", '<answer>{"comparison": "A>B", "violated_principles": [2]}</answer> and on', "</"]

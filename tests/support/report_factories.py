@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation_factories import ScriptedJudge, toy_case, toy_pairs
 
-from judge_r1.benchmarks.base import Suite, both_orders
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.items import Item
 from judge_r1.core.pair_set import PairSet
@@ -24,7 +24,7 @@ from judge_r1.core.records import (
     Turn,
     Verdict,
 )
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.item_summary import summarise_items
 from judge_r1.evaluation.report.page import write_report
 from judge_r1.evaluation.results import pair_outcomes
@@ -34,15 +34,15 @@ from judge_r1.evaluation.traces import Results, Trace
 SILENT = Trajectory.without_ids("answer")
 
 
-def toy_suite(cases: int = 3) -> Suite:
+def toy_suite(cases: int = 3) -> LoadedBenchmark:
     return suite_of(PairSet({(case := toy_case(n)).case_id: case for n in range(cases)}, toy_pairs(cases)))
 
 
-def pair_results(row: str, suite: Suite, play: Callable[[ReasoningPair], Trajectory]) -> Results:
+def pair_results(row: str, suite: LoadedBenchmark, play: Callable[[ReasoningPair], Trajectory]) -> Results:
     """One game of each labelled pair."""
     assert suite.pairs is not None
     pairs, games = suite.pairs.by_id(), {}
-    for item, ask in zip(suite.items, suite.asks(), strict=True):
+    for item, ask in zip(suite.items, suite.requests(), strict=True):
         trajectory = play(pairs[item.item_id])
         trace = Trace(
             row=row, item_id=item.item_id, order=(0, 1), sample=0, member=0, verdict=ask.read(trajectory),
@@ -57,26 +57,26 @@ def toy_results(cases: int = 3) -> list[Results]:
     return [pair_results(n, suite, ScriptedJudge(n, skill).one) for n, skill in (("base", 2), ("tuned", 8))]
 
 
-def item_results(row: str, suite: Suite, say: Callable[[Item, tuple[int, ...]], Verdict]) -> Results:
+def item_results(row: str, suite: LoadedBenchmark, say: Callable[[Item, tuple[int, ...]], Verdict]) -> Results:
     """The games of a benchmark without principles, by a judge that writes nothing."""
     games = {
         item.item_id: [
             Trace(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=say(item, order),
                   trajectory=SILENT)
-            for order in suite.orders(item)
+            for order in suite.presentation_orders(item)
         ]
         for item in suite.items
     }  # fmt: skip
     return Results(row, suite, games)
 
 
-def plain_suite(texts: Sequence[tuple[str, str]], ask: str = "Which is better?") -> Suite:
+def plain_suite(texts: Sequence[tuple[str, str]], ask: str = "Which is better?") -> LoadedBenchmark:
     items = [
         Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{ask} ({n})",
              candidates=pair, gold="AB"[n % 2])
         for n, pair in enumerate(texts)
     ]  # fmt: skip
-    return Suite(items, orders=both_orders)
+    return LoadedBenchmark(items, presentation_orders=both_orders)
 
 
 def first_shown(item: Item, order: tuple[int, ...]) -> Verdict:
@@ -143,7 +143,7 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
         judgment = Judgment(comparison=pair.gold.comparison if right else "A<B" if pair.preferred == "A" else "A>B",
                             violated_principles=(generator.randint(1, 6),))  # fmt: skip
         ids = tuple(range(400))
-        return rewarded(
+        return with_reward(
             Trajectory(prompt_ids=ids, token_ids=ids, loss_mask=(1,) * 400, logprobs=(-0.5,) * 400, turns=tuple(turns),
                        judgment=judgment, ended="answer"),
             pair,

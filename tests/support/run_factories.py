@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 
 CODES = ("P1", "P2", "P3", "P4", "P5", "P6")
 
@@ -17,7 +17,7 @@ def toy_run(folder: Path, size: int, *, name: str = "toy", steps: int = 4, **fie
         "episode": {"context": "full", "search": False},
         "grpo": {"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 8},
     }  # fmt: skip
-    run = Run(folder, Recipe.model_validate(base | fields))
+    run = RunFolder(folder, Recipe.model_validate(base | fields))
     (folder / "data.json").write_text(json.dumps({"pairs": size, "cases": size}))
     for step in range(1, steps + 1):
         run.log({"step": step, "progress": step / steps, "loss": 1 / step, "rollout/reward/r": step / steps})

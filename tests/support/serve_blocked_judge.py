@@ -13,10 +13,10 @@ from judge_r1.serving.server import run_app
 class Slow(Held):
     """Every game takes a second from the first one on."""
 
-    async def play(self, asks):  # type: ignore[no-untyped-def]
+    async def judge(self, asks):  # type: ignore[no-untyped-def]
         if not self.began:
             threading.Timer(1.0, self.go.set).start()
-        async for played in super().play(asks):
+        async for played in super().judge(asks):
             yield played
 
 

@@ -14,15 +14,15 @@ from typing import Any
 
 import uvicorn
 
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import Trajectory
-from judge_r1.judges.base import Judge, Making, Played
+from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
-from judge_r1.serving.queue import Desk
+from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.service import Service
 from judge_r1.serving.trace_log import Traces
 
@@ -35,12 +35,12 @@ class Held:
 
     def __init__(self, rule: str = "longer") -> None:
         self.settings: dict[str, Any] = {}
-        self._judge, self.name, self.go = make_judge(rule, Making("")), f"held-{rule}", threading.Event()
+        self._judge, self.name, self.go = make_judge(rule, JudgeBuild("")), f"held-{rule}", threading.Event()
         self.began = self.left = self.now = 0
 
-    def check(self, asks: Sequence[Ask]) -> None: ...
+    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         self.began += 1
         self.now += 1
         try:
@@ -51,7 +51,7 @@ class Held:
             raise
         finally:
             self.now -= 1
-        async for played in self._judge.play(asks):
+        async for played in self._judge.judge(asks):
             yield played
 
 
@@ -63,12 +63,12 @@ class Says:
     def __init__(self, ended: str) -> None:
         self.ended = ended
 
-    def check(self, asks: Sequence[Ask]) -> None: ...
+    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             trajectory = Trajectory.without_ids(self.ended)
-            yield Played(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
 
 
 def service(
@@ -77,11 +77,11 @@ def service(
     limits: Limits | None = None,
     keys: KeyFile | None = None,
     traces: Traces | None = None,
-    shelf: CaseShelf | None = None,
+    shelf: CaseStore | None = None,
     **desk: Any,
 ) -> Service:
-    judge = make_judge(judge, Making("")) if isinstance(judge, str) else judge
-    return Service(judge, shelf or CaseShelf(), Desk(judge, **desk), limits or Limits(), keys, traces)
+    judge = make_judge(judge, JudgeBuild("")) if isinstance(judge, str) else judge
+    return Service(judge, shelf or CaseStore(), RequestQueue(judge, **desk), limits or Limits(), keys, traces)
 
 
 class LiveServer:

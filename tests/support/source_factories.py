@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.sources import Source, completed, items
-from data_builders.teachers import Answer, Ask, Teacher
+from data_builders.teachers import Teacher, TeacherReply, TeacherRequest
 from judge_r1.core.records import Case
 
-Reply = Callable[[Ask], str]
+Reply = Callable[[TeacherRequest], str]
 
 
 class ToyTeacher:
@@ -21,12 +21,12 @@ class ToyTeacher:
 
     def __init__(self, reply: Reply, *, finished: bool = True) -> None:
         self.reply, self.finished = reply, finished
-        self.asks: list[Ask] = []
+        self.asks: list[TeacherRequest] = []
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         self.asks.append(ask)
         await asyncio.sleep(0)
-        return Answer(text=self.reply(ask), input_tokens=1, output_tokens=1, finished=self.finished, model="toy")
+        return TeacherReply(text=self.reply(ask), input_tokens=1, output_tokens=1, finished=self.finished, model="toy")
 
 
 def between(text: str, tag: str) -> str:

@@ -5,16 +5,16 @@ from collections import Counter
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-from data_builders.teachers import Answer, Ask
-from judge_r1.models.http_client import Limits
+from data_builders.teachers import TeacherReply, TeacherRequest
+from judge_r1.models.http_client import RetryPolicy
 
 T = TypeVar("T")
 KEY = "sk-planted-0123456789abcdef"
-FAST = Limits(concurrency=8, request_s=10, total_s=60, attempts=6, backoff_s=0.01)
+FAST = RetryPolicy(concurrency=8, request_s=10, total_s=60, attempts=6, backoff_s=0.01)
 
 
-def ask_for(user: str, **fields: Any) -> Ask:
-    return Ask(**{"system": "be brief", "user": user, "max_tokens": 100, **fields})
+def ask_for(user: str, **fields: Any) -> TeacherRequest:
+    return TeacherRequest(**{"system": "be brief", "user": user, "max_tokens": 100, **fields})
 
 
 def echo(system: str, user: str, sample: int) -> str:
@@ -35,7 +35,7 @@ class Stub:
         self.running = self.peak = 0
         self.wait_s, self.error = wait_s, error
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         self.calls[ask.user] += 1
         self.running += 1
         self.peak = max(self.peak, self.running)
@@ -44,4 +44,4 @@ class Stub:
         if self.error is not None:
             raise self.error
         text = echo(ask.system, ask.user, ask.sample)
-        return Answer(text=text, input_tokens=1_000, output_tokens=100, finished=True, model="echo")
+        return TeacherReply(text=text, input_tokens=1_000, output_tokens=100, finished=True, model="echo")

@@ -27,7 +27,7 @@ class WordCodec:
     def encode_trusted(self, text: str) -> list[int]:
         return [3 + sum(word.encode()) % (SIZE - 3) for word in text.split()]
 
-    encode_inserted = encode_trusted
+    encode_untrusted = encode_trusted
 
 
 @cache

@@ -17,7 +17,7 @@ from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, read_answer, unasked
 from data_builders.perturb.teacher.variant_checks import Accepted, clash, examine
 from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
-from data_builders.teachers import Answer, Ask, Pending, Teacher, TeacherRefused
+from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.records import Case, Origin, ReasoningPair, content_hash
 
@@ -28,7 +28,7 @@ _BYTES_PER_TOKEN, _THOUGHTS = 2.5, 2000
 
 
 @dataclass
-class Tally:
+class VariantStats:
     """What happened to the variants asked for, by set (`P1` … `P6`, `multi`) and reason: sums, which add up."""
 
     answers: int = 0
@@ -41,7 +41,7 @@ class Tally:
     abstained: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
 
-    def __iadd__(self, other: "Tally") -> "Tally":
+    def __iadd__(self, other: "VariantStats") -> "VariantStats":
         for name, value in vars(other).items():
             setattr(self, name, getattr(self, name) + value)
         return self
@@ -61,14 +61,14 @@ class Tally:
             "notes": {note: n for note, n in sorted(self.notes.items()) if n},
         }
 
-    def used(self, answer: Answer) -> None:
+    def used(self, answer: TeacherReply) -> None:
         self.answers += 1
         self.input_tokens += answer.input_tokens
         self.output_tokens += answer.output_tokens
 
 
 async def perturb_by_teacher(
-    case: Case, teacher: Teacher, *, kinds: Sequence[str], variants: int, seed: int, tally: Tally
+    case: Case, teacher: Teacher, *, kinds: Sequence[str], variants: int, seed: int, tally: VariantStats
 ) -> list[ReasoningPair]:
     """Up to `variants` single pairs for each principle and as many multi pairs, in the order of the rules' engine.
 
@@ -85,7 +85,7 @@ async def perturb_by_teacher(
         if fatal := _worst(answers):
             raise fatal
         for one, ask, answer in zip(open_sets, asks, answers, strict=True):
-            if isinstance(answer, Answer):
+            if isinstance(answer, TeacherReply):
                 one.take(ask, answer, turn, texts)
             else:
                 one.give_up("the teacher refuses the ask")
@@ -94,16 +94,18 @@ async def perturb_by_teacher(
     return [pair for one in sets for pair in one.pairs(teacher.name, seed)]
 
 
-def _worst(answers: Sequence[Answer | BaseException]) -> BaseException | None:
+def _worst(answers: Sequence[TeacherReply | BaseException]) -> BaseException | None:
     """The first error that is more than a refused ask; what ends a build goes before what only postpones a case."""
     errors = [a for a in answers if isinstance(a, BaseException) and not isinstance(a, TeacherRefused)]
-    return min(errors, key=lambda error: isinstance(error, Pending), default=None)
+    return min(errors, key=lambda error: isinstance(error, BatchPending), default=None)
 
 
 class _Set:
     """The variants of one principle, or of several (`principle` is None), of one case."""
 
-    def __init__(self, case: Case, steps: list[Step], principle: int | None, variants: int, tally: Tally) -> None:
+    def __init__(
+        self, case: Case, steps: list[Step], principle: int | None, variants: int, tally: VariantStats
+    ) -> None:
         self.case, self.steps, self.principle, self.tally = case, steps, principle, tally
         self.kind: Kind = "single" if principle else "multi"
         self.name = by_number(principle).code if principle else "multi"
@@ -115,7 +117,7 @@ class _Set:
         if count < variants:
             tally.abstained[f"{self.name}: the reference has too few steps"] += variants - count
 
-    def ask(self, turn: int) -> Ask:
+    def ask(self, turn: int) -> TeacherRequest:
         """The question for what is missing. `turn` numbers it, so that the same words asked again are a new ask."""
         earlier = again({k: self.rejected[k] for k in self.missing}, self._taken()) if turn else ""
         if self.principle:
@@ -123,9 +125,11 @@ class _Set:
         else:
             system, user = multi_prompt(self.case, self.missing, earlier)
         length = len(self.case.reference.encode()) / _BYTES_PER_TOKEN
-        return Ask(system=system, user=user, max_tokens=math.ceil(length) * len(self.missing) + _THOUGHTS, sample=turn)
+        return TeacherRequest(
+            system=system, user=user, max_tokens=math.ceil(length) * len(self.missing) + _THOUGHTS, sample=turn
+        )
 
-    def take(self, ask: Ask, answer: Answer, turn: int, texts: dict[str, str]) -> None:
+    def take(self, ask: TeacherRequest, answer: TeacherReply, turn: int, texts: dict[str, str]) -> None:
         """Accept what is good of an answer and remember what is wrong with the rest."""
         self.tally.used(answer)
         read, rejections = read_answer(answer.text, self.missing, self.kind, finished=answer.finished)

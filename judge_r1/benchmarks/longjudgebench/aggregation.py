@@ -3,11 +3,11 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from judge_r1.benchmarks.aggregation import all_invalid, settle_pair
+from judge_r1.benchmarks.aggregation import all_invalid, majority_vote
 from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.readers import LETTERS
 from judge_r1.benchmarks.longjudgebench.subset import shown_places
-from judge_r1.core.items import Game, Item, Settled
+from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
 
@@ -15,7 +15,7 @@ UNDECIDED = "undecided"
 """As many games of one order say one thing as another."""
 
 
-def settle(item: Item, games: Sequence[Game]) -> Settled:
+def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     """Of scored outputs, the share of the pairs that the gold orders and the scores order alike (Eq. 6 within a query;
     a tie is wrong, as is a pair with a score missing). Of a label, the share of the orders in which it is right."""
     if not isinstance(item.gold, str):
@@ -24,15 +24,17 @@ def settle(item: Item, games: Sequence[Game]) -> Settled:
     credit = sum(label == item.gold for label in labels.values()) / len(labels)
     invalid = all_invalid(games)
     if invalid is not None:
-        return Settled(verdict=invalid, credit=0.0)
+        return AggregatedVerdict(verdict=invalid, credit=0.0)
     if item.gold not in ("Yes", "No"):
-        return Settled(verdict=settle_pair(item, games).verdict, credit=credit)
+        return AggregatedVerdict(verdict=majority_vote(item, games).verdict, credit=credit)
     votes = Counter(labels.values())
     verdict: Verdict = ScoresVerdict(scores=(float(votes["Yes"] > votes["No"]),))
-    return Settled(verdict=InvalidVerdict(reason=UNDECIDED) if votes["Yes"] == votes["No"] else verdict, credit=credit)
+    return AggregatedVerdict(
+        verdict=InvalidVerdict(reason=UNDECIDED) if votes["Yes"] == votes["No"] else verdict, credit=credit
+    )
 
 
-def _settle_scores(item: Item, games: Sequence[Game]) -> Settled:
+def _settle_scores(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     places = item.gold["judged"]
     scores = scores_of(games, len(item.candidates))
     predicted = [scores[place] for place in places]
@@ -40,12 +42,12 @@ def _settle_scores(item: Item, games: Sequence[Game]) -> Settled:
     assert strict is not None, "queries whose gold orders nothing are left out when they are read"
     given = [score for score in predicted if score is not None]
     if len(given) == len(predicted):
-        return Settled(verdict=ScoresVerdict(scores=tuple(given)), credit=strict)
+        return AggregatedVerdict(verdict=ScoresVerdict(scores=tuple(given)), credit=strict)
     reasons = [game.verdict.reason for game in games if isinstance(game.verdict, InvalidVerdict)]
-    return Settled(verdict=InvalidVerdict(reason=reasons[0] if reasons else "missing_field"), credit=strict)
+    return AggregatedVerdict(verdict=InvalidVerdict(reason=reasons[0] if reasons else "missing_field"), credit=strict)
 
 
-def scores_of(games: Sequence[Game], count: int) -> list[float | None]:
+def scores_of(games: Sequence[Vote], count: int) -> list[float | None]:
     """Of each output the mean of its scores, or of games of two its wins a game, half for a tie; None without any."""
     given: list[list[float]] = [[] for _ in range(count)]
     for game in games:
@@ -54,7 +56,7 @@ def scores_of(games: Sequence[Game], count: int) -> list[float | None]:
     return [sum(scores) / len(scores) if scores else None for scores in given]
 
 
-def _scores(game: Game) -> list[tuple[int, float]]:
+def _scores(game: Vote) -> list[tuple[int, float]]:
     verdict = game.verdict
     if isinstance(verdict, ScoresVerdict):
         return list(zip(shown_places(game.order, len(verdict.scores)), verdict.scores, strict=True))
@@ -65,7 +67,7 @@ def _scores(game: Game) -> list[tuple[int, float]]:
     return []
 
 
-def labels_by_order(binary: bool, games: Sequence[Game]) -> dict[Order, str | None]:
+def labels_by_order(binary: bool, games: Sequence[Vote]) -> dict[Order, str | None]:
     """What the games of each order say in terms of the item: the majority over judges and samples; None where there is
     none, or nothing valid."""
     votes: dict[Order, Counter[str]] = defaultdict(Counter)
@@ -75,7 +77,7 @@ def labels_by_order(binary: bool, games: Sequence[Game]) -> dict[Order, str | No
     return {order: _most(counted) for order, counted in votes.items()}
 
 
-def _label(game: Game, binary: bool) -> str | None:
+def _label(game: Vote, binary: bool) -> str | None:
     verdict = game.verdict
     if isinstance(verdict, ScoresVerdict):
         return "Yes" if verdict.scores[0] >= 0.5 else "No"

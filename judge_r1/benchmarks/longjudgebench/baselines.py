@@ -8,12 +8,12 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
 from judge_r1.benchmarks.base import Order
-from judge_r1.benchmarks.longjudgebench.aggregation import settle
+from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
 from judge_r1.benchmarks.longjudgebench.requests import orders_of
 from judge_r1.benchmarks.longjudgebench.scope import Scope
 from judge_r1.benchmarks.longjudgebench.subset import Query, item_of, judged
-from judge_r1.benchmarks.pairwise import game_of
-from judge_r1.core.items import ItemOutcome, item_outcome
+from judge_r1.benchmarks.pairwise import vote_of
+from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
 
 Say = Callable[[Query, Order], Verdict | None]
@@ -25,7 +25,7 @@ ANNOTATOR = "/annotator-"
 _BOXED = re.compile(r"\\boxed\s*\{")
 
 
-def baseline_rows(queries: Sequence[Query], scope: Scope) -> dict[str, list[ItemOutcome]]:
+def baseline_rows(queries: Sequence[Query], scope: Scope) -> dict[str, list[ItemResult]]:
     """By name, the rows of one column, without those that nothing can be said for."""
     if not queries:
         return {}
@@ -34,14 +34,14 @@ def baseline_rows(queries: Sequence[Query], scope: Scope) -> dict[str, list[Item
     return {name: row for name, row in rows.items() if row}
 
 
-def _row(name: str, say: Say, queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
+def _row(name: str, say: Say, queries: Sequence[Query], scope: Scope) -> list[ItemResult]:
     outcomes = []
     for query in queries:
         verdicts = [(order, say(query, order)) for order in orders_of(query, scope)]
-        games = [game_of(order, verdict) for order, verdict in verdicts if verdict is not None]
+        games = [vote_of(order, verdict) for order, verdict in verdicts if verdict is not None]
         if len(games) == len(verdicts):
             item = item_of(query, reference=scope.reference)
-            outcomes.append(item_outcome(name, item, games, settle(item, games)))
+            outcomes.append(item_result(name, item, games, aggregate(item, games)))
     return outcomes
 
 
@@ -147,7 +147,7 @@ def _plain(answer: str) -> str:
     return bare.strip("().").casefold()
 
 
-def _annotators(queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
+def _annotators(queries: Sequence[Query], scope: Scope) -> list[ItemResult]:
     """Each annotator's overall scores as a judge's, with the mean of the others' as gold; one outcome for each."""
     outcomes = []
     for query in queries:
@@ -158,6 +158,6 @@ def _annotators(queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
             if len(set(gold)) > 1:
                 named = f"{query.item_id}{ANNOTATOR}{place}"
                 alone = item.model_copy(update={"item_id": named, "gold": {**item.gold, "scores": gold}})
-                games = [game_of((at,), ScoresVerdict(scores=(score,))) for at, score in enumerate(own)]
-                outcomes.append(item_outcome("one annotator, vs the others", alone, games, settle(alone, games)))
+                games = [vote_of((at,), ScoresVerdict(scores=(score,))) for at, score in enumerate(own)]
+                outcomes.append(item_result("one annotator, vs the others", alone, games, aggregate(alone, games)))
     return outcomes

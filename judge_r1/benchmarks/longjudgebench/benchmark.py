@@ -8,21 +8,21 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, Order, Suite
-from judge_r1.benchmarks.longjudgebench.aggregation import settle
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows
-from judge_r1.benchmarks.longjudgebench.loading import judgeable, read_queries, told
+from judge_r1.benchmarks.longjudgebench.loading import describe_coverage, judgeable, read_queries
 from judge_r1.benchmarks.longjudgebench.metrics import measures
 from judge_r1.benchmarks.longjudgebench.release_format import read_lines
 from judge_r1.benchmarks.longjudgebench.requests import case_id, case_text, orders_of, prompted, searched
 from judge_r1.benchmarks.longjudgebench.scope import ALL, Scope, scope_of
 from judge_r1.benchmarks.longjudgebench.subset import Query, item_of
-from judge_r1.core.items import Item, ItemOutcome
-from judge_r1.episode.task import Question
-from judge_r1.judges.request import Prompted
+from judge_r1.core.items import Item, ItemResult
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.request import CustomPrompt
 
 
-def load(path: Path, subset: str | None) -> Suite:
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """Items are queries: a pair, an answer to verify, or all outputs to one task; their groups are the paper's columns.
 
     Credit is the paper's accuracy (Eq. 6), so that the mean over items is its macro-average. A suite without the texts
@@ -39,27 +39,29 @@ def load(path: Path, subset: str | None) -> Suite:
         for order in orders_of(query, scope)
     }
 
-    def question(item: Item, order: Order) -> Question | Prompted:
+    def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
         if not able:
-            raise BadBenchmark(f"{path} lacks the texts or references of {subset or ALL!r} ({told(known, scope)})")
+            raise BadBenchmark(
+                f"{path} lacks the texts or references of {subset or ALL!r} ({describe_coverage(known, scope)})"
+            )
         query = by_item[item.item_id]
         if scope.search:
             return searched(query, scope, order, texts[case_id(query, order)])
         return prompted(query, scope, path, order)
 
-    return Suite(
+    return LoadedBenchmark(
         [item_of(query, reference=scope.reference, search=scope.search) for query in by_item.values()],
-        question=question,
-        orders=lambda item: orders_of(by_item[item.item_id], scope),
-        settle=settle,
+        task=question,
+        presentation_orders=lambda item: orders_of(by_item[item.item_id], scope),
+        aggregate=aggregate,
         texts=texts,
-        extra=partial(_extra, {query.item_id: query for query in known}, by_item),
+        metrics=partial(_extra, {query.item_id: query for query in known}, by_item),
         baselines=partial(_baselines, by_item, scope),
     )
 
 
 def _extra(
-    known: Mapping[str, Query], able: Mapping[str, Query], outcomes: Sequence[ItemOutcome]
+    known: Mapping[str, Query], able: Mapping[str, Query], outcomes: Sequence[ItemResult]
 ) -> dict[str, float | None]:
     """A query is judged on the outputs whose texts are there, and published outputs are scored on all of them."""
     queries = {**known, **able}
@@ -70,7 +72,7 @@ def _extra(
     return measures(queries, outcomes)
 
 
-def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemOutcome]:
+def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResult]:
     """Outputs of one set and setting in the release's own lines (`longjudge.judge_lines`), on all of the ground truth:
     no text is needed, and a line that is missing is wrong."""
     scope = scope_of(subset)
@@ -80,7 +82,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemOutc
     return read_lines(file, queries, scope)
 
 
-def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]) -> dict[str, list[ItemOutcome]]:
+def _baselines(queries: Mapping[str, Query], scope: Scope, items: Sequence[Item]) -> dict[str, list[ItemResult]]:
     """Of a single column, for a rule of one says nothing about another; they search nothing."""
     shown = [queries[item.item_id] for item in items]
     if len({query.column for query in shown}) != 1:

@@ -9,12 +9,12 @@ from itertools import combinations
 
 from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, scores_of
 from judge_r1.benchmarks.longjudgebench.subset import Query
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 
 Count = Callable[[str], int]
 BINS = ((0, 3_000), (3_000, 8_000), (8_000, 16_000), (16_000, None))
 """The release's, in cl100k tokens: from, and up to but not with."""
-Judged = Sequence[tuple[Query, ItemOutcome]]
+Judged = Sequence[tuple[Query, ItemResult]]
 
 
 def comparisons(judged: Judged, count: Count = len) -> Iterator[tuple[float, bool]]:

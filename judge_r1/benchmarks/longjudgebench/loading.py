@@ -77,7 +77,7 @@ def coverage(queries: Sequence[Query], scope: Scope) -> list[Coverage]:
     ]
 
 
-def told(queries: Sequence[Query], scope: Scope) -> str:
+def describe_coverage(queries: Sequence[Query], scope: Scope) -> str:
     """The coverage as one sentence."""
     rows = [row for row in coverage(queries, scope) if row.known]
     return "; ".join(f"{row.column}: {row.judged} of {row.known} queries" for row in rows)

@@ -12,7 +12,7 @@ from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudgebench.lengths import quartiles
 from judge_r1.benchmarks.longjudgebench.released import released_accuracy
 from judge_r1.benchmarks.longjudgebench.subset import Query
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 from judge_r1.core.records import PROMPT_TOO_LONG, InvalidVerdict
 from judge_r1.statistics.agreement import balanced_accuracy, matthews
 from judge_r1.statistics.correlation import kendall, pair_accuracy, pooled, spearman
@@ -21,7 +21,7 @@ from judge_r1.statistics.position_bias import SWAPPED, Answer, position
 Measures = dict[str, float | None]
 
 
-def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> dict[str, Any]:
+def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """Of the outcomes of one row: the averages over columns and, where all are of one column, its own measures."""
     columns = {
         column: [o for o in outcomes if o.group == column] for column in dict.fromkeys(o.group for o in outcomes)
@@ -42,7 +42,7 @@ def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> d
     }
 
 
-def _scored(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Measures:
+def _scored(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Measures:
     """Pairs of a set together, ties wrong and ties half, then the correlations: a query needs three scored outputs and
     two values on both sides, or it is skipped (`ranked` is the share that is not); `_zero` counts those as 0."""
     parts = [_compared(o, o.gold["judged"]) for o in outcomes]
@@ -59,12 +59,12 @@ def _scored(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Me
     return found
 
 
-def _compared(outcome: ItemOutcome, places: Sequence[int]) -> tuple[list[float], list[float | None]]:
+def _compared(outcome: ItemResult, places: Sequence[int]) -> tuple[list[float], list[float | None]]:
     scores = scores_of(outcome.games, len(outcome.gold["scores"]))
     return [outcome.gold["scores"][place] for place in places], [scores[place] for place in places]
 
 
-def _pooled(outcomes: Sequence[ItemOutcome], places: Sequence[int]) -> Any:
+def _pooled(outcomes: Sequence[ItemResult], places: Sequence[int]) -> Any:
     return pooled(pair_accuracy(*_compared(outcome, places)) for outcome in outcomes)
 
 
@@ -87,7 +87,7 @@ def _correlations(parts: Sequence[tuple[list[float], list[float | None]]]) -> Me
     return found
 
 
-def _verify(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Measures:
+def _verify(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Measures:
     gold, predicted = [], []
     for outcome in outcomes:
         for label in labels_by_order(True, outcome.games).values():
@@ -100,7 +100,7 @@ def _verify(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Me
     }
 
 
-def _pairs(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Measures:
+def _pairs(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Measures:
     """Both orders of each pair; `inconsistent` and `prefers_a` (of those, the share that says A twice) are Table 4."""
     labels = [labels_by_order(False, o.games) for o in outcomes]
     said = [(o, label) for o, found in zip(outcomes, labels, strict=True) for label in found.values()]
@@ -125,7 +125,7 @@ def _pairs(queries: Mapping[str, Query], outcomes: Sequence[ItemOutcome]) -> Mea
     return found
 
 
-def _query(queries: Mapping[str, Query], outcome: ItemOutcome) -> Query:
+def _query(queries: Mapping[str, Query], outcome: ItemResult) -> Query:
     return queries[outcome.item_id.partition(ANNOTATOR)[0]]
 
 

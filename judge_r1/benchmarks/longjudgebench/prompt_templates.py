@@ -14,7 +14,7 @@ import yaml
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.episode.prompts import Message, Prompt
-from judge_r1.episode.tags import neutralise
+from judge_r1.episode.tags import escape_tags
 
 _FIELD = re.compile(r"\{([a-z]+(?:_[a-z0-9]+)*)(\}?)")
 """A placeholder; `{output_format` without its bracket (RealDR, reference) is one as well."""
@@ -61,7 +61,7 @@ def filled(template: Template, fields: Mapping[str, str | None], *, paper: bool 
     inserted: list[str] = []
 
     def mark(text: str) -> str:
-        inserted.append(text if paper else neutralise(text))
+        inserted.append(text if paper else escape_tags(text))
         return f"\ue000{len(inserted) - 1}\ue001"
 
     def value(match: re.Match[str]) -> str:

@@ -13,15 +13,15 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
-from judge_r1.benchmarks.longjudgebench.aggregation import settle
+from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, found_json
 from judge_r1.benchmarks.longjudgebench.files import Id
 from judge_r1.benchmarks.longjudgebench.readers import reader
 from judge_r1.benchmarks.longjudgebench.requests import orders_of
 from judge_r1.benchmarks.longjudgebench.scope import Scope
 from judge_r1.benchmarks.longjudgebench.subset import Query, item_of
-from judge_r1.benchmarks.pairwise import game_of
-from judge_r1.core.items import Game, ItemOutcome, item_outcome
+from judge_r1.benchmarks.pairwise import vote_of
+from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.jsonl import located
 from judge_r1.core.records import InvalidVerdict
 from judge_r1.evaluation.traces import Trace
@@ -42,21 +42,21 @@ class JudgeLine(BaseModel):
     judge_result: dict[str, Any] | None = None
 
 
-def read_lines(file: Path, queries: Sequence[Query], scope: Scope) -> list[ItemOutcome]:
+def read_lines(file: Path, queries: Sequence[Query], scope: Scope) -> list[ItemResult]:
     """One outcome for every query of the ground truth. Errors: BadBenchmark for a line that is of none of them, or that
     repeats another."""
     by_id: dict[str, list[Query]] = defaultdict(list)
     for query in queries:
         for data_id in dict.fromkeys(query.ids):
             by_id[data_id].append(query)
-    games: dict[str, dict[Order, Game]] = {query.item_id: {} for query in queries}
+    games: dict[str, dict[Order, Vote]] = {query.item_id: {} for query in queries}
     for byte, line in located(file, JudgeLine):
         where = f"{file}, data_id {line.data_id} (byte {byte})"
         query, order = _shown(line, by_id.get(line.data_id, []), scope, where)
         if order in games[query.item_id]:
             raise BadBenchmark(f"{where}: these outputs were judged on an earlier line already; remove one of the two")
         verdict = reader(query, scope, order)(_text(line, scope))
-        games[query.item_id][order] = game_of(order, verdict)
+        games[query.item_id][order] = vote_of(order, verdict)
     return [_outcome(file.stem, query, games[query.item_id], scope) for query in queries]
 
 
@@ -87,13 +87,13 @@ def _text(line: JudgeLine, scope: Scope) -> str:
     return json.dumps({key: value for key, value in result.items() if key not in _KEPT}, ensure_ascii=False)
 
 
-def _outcome(row: str, query: Query, games: Mapping[Order, Game], scope: Scope) -> ItemOutcome:
+def _outcome(row: str, query: Query, games: Mapping[Order, Vote], scope: Scope) -> ItemResult:
     """The orders of a listing are whatever the file shows; a listing not there, and all else, as we would ask."""
     wanted = orders_of(query, scope)
     orders = list(games) if games and query.dataset == "surge" else wanted
-    played = [games.get(order) or game_of(order, InvalidVerdict(reason=MISSING)) for order in orders]
+    played = [games.get(order) or vote_of(order, InvalidVerdict(reason=MISSING)) for order in orders]
     item = item_of(query, reference=scope.reference)
-    return item_outcome(row, item, played, settle(item, played))
+    return item_result(row, item, played, aggregate(item, played))
 
 
 def written(traces: Iterable[Trace], queries: Sequence[Query], scope: Scope, mode: str) -> Iterator[dict[str, Any]]:

@@ -6,7 +6,7 @@ from math import comb
 
 from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, scores_of
 from judge_r1.benchmarks.longjudgebench.subset import Query
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 from judge_r1.core.records import InvalidVerdict
 
 
@@ -23,7 +23,7 @@ def released_counts(gold: Sequence[float], predicted: Sequence[float]) -> tuple[
     return right, total
 
 
-def released_accuracy(query: Query, outcomes: Sequence[ItemOutcome]) -> float | None:
+def released_accuracy(query: Query, outcomes: Sequence[ItemResult]) -> float | None:
     """All pairs of a set at once (`query` is one of its queries). A missing score makes its pairs wrong, where a
     listing counts as if it had three outputs; a missing label is left out of the denominator; None with nothing left.
     """
@@ -32,7 +32,7 @@ def released_accuracy(query: Query, outcomes: Sequence[ItemOutcome]) -> float | 
     return right / total if total else None
 
 
-def _counts(query: Query, outcome: ItemOutcome) -> tuple[int, int]:
+def _counts(query: Query, outcome: ItemResult) -> tuple[int, int]:
     gold = outcome.gold
     if isinstance(gold, str):
         valid = [game for game in outcome.games if not isinstance(game.verdict, InvalidVerdict)]

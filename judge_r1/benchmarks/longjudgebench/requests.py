@@ -13,8 +13,8 @@ from judge_r1.benchmarks.longjudgebench.scope import Scope
 from judge_r1.benchmarks.longjudgebench.subset import STATEMENTS, Query, judged
 from judge_r1.benchmarks.longjudgebench.surge import shown_order
 from judge_r1.episode.prompts import GENERAL
-from judge_r1.episode.task import Question
-from judge_r1.judges.request import Prompted
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.request import CustomPrompt
 
 ASKED = {
     "DR": "Which research article answers the task better?",
@@ -43,7 +43,7 @@ def orders_of(query: Query, scope: Scope) -> list[Order]:
     return [(place,) for place in range(len(query.systems))]
 
 
-def prompted(query: Query, scope: Scope, root: Path, order: Order) -> Prompted:
+def prompted(query: Query, scope: Scope, root: Path, order: Order) -> CustomPrompt:
     """The release's prompt of the setting. Errors: BadBenchmark."""
     fields: dict[str, str | None] = {
         "instruction": query.instruction,
@@ -55,7 +55,7 @@ def prompted(query: Query, scope: Scope, root: Path, order: Order) -> Prompted:
         fields["genre"], fields["genre_criteria"] = genre_of(root, query)
     lead = query.instruction if scope.topic and query.column in _UNTOLD else ""
     template = load_template(root, query.dataset, mode_of(query, scope))
-    return Prompted(filled(template, fields, paper=scope.paper, lead=lead), reader(query, scope, order))
+    return CustomPrompt(filled(template, fields, paper=scope.paper, lead=lead), reader(query, scope, order))
 
 
 def mode_of(query: Query, scope: Scope) -> str:
@@ -78,7 +78,7 @@ def case_text(query: Query, scope: Scope, order: Order) -> str:
     return corpus(parts)
 
 
-def searched(query: Query, scope: Scope, order: Order, text: str) -> Question:
+def searched(query: Query, scope: Scope, order: Order, text: str) -> PairwiseTask:
     """The comparison of two outputs whose texts stand in the case alone."""
     decision = f"{ASKED[query.column]}\n\n{query.instruction}".strip()
     if scope.reference:
@@ -87,7 +87,7 @@ def searched(query: Query, scope: Scope, order: Order, text: str) -> Question:
         shown = [STATEMENTS[place] for place in order]
     else:
         shown = [stands_in_case(mark, query.texts[place] or "") for mark, place in zip("AB", order, strict=True)]
-    return Question(GENERAL, decision, shown[0], shown[1], case_id(query, order), text)
+    return PairwiseTask(GENERAL, decision, shown[0], shown[1], case_id(query, order), text)
 
 
 def genre_of(root: Path, query: Query) -> tuple[str, str]:

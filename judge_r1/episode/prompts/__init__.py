@@ -15,8 +15,8 @@ from typing import Literal
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.episode.tags import neutralise
-from judge_r1.episode.task import Question, question_of
+from judge_r1.episode.tags import escape_tags
+from judge_r1.episode.task import PairwiseTask, pairwise_task
 
 ContextMode = Literal["full", "none"]
 TABLE6 = "table6"
@@ -77,10 +77,10 @@ def judge_prompt(
     pair: ReasoningPair, case: Case, *, context: ContextMode, searches: int, style: str = "standard"
 ) -> Prompt:
     """The prompt of one judgment of a pair."""
-    return question_prompt(question_of(pair, case), context=context, searches=searches, style=style)
+    return question_prompt(pairwise_task(pair, case), context=context, searches=searches, style=style)
 
 
-def question_prompt(question: Question, *, context: ContextMode, searches: int, style: str = "standard") -> Prompt:
+def question_prompt(question: PairwiseTask, *, context: ContextMode, searches: int, style: str = "standard") -> Prompt:
     """The prompt of one judgment (structure of the paper's Tables 8 and 11).
 
     system = task, six principles, output contract, and the search tool if `searches` > 0; user = case (its context
@@ -120,7 +120,7 @@ def _prompt(style: str, system: str, fields: dict[str, str], context: str | None
     user = _fill(f"{style}_user", {**marks, "context": shown, "asked": asked})
     return Prompt(
         messages=(Message("system", system), Message("user", user)),
-        inserted=tuple(neutralise(text) for text in fields.values()),
+        inserted=tuple(escape_tags(text) for text in fields.values()),
         names=tuple(fields),
     )
 

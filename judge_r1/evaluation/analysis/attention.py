@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from judge_r1.episode.confidence import decision_place
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import question_prompt
-from judge_r1.episode.task import Question
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.looking import last_attention
 from judge_r1.evaluation.analysis.prompt_sections import (
@@ -47,7 +47,7 @@ class Look(NamedTuple):
     tokens: Mapping[str, float]
 
 
-def looks(judged: Judged, member: int, model: Any, codec: Codec) -> tuple[list[Look], int, int]:
+def looks(judged: Judged, member: int, model: Any, codec: SafeTokenizer) -> tuple[list[Look], int, int]:
     """Every decision of a row's judge that its ids tell, how many games have none, and how many layers were averaged.
 
     The episode's own ids are read again (token in, token out), so a model that did not write them can be asked where it
@@ -61,8 +61,8 @@ def looks(judged: Judged, member: int, model: Any, codec: Codec) -> tuple[list[L
     for item in judged.suite.items:
         for trace in (trace for trace in judged.results[item.item_id] if trace.member == member):
             place = decision_place(trace.trajectory, codec.decode)
-            question = judged.suite.question(item, trace.order)
-            if place is None or not isinstance(question, Question):
+            question = judged.suite.task(item, trace.order)
+            if place is None or not isinstance(question, PairwiseTask):
                 without += 1
                 continue
             budget = config.spending.max_searches if question.case_id else 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from judge_r1.benchmarks.base import BENCHMARKS, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation.traces import ROWS, TRACES, Results, Trace, items_hash, read_started, read_traces
@@ -29,7 +29,7 @@ class Judged:
 
     name: str
     members: Sequence[Member]
-    suite: Suite
+    suite: LoadedBenchmark
     results: Results
 
     @property
@@ -65,7 +65,12 @@ def read_evaluation(
 
 
 def _judged(
-    row: str, entry: Mapping[str, Any], suite: Suite, games: Mapping[str, list[Trace]], folder: Path, path: Path
+    row: str,
+    entry: Mapping[str, Any],
+    suite: LoadedBenchmark,
+    games: Mapping[str, list[Trace]],
+    folder: Path,
+    path: Path,
 ) -> Judged:
     played = replace(suite, items=[item for item in suite.items if item.item_id in games])
     if unknown := games.keys() - {item.item_id for item in played.items}:
@@ -76,7 +81,7 @@ def _judged(
             "judge-r1 eval --resume, or name the files that it was played on"
         )
     counts = {len(found) for found in games.values()}
-    if len(counts) > 1 and len({len(suite.orders(item)) for item in played.items}) == 1:
+    if len(counts) > 1 and len({len(suite.presentation_orders(item)) for item in played.items}) == 1:
         raise AnalysisError(f"row {row!r} of {folder} lacks games of some items: finish it with judge-r1 eval --resume")
     return Judged(row, _members(entry), played, Results(row, played, games))
 

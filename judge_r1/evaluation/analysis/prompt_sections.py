@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.prompts import Prompt, principles
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 
 FIRST = "first token"
@@ -18,7 +18,9 @@ SECTIONS = (FIRST, TEMPLATE, INSTRUCTIONS, PRINCIPLES, CONTEXT, DECISION, A, B, 
 _INSERTED = {"context": CONTEXT, "decision": DECISION, "reasoning_a": A, "reasoning_b": B}
 
 
-def prompt_sections(prompt: Prompt, codec: Codec, style: str, *, thinking: bool = False) -> tuple[list[int], list[str]]:
+def prompt_sections(
+    prompt: Prompt, codec: SafeTokenizer, style: str, *, thinking: bool = False
+) -> tuple[list[int], list[str]]:
     """The ids of a prompt (`Codec.prompt_ids`) and the section of each, in parallel.
 
     Inserted texts are encoded apart from ours, so their ids are theirs alone. In our text a token belongs to the
@@ -32,7 +34,7 @@ def prompt_sections(prompt: Prompt, codec: Codec, style: str, *, thinking: bool 
     sections: list[str] = []
     for start, text, number in prompt.stretches(rendered):
         if number is not None:
-            new = codec.encode_inserted(text)
+            new = codec.encode_untrusted(text)
             sections += [_INSERTED[prompt.names[number]]] * len(new)
         else:
             new = codec.encode_trusted(text)

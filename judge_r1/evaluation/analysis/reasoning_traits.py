@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.episode.segments import segments
 from judge_r1.episode.tags import restore
-from judge_r1.episode.task import Question
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.principle_mentions import named_principles
 from judge_r1.evaluation.analysis.quote_detection import holds, quotations, quotes, units
@@ -65,8 +65,12 @@ def traits(judged: Judged) -> list[Traits]:
     found = []
     for item in judged.suite.items:
         for trace in judged.results[item.item_id]:
-            question = judged.suite.question(item, trace.order)
-            if trace.trajectory.judgment is None or not trace.trajectory.turns or not isinstance(question, Question):
+            question = judged.suite.task(item, trace.order)
+            if (
+                trace.trajectory.judgment is None
+                or not trace.trajectory.turns
+                or not isinstance(question, PairwiseTask)
+            ):
                 continue
             blocks = reasoning_of(trace.trajectory)
             style = str(judged.members[trace.member].settings.get("prompt", "standard"))
@@ -137,7 +141,7 @@ def reasoning_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
     return Grid("Reasoning (supplementary Table 15)", NOTE, columns, (*cells, *paper))
 
 
-def _cites(said: Sequence[Sequence[str]], question: Question) -> tuple[bool, bool]:
+def _cites(said: Sequence[Sequence[str]], question: PairwiseTask) -> tuple[bool, bool]:
     """Does a block quote the case at all, and does one quote it where no candidate reads the same?
 
     The second asks for a quotation that neither candidate holds: a judge that repeats a reasoning repeats whatever the

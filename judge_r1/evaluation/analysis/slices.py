@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from judge_r1.core.items import Item
-from judge_r1.episode.task import Question
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import Judged
 from judge_r1.evaluation.analysis.similarity import similarity
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
@@ -48,8 +48,8 @@ def lengths(judged: Judged) -> dict[str, float]:
     """Words of the case (where there is one), the request and the candidates."""
     found = {}
     for item in judged.suite.items:
-        question = judged.suite.question(item, judged.results[item.item_id][0].order)
-        context = question.context if isinstance(question, Question) else ""
+        question = judged.suite.task(item, judged.results[item.item_id][0].order)
+        context = question.context if isinstance(question, PairwiseTask) else ""
         found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.candidates)))
     return found
 

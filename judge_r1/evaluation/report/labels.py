@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import (
     ChecklistVerdict,
     InvalidVerdict,
@@ -14,7 +14,7 @@ from judge_r1.core.records import (
 )
 
 
-def told(verdict: Verdict, order: Sequence[int]) -> str:
+def describe_verdict(verdict: Verdict, order: Sequence[int]) -> str:
     """A verdict in words; `order` are the candidates it speaks of, as they were shown."""
 
     def name(place: int) -> str:
@@ -39,12 +39,12 @@ def letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
-def settled_told(outcome: ItemOutcome) -> str:
+def settled_told(outcome: ItemResult) -> str:
     """What all games of an item come to. Of best of n by games of two that is its credit, no preference of A or B."""
     shown = {place for game in outcome.games for place in game.order}
     if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
         return "the best one wins" if outcome.credit == 1 else "the best one does not win"
-    return told(outcome.verdict, range(max(len(outcome.games[0].order), 2)))
+    return describe_verdict(outcome.verdict, range(max(len(outcome.games[0].order), 2)))
 
 
 def gold_told(item: Item) -> str:

@@ -12,10 +12,10 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from judge_r1.core.items import Item, ItemOutcome
+from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import Evidence, ReasoningPair, Span, Turn
 from judge_r1.episode.segments import segments
-from judge_r1.evaluation.report.labels import best_of, gold_told, letter, settled_told, told
+from judge_r1.evaluation.report.labels import best_of, describe_verdict, gold_told, letter, settled_told
 from judge_r1.evaluation.results import pair_outcomes
 from judge_r1.evaluation.traces import Results, Trace
 
@@ -85,7 +85,7 @@ def _row(results: Results) -> list[dict[str, Any]]:
     return made
 
 
-def _state(outcome: ItemOutcome) -> str:
+def _state(outcome: ItemResult) -> str:
     if not outcome.valid:
         return "invalid"
     return "right" if outcome.credit == 1 else "wrong" if outcome.credit == 0 else "part"
@@ -143,7 +143,7 @@ def _game(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str,
         "order": [letter(place) for place in trace.order],
         "sample": trace.sample,
         "member": trace.member,
-        "verdict": told(trace.verdict, trace.order),
+        "verdict": describe_verdict(trace.verdict, trace.order),
         "ended": trajectory.ended,
         "searches": trajectory.searches,
         "reward": trajectory.reward,

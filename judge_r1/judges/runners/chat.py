@@ -9,16 +9,16 @@ from judge_r1.core.records import INFRASTRUCTURE, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import question_prompt
-from judge_r1.episode.rollout import BARE, case_search, episode_seed, new_retriever, question_budget
-from judge_r1.episode.task import Question
-from judge_r1.judges.base import Making, Played
+from judge_r1.episode.rollout import BARE, case_search, episode_seed, new_retriever, task_budget
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import refuse_prompted, settings_of
-from judge_r1.judges.request import Ask, Prompted
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
-from judge_r1.models.endpoint import NoAnswer, OpenAIEndpoint, Refused, find_key
+from judge_r1.models.endpoint import OpenAIEndpoint, RequestRejected, RetriesExhausted, find_key
 from judge_r1.models.episode_driver import Usage, declined
-from judge_r1.models.http_client import Limits
-from judge_r1.models.openai_chat import EOS, ChatBackend, TextCodec, chat_budget
+from judge_r1.models.http_client import RetryPolicy
+from judge_r1.models.openai_chat import EOS, ChatBackend, TextTokenizer, chat_budget
 
 _log = logging.getLogger(__name__)
 
@@ -29,7 +29,7 @@ class ChatJudge:
 
     def __init__(
         self,
-        making: Making,
+        making: JudgeBuild,
         config: EpisodeConfig,
         endpoint: OpenAIEndpoint,
         *,
@@ -40,17 +40,17 @@ class ChatJudge:
     ) -> None:
         self.name, self.settings = f"{kind}@{endpoint.name}", settings_of(making, config, backend="chat")
         self._config, self._sampling, self._prompted = config, making.sampling, prompted
-        self._limits = Limits(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+        self._limits = RetryPolicy(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
         self._endpoint, self._key, self._logprobs = endpoint, find_key(endpoint), logprobs
         self._retriever = new_retriever(making.texts, config)
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         for ask in asks:
             refuse_prompted(self.name, ask, self._prompted)
-        if asks and not isinstance(question := asks[0].question, Prompted):
+        if asks and not isinstance(question := asks[0].task, CustomPrompt):
             self._episode(question, 0)  # a budget without room for an observation says so here
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         temperature = self._sampling.temperature
         backend = ChatBackend(self._endpoint, self._key, self._limits, temperature=temperature, logprobs=self._logprobs)
         try:
@@ -59,11 +59,11 @@ class ChatJudge:
         finally:
             await backend.aclose()
 
-    async def _one(self, backend: ChatBackend, ask: Ask) -> Played:
+    async def _one(self, backend: ChatBackend, ask: JudgeRequest) -> JudgeOutput:
         seed = episode_seed(self._sampling.seed, ask.item.item_id, ask.sample, ask.order)
         tokens, usage, confidence = self._config.budget.response_tokens, Usage(), None
-        question = ask.question
-        if isinstance(question, Prompted):
+        question = ask.task
+        if isinstance(question, CustomPrompt):
             messages = question.prompt.chat()
             trajectory = await _answered(backend, messages, max_tokens=tokens, seed=seed, usage=usage)
         else:
@@ -75,29 +75,29 @@ class ChatJudge:
                 style=self._config.prompt,
             )
             top_k, case_id = self._config.budget.top_k, question.case_id or ""
-            trajectory, confidence = await backend.play(
+            trajectory, confidence = await backend.run_episode(
                 prompt.chat(),
                 episode,
                 lambda query: case_search(self._retriever, case_id, query, top_k),
                 max_tokens=tokens,
                 usage=usage,
             )
-        return Played(ask, trajectory, ask.read(trajectory), confidence, usage.as_dict())
+        return JudgeOutput(ask, trajectory, ask.read(trajectory), confidence, usage.as_dict())
 
-    def _episode(self, question: Question, seed: int) -> Episode:
-        budget = chat_budget(question_budget(question, self._config))
-        return Episode((), budget, TextCodec(), eos_ids=(EOS,), parse_bare=BARE.get(self._config.prompt), seed=seed)
+    def _episode(self, question: PairwiseTask, seed: int) -> Episode:
+        budget = chat_budget(task_budget(question, self._config))
+        return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse_bare=BARE.get(self._config.prompt), seed=seed)
 
 
 async def _answered(backend: ChatBackend, messages: Any, **how: Any) -> Trajectory:
     """The one answer, or how the game ended without one. Errors: EndpointError for what would befall any other, too."""
     try:
         return await backend.answer(messages, **how)
-    except Refused as error:
+    except RequestRejected as error:
         if name := declined(error.said):
             return Trajectory.without_ids(name)
         _log.error("a game is lost: %s", error)
         return Trajectory.without_ids(f"{INFRASTRUCTURE}refused")
-    except NoAnswer as error:
+    except RetriesExhausted as error:
         _log.error("a game is lost: %s", error)
         return Trajectory.without_ids(f"{INFRASTRUCTURE}no_answer")

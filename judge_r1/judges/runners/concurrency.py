@@ -3,8 +3,8 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-from judge_r1.judges.base import Played
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.endpoint import EndpointError
 
 LOST_IN_A_ROW = 8
@@ -13,12 +13,12 @@ a time, whichever is more."""
 
 
 async def as_finished(
-    name: str, asks: Sequence[Ask], play: Callable[[Ask], Awaitable[Played]], at_a_time: int
-) -> AsyncIterator[Played]:
+    name: str, asks: Sequence[JudgeRequest], play: Callable[[JudgeRequest], Awaitable[JudgeOutput]], at_a_time: int
+) -> AsyncIterator[JudgeOutput]:
     """Every ask played once, at most `at_a_time` together. Errors: EndpointError, after what has finished was handed
     on."""
     waiting = iter(asks)
-    running: set[asyncio.Task[Played]] = set()
+    running: set[asyncio.Task[JudgeOutput]] = set()
     in_a_row = 0
     try:
         while True:
@@ -29,7 +29,7 @@ async def as_finished(
             done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)  # each has its deadlines
             for task in [task for task in done if task.exception() is None]:
                 played = task.result()
-                in_a_row = in_a_row + 1 if played.trajectory.lost else 0
+                in_a_row = in_a_row + 1 if played.trajectory.infrastructure_failed else 0
                 yield played
             for task in done:
                 task.result()

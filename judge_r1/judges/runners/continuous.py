@@ -2,8 +2,8 @@
 
 from judge_r1.episode.confidence import flips
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.tokenizer import Codec
-from judge_r1.judges.base import Making
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.episode_factory import Beginning, settings_of
 from judge_r1.judges.runners.token import TokenJudge
 from judge_r1.models.continuous.driver import LocalBackend
@@ -14,10 +14,12 @@ from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokeni
 class EngineJudge(TokenJudge):
     """`making.batch_size` episodes run at a time, of all plays together. Close it when no more is asked."""
 
-    def __init__(self, making: Making, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False) -> None:
+    def __init__(
+        self, making: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
+    ) -> None:
         model = making.backend
         loaded, tokenizer = load_model(model), load_tokenizer(model)
-        codec, ends = Codec(tokenizer), eos_ids(model, tokenizer)
+        codec, ends = SafeTokenizer(tokenizer), eos_ids(model, tokenizer)
         self._engine = Engine(
             loaded.eval(), codec.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=making.batch_size
         )

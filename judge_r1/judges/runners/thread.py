@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from judge_r1.judges.base import Closable, Judge, Played
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import Closable, Judge, JudgeOutput
+from judge_r1.judges.request import JudgeRequest
 
 
 class ThreadJudge:
@@ -16,10 +16,10 @@ class ThreadJudge:
         self._judge, self._thread = judge, ThreadPoolExecutor(1, "judge")
         self.name, self.settings = judge.name, judge.settings
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         self._judge.check(asks)
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for played in await asyncio.get_running_loop().run_in_executor(self._thread, self._all, asks):
             yield played
 
@@ -29,8 +29,8 @@ class ThreadJudge:
             self._thread.submit(self._judge.close)
         self._thread.shutdown(wait=False)
 
-    def _all(self, asks: Sequence[Ask]) -> list[Played]:
-        async def gather() -> list[Played]:
-            return [played async for played in self._judge.play(asks)]
+    def _all(self, asks: Sequence[JudgeRequest]) -> list[JudgeOutput]:
+        async def gather() -> list[JudgeOutput]:
+            return [played async for played in self._judge.judge(asks)]
 
         return asyncio.run(gather())

@@ -9,14 +9,14 @@ from judge_r1.episode.confidence import flips
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
-from judge_r1.episode.tokenizer import Codec
-from judge_r1.judges.base import Making, Played
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.models.endpoint import OpenAIEndpoint, find_key
 from judge_r1.models.episode_driver import CaseSearch, Usage
-from judge_r1.models.http_client import Limits
+from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.hub import ModelUnavailable, context_length, eos_ids, load_tokenizer
 from judge_r1.models.openai_completions import CompletionsBackend
 
@@ -24,7 +24,7 @@ from judge_r1.models.openai_completions import CompletionsBackend
 class Backend(Protocol):
     """Plays one episode at a time, any number of them together."""
 
-    async def play(self, episode: Episode, search: CaseSearch, usage: Usage) -> None: ...
+    async def run_episode(self, episode: Episode, search: CaseSearch, usage: Usage) -> None: ...
 
     async def aclose(self) -> None: ...
 
@@ -34,7 +34,7 @@ class TokenJudge:
 
     def __init__(
         self,
-        making: Making,
+        making: JudgeBuild,
         config: EpisodeConfig,
         beginning: Beginning,
         settings: dict[str, Any],
@@ -44,11 +44,11 @@ class TokenJudge:
         self._config, self._beginning, self._open, self._at_a_time = config, beginning, open_backend, making.batch_size
         self._retriever = new_retriever(making.texts, config)
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
         self._beginning.lengths(asks)
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         backend = self._open()
         try:
             async for played in as_finished(self.name, asks, partial(self._one, backend), self._at_a_time):
@@ -56,17 +56,17 @@ class TokenJudge:
         finally:
             await backend.aclose()
 
-    async def _one(self, backend: Backend, ask: Ask) -> Played:
+    async def _one(self, backend: Backend, ask: JudgeRequest) -> JudgeOutput:
         episode = await asyncio.to_thread(self._beginning.begin, ask)  # a long prompt takes seconds to encode
         if isinstance(episode, PromptTooLong):
             return unplayed(ask, episode)
         usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.case_id or ""
-        await backend.play(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
+        await backend.run_episode(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
         return self._beginning.played(ask, episode, usage.as_dict())
 
 
 def vllm_judge(
-    making: Making,
+    making: JudgeBuild,
     config: EpisodeConfig,
     endpoint: OpenAIEndpoint,
     *,
@@ -84,7 +84,10 @@ def vllm_judge(
     except ModelUnavailable as error:
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
     name = f"{kind}@vllm:{endpoint.name}"
-    limits, key = Limits(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s), find_key(endpoint)
+    limits, key = (
+        RetryPolicy(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s),
+        find_key(endpoint),
+    )
     rivals = flips(loaded.get_vocab())
 
     def open_backend() -> CompletionsBackend:
@@ -92,6 +95,6 @@ def vllm_judge(
             endpoint, key, limits, eos_ids=ends, temperature=making.sampling.temperature, flips=rivals
         )
 
-    beginning = Beginning(name, config, Codec(loaded), ends, length, making.sampling.seed, prompted)
+    beginning = Beginning(name, config, SafeTokenizer(loaded), ends, length, making.sampling.seed, prompted)
     settings = settings_of(making, config, backend="token ids", tokenizer=tokenizer)
     return TokenJudge(making, config, beginning, settings, open_backend)

@@ -10,7 +10,7 @@ from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.models.continuous.engine import Engine
 from judge_r1.models.continuous.request import Request
 from judge_r1.models.episode_driver import CaseSearch, Usage, search_into
-from judge_r1.models.step_callback import told
+from judge_r1.models.step_callback import notify_step
 
 GENERATION_S = 600.0
 """Deadline of one turn, with the wait for a row of the batch."""
@@ -25,7 +25,7 @@ class LocalBackend:
     async def aclose(self) -> None:
         await asyncio.to_thread(self._engine.close)
 
-    async def play(self, episode: Episode, search: CaseSearch, usage: Usage) -> None:
+    async def run_episode(self, episode: Episode, search: CaseSearch, usage: Usage) -> None:
         """The episode to its end. Cancelled, its request leaves the batch."""
         while not isinstance(episode.state, Finished):
             if isinstance(episode.state, Sample):
@@ -39,19 +39,19 @@ class LocalBackend:
             [*episode.prompt_ids, *episode.token_ids],
             max_tokens=max_tokens,
             temperature=self._temperature,
-            stop=STOP_STRINGS if episode.tagged else (),
+            stop=STOP_STRINGS if episode.answer_in_tags else (),
             seed=int(content_hash(episode.seed, before), 16) % 2**63,
             rival_of=self._flips,
         )
         try:
             await asyncio.wait_for(self._engine.generate(request), GENERATION_S)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
-            episode.fail("generation_timeout")
+            episode.abort("generation_timeout")
             return
         usage.seconds += time.monotonic() - started
         usage.calls += 1
         usage.input_tokens += len(request.prompt)
         usage.output_tokens += len(request.ids)
-        episode.rivals |= {before + place: logprob for place, logprob in request.rivals.items()}
+        episode.alternative_logprobs |= {before + place: logprob for place, logprob in request.rivals.items()}
         episode.feed(request.ids, request.logprobs)
-        told(episode)
+        notify_step(episode)

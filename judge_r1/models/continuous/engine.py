@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from judge_r1.models.continuous.request import Request
-from judge_r1.models.continuous.scheduler import Batch
+from judge_r1.models.continuous.scheduler import ContinuousBatch
 
 Job = tuple[Request, "asyncio.Future[None]", asyncio.AbstractEventLoop]
 
@@ -26,7 +26,7 @@ class Engine:
         pad_id: int,
         max_rows: int,
     ) -> None:
-        self.batch, self.max_rows = Batch(model, decode, eos_ids, pad_id=pad_id), max_rows
+        self.batch, self.max_rows = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id), max_rows
         self._waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._between_steps, self._closed = threading.Lock(), False
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -47,7 +47,7 @@ class Engine:
         return request
 
     @contextmanager
-    def paused(self) -> Iterator[Batch]:
+    def paused(self) -> Iterator[ContinuousBatch]:
         """The batch between two steps: for who changes the weights."""
         with self._between_steps:
             yield self.batch

@@ -10,7 +10,7 @@ States = list[tuple[torch.Tensor, torch.Tensor]]
 MAX_BYTES = 2**29
 
 
-class Kept:
+class PrefixCache:
     """States by the ids that they belong to; the oldest give way at `max_bytes`."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:

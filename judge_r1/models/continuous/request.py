@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from judge_r1.models.sampling import chances
+from judge_r1.models.sampling import uniform_noise
 
 _ACCEPTED: dict[str, tuple[Any, ...]] = {
     "top_p": (1.0,),
@@ -36,7 +36,7 @@ class Request:
 
     def __post_init__(self) -> None:
         seed = int(torch.randint(2**62, ())) if self.seed is None else self.seed
-        self.chances = chances(seed, self.max_tokens)
+        self.chances = uniform_noise(seed, self.max_tokens)
 
     @classmethod
     def of(cls, prompt: Sequence[int], params: dict[str, Any]) -> "Request":
@@ -57,7 +57,7 @@ class Request:
         )
 
 
-class Stopping:
+class StopChecker:
     """Says when a request is done. `decode` turns ids into text."""
 
     def __init__(self, decode: Callable[[Sequence[int]], str], eos_ids: frozenset[int]) -> None:

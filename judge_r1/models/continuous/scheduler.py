@@ -14,9 +14,9 @@ from torch.nn.functional import pad
 from transformers import DynamicCache
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.models.continuous.prefix_cache import Kept, States
-from judge_r1.models.continuous.request import Request, Stopping
-from judge_r1.models.sampling import RoomyLayer, draw, roomy_cache
+from judge_r1.models.continuous.prefix_cache import PrefixCache, States
+from judge_r1.models.continuous.request import Request, StopChecker
+from judge_r1.models.sampling import PreallocatedLayer, preallocated_cache, sample_tokens
 
 _UNUSED_COLUMNS = 128
 """Columns that no row needs any more are dropped when there are so many: dropping copies the whole cache."""
@@ -24,7 +24,7 @@ _WORTH_COPYING = 0.5
 """Free rows leave once no more than this share is taken."""
 
 
-class Batch:
+class ContinuousBatch:
     """The requests under way on `model`. `decode` turns ids into text."""
 
     _cache: DynamicCache
@@ -36,10 +36,10 @@ class Batch:
     def __init__(
         self, model: Any, decode: Callable[[Sequence[int]], str], eos_ids: Collection[int], *, pad_id: int
     ) -> None:
-        if not all(isinstance(layer, RoomyLayer) for layer in roomy_cache(model.config).layers):
+        if not all(isinstance(layer, PreallocatedLayer) for layer in preallocated_cache(model.config).layers):
             raise JudgeError(f"dynamic batching cannot run {model.config.model_type}: its attention is not plain")
         self.model, self.pad_id = model, pad_id
-        self.stopping, self.kept = Stopping(decode, frozenset(eos_ids)), Kept()
+        self.stopping, self.kept = StopChecker(decode, frozenset(eos_ids)), PrefixCache()
         self.clear()
 
     def clear(self) -> None:
@@ -82,7 +82,7 @@ class Batch:
         for temperature in {request.temperature for _, request in taken}:
             same = [(row, request) for row, request in taken if request.temperature == temperature]
             chances = torch.stack([request.chances[len(request.ids)] for _, request in same])
-            ids, logprobs = draw(self._logits[[row for row, _ in same]], temperature, chances[:, None])
+            ids, logprobs = sample_tokens(self._logits[[row for row, _ in same]], temperature, chances[:, None])
             for (row, request), token, logprob in zip(same, ids, logprobs, strict=True):
                 if (rival := request.rival_of.get(token)) is not None:
                     behind = float(self._logits[row, rival] - self._logits[row, token])
@@ -141,7 +141,7 @@ class Batch:
     def _make_room(self, count: int, width: int, like: States, logits: torch.Tensor) -> list[int]:
         """Rows for `count` newcomers, and columns for the longest of them."""
         if not self.rows:
-            self._cache = roomy_cache(self.model.config)
+            self._cache = preallocated_cache(self.model.config)
             for number, (keys, values) in enumerate(like):
                 empty = [keys.new_zeros(0, keys.shape[0], 0, keys.shape[2]) for _ in (keys, values)]
                 self._cache.update(*empty, number)

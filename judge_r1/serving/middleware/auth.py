@@ -22,7 +22,7 @@ def is_open(path: str) -> bool:
 
 
 @dataclass
-class Bucket:
+class TokenBucket:
     """Tokens that come back at `per_minute`, at most `per_minute` of them."""
 
     per_minute: int
@@ -44,10 +44,10 @@ class Bucket:
         return None
 
 
-class Limited(Exception):
+class RateLimited(Exception):
     """A key that has asked for more than it may; `seconds` is when to come again."""
 
-    def __init__(self, count: int, bucket: Bucket, seconds: int) -> None:
+    def __init__(self, count: int, bucket: TokenBucket, seconds: int) -> None:
         if count > bucket.per_minute:
             said = f"{count} judgments in one request, and the key has {bucket.per_minute} a minute: ask for fewer"
         else:
@@ -56,12 +56,12 @@ class Limited(Exception):
         self.seconds = seconds
 
 
-class Gate:
+class AuthMiddleware:
     """Refuses who has no key; to others it notes whose request it is, for `owner_of` and `charge`."""
 
     def __init__(self, app: ASGIApp, keys: KeyFile | None) -> None:
         self.app, self.keys = app, keys
-        self._buckets: dict[Key, Bucket] = {}
+        self._buckets: dict[Key, TokenBucket] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or self.keys is None or is_open(scope["path"]):
@@ -76,21 +76,21 @@ class Gate:
             said = "a key is needed: send it as `Authorization: Bearer KEY`"
             await problem(scope["path"], 401, said, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
             return
-        bucket = self._buckets.setdefault(key, Bucket(key.per_minute))
+        bucket = self._buckets.setdefault(key, TokenBucket(key.per_minute))
         scope.setdefault("state", {}).update(owner=key.name, bucket=bucket)
         await self.app(scope, receive, send)
 
 
-def owner_of(request: Request) -> str:
+def tenant_of(request: Request) -> str:
     """Whose request it is: the name of its key, "" where no keys are asked for."""
     return str(getattr(request.state, "owner", ""))
 
 
-def charge(request: Request, count: int = 1) -> None:
+def consume_quota(request: Request, count: int = 1) -> None:
     """So many judgments are asked for. Errors: Limited."""
-    bucket: Bucket | None = getattr(request.state, "bucket", None)
+    bucket: TokenBucket | None = getattr(request.state, "bucket", None)
     if bucket is not None and (seconds := bucket.take(count)) is not None:
-        raise Limited(count, bucket, seconds)
+        raise RateLimited(count, bucket, seconds)
 
 
 def _sent(scope: Scope) -> str:

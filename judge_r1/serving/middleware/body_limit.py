@@ -25,7 +25,7 @@ class Limits:
     candidates: int = 16
 
 
-class Bodies:
+class BodyLimitMiddleware:
     """Reads the body of every request before the app sees it, no more of it than `limits` say. At addresses that are
     open to all no body is read: nobody without a key can hold the memory of those who have one."""
 

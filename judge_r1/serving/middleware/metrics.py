@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import PairwiseVerdict
-from judge_r1.judges.base import Played
+from judge_r1.judges.base import JudgeOutput
 from judge_r1.serving.errors import TooLong
-from judge_r1.serving.queue import Busy, Closing, Desk, Lost, TooLate
+from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, RequestQueue, ShuttingDown
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 _KINDS: dict[type[BaseException], str] = {
-    Busy: "busy",
-    Closing: "closing",
-    TooLate: "too_late",
-    Lost: "lost",
+    QueueFull: "busy",
+    ShuttingDown: "closing",
+    DeadlineExceeded: "too_late",
+    BackendFailed: "lost",
     TooLong: "prompt_too_long",
     asyncio.CancelledError: "client_left",
 }
@@ -28,7 +28,7 @@ _KINDS: dict[type[BaseException], str] = {
 class Metrics:
     """One registry for one app."""
 
-    def __init__(self, desk: Desk, shelf: CaseShelf) -> None:
+    def __init__(self, desk: RequestQueue, shelf: CaseStore) -> None:
         self.registry = here = CollectorRegistry()
         self._gauge("games_running", "Games under way.", lambda: desk.now_running)
         self._gauge("games_waiting", "Games in the queue.", lambda: desk.now_waiting)
@@ -48,11 +48,11 @@ class Metrics:
         return generate_latest(self.registry)
 
     @contextmanager
-    def game(self) -> Iterator[Callable[[Played], None]]:
+    def request(self) -> Iterator[Callable[[JudgeOutput], None]]:
         """Counts one game: by what it is told of it, or by what is raised."""
         started, told = time.monotonic(), False
 
-        def ended(played: Played) -> None:
+        def ended(played: JudgeOutput) -> None:
             nonlocal told
             told = True
             verdict = played.verdict
@@ -72,7 +72,7 @@ class Metrics:
         Gauge(f"judge_r1_{name}", about, registry=self.registry).set_function(value)
 
 
-class Counted:
+class MetricsMiddleware:
     """Counts requests by the route that took them ("none": it came to no route) and their status."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:

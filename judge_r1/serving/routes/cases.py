@@ -3,7 +3,7 @@
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.serving.errors import documented
-from judge_r1.serving.middleware.auth import owner_of
+from judge_r1.serving.middleware.auth import tenant_of
 from judge_r1.serving.schemas import CaseList, CaseRequest, CaseResponse, CaseText
 from judge_r1.serving.service import Service
 
@@ -14,21 +14,21 @@ def router(service: Service) -> APIRouter:
     @routes.put("/v1/cases", responses=documented(400))
     async def put_case(body: CaseRequest, request: Request) -> CaseResponse:
         """Keep a case to judge it many times; its index is kept, too. The least used give way."""
-        owner = owner_of(request)
+        owner = tenant_of(request)
         text = await service.context(body.context, None, owner)
         return CaseResponse(case_id=await service.kept.put(text, owner), bytes=len(text.encode()))
 
     @routes.get("/v1/cases")
     async def list_cases(request: Request) -> CaseList:
         """The cases that you have put or sent along and that are still there, the least used first."""
-        sizes = await service.kept.sizes(owner_of(request))
+        sizes = await service.kept.sizes(tenant_of(request))
         return CaseList(cases=[CaseResponse(case_id=case_id, bytes=size) for case_id, size in sizes.items()])
 
     @routes.get("/v1/cases/{case_id}", responses=documented(404))
     async def get_case(case_id: str, request: Request) -> CaseText:
         """The text of a case."""
         try:
-            return CaseText(case_id=case_id, context=await service.kept.owned(case_id, owner_of(request)))
+            return CaseText(case_id=case_id, context=await service.kept.get_owned(case_id, tenant_of(request)))
         except KeyError:
             raise HTTPException(404, f"there is no case {case_id}") from None
 
@@ -36,7 +36,7 @@ def router(service: Service) -> APIRouter:
     async def delete_case(case_id: str, request: Request) -> Response:
         """Forget a case."""
         try:
-            await service.kept.remove(case_id, owner_of(request))
+            await service.kept.remove(case_id, tenant_of(request))
         except KeyError:
             raise HTTPException(404, f"there is no case {case_id}") from None
         return Response(status_code=204)

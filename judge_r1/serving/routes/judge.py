@@ -4,12 +4,12 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.serving.cancellation import some_at_a_time, while_there
-from judge_r1.serving.errors import PROBLEMS, told, unjudged
-from judge_r1.serving.middleware.auth import charge, owner_of
+from judge_r1.serving.errors import PROBLEMS, client_message, unjudged
+from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.schemas import (
     BatchRequest,
     BatchResponse,
-    JudgeRequest,
+    JudgeRequestBody,
     JudgeResponse,
     Unjudged,
     turn_seen,
@@ -28,10 +28,10 @@ def router(service: Service) -> APIRouter:
     routes = APIRouter(tags=["judging"], responses=PROBLEMS)
 
     @routes.post("/v1/judge")
-    async def judge(body: JudgeRequest, request: Request) -> JudgeResponse:
+    async def judge(body: JudgeRequestBody, request: Request) -> JudgeResponse:
         """Compare two candidates."""
-        charge(request)
-        answer, _ = await while_there(request, service.judge_one(body, owner_of(request)))
+        consume_quota(request)
+        answer, _ = await while_there(request, service.judge_one(body, tenant_of(request)))
         return answer
 
     @routes.post("/v1/judge/batch")
@@ -39,10 +39,10 @@ def router(service: Service) -> APIRouter:
         """Compare many pairs; one that has no judgment says why in its place."""
         if len(body.requests) > (most := service.limits.batch):
             raise HTTPException(413, f"{len(body.requests)} requests in a batch, over the {most} that it may have")
-        charge(request, len(body.requests))
-        owner = owner_of(request)
+        consume_quota(request, len(body.requests))
+        owner = tenant_of(request)
 
-        async def one(entry: JudgeRequest) -> JudgeResponse | Unjudged:
+        async def one(entry: JudgeRequestBody) -> JudgeResponse | Unjudged:
             try:
                 return (await service.judge_one(entry, owner, patient=True))[0]
             except Exception as error:  # the others are judged all the same
@@ -56,16 +56,16 @@ def router(service: Service) -> APIRouter:
         response_class=Response,
         responses={200: {"description": STREAM, "content": {"text/event-stream": {"schema": EVENT}}}},
     )
-    async def judge_stream(body: JudgeRequest, request: Request) -> EventStream:
+    async def judge_stream(body: JudgeRequestBody, request: Request) -> EventStream:
         """Compare two candidates and see the episode turn by turn."""
-        charge(request)
-        owner = owner_of(request)
+        consume_quota(request)
+        owner = tenant_of(request)
 
         async def produce(emit: Emit) -> None:
             answer, _ = await service.judge_one(body, owner, _Watch(emit))
             emit(event("verdict", answer.model_dump(mode="json")))
 
-        return EventStream(produce, lambda error: event("error", {"error": told(error)}))
+        return EventStream(produce, lambda error: event("error", {"error": client_message(error)}))
 
     return routes
 

@@ -9,12 +9,12 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 
-from judge_r1.api import judged
+from judge_r1.api import result_of
 from judge_r1.core.jsonl import explain
-from judge_r1.judges.base import Played
+from judge_r1.judges.base import JudgeOutput
 from judge_r1.serving.cancellation import while_there
-from judge_r1.serving.errors import documented, told
-from judge_r1.serving.middleware.auth import charge, owner_of
+from judge_r1.serving.errors import client_message, documented
+from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.pairwise_prompt_formats import (
     EXAMPLES,
     Form,
@@ -24,7 +24,7 @@ from judge_r1.serving.pairwise_prompt_formats import (
     read_plain,
     text_of,
 )
-from judge_r1.serving.schemas import ChatMessage, ChatRequest, JudgeRequest, OpenAIProblem
+from judge_r1.serving.schemas import ChatMessage, ChatRequest, JudgeRequestBody, OpenAIProblem
 from judge_r1.serving.service import Service
 from judge_r1.serving.sse import Emit, EventStream, event
 
@@ -58,12 +58,12 @@ def router(service: Service) -> APIRouter:
         if body.model not in (service.judge.name, ALIAS):
             raise _unknown(body.model)
         asked, form = _asked(body)
-        charge(request)
-        owner, head = owner_of(request), _head(body.model)
+        consume_quota(request)
+        owner, head = tenant_of(request), _head(body.model)
 
         async def answer() -> tuple[str, dict[str, int]]:
             said, played = await service.judge_one(asked, owner)
-            text = said.model_dump_json() if form is None else answer_in(form, judged(played))
+            text = said.model_dump_json() if form is None else answer_in(form, result_of(played))
             return text, _usage(played)
 
         if not body.stream:
@@ -82,12 +82,12 @@ def router(service: Service) -> APIRouter:
                 emit(event(None, {**head, "object": "chat.completion.chunk", "choices": [], "usage": usage}))
             emit(b"data: [DONE]\n\n")
 
-        return EventStream(produce, lambda error: event(None, {"error": {"message": told(error)}}))
+        return EventStream(produce, lambda error: event(None, {"error": {"message": client_message(error)}}))
 
     return routes
 
 
-def _asked(body: ChatRequest) -> tuple[JudgeRequest, Form | None]:
+def _asked(body: ChatRequest) -> tuple[JudgeRequestBody, Form | None]:
     """What is to be judged, and the form of the answer; None: the whole judgment. Errors: HTTPException 400."""
     for name, most in {"n": 1, "tools": None, "functions": None}.items():
         if (body.model_extra or {}).get(name) not in (None, most, []):
@@ -95,9 +95,9 @@ def _asked(body: ChatRequest) -> tuple[JudgeRequest, Form | None]:
     asked = "the prompt" if body.judge is None else "the judge object"
     try:
         if body.judge is not None:
-            return JudgeRequest.model_validate(body.judge), None
+            return JudgeRequestBody.model_validate(body.judge), None
         pair = _plain(body.messages)
-        request = JudgeRequest(
+        request = JudgeRequestBody(
             context=pair.context or None, decision=pair.question, reasoning_a=pair.a, reasoning_b=pair.b
         )
         return request, pair.form
@@ -128,7 +128,7 @@ def _chunk(head: Mapping[str, Any], delta: Mapping[str, str], finish: str | None
     return event(None, {**head, "object": "chat.completion.chunk", "choices": [choice]})
 
 
-def _usage(played: Played) -> dict[str, int]:
+def _usage(played: JudgeOutput) -> dict[str, int]:
     """Tokens of all turns of the episode; 0 for a judge that reads none."""
     spent = played.usage or {}
     read, written = int(spent.get("input_tokens", 0)), int(spent.get("output_tokens", 0))

@@ -18,13 +18,13 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
-from judge_r1.api import ask_of
+from judge_r1.api import request_of
 from judge_r1.core.records import PairwiseVerdict
-from judge_r1.judges.base import Played
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.serving.cancellation import some_at_a_time, while_there
 from judge_r1.serving.errors import PROBLEMS
-from judge_r1.serving.middleware.auth import charge, owner_of
+from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.schemas import ScoreRequest, ScoreResponse
 from judge_r1.serving.service import Service, no_case
 
@@ -32,7 +32,7 @@ Game = tuple[int, int, float | None]
 """First and second candidate, and P(the first beats the second); None where the answer is invalid."""
 
 
-def first_wins(played: Played) -> float | None:
+def first_wins(played: JudgeOutput) -> float | None:
     """P(the candidate shown first is better), None for an invalid answer."""
     if not isinstance(played.verdict, PairwiseVerdict):
         return None
@@ -68,8 +68,8 @@ def router(service: Service) -> APIRouter:
         if count > limits.candidates:
             raise HTTPException(413, f"{count} candidates, over the {limits.candidates} that one request may have")
         places = pairings(count, body.reference is not None)
-        charge(request, len(places))
-        started, trace_id, owner = time.monotonic(), uuid.uuid4().hex, owner_of(request)
+        consume_quota(request, len(places))
+        started, trace_id, owner = time.monotonic(), uuid.uuid4().hex, tenant_of(request)
         texts = [*body.candidates, body.reference or ""]
         context = await service.context(body.context, body.case_id, owner)
         case_id = service.shelf.put(context, owner) if context.strip() else None
@@ -81,13 +81,13 @@ def router(service: Service) -> APIRouter:
             if case_id is None:
                 return context
             try:
-                return service.shelf.owned(case_id, owner)
+                return service.shelf.get_owned(case_id, owner)
             except KeyError:
                 raise no_case(case_id) from None
 
         async def one(number: int, first: int, second: int) -> Game:
-            async def ask() -> Ask:
-                return ask_of(
+            async def ask() -> JudgeRequest:
+                return request_of(
                     f"{trace_id}-{number}",
                     service.shelf,
                     reasoning_a=texts[first],
@@ -98,10 +98,10 @@ def router(service: Service) -> APIRouter:
                     owner=owner,
                 )
 
-            return first, second, first_wins(await service.play(ask, owner, patient=True))
+            return first, second, first_wins(await service.run(ask, owner, patient=True))
 
         works = [one(number, first, second) for number, (first, second) in enumerate(places)]
-        with service.shelf.holding(case_id):
+        with service.shelf.pin(case_id):
             games = await while_there(request, some_at_a_time(works, service.desk.running))
         return ScoreResponse(
             id=trace_id,

@@ -10,7 +10,7 @@ from judge_r1.training.cost_estimate.shape import Shape, UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
-from judge_r1.training.stage_graph import Link, remaining
+from judge_r1.training.stage_graph import StageRun, remaining
 from judge_r1.training.verl.config import overrides
 
 PAPER_GPUS = 8
@@ -19,7 +19,7 @@ GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 """Numbers of GPUs that memory is given for."""
 
 
-def report(chain: Sequence[Link], command: str, gpus: int, nodes: int = 1) -> list[str]:
+def report(chain: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) -> list[str]:
     """What each run of the chain costs, and the command; verl's is written for `nodes` machines with `gpus` each."""
     lines = []
     model, left = chain[0][0].model, remaining(chain)

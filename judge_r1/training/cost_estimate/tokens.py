@@ -95,10 +95,10 @@ def _codec(model: str) -> Any:
     """The model's codec if its tokenizer is on this machine; the hub is not asked for a plan."""
     if not model.startswith("bundled:") and not Path(model).exists():
         return None
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_tokenizer
 
     try:
-        return Codec(load_tokenizer(model))
+        return SafeTokenizer(load_tokenizer(model))
     except JudgeError:
         return None

@@ -11,7 +11,7 @@ from judge_r1.core.principles import NUMBERS
 from judge_r1.core.records import Case, Judgment, ReasoningPair, content_hash
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import TABLE6, Prompt, judge_prompt, reasoning_prompt
-from judge_r1.episode.tags import neutralise
+from judge_r1.episode.tags import escape_tags
 
 AnswerForm = Literal["json", "table6"]
 PreferenceForm = Literal["judgment", "reasoning"]
@@ -52,4 +52,4 @@ def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
 def reasonings(pair: ReasoningPair, case: Case, config: EpisodeConfig) -> tuple[Prompt, str, str]:
     """(prompt, chosen, rejected): the two reasonings of a pair as answers to its case (structure of Table 7)."""
     prompt = reasoning_prompt(case, context=config.context)
-    return prompt, neutralise(pair.reference), neutralise(pair.flawed)
+    return prompt, escape_tags(pair.reference), escape_tags(pair.flawed)

@@ -12,7 +12,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.export.model_card import write_card
-from judge_r1.training.export.weight_verification import prove
+from judge_r1.training.export.weight_verification import verify_weights
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.trl.lora import add_adapters, folded
 
@@ -42,7 +42,7 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
     with placed(target) as partial:
         weights = _convert(checkpoint, recipe, partial)
         write_card(partial, recipe, checkpoint.step, run / "metrics.jsonl")
-        difference = prove(partial, weights)
+        difference = verify_weights(partial, weights)
     return Merged(checkpoint.step, target, difference)
 
 
@@ -79,7 +79,7 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
         with TemporaryDirectory(dir=partial.parent) as scratch:
             merge_shards(actor, Path(scratch))
             if recipe.lora is None:
-                prove(Path(scratch), weights)
+                verify_weights(Path(scratch), weights)
                 _as_precise(Path(scratch), weights, recipe, partial)
                 return weights
             add_adapters(recipe, Path(scratch) / "lora_adapter", partial)

@@ -12,11 +12,11 @@ TOLERANCE = 1e-4
 """Largest difference of a log-probability: both models hold the same numbers and compute in float32."""
 
 
-class NotTheSame(JudgeError):
+class WeightMismatch(JudgeError):
     """A saved model that answers otherwise than the one that was trained."""
 
 
-def prove(folder: Path, weights: Mapping[str, Any]) -> float:
+def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
     """The largest difference of a next-token log-probability, over the definitions of the six principles, between the
     model in `folder` as it is loaded and one that is filled with `weights` by name, which were read another way.
 
@@ -37,12 +37,12 @@ def prove(folder: Path, weights: Mapping[str, Any]) -> float:
     missing, unknown = other.load_state_dict(rounded, strict=False)
     tied = set(other.all_tied_weights_keys) if other.config.tie_word_embeddings else set()
     if unknown or set(missing) - tied:
-        raise NotTheSame(f"{folder}: weights do not fit the model; missing {sorted(missing)}, unknown {unknown}")
+        raise WeightMismatch(f"{folder}: weights do not fit the model; missing {sorted(missing)}, unknown {unknown}")
     other.tie_weights()
     expected = [_log_probs(other, ids) for ids in texts]
     worst = max(float((a - b).abs().max()) for a, b in zip(found, expected, strict=True))
     if not worst <= TOLERANCE:  # NaN is no proof either
-        raise NotTheSame(f"{folder}: log-probabilities differ by {worst:.2g} from those of the trained weights")
+        raise WeightMismatch(f"{folder}: log-probabilities differ by {worst:.2g} from those of the trained weights")
     return worst
 
 

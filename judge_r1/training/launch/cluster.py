@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, StringConstraints
 
 from judge_r1.core.registry import suggest
-from judge_r1.core.yaml_config import BadRecipe, Section, read, validated
+from judge_r1.core.yaml_config import ConfigError, ConfigModel, read, validated
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """The name of an environment variable."""
@@ -29,7 +29,7 @@ Folder = Annotated[Line, AfterValidator(_absolute)]
 """A path on the cluster."""
 
 
-class Cluster(Section):
+class Cluster(ConfigModel):
     """What every kind of cluster is told."""
 
     nodes: int = Field(1, ge=1)
@@ -111,10 +111,12 @@ def load_cluster(path: Path) -> Cluster:
     data: dict[str, Any] = read(path)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise BadRecipe(f"{path}: no kind of cluster is called {kind!r}{suggest(str(kind), KINDS)}")
+        raise ConfigError(f"{path}: no kind of cluster is called {kind!r}{suggest(str(kind), KINDS)}")
     cluster = validated(KINDS[kind], data, (), str(path))
     if isinstance(cluster, KubeRayCluster) and cluster.env and cluster.secret is None:
-        raise BadRecipe(f"{path}: env names {cluster.env[0]}, and secret does not say which Kubernetes secret holds it")
+        raise ConfigError(
+            f"{path}: env names {cluster.env[0]}, and secret does not say which Kubernetes secret holds it"
+        )
     if both := set(cluster.env) & set(cluster.settings):
-        raise BadRecipe(f"{path}: {min(both)} stands in env and in settings: choose one")
+        raise ConfigError(f"{path}: {min(both)} stands in env and in settings: choose one")
     return cluster

@@ -14,7 +14,7 @@ from judge_r1.training.distributed import is_main
 from judge_r1.training.monitor.dashboard import age, clock, plain, view
 from judge_r1.training.monitor.history import History, Tail
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import Run, finished
+from judge_r1.training.run_folder import RunFolder, finished
 
 POLL_SECONDS = 1.0
 QUIET_STEPS, QUIET_SECONDS = 5, 120.0
@@ -27,7 +27,7 @@ def fancy(console: Console) -> bool:
 
 
 @contextmanager
-def shown(run: Run, recipe: Recipe, console: Console | None = None) -> Iterator[None]:
+def shown(run: RunFolder, recipe: Recipe, console: Console | None = None) -> Iterator[None]:
     """Show what the run logs inside: the view on a terminal, one line a step elsewhere; of the processes of a
     distributed run the first one alone."""
     console = console or Console()

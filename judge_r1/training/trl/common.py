@@ -14,9 +14,9 @@ from judge_r1.training.data.data_order import by_length
 from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.export.export_checkpoint import partial_of, placed
 from judge_r1.training.export.model_card import write_card
-from judge_r1.training.export.weight_verification import prove
+from judge_r1.training.export.weight_verification import verify_weights
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.lora import add_adapters, folded
 
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
@@ -48,7 +48,7 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
     }
 
 
-def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: Run) -> dict[str, Any]:
+def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFolder) -> dict[str, Any]:
     """What SFT and DPO are told alike. The examples come in the order of the data set: with sequential sampling the
     processes take micro-batches in turn, so that one step holds the same examples however many processes there are."""
     return common_arguments(recipe, save_steps=recipe.save_every) | {
@@ -109,7 +109,11 @@ def let_cpus_train(args: Any) -> None:
 
 
 def ordered(
-    args: Any, recipe: Recipe, part: SftConfig | DpoConfig, run: Run, make: Callable[[], Sequence[Mapping[str, Any]]]
+    args: Any,
+    recipe: Recipe,
+    part: SftConfig | DpoConfig,
+    run: RunFolder,
+    make: Callable[[], Sequence[Mapping[str, Any]]],
 ) -> Any:
     """The examples of the whole run in the order in which they are trained on, as a data set.
 
@@ -134,7 +138,7 @@ def ordered(
     return data.remove_columns("length").select(order)
 
 
-def resume(trainer: Any, run: Run, *, updates: int = 1) -> None:
+def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     """Train from the last whole checkpoint if there is one, with the logs cut back to it first; a step in them is
     `updates` of the trainer's."""
     from transformers import PrinterCallback
@@ -142,11 +146,11 @@ def resume(trainer: Any, run: Run, *, updates: int = 1) -> None:
     trainer.remove_callback(PrinterCallback)  # what it prints stands in metrics.jsonl, and in `judge-r1 watch`
     same_processes(run)
     found = checkpoints(run.checkpoints, updates)
-    run.cut_back(found[-1].step if found else 0)
+    run.truncate_after(found[-1].step if found else 0)
     trainer.train(resume_from_checkpoint=str(found[-1].folder) if found else None)
 
 
-def same_processes(run: Run) -> None:
+def same_processes(run: RunFolder) -> None:
     """Errors: JudgeError where the run was begun by another number of processes: its checkpoints are of so many."""
     begun = processes_of(run.checkpoints) or process_count()
     if begun != process_count():
@@ -156,7 +160,7 @@ def same_processes(run: Run) -> None:
         write_json(run.checkpoints / PROCESSES, {"processes": begun})
 
 
-def save_model(trainer: Any, run: Run, recipe: Recipe) -> None:
+def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
     """Write `run.model` whole and proven: a folder of that name is a finished model, whatever was killed before.
     Adapters are added to the weights that they were trained on."""
     weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # by all processes: ZeRO-3 gathers here
@@ -171,6 +175,6 @@ def save_model(trainer: Any, run: Run, recipe: Recipe) -> None:
             add_adapters(recipe, saved, partial)
             weights = folded(weights, recipe.lora)
         write_card(partial, recipe, None, run.folder / "metrics.jsonl")
-        prove(partial, weights)
+        verify_weights(partial, weights)
     for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
         shutil.rmtree(left, ignore_errors=True)

@@ -15,15 +15,17 @@ REDRAWS = 3
 right, or always wrong, would otherwise be asked for ever."""
 
 
-def alike(group: Sequence[Trajectory]) -> bool:
+def same_outcome(group: Sequence[Trajectory]) -> bool:
     """Are all judgments of a group right, or all wrong? An episode that the infrastructure lost is neither."""
     outcomes = {
-        trajectory.reward["R1"] > 0 for trajectory in group if trajectory.reward is not None and not trajectory.lost
+        trajectory.reward["R1"] > 0
+        for trajectory in group
+        if trajectory.reward is not None and not trajectory.infrastructure_failed
     }
     return len(outcomes) < 2
 
 
-class Reserve:
+class PairReserve:
     """The pairs that a step may draw instead: those it has not drawn yet, in an order that seed and step decide."""
 
     def __init__(self, data: PairSet, drawn: Sequence[str], seed: int, step: int) -> None:

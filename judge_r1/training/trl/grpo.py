@@ -13,30 +13,30 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
-from judge_r1.core.timing import Clock
-from judge_r1.episode.rollout import Player, check_prompts
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.core.timing import StageTimer
+from judge_r1.episode.rollout import RolloutRunner, check_prompts
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.metric_names import zero_variance
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.reward_rounding import outcome
-from judge_r1.training.run_folder import Run
-from judge_r1.training.trl.dynamic_sampling import REDRAWS, Reserve, alike
+from judge_r1.training.reward_rounding import round_reward
+from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.trl.lora import adapter_config
 from judge_r1.training.trl.objective import trl_objective
 
 Played = list[tuple[ReasoningPair, Trajectory]]
 
 
-class Plays(Protocol):
+class RolloutSource(Protocol):
     """Who plays a step's pairs: the policy (`Player`), or a record of what another run has played (`Recorded`)."""
 
-    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]: ...
+    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]: ...
 
 
-def train_grpo(recipe: Recipe, data: PairSet, run: Run, player: Plays | None = None) -> None:
+def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, player: RolloutSource | None = None) -> None:
     """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one. The
     policy plays the pairs, unless another `player` is given."""
     from datasets import Dataset
@@ -53,9 +53,9 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run, player: Plays | None = N
             f"grpo.pairs_per_step {config.pairs_per_step}"
         )
     model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
-    codec = Codec(tokenizer)
+    codec = SafeTokenizer(tokenizer)
     check_prompts(data, recipe.episode, codec, context_length(recipe.model))
-    rollouts = Rollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, player)
+    rollouts = TrlRollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, player)
     order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
@@ -81,7 +81,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run, player: Plays | None = N
         rollout_func=rollouts,
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
         processing_class=tokenizer,
-        callbacks=[RunLog(run, updates=config.updates_per_step, rollouts=rollouts.take)],
+        callbacks=[RunLog(run, updates=config.updates_per_step, rollouts=rollouts.pop_metrics)],
         peft_config=adapter_config(recipe.lora),
     )
     resume(trainer, run, updates=config.updates_per_step)
@@ -90,21 +90,21 @@ def train_grpo(recipe: Recipe, data: PairSet, run: Run, player: Plays | None = N
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
     """The reward that came with each trajectory; None (infrastructure failure) takes it out of group and loss."""
-    return [None if value is None else outcome(value) for value in r]
+    return [None if value is None else round_reward(value) for value in r]
 
 
-class Rollouts:
+class TrlRollouts:
     """TRL's rollout function: pair ids in, trajectories out, logged by domain and principle."""
 
     def __init__(
         self,
         recipe: Recipe,
         data: PairSet,
-        run: Run,
-        codec: Codec,
+        run: RunFolder,
+        codec: SafeTokenizer,
         eos: frozenset[int],
         pad_id: int,
-        player: Plays | None = None,
+        player: RolloutSource | None = None,
     ) -> None:
         self.recipe, self.data, self.run = recipe, data, run
         self.pairs = data.by_id()
@@ -112,7 +112,7 @@ class Rollouts:
         self._player = player
         self._played: Played = []
         self._redraws: dict[str, float] = {}
-        self._clock = Clock()
+        self._clock = StageTimer()
         self._handed_over = 0.0
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
@@ -123,13 +123,15 @@ class Rollouts:
         if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
             policy = trainer.accelerator.unwrap_model(trainer.model)
             backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=self.recipe.grpo.rollout_batch_size)
-            self._player = Player(self.data, self.recipe.episode, self.codec, backend, self.eos, clock=self._clock)
+            self._player = RolloutRunner(
+                self.data, self.recipe.episode, self.codec, backend, self.eos, clock=self._clock
+            )
         step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
         played = self._play(self._player, pairs, seed)
         batch = played
         if self.recipe.grpo.dynamic_sampling:
-            reserve = Reserve(self.data, prompts, self.recipe.seed, step)
+            reserve = PairReserve(self.data, prompts, self.recipe.seed, step)
             batch, played, self._redraws = self._redraw(self._player, played, reserve, seed)
         self._played += played
         step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's: one batch of episodes
@@ -138,12 +140,12 @@ class Rollouts:
         self._handed_over = time.perf_counter()
         return as_columns([trajectory for _, trajectory in batch])
 
-    def _play(self, player: Plays, pairs: Sequence[ReasoningPair], seed: int) -> Played:
-        trajectories = player.play(pairs, Sampling(self.recipe.grpo.temperature, seed))
+    def _play(self, player: RolloutSource, pairs: Sequence[ReasoningPair], seed: int) -> Played:
+        trajectories = player.run(pairs, Sampling(self.recipe.grpo.temperature, seed))
         return list(zip(pairs, trajectories, strict=True))
 
     def _redraw(
-        self, player: Plays, played: Played, reserve: Reserve, seed: int
+        self, player: RolloutSource, played: Played, reserve: PairReserve, seed: int
     ) -> tuple[Played, Played, dict[str, float]]:
         """The batch with other pairs in the place of groups that are alike, everything that was played for it, and
         how many groups were replaced and how many are alike still."""
@@ -151,7 +153,7 @@ class Rollouts:
         groups = [played[start : start + size] for start in range(0, len(played), size)]
         everything, replaced = list(played), 0
         for attempt in range(REDRAWS):
-            places = [i for i, group in enumerate(groups) if alike([trajectory for _, trajectory in group])]
+            places = [i for i, group in enumerate(groups) if same_outcome([trajectory for _, trajectory in group])]
             others = reserve.draw(len(places))
             if not others:
                 break
@@ -160,7 +162,7 @@ class Rollouts:
             replaced += len(others)
             for i, start in zip(places, range(0, len(more), size), strict=False):
                 groups[i] = more[start : start + size]
-        left = sum(alike([trajectory for _, trajectory in group]) for group in groups)
+        left = sum(same_outcome([trajectory for _, trajectory in group]) for group in groups)
         counts = {"rollout/groups_redrawn": float(replaced), "rollout/groups_alike": float(left)}
         return [episode for group in groups for episode in group], everything, counts
 
@@ -169,14 +171,14 @@ class Rollouts:
         self._clock.add("score", time.perf_counter() - self._handed_over)
         return reward(*args, **kwargs)
 
-    def take(self) -> dict[str, float]:
+    def pop_metrics(self) -> dict[str, float]:
         """What there is to say of the episodes since the last call, and where their seconds went."""
         played, self._played = self._played, []
         size = self.recipe.grpo.group_size
         groups = [[t for _, t in played[start : start + size]] for start in range(0, len(played), size)]
-        seconds = {f"time/{stage}": spent for stage, spent in self._clock.take().items()}
+        seconds = {f"time/{stage}": spent for stage, spent in self._clock.pop().items()}
         redraws, self._redraws = self._redraws, {}
-        return (breakdown(played) | zero_variance(groups) if played else {}) | redraws | seconds
+        return (rollout_metrics(played) | zero_variance(groups) if played else {}) | redraws | seconds
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
@@ -186,13 +188,13 @@ def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [] for name in ("prompt_ids", "completion_ids", "logprobs", "env_mask", "r")}
     for t in trajectories:
         ids, logprobs = list(t.token_ids), list(t.logprobs)
-        if t.lost:
+        if t.infrastructure_failed:
             ids, logprobs = ids or [t.prompt_ids[-1]], logprobs or [0.0]
         columns["prompt_ids"].append(list(t.prompt_ids))
         columns["completion_ids"].append(ids)
         columns["logprobs"].append(logprobs)
-        columns["env_mask"].append([0] * len(ids) if t.lost else list(t.loss_mask))
-        columns["r"].append(None if t.lost or t.reward is None else t.reward["r"])
+        columns["env_mask"].append([0] * len(ids) if t.infrastructure_failed else list(t.loss_mask))
+        columns["r"].append(None if t.infrastructure_failed or t.reward is None else t.reward["r"])
     return columns
 
 
@@ -204,15 +206,15 @@ def check_groups(pair_ids: Sequence[str], size: int) -> None:
             raise RuntimeError(f"group at {start} is not {size} episodes of one pair: {group}")
 
 
-def breakdown(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
+def rollout_metrics(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
     """Means of every reward component and of accuracy, over all episodes and by domain and principle; the share of
     episodes lost to infrastructure; the share of each way to end."""
     groups: dict[str, list[float]] = defaultdict(list)
     for reason in {trajectory.ended for _, trajectory in played}:
         groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in played]
     for pair, trajectory in played:
-        groups["infrastructure_failures"].append(float(trajectory.lost))
-        if trajectory.lost:
+        groups["infrastructure_failures"].append(float(trajectory.infrastructure_failed))
+        if trajectory.infrastructure_failed:
             continue
         parts = trajectory.reward or {}
         for name, value in parts.items():

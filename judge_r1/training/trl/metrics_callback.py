@@ -11,7 +11,7 @@ from transformers import TrainerCallback
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.metric_names import from_trl
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 
 
 class Diverged(JudgeError):
@@ -31,7 +31,7 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
     is to say of a step, its seconds by stage as `time/...` among it; what remains of the step went into updates.
     """
 
-    def __init__(self, run: Run, *, updates: int = 1, rollouts: Callable[[], dict[str, float]] = dict) -> None:
+    def __init__(self, run: RunFolder, *, updates: int = 1, rollouts: Callable[[], dict[str, float]] = dict) -> None:
         self.run, self.updates, self.rollouts = run, updates, rollouts
         self._logs: dict[str, list[float]] = defaultdict(list)
         self._started: float | None = None

@@ -19,10 +19,10 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.episode.machine import Episode, Finished, Sample
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import case_search, new_episode, new_retriever
 from judge_r1.episode.tags import STOP_STRINGS
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.verl.reward import FIELD, flat_breakdown
@@ -46,7 +46,7 @@ class Shared:
     recipe: Recipe
     data: PairSet
     pairs: dict[str, ReasoningPair]
-    codec: Codec
+    codec: SafeTokenizer
     stops: frozenset[int]
     retriever: Retriever
     log: RolloutLog
@@ -61,7 +61,7 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
         recipe=config,
         data=pairs,
         pairs=pairs.by_id(),
-        codec=Codec(tokenizer),
+        codec=SafeTokenizer(tokenizer),
         stops=eos_ids(config.model, tokenizer),
         retriever=new_retriever(pairs.texts, config.episode),
         log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
@@ -69,7 +69,7 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
 
 
 @dataclass
-class _Play:
+class _EpisodeRun:
     """One episode under way, with the seconds it spent and the versions of the weights it was sampled from."""
 
     episode: Episode
@@ -100,7 +100,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         shared = self.shared
         pair = shared.pairs[kwargs["extra_info"]["pair_id"]]
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
-        play = _Play(new_episode(pair, shared.data, shared.recipe.episode, shared.codec, shared.stops))
+        play = _EpisodeRun(new_episode(pair, shared.data, shared.recipe.episode, shared.codec, shared.stops))
         request_id = uuid4().hex
         while not isinstance(state := play.episode.state, Finished):
             if isinstance(state, Sample):
@@ -108,7 +108,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 await self._sample(play, request_id, {**sampling_params, **self._limits(state, seed)})
             else:
                 await self._search(play, pair, state.query)
-        trajectory = rewarded(play.episode.trajectory(), pair)
+        trajectory = with_reward(play.episode.trajectory(), pair)
         versions = play.versions or [max(step - 1, 0)]  # of an episode that was lost before it began
         weights = min(versions), max(versions)
         shared.log.write(step, session, pair, trajectory, seconds=play.seconds, weights=weights)
@@ -126,7 +126,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             limits["seed"] = int(seed, 16) % 2**63
         return limits
 
-    async def _sample(self, play: _Play, request_id: str, sampling_params: dict[str, Any]) -> None:
+    async def _sample(self, play: _EpisodeRun, request_id: str, sampling_params: dict[str, Any]) -> None:
         episode, started = play.episode, time.monotonic()
         try:
             output = await asyncio.wait_for(
@@ -147,7 +147,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 play.versions.append(version)
         play.seconds["generation"] += time.monotonic() - started
 
-    async def _search(self, play: _Play, pair: ReasoningPair, query: str) -> None:
+    async def _search(self, play: _EpisodeRun, pair: ReasoningPair, query: str) -> None:
         episode, started = play.episode, time.monotonic()
         top_k = self.shared.recipe.episode.budget.top_k
         try:
@@ -164,12 +164,12 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
     def _fail(episode: Episode, stage: str, error: Exception) -> None:
         late = isinstance(error, asyncio.TimeoutError)  # not the builtin before Python 3.11
         _log.error("an episode is lost in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
-        episode.fail(f"{stage}_{'timeout' if late else 'error'}")
+        episode.abort(f"{stage}_{'timeout' if late else 'error'}")
 
-    def _output(self, trajectory: Trajectory, play: _Play, weights: tuple[int, int]) -> AgentLoopOutput:
+    def _output(self, trajectory: Trajectory, play: _EpisodeRun, weights: tuple[int, int]) -> AgentLoopOutput:
         """The trajectory in verl's words. A lost episode has mask 0 everywhere; verl wants one id at least."""
         ids, mask, logprobs = list(trajectory.token_ids), list(trajectory.loss_mask), list(trajectory.logprobs)
-        if trajectory.lost:
+        if trajectory.infrastructure_failed:
             ids, logprobs = ids or [min(self.shared.stops)], logprobs or [0.0]
             mask = [0] * len(ids)
         if len(ids) > self.rollout_config.response_length:

@@ -32,7 +32,7 @@ class Machines:
 
 
 @dataclass(frozen=True)
-class Seat:
+class NodeReport:
     """What a node says of itself. `missing`: the paths that it does not see, or ["judge_r1"] where that is not
     installed; `cuda`: has torch a GPU there?"""
 
@@ -42,7 +42,7 @@ class Seat:
 
 
 @dataclass(frozen=True)
-class Met:
+class ClusterReady:
     """All nodes are there and see what they must."""
 
     cuda: bool
@@ -58,7 +58,9 @@ class NotShared(JudgeError):
     """A node that does not see the run's files, has no judge-r1, or differs from the others."""
 
 
-def meet(machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds: float = MEETING_SECONDS) -> Met:
+def wait_for_nodes(
+    machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds: float = MEETING_SECONDS
+) -> ClusterReady:
     """Wait until the Ray at RAY_ADDRESS has the machines, with a file in `run_folder` and `paths` seen from each.
     Errors: NodesMissing when `seconds` are over; NotShared."""
     mark = (run_folder / f".seen-{uuid4().hex}").absolute()
@@ -77,12 +79,12 @@ def meet(machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise NodesMissing(f"{_where()} cannot be used: {last}")
     answer = json.loads(lines[-1])
-    seats = [Seat(seat["host"], tuple(seat["missing"]), seat["cuda"]) for seat in answer["seats"]]
-    return judge_seats(machines, seats, run_folder, answer["there"])
+    seats = [NodeReport(seat["host"], tuple(seat["missing"]), seat["cuda"]) for seat in answer["seats"]]
+    return check_reports(machines, seats, run_folder, answer["there"])
 
 
 @contextmanager
-def watched() -> Iterator[Callable[[], str | None]]:
+def watch_nodes() -> Iterator[Callable[[], str | None]]:
     """Watches the Ray at RAY_ADDRESS while the block runs; what it yields says that a node is gone, None while all are
     there. verl can wait for ever for what a lost node held (its queue asks the node's store again and again)."""
     command = [sys.executable, "-m", "judge_r1.training.verl.node_probe", "watch"]
@@ -102,7 +104,7 @@ def watched() -> Iterator[Callable[[], str | None]]:
             process.wait()
 
 
-def judge_seats(machines: Machines, seats: Sequence[Seat], run_folder: Path, there: int) -> Met:
+def check_reports(machines: Machines, seats: Sequence[NodeReport], run_folder: Path, there: int) -> ClusterReady:
     """What the nodes said, as one answer. `there` counts the nodes that Ray has with enough GPUs, free or not."""
     if len(seats) < machines.nodes:
         wanted = f"{machines.nodes} node(s) with {machines.gpus_per_node} GPU(s) each"
@@ -120,7 +122,7 @@ def judge_seats(machines: Machines, seats: Sequence[Seat], run_folder: Path, the
     if len(cuda) > 1:
         without = ", ".join(seat.host for seat in seats if not seat.cuda)
         raise NotShared(f"torch finds no GPU on {without}, though it does on the other nodes")
-    return Met(cuda=cuda.pop())
+    return ClusterReady(cuda=cuda.pop())
 
 
 def _where() -> str:

@@ -14,7 +14,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 POLL_SECONDS, START_SECONDS = 2.0, 300.0
 
 
-def look(paths: list[str]) -> dict[str, Any]:
+def probe_node(paths: list[str]) -> dict[str, Any]:
     """What this node sees. Imports stand here because it runs on a node that may lack anything of ours."""
     import importlib.util
     import socket
@@ -34,10 +34,10 @@ def nodes_with(gpus: int) -> list[str]:
     return [node["NodeID"] for node in alive if node["Resources"].get("GPU", 0) >= gpus]
 
 
-def roll_call(nodes: int, gpus: int, paths: list[str], until: float) -> dict[str, Any]:
+def collect_reports(nodes: int, gpus: int, paths: list[str], until: float) -> dict[str, Any]:
     """Ask as many nodes as are wanted, each with its GPUs taken while it answers, until all have or time is over."""
     asked: dict[str, Any] = {}
-    task = ray.remote(look)
+    task = ray.remote(probe_node)
     while True:
         there = nodes_with(gpus)
         asked = {node: ref for node, ref in asked.items() if node in there}
@@ -91,7 +91,7 @@ def main() -> None:
     question = json.loads(sys.argv[1])
     until = time.monotonic() + question["seconds"]
     join(until)
-    answer = roll_call(question["nodes"], question["gpus_per_node"], question["paths"], until)
+    answer = collect_reports(question["nodes"], question["gpus_per_node"], question["paths"], until)
     ray.shutdown()
     print(json.dumps(answer), flush=True)
 

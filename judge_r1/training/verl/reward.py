@@ -7,7 +7,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
-from judge_r1.training.reward_rounding import outcome
+from judge_r1.training.reward_rounding import round_reward
 
 FIELD = "reward_breakdown"
 """The extra field of an agent loop's output that carries the breakdown."""
@@ -27,7 +27,7 @@ def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
         **{name: value for name, value in trajectory.reward.items() if name != "evidence_hit"},
         "evidence_hit": 0.0 if hit is None else hit,
         "evidence_hit_defined": float(hit is not None),
-        "infrastructure_failure": float(trajectory.lost),
+        "infrastructure_failure": float(trajectory.infrastructure_failed),
     }
 
 
@@ -42,4 +42,4 @@ def compute_score(
             f"a sample of {data_source!r} has no {FIELD!r}: it was not played by judge_r1's agent loop; "
             "set its agent_name to 'judge_r1' and actor_rollout_ref.rollout.agent.agent_loop_config_path"
         )
-    return {"score": outcome(breakdown["r"]), "acc": float(breakdown["R1"] > 0), **breakdown}
+    return {"score": round_reward(breakdown["r"]), "acc": float(breakdown["R1"] > 0), **breakdown}

@@ -19,16 +19,16 @@ from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.episode.rollout import check_prompts
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import context_length, load_tokenizer, resolve
 from judge_r1.training.checkpoints import checkpoints, mend_marker
 from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.export.export_checkpoint import merge
 from judge_r1.training.metric_names import from_verl
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.metrics_callback import Diverged
-from judge_r1.training.verl.cluster_check import Machines, meet, watched
+from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes
 from judge_r1.training.verl.config import overrides
 from judge_r1.training.verl.dataset import AGENT_NAME, write_parquet
 from judge_r1.training.verl.rollout_log import RolloutReader, new_lines
@@ -49,7 +49,7 @@ class VerlFailed(JudgeError):
 
 
 def train_verl(
-    recipe: Recipe, data_folder: Path, run: Run, *, cpu: bool, nodes: int = 1, gpus_per_node: int | None = None
+    recipe: Recipe, data_folder: Path, run: RunFolder, *, cpu: bool, nodes: int = 1, gpus_per_node: int | None = None
 ) -> None:
     """Train `recipe.model` on the pairs of `data_folder` and write `run.model`; goes on from the last checkpoint if
     there is one. `cpu` runs everything on the processor, else vLLM and GPUs are used: `gpus_per_node` (on a CPU: ranks)
@@ -61,7 +61,7 @@ def train_verl(
     if joins:
         gpus = gpus_per_node or (1 if cpu else _gpus())
         seen = [data_folder, *([Path(recipe.model)] if Path(recipe.model).is_absolute() else [])]
-        cpu = not meet(Machines(nodes, gpus), run.folder, seen).cuda
+        cpu = not wait_for_nodes(Machines(nodes, gpus), run.folder, seen).cuda
     else:
         gpus = gpus_per_node or (1 if cpu else _gpus())
         if not cpu and gpus > _gpus():
@@ -69,11 +69,11 @@ def train_verl(
     command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, joins=joins)
     mend_marker(run.checkpoints)
     found = checkpoints(run.checkpoints)
-    run.cut_back(found[-1].step if found else 0)
+    run.truncate_after(found[-1].step if found else 0)
     home = run.folder / "verl"
     reader = RolloutReader(home / "rollouts", data.by_id(), patience=SHARED_SECONDS if joins else 0.0)
-    follow = Follower(run, home, reader, recipe)
-    with watched() if joins else nullcontext(lambda: None) as lost:
+    follow = LogFollower(run, home, reader, recipe)
+    with watch_nodes() if joins else nullcontext(lambda: None) as lost:
         _run(command, run, environment(home, cpu), follow.update, lost)
     merge(run.folder, out=run.model)
 
@@ -85,7 +85,7 @@ def check(recipe: Recipe, data: PairSet) -> None:
             f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
             f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
         )
-    check_prompts(data, recipe.episode, Codec(load_tokenizer(recipe.model)), context_length(recipe.model))
+    check_prompts(data, recipe.episode, SafeTokenizer(load_tokenizer(recipe.model)), context_length(recipe.model))
 
 
 def in_order(recipe: Recipe, data: PairSet) -> PairSet:
@@ -99,7 +99,7 @@ def prepare(
     recipe: Recipe,
     data: PairSet,
     data_folder: Path,
-    run: Run,
+    run: RunFolder,
     *,
     gpus: int,
     cpu: bool,
@@ -154,10 +154,10 @@ def settings(home: Path, cpu: bool) -> dict[str, str]:
     return ours
 
 
-class Follower:
+class LogFollower:
     """Turns what verl and the rollout workers write down into rows of the run's logs, step by step."""
 
-    def __init__(self, run: Run, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
+    def __init__(self, run: RunFolder, home: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
         self.run, self.metrics, self.rollouts = run, home / "metrics.jsonl", rollouts
         self.size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
         self.episodes = recipe.grpo.pairs_per_step * self.size
@@ -192,7 +192,7 @@ class Follower:
 
 def _run(
     command: Sequence[str],
-    run: Run,
+    run: RunFolder,
     env: dict[str, str],
     follow: Callable[[], None],
     lost: Callable[[], str | None] = lambda: None,

@@ -15,19 +15,19 @@ from rich.console import Console
 from data_builders.audit.dataset_stats import Lengths, Statistics, as_json, statistics
 from data_builders.audit.stats_report import figures, print_statistics, write_page
 from judge_r1.episode.prompts import judge_prompt
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 
 DATA = toy_set(9)
 
 
 @pytest.fixture(scope="module")
-def codec() -> Codec:
-    return Codec(load_tokenizer("bundled:tiny"))
+def codec() -> SafeTokenizer:
+    return SafeTokenizer(load_tokenizer("bundled:tiny"))
 
 
 @pytest.fixture(scope="module")
-def found(codec: Codec) -> Statistics:
+def found(codec: SafeTokenizer) -> Statistics:
     return statistics(DATA, codec, "bundled:tiny")
 
 
@@ -42,7 +42,7 @@ def test_lengths_are_quantiles(values: list[int]) -> None:
         assert sum(v < bound for v in values) < share * len(values) + 1e-9
 
 
-def test_prompts_are_measured_as_a_judge_reads_them(found: Statistics, codec: Codec) -> None:
+def test_prompts_are_measured_as_a_judge_reads_them(found: Statistics, codec: SafeTokenizer) -> None:
     words, tokens = [], []
     for pair in DATA.pairs:
         messages = judge_prompt(pair, DATA.case_of(pair), context="full", searches=0).chat()
@@ -51,7 +51,7 @@ def test_prompts_are_measured_as_a_judge_reads_them(found: Statistics, codec: Co
     assert found.overall.prompt_words.mean == pytest.approx(sum(words) / len(words))
     # Inserted text is encoded apart, as the judge's codec does: a token more or less at each seam.
     assert found.overall.prompt_tokens.mean == pytest.approx(sum(tokens) / len(tokens), rel=0.02)
-    context = max(len(codec.encode_inserted(case.context)) for case in DATA.cases.values())
+    context = max(len(codec.encode_untrusted(case.context)) for case in DATA.cases.values())
     assert found.overall.context_tokens.longest == context
 
 
@@ -68,7 +68,7 @@ def test_domains_add_up(found: Statistics) -> None:
     assert found.edges[-1] > found.overall.context_tokens.longest
 
 
-def test_json_is_plain_and_the_same_again(found: Statistics, codec: Codec) -> None:
+def test_json_is_plain_and_the_same_again(found: Statistics, codec: SafeTokenizer) -> None:
     content = json.loads(json.dumps(as_json(found), allow_nan=False))
     assert content == json.loads(json.dumps(as_json(statistics(DATA, codec, "bundled:tiny"))))
     assert content["overall"]["prompt_tokens"]["n"] == 18

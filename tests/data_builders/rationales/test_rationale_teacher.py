@@ -16,8 +16,8 @@ from test_rationales import PROSE, PROSE_CONFIG, PROSE_PAIRS
 from data_builders.build import build
 from data_builders.rationales.run import Wanted, write_rationales
 from data_builders.rationales.store import StoredTrace, stored_traces
-from data_builders.rationales.teacher import Tally, enhanced
-from data_builders.teachers import Answer, Ask, Pending, TeacherError, TeacherRefused
+from data_builders.rationales.teacher import RationaleStats, enhanced
+from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
@@ -41,16 +41,16 @@ class Listening:
     name = "stub:brain"
 
     def __init__(self, brain: Brain, error: dict[int, Exception] | None = None) -> None:
-        self.brain, self.asks, self.errors = brain, list[Ask](), error or {}
+        self.brain, self.asks, self.errors = brain, list[TeacherRequest](), error or {}
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         self.asks.append(ask)
         number = len(self.asks)
         await asyncio.sleep(0)
         if error := self.errors.get(number):
             raise error
         text = self.brain(ask.system, ask.user, ask.sample)
-        return Answer(text=text, input_tokens=10, output_tokens=5, finished=True, model="m")
+        return TeacherReply(text=text, input_tokens=10, output_tokens=5, finished=True, model="m")
 
 
 def recipe(config: EpisodeConfig, **sft: Any) -> Recipe:
@@ -59,12 +59,12 @@ def recipe(config: EpisodeConfig, **sft: Any) -> Recipe:
 
 def enhance_all(
     teacher: Any, data: PairSet, config: EpisodeConfig, codec: str = "awkward", count: int = 1000
-) -> tuple[dict[str, Trajectory], Tally]:
+) -> tuple[dict[str, Trajectory], RationaleStats]:
     async def work() -> dict[str, Trajectory]:
         found = enhanced(data, recipe(config), real_tokenizers.codec(codec), teacher, tally, count=count)
         return {pair.pair_id: trajectory async for pair, trajectory in found}
 
-    tally = Tally()
+    tally = RationaleStats()
     return asyncio.run(work()), tally
 
 
@@ -174,9 +174,9 @@ def test_a_refused_ask_costs_its_pair_and_an_error_ends_it_all() -> None:
 
 
 def test_asks_that_are_put_off_are_all_made_before_it_ends() -> None:
-    errors = {number: Pending("later") for number in range(1, 1000)}
+    errors = {number: BatchPending("later") for number in range(1, 1000)}
     teacher = Listening(fake_rationale_teacher.honest, errors)
-    with pytest.raises(Pending, match="30 rationales wait"):
+    with pytest.raises(BatchPending, match="30 rationales wait"):
         enhance_all(teacher, MINI, MINI_CONFIG, "tiny", count=30)
     assert len(teacher.asks) == 30
 

@@ -18,7 +18,7 @@ from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.tags import TAG
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 
 DATA = mini_pairs(44)
 BUDGET = Budget(max_searches=6, top_k=1, passage_words=3, response_tokens=80, observation_tokens=32)
@@ -290,12 +290,12 @@ def test_a_thought_that_the_chat_template_opened_is_not_opened_twice() -> None:
     before, tokenizer.chat_template = tokenizer.chat_template, tokenizer.chat_template + "<think>\n"
     try:
         data, rejected = PairSet.of([PROSE], PROSE_PAIRS), Counter[str]()
-        found = [t for _, t in traces(data, PROSE_CONFIG, Codec(tokenizer), rejected=rejected)]
+        found = [t for _, t in traces(data, PROSE_CONFIG, SafeTokenizer(tokenizer), rejected=rejected)]
     finally:
         tokenizer.chat_template = before
     assert len(found) == len(PROSE_PAIRS)
     for trajectory in found:
-        written = Codec(tokenizer).decode(trajectory.token_ids)
+        written = SafeTokenizer(tokenizer).decode(trajectory.token_ids)
         assert written.startswith("A says")
         assert written.count("<think>") == written.count("</think>") - 1
         assert trajectory.turns[0].text.startswith("<think>A says")

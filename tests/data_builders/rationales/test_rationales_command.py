@@ -19,8 +19,8 @@ from data_builders.build import write_pairs
 from data_builders.rationales.store import stored_traces
 from judge_r1.cli.train import run_recipe
 from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.yaml_config import BadRecipe
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.core.yaml_config import ConfigError
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import load_recipe
 
@@ -77,7 +77,7 @@ def test_a_file_of_rationales_that_training_reads(
         assert file.is_dir() or KEY.encode() not in file.read_bytes()
     assert KEY not in done.stdout + done.stderr
 
-    file, codec = tmp_path / "out" / "traces.jsonl", Codec(load_tokenizer("bundled:tiny"))
+    file, codec = tmp_path / "out" / "traces.jsonl", SafeTokenizer(load_tokenizer("bundled:tiny"))
     small = ["sft.traces=null", "sft.batch_size=8", "sft.micro_batch_size=8", "sft.max_steps=1"]
     recipe = load_recipe(pairs / "recipe.yaml", [f"data.train={pairs / 'pairs'}", f"sft.traces_file={file}", *small])
     data = load_pairs(pairs / "pairs")
@@ -155,5 +155,5 @@ def test_mistakes_are_one_sentence(pairs: Path, tmp_path: Path) -> None:
         assert done.returncode == 2
         assert says in done.stderr
         assert done.stderr.count("\n") == 1
-    with pytest.raises(BadRecipe, match="exclude each other"):
+    with pytest.raises(ConfigError, match="exclude each other"):
         load_recipe(pairs / "recipe.yaml", ["sft.rationales=mini", "sft.traces_file=x"])

@@ -5,7 +5,7 @@ from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.rationales.turn_parser import Bad, Written, read_turn, thoughts_of
+from data_builders.rationales.turn_parser import ParsedTurn, RejectedTurn, read_turn, thoughts_of
 from judge_r1.core.records import ReasoningPair
 
 PAIR = make_pair(make_case())
@@ -15,19 +15,19 @@ THOUGHT = "<think>B has 35, which breaks 2, Factual Consistency.</think>"
 GOOD = f"{THOUGHT}<answer>{GOLD}</answer>"
 
 
-def read(text: str, pair: ReasoningPair = PAIR, **fields: object) -> Written | Bad:
+def read(text: str, pair: ReasoningPair = PAIR, **fields: object) -> ParsedTurn | RejectedTurn:
     return read_turn(text, pair, **{"may_search": True, "may_answer": True, **fields})  # type: ignore[arg-type]
 
 
 def test_good_turns() -> None:
-    assert read(GOOD) == Written(GOOD, None, False)
+    assert read(GOOD) == ParsedTurn(GOOD, None, False)
     search = "<think>a</think>\n<think>b</think> <search> ana paid </search>"
-    assert read(f"\n{search}\n") == Written(search, "ana paid", False)
+    assert read(f"\n{search}\n") == ParsedTurn(search, "ana paid", False)
     assert thoughts_of(search) == ["a", "b"]
 
 
 def test_what_follows_the_action_is_left_away_and_told() -> None:
-    assert read(GOOD + "<information>made up</information><answer>{}</answer>") == Written(GOOD, None, True)
+    assert read(GOOD + "<information>made up</information><answer>{}</answer>") == ParsedTurn(GOOD, None, True)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_follows_the_action_is_left_away_and_told() -> None:
 )
 def test_bad_turns(text: str, reason: str) -> None:
     bad = read(text, shown=["ana paid 34"])
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, RejectedTurn)
     assert bad.reason == reason
     assert bad.detail.endswith(".")
     assert "\n" not in bad.detail
@@ -63,17 +63,17 @@ def test_bad_turns(text: str, reason: str) -> None:
 
 def test_when_a_turn_may_search_or_answer() -> None:
     bad = read("<think>a</think><search>b</search>", may_search=False)
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, RejectedTurn)
     assert bad.reason == "search past the budget"
     bad = read(GOOD, may_answer=False)
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, RejectedTurn)
     assert bad.reason == "no search"
 
 
 def test_a_principle_may_have_been_named_in_an_earlier_turn() -> None:
     text = f"<think>So it is.</think><answer>{GOLD}</answer>"
-    assert isinstance(read(text), Bad)
-    assert isinstance(read(text, thoughts=["This breaks factual consistency."]), Written)
+    assert isinstance(read(text), RejectedTurn)
+    assert isinstance(read(text, thoughts=["This breaks factual consistency."]), ParsedTurn)
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,13 @@ def test_a_principle_may_have_been_named_in_an_earlier_turn() -> None:
 )
 def test_quotations_of_what_was_shown_are_fine_however_they_are_set(quote: str) -> None:
     assert isinstance(
-        read(GOOD.replace("B has", f"“{quote}”, B has"), shown=["x", "ana paid 34. ben left rome."]), Written
+        read(GOOD.replace("B has", f"“{quote}”, B has"), shown=["x", "ana paid 34. ben left rome."]), ParsedTurn
     )
 
 
 @given(st.text(alphabet='<>/thinksearchanswer ab\n"', max_size=80))
 def test_whatever_comes_is_read_or_refused(text: str) -> None:
     found = read(text)
-    if isinstance(found, Written):
+    if isinstance(found, ParsedTurn):
         assert found.text in text
         assert found.text.endswith(("</search>", "</answer>"))

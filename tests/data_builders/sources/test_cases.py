@@ -10,7 +10,7 @@ from source_factories import ToyTeacher, gather
 
 from data_builders.sources import SOURCES, Draft, Source, items, taught
 from data_builders.sources.errors import SourceError
-from data_builders.teachers import Ask, BudgetSpent, Teacher, TeacherError
+from data_builders.teachers import BudgetSpent, Teacher, TeacherError, TeacherRequest
 from judge_r1.core.records import Case
 
 
@@ -19,7 +19,7 @@ def numbered_source() -> Source:
 
     def draft(number: int) -> Draft:
         async def run(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
-            answer = await teacher.ask(Ask(system="", user=f"case {number}", max_tokens=9))
+            answer = await teacher.ask(TeacherRequest(system="", user=f"case {number}", max_tokens=9))
             if number % 7:
                 return make_case(f"case {number}.", reference=answer.text)
             skips["seven"] += 1
@@ -55,7 +55,7 @@ def test_limit_bounds_what_is_asked_and_the_order_is_the_corpus_s() -> None:
 
 
 def test_a_teacher_that_cannot_go_on_ends_it() -> None:
-    def reply(ask: Ask) -> str:
+    def reply(ask: TeacherRequest) -> str:
         if ask.user == "case 3":
             raise BudgetSpent("the budget is spent")
         return "fine"

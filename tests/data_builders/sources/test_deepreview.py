@@ -16,7 +16,7 @@ from data_builders.sources import SOURCES
 from data_builders.sources.deepreview import ASKED, CONDENSED
 from data_builders.sources.deepreview_output import review_of, review_sections, verdict
 from data_builders.sources.errors import SourceError
-from data_builders.teachers import Ask
+from data_builders.teachers import TeacherRequest
 
 DEEPREVIEW = SOURCES.get("deepreview")
 REVIEW = r"""I will think first. \boxed_simreviewers{
@@ -183,7 +183,7 @@ def test_what_is_no_case_is_counted_and_not_asked_for(changes: dict[str, Any], r
     ],
 )
 def test_what_a_condensation_must_not_be(answer: str, kind: str, advice: str, tmp_path: Path) -> None:
-    def reply(ask: Ask) -> str:
+    def reply(ask: TeacherRequest) -> str:
         return SHORT if "not accepted" in ask.user else answer
 
     teacher = ToyTeacher(reply)

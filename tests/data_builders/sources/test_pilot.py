@@ -13,7 +13,7 @@ from source_factories import ToyTeacher, between, gather, write_rows
 from data_builders.sources import SOURCES
 from data_builders.sources.errors import SourceError
 from data_builders.sources.pilot import QUOTES, STEPS, check, drafts
-from data_builders.teachers import Ask
+from data_builders.teachers import TeacherRequest
 
 PILOT = SOURCES.get("pilot")
 ARTICLES = {
@@ -107,7 +107,7 @@ def test_the_same_answers_give_the_same_cases(tmp_path: Path) -> None:
 
 
 def test_a_rejected_reasoning_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
-    def reply(ask: Ask) -> str:
+    def reply(ask: TeacherRequest) -> str:
         return GOOD if "not accepted" in ask.user else GOOD.replace("Article 6 and ", "")
 
     teacher = ToyTeacher(reply)
@@ -212,8 +212,8 @@ def test_a_missing_place_is_named(tmp_path: Path) -> None:
 
 
 def test_the_good_reasoning_is_good() -> None:
-    from data_builders.sources.pilot import Matter
+    from data_builders.sources.pilot import EchrCase
     from data_builders.sources.tables import Row
 
     articles = {name: f"{title}\n{text}" for name, (title, text) in ARTICLES.items()}
-    assert check(GOOD, Matter(Row("f", 1, "f, line 1", ROW), FACTS, articles, ("6", "P1-1"))) is None
+    assert check(GOOD, EchrCase(Row("f", 1, "f, line 1", ROW), FACTS, articles, ("6", "P1-1"))) is None

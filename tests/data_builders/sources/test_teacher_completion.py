@@ -7,9 +7,9 @@ import pytest
 from source_factories import ToyTeacher
 
 from data_builders.sources.teacher_completion import ATTEMPTS, Problem, complete
-from data_builders.teachers import Answer, Ask, TeacherError, TeacherRefused
+from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 
-ASK = Ask(system="s", user="Write.", max_tokens=9)
+ASK = TeacherRequest(system="s", user="Write.", max_tokens=9)
 
 
 def has_an_x(text: str) -> Problem | None:
@@ -62,7 +62,7 @@ class Failing(ToyTeacher):
         super().__init__(lambda ask: "")
         self.error = error
 
-    async def ask(self, ask: Ask) -> Answer:
+    async def ask(self, ask: TeacherRequest) -> TeacherReply:
         raise self.error
 
 

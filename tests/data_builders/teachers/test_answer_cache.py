@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from teacher_factories import ask_for, run
 
 import data_builders.teachers.answer_cache as cache_module
-from data_builders.teachers import Answer, TeacherError
+from data_builders.teachers import TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache, Entry, Tokens, ask_key
 
 WRITE_FOREVER = """
@@ -47,8 +47,8 @@ with Cache(Path(sys.argv[1])) as cache:
 """
 
 
-def answer(text: str = "x") -> Answer:
-    return Answer(text=text, input_tokens=3, output_tokens=2, finished=True, model="m")
+def answer(text: str = "x") -> TeacherReply:
+    return TeacherReply(text=text, input_tokens=3, output_tokens=2, finished=True, model="m")
 
 
 def python(script: str, *arguments: object) -> subprocess.Popen[str]:
@@ -66,7 +66,7 @@ def test_what_is_put_comes_back_and_survives_the_process(tmp_path: Path) -> None
 
 
 def test_the_first_answer_wins(tmp_path: Path) -> None:
-    async def work(cache: Cache) -> list[Answer]:
+    async def work(cache: Cache) -> list[TeacherReply]:
         return await asyncio.gather(*(cache.put(Entry("k", "t", answer(str(n)))) for n in range(5)))
 
     with Cache(tmp_path / "c.sqlite") as cache:

@@ -9,25 +9,25 @@ from fake_llm_server import answer_batch
 from teacher_factories import Stub, ask_for, echo, run
 
 import data_builders.teachers.batch_api as batch_module
-from data_builders.teachers import Answer, Pending, TeacherError
+from data_builders.teachers import BatchPending, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache, Tokens, ask_key
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.batch_api import BatchExport, Imported, import_batch
 from data_builders.teachers.cached_teacher import CachedTeacher
 from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import Wire
+from data_builders.teachers.provider import Provider
 
 WIRES = [Chat("https://host/v1", "toy"), Anthropic("toy")]
 
 
-def export(wire: Wire, cache: Cache, path: Path, count: int = 20) -> tuple[list[Answer], BatchExport]:
+def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[list[TeacherReply], BatchExport]:
     """Ask `count` questions, each twice, and another one after every answer that is there."""
 
-    async def work(teacher: BatchExport) -> list[Answer]:
+    async def work(teacher: BatchExport) -> list[TeacherReply]:
         answers = []
         for n in range(count):
             for _ in range(2):
-                with suppress(Pending):
+                with suppress(BatchPending):
                     first = await teacher.ask(ask_for(f"q{n}"))
                     answers.append(await teacher.ask(ask_for(f"then: {first.text}", sample=1)))
         return answers
@@ -37,7 +37,7 @@ def export(wire: Wire, cache: Cache, path: Path, count: int = 20) -> tuple[list[
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_rounds_of_batches_end_where_live_asking_ends(wire: Wire, tmp_path: Path) -> None:
+def test_rounds_of_batches_end_where_live_asking_ends(wire: Provider, tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
         for number in range(2):
             requests, results = tmp_path / f"{number}.jsonl", tmp_path / f"{number}-results.jsonl"
@@ -64,7 +64,7 @@ def test_rounds_of_batches_end_where_live_asking_ends(wire: Wire, tmp_path: Path
 
 
 @pytest.mark.parametrize("wire", WIRES)
-def test_failed_rows_are_counted_and_asked_again(wire: Wire, tmp_path: Path) -> None:
+def test_failed_rows_are_counted_and_asked_again(wire: Provider, tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
         export(wire, cache, tmp_path / "1.jsonl")
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl", failed=0.4)
@@ -74,7 +74,7 @@ def test_failed_rows_are_counted_and_asked_again(wire: Wire, tmp_path: Path) -> 
         assert import_batch(wire, cache, tmp_path / "r.jsonl") == Imported(0, found.kept, found.failed)
         with BatchExport(wire, cache, tmp_path / "2.jsonl") as teacher:
             for n in range(20):
-                with suppress(Pending):
+                with suppress(BatchPending):
                     run(teacher.ask(ask_for(f"q{n}")))
         assert (teacher.rows, teacher.again, teacher.reused) == (found.failed.total(), teacher.rows, found.kept)
 
@@ -138,7 +138,7 @@ def test_a_large_export_is_split_at_the_vendors_limits(tmp_path: Path, monkeypat
 def test_an_export_that_breaks_leaves_no_file(tmp_path: Path) -> None:
     async def work() -> None:
         with Cache(tmp_path / "c.sqlite") as cache, BatchExport(WIRES[0], cache, tmp_path / "b.jsonl") as teacher:
-            with pytest.raises(Pending, match="b\\.jsonl"):
+            with pytest.raises(BatchPending, match="b\\.jsonl"):
                 await teacher.ask(ask_for("q"))
             raise KeyError("the builder broke")
 

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.teachers import Answer, BudgetSpent, TeacherError
+from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
 from data_builders.teachers.budget import Price, Spending, load_prices
 
 
-def answer(read: int, written: int) -> Answer:
-    return Answer(text="", input_tokens=read, output_tokens=written, finished=True, model="m")
+def answer(read: int, written: int) -> TeacherReply:
+    return TeacherReply(text="", input_tokens=read, output_tokens=written, finished=True, model="m")
 
 
 @given(

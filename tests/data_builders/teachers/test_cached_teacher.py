@@ -7,10 +7,10 @@ import pytest
 from fake_llm_server import Faults, Loopback
 from teacher_factories import FAST, KEY, Stub, ask_for, echo, run
 
-from data_builders.teachers import Answer, BudgetSpent, TeacherError
+from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Price, Spending
-from data_builders.teachers.cached_teacher import CachedTeacher, Gate, open_teacher
+from data_builders.teachers.cached_teacher import CachedTeacher, ConcurrencyGate, open_teacher
 
 PRICES = {"echo": Price(input=1_000, output=0), "toy": Price(input=1_000, output=0)}
 
@@ -22,7 +22,7 @@ def cache(tmp_path: Path) -> Any:
 
 
 def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
-    async def work(stub: Stub) -> list[Answer]:
+    async def work(stub: Stub) -> list[TeacherReply]:
         teacher = CachedTeacher(stub, cache)
         return [await teacher.ask(ask_for(f"q{n % 3}")) for n in range(9)]
 
@@ -34,7 +34,7 @@ def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
 
 
 def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
-    async def work(stub: Stub) -> list[Answer]:
+    async def work(stub: Stub) -> list[TeacherReply]:
         teacher = CachedTeacher(stub, cache)
         return await asyncio.gather(*(teacher.ask(ask_for("q")) for _ in range(20)))
 
@@ -44,7 +44,7 @@ def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
 
 
 def test_a_call_goes_on_when_whoever_asked_first_gives_up(cache: Cache) -> None:
-    async def work(stub: Stub) -> Answer:
+    async def work(stub: Stub) -> TeacherReply:
         teacher = CachedTeacher(stub, cache)
         first, second = (asyncio.create_task(teacher.ask(ask_for("q"))) for _ in range(2))
         await asyncio.sleep(0.02)
@@ -67,7 +67,7 @@ def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
 
 def test_the_gate_lets_so_many_through(cache: Cache) -> None:
     async def work(stub: Stub) -> None:
-        teacher = CachedTeacher(stub, cache, Gate(Spending(), 3))
+        teacher = CachedTeacher(stub, cache, ConcurrencyGate(Spending(), 3))
         await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(20)))
 
     stub = Stub(wait_s=0.01)
@@ -80,21 +80,21 @@ def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(ca
     async def work(stub: Stub, budget: float) -> list[Any]:
         spending = Spending(PRICES, budget)
         spending.open_account(stub.name, cache.tokens(stub.name))
-        teacher = CachedTeacher(stub, cache, Gate(spending, 4))
+        teacher = CachedTeacher(stub, cache, ConcurrencyGate(spending, 4))
         return await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(30)), return_exceptions=True)
 
     stub = Stub(wait_s=0.01)  # a call costs one dollar
     first = run(work(stub, 10.0))
-    answered = [a for a in first if isinstance(a, Answer)]
+    answered = [a for a in first if isinstance(a, TeacherReply)]
     assert 10 <= len(answered) <= 13  # three more than the budget were in flight
     assert stub.calls.total() == len(answered) == cache.tokens(stub.name).calls
     errors = {str(error) for error in first if isinstance(error, BudgetSpent)}
     assert len(answered) + sum(isinstance(error, BudgetSpent) for error in first) == 30
     assert any("the budget of $10.00 is spent" in error and "higher --budget" in error for error in errors)
     again = Stub(wait_s=0.01)
-    assert sum(isinstance(a, Answer) for a in run(work(again, 10.0))) == len(answered)
+    assert sum(isinstance(a, TeacherReply) for a in run(work(again, 10.0))) == len(answered)
     assert not again.calls  # the same budget buys nothing more
-    assert all(isinstance(a, Answer) for a in run(work(again, 31.0)))
+    assert all(isinstance(a, TeacherReply) for a in run(work(again, 31.0)))
     assert again.calls.total() == 30 - len(answered)
 
 
@@ -102,7 +102,7 @@ def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(ca
 def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(server: Loopback, path: Path) -> tuple[list[Answer], Spending]:
+    async def work(server: Loopback, path: Path) -> tuple[list[TeacherReply], Spending]:
         spending = Spending()
         with Cache(path) as cache:
             spec = server.chat if kind == "chat" else server.anthropic

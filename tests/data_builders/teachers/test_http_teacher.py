@@ -13,12 +13,12 @@ from fake_llm_server import TRANSIENT, Faults, Loopback
 from pydantic import SecretStr
 from teacher_factories import FAST, KEY, ask_for, echo, run
 
-from data_builders.teachers import Answer, TeacherError, TeacherRefused
+from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import Wire
-from judge_r1.models.http_client import Limits
+from data_builders.teachers.provider import Provider
+from judge_r1.models.http_client import RetryPolicy
 
 GOOD = b"""{"model": "m", "choices": [{"message": {"content": "fine"}, "finish_reason": "stop"}],
  "usage": {"prompt_tokens": 1, "completion_tokens": 1}}"""
@@ -49,7 +49,7 @@ async def saying(*responses: bytes | Callable[[], bytes]) -> AsyncIterator[str]:
         server.close()
 
 
-async def asked(wire: Wire, limits: Limits = FAST, key: str | None = None) -> Answer:
+async def asked(wire: Provider, limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
     teacher = HttpTeacher(wire, SecretStr(key) if key else None, limits)
     try:
         return await teacher.ask(ask_for("q"))
@@ -57,15 +57,15 @@ async def asked(wire: Wire, limits: Limits = FAST, key: str | None = None) -> An
         await teacher.aclose()
 
 
-def hear(*responses: bytes | Callable[[], bytes], limits: Limits = FAST, key: str | None = None) -> Answer:
-    async def work() -> Answer:
+def hear(*responses: bytes | Callable[[], bytes], limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
+    async def work() -> TeacherReply:
         async with saying(*responses) as base:
             return await asked(Chat(base, "m"), limits, key)
 
     return run(work())
 
 
-def wire_to(server: Loopback, kind: str) -> Wire:
+def wire_to(server: Loopback, kind: str) -> Provider:
     return Chat(f"{server.url}/v1", "toy") if kind == "chat" else Anthropic("toy", server.url)
 
 
@@ -190,7 +190,7 @@ def test_a_key_that_the_server_repeats_is_struck_out() -> None:
 
 
 def test_a_server_that_drips_its_answer_runs_into_the_deadline() -> None:
-    async def work() -> Answer:
+    async def work() -> TeacherReply:
         async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(b"HTTP/1.1 200 x\r\nContent-Length: 1000\r\n\r\n")
             try:

@@ -8,16 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from teacher_factories import ask_for
 
-from data_builders.teachers import Ask
+from data_builders.teachers import TeacherRequest
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.openai import Chat
-from data_builders.teachers.provider import FailedRow, Wire
+from data_builders.teachers.provider import FailedRow, Provider
 
 LOCAL, OPENAI = Chat("http://host/v1", "m"), Chat("https://api.openai.com/v1", "m")
 ANTHROPIC = Anthropic("m")
-WIRES: list[tuple[Wire, str]] = [(LOCAL, "chat"), (OPENAI, "chat"), (ANTHROPIC, "anthropic")]
+WIRES: list[tuple[Provider, str]] = [(LOCAL, "chat"), (OPENAI, "chat"), (ANTHROPIC, "anthropic")]
 ASKS = st.builds(
-    Ask,
+    TeacherRequest,
     system=st.text(max_size=20),
     user=st.text(min_size=1, max_size=20),
     max_tokens=st.integers(1, 10_000),
@@ -28,7 +28,7 @@ ASKS = st.builds(
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
 @given(ask=ASKS)
-def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Wire, kind: str, ask: Ask) -> None:
+def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Provider, kind: str, ask: TeacherRequest) -> None:
     seen = read_request(kind, wire.body(ask))
     assert (seen.system, seen.user, seen.sample) == (ask.system, ask.user, ask.sample)
     assert (seen.max_tokens, seen.temperature, seen.model) == (ask.max_tokens, ask.temperature, "m")
@@ -36,7 +36,7 @@ def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Wire, kind:
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
 @given(text=st.text(), cut=st.booleans())
-def test_text_tokens_and_an_early_end_are_read(wire: Wire, kind: str, text: str, cut: bool) -> None:
+def test_text_tokens_and_an_early_end_are_read(wire: Provider, kind: str, text: str, cut: bool) -> None:
     request = Request(kind, "m", "one two", "three", 0, 10, 1.0)
     answer = wire.read(reply(request, text, cut=cut))
     assert (answer.text, answer.finished, answer.model) == (text, not cut, "m-2026")
@@ -75,7 +75,7 @@ def test_cached_input_counts_and_thought_is_no_text() -> None:
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
 @pytest.mark.parametrize("damage", ["usage", "content", "kind", "list"])
-def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Wire, kind: str, damage: str) -> None:
+def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Provider, kind: str, damage: str) -> None:
     body: Any = reply(Request(kind, "m", "", "q", 0, 10, 1.0), "x")
     if damage == "usage":
         del body["usage"]
@@ -91,7 +91,7 @@ def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Wi
 
 
 @pytest.mark.parametrize("wire", [LOCAL, ANTHROPIC])
-def test_a_batch_row_holds_the_ask_under_its_key(wire: Wire) -> None:
+def test_a_batch_row_holds_the_ask_under_its_key(wire: Provider) -> None:
     row = wire.batch_row("k", ask_for("q"))
     assert row["custom_id"] == "k"
     assert (row["body"] if wire is LOCAL else row["params"]) == wire.body(ask_for("q"))
@@ -109,6 +109,6 @@ def test_a_batch_row_holds_the_ask_under_its_key(wire: Wire) -> None:
         (ANTHROPIC, {"result": {"type": "errored", "error": {"message": "bad"}}}, "bad"),
     ],
 )
-def test_a_failed_row_says_why(wire: Wire, row: Any, reason: str) -> None:
+def test_a_failed_row_says_why(wire: Provider, row: Any, reason: str) -> None:
     with pytest.raises(FailedRow, match=reason):
         wire.batch_result({"custom_id": "k", **row})

@@ -15,14 +15,14 @@ import fake_teacher
 import pytest
 from fake_llm_server import Loopback, answer_batch
 
-from data_builders.pair_writer import Plan
+from data_builders.pair_writer import BuildPlan
 from data_builders.teachers import BudgetSpent, session
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending, load_prices
 from data_builders.teachers.session_work import Done, Terms
 from judge_r1.core.errors import JudgeError
 
-PLAN = Plan("mini", variants=3, limit=4)
+PLAN = BuildPlan("mini", variants=3, limit=4)
 CLI = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "4", "--variants", "3"]
 
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.aggregation import settle_agreed, settle_best, settle_mean, settle_pair
-from judge_r1.benchmarks.base import Suite, both_orders, placed
-from judge_r1.core.items import Game, Item
+from judge_r1.benchmarks.aggregation import best_of_n, majority_vote, mean_correct, require_consistent
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, placed
+from judge_r1.core.items import Item, Vote
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict
 
 ITEM = Item(item_id="i", cluster_id="c", instruction="?", candidates=("x", "y"), gold="A")
@@ -14,9 +14,9 @@ Said = Sequence[tuple[tuple[int, ...], str | None]]
 SAID = st.sampled_from(["A", "B", "tie", None])
 
 
-def game(order: tuple[int, ...], winner: str | None, sample: int = 0) -> Game:
+def game(order: tuple[int, ...], winner: str | None, sample: int = 0) -> Vote:
     verdict = PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason="no_json")
-    return Game(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
+    return Vote(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
 
 
 @given(st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0)]), SAID), min_size=1, max_size=7), st.sampled_from("AB"))
@@ -32,15 +32,15 @@ def test_a_pair_is_settled_by_the_sum_of_its_games(
         if order == (1, 0) and decision:
             decision = decision[::-1]
         total += 0 if decision is None else 1 if decision == label else -1
-    settled = settle_pair(item, [game(order, winner) for order, winner in said])
+    settled = majority_vote(item, [game(order, winner) for order, winner in said])
     assert settled.credit == float(total > 0)
     assert isinstance(settled.verdict, InvalidVerdict) == all(winner is None for _, winner in said)
 
 
 def test_a_tie_is_right_where_the_gold_is_a_tie() -> None:
     torn = [game((0, 1), "A"), game((1, 0), "A")]
-    assert settle_pair(ITEM, torn).credit == 0
-    assert settle_pair(ITEM.model_copy(update={"gold": "tie"}), torn).credit == 1
+    assert majority_vote(ITEM, torn).credit == 0
+    assert majority_vote(ITEM.model_copy(update={"gold": "tie"}), torn).credit == 1
 
 
 @given(st.tuples(SAID, SAID), st.sampled_from(["A", "B", "tie"]))
@@ -49,28 +49,32 @@ def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None
     games = [game((0, 1), said[0]), game((1, 0), said[1])]
     turned = {"A": "B", "B": "A", "tie": "tie", None: None}[said[1]]
     right = [answer == gold for answer in (said[0], turned)]
-    assert settle_mean(item, games).credit == sum(right) / 2
-    assert settle_agreed(item, games).credit == float(all(right))
-    assert settle_mean(item, games).verdict == settle_agreed(item, games).verdict == settle_pair(item, games).verdict
+    assert mean_correct(item, games).credit == sum(right) / 2
+    assert require_consistent(item, games).credit == float(all(right))
+    assert (
+        mean_correct(item, games).verdict
+        == require_consistent(item, games).verdict
+        == majority_vote(item, games).verdict
+    )
 
 
 @given(st.lists(st.sampled_from(["A", "B", None]), min_size=3, max_size=3))
 def test_the_best_of_four_has_to_win_every_pairing(winners: list[str | None]) -> None:
     item = Item(item_id="i", cluster_id="c", instruction="?", candidates=("w", "x", "y", "z"), gold=2)
     games = [game((2, rival), winner) for rival, winner in zip((0, 1, 3), winners, strict=True)]
-    assert settle_best(item, games).credit == float(winners == ["A", "A", "A"])
+    assert best_of_n(item, games).credit == float(winners == ["A", "A", "A"])
 
 
 def test_orders_and_samples_of_a_row_override_the_rule_of_the_benchmark() -> None:
-    suite = Suite([ITEM])
-    assert [ask.order for ask in suite.asks()] == [(0, 1)]
-    assert [ask.order for ask in suite.asks(orders=2)] == [(0, 1), (1, 0)]
-    both = Suite([ITEM], orders=both_orders)
-    assert [ask.order for ask in both.asks(orders=1)] == [(0, 1)]
-    assert [(ask.order, ask.sample) for ask in both.asks(samples=2)] == [
+    suite = LoadedBenchmark([ITEM])
+    assert [ask.order for ask in suite.requests()] == [(0, 1)]
+    assert [ask.order for ask in suite.requests(orders=2)] == [(0, 1), (1, 0)]
+    both = LoadedBenchmark([ITEM], presentation_orders=both_orders)
+    assert [ask.order for ask in both.requests(orders=1)] == [(0, 1)]
+    assert [(ask.order, ask.sample) for ask in both.requests(samples=2)] == [
         ((0, 1), 0), ((0, 1), 1), ((1, 0), 0), ((1, 0), 1),
     ]  # fmt: skip
-    turned = both.asks()[1].question
+    turned = both.requests()[1].task
     assert (turned.reasoning_a, turned.reasoning_b) == ("y", "x")  # type: ignore[union-attr]
 
 

@@ -41,4 +41,4 @@ def test_a_pair_is_right_where_both_orders_give_its_label(
     back = {0: 1, 1: 0, 2: 2}
     assert [o.credit for o in outcomes] == [float(label == one == back[other]) for label, one, other in said]
     ties = [o.credit for o in outcomes if o.gold != "tie"]
-    assert suite.extra(outcomes)["non-tie"] == (sum(ties) / len(ties) if ties else None)
+    assert suite.metrics(outcomes)["non-tie"] == (sum(ties) / len(ties) if ties else None)

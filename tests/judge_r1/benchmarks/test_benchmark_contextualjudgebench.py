@@ -7,9 +7,9 @@ from benchmark_factories import accuracy, decided, play, write
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
 from judge_r1.core.records import PairwiseVerdict, evidence_of
-from judge_r1.episode.task import Question
-from judge_r1.judges.base import Making, play_all
-from judge_r1.judges.panel import make_row
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.judges.base import JudgeBuild, run_all
+from judge_r1.judges.panel import make_panel
 
 
 def pair(context: str, **more: Any) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def test_the_context_is_the_case_to_search(tmp_path: Path) -> None:
     assert len(suite.items) == 16
     assert {item.group for item in suite.items} == set(SPLITS)
     assert len(suite.texts) == 9
-    question = suite.question(suite.items[0], (1, 0))
-    assert isinstance(question, Question)
+    question = suite.task(suite.items[0], (1, 0))
+    assert isinstance(question, PairwiseTask)
     assert question.context == suite.texts[question.case_id or ""]
     assert question.reasoning_a == suite.items[0].candidates[1]
     assert {item.candidates["AB".index(item.gold)] for item in suite.items} == {"Anna signed"}
@@ -60,8 +60,8 @@ def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> N
     """The tiny model that ships with the package, greedy: it searches, and is shown its own pair's context alone."""
     suite = load(whole(tmp_path), "faithfulness_qa")
     text = f"agentic:context=none,retriever=bm25,prompt=compact,{TINY}"
-    (judge,) = make_row(text, Making("", texts=suite.texts)).members
-    played = play_all(judge, suite.asks()[:1])
+    (judge,) = make_panel(text, JudgeBuild("", texts=suite.texts)).members
+    played = run_all(judge, suite.requests()[:1])
     assert sum(game.trajectory.searches for game in played) > 0
     for game in played:
         shown = evidence_of(game.trajectory.turns)
@@ -72,11 +72,11 @@ def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> N
 def test_a_pair_is_right_where_both_orders_are(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), "conciseness_qa")
     right = decided(suite, lambda item, order: PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))]))
-    assert (accuracy(right), suite.extra(right)) == (1.0, {"given": 1.0})
+    assert (accuracy(right), suite.metrics(right)) == (1.0, {"given": 1.0})
     first = play("always-a", suite)
     assert accuracy(first) == 0
-    assert suite.extra(first) == {"given": sum(item.gold == "A" for item in suite.items) / 2}
-    assert suite.extra([]) == {"given": None}
+    assert suite.metrics(first) == {"given": sum(item.gold == "A" for item in suite.items) / 2}
+    assert suite.metrics([]) == {"given": None}
 
 
 def test_a_split_alone_has_the_same_items(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_pairs_are_grouped_by_category_and_clustered_by_question(tmp_path: Path)
     ]  # fmt: skip
     clusters = [item.cluster_id for item in suite.items]
     assert clusters[0] == clusters[1] != clusters[2]
-    assert [ask.order for ask in suite.asks()][:2] == [(0, 1), (1, 0)]
+    assert [ask.order for ask in suite.requests()][:2] == [(0, 1), (1, 0)]
     assert [item.item_id for item in load(tmp_path, "Math").items] == ["p2"]
     assert [item.item_id for item in load(tmp_path, "claude").items] == ["p3"]
     assert accuracy(play("longer", suite)) == 2 / 3

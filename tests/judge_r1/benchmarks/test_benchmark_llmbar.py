@@ -7,7 +7,7 @@ from benchmark_factories import accuracy, play, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.llmbar import LLMBAR, SETS, load, predictions
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 
 FILE = "LLMBar/Natural/dataset.json"
 
@@ -54,10 +54,10 @@ def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
     suite = load(bar(tmp_path), None)
     first = play("always-a", suite)
     assert accuracy(first) == 0.5
-    assert suite.extra(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
-    assert suite.extra(play("longer", suite)) == {"given": 0.5, "swapped": 0.5, "both": 0.5, "equal": 1.0}
+    assert suite.metrics(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
+    assert suite.metrics(play("longer", suite)) == {"given": 0.5, "swapped": 0.5, "both": 0.5, "equal": 1.0}
     once = [o.model_copy(update={"games": o.games[:1]}) for o in first]
-    assert suite.extra(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
+    assert suite.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
 
 
 def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path
     out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(said)])
     outcomes = predictions(tmp_path, out, None)
     assert [o.credit for o in outcomes] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
-    assert load(tmp_path, "Natural").extra(outcomes) == {
+    assert load(tmp_path, "Natural").metrics(outcomes) == {
         "given": 3 / 6, "swapped": 2 / 6, "both": 1 / 6, "equal": 3 / 6,
     }  # fmt: skip
 
@@ -118,7 +118,7 @@ def test_published_results_give_the_shipped_statistics(place: str, real_data: Pa
     outcomes = predictions(folder, folder / place / "result.json", None)
     shipped = json.loads((folder / place / "statistics.json").read_text())
     names = {"given": "correct_False", "swapped": "correct_True", "both": "correct_both", "equal": "equal"}
-    extra = load(folder, "Natural").extra(outcomes)
+    extra = load(folder, "Natural").metrics(outcomes)
     counts = [round(extra[name] * len(outcomes)) for name in names]
     assert counts == list(EVALUATORS[place])
     for name, count in zip(names, counts, strict=True):
@@ -129,7 +129,7 @@ def test_published_results_give_the_shipped_statistics(place: str, real_data: Pa
     assert {name: shipped[name] for name in shipped if "kappa" in name} == pytest.approx(kappas(outcomes))
 
 
-def kappas(outcomes: list[ItemOutcome]) -> dict[str, float]:
+def kappas(outcomes: list[ItemResult]) -> dict[str, float]:
     """The kappas of the shipped statistics: they compare the labels 1 and 2 with winners in which a 2 (or none) is
     written as 0, so the two against the labels are no agreement of judge and label."""
     from sklearn.metrics import cohen_kappa_score

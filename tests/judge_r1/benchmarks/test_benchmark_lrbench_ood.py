@@ -42,5 +42,5 @@ def test_the_rows_that_are_here(real_data: Path) -> None:
     suite = load(real_data, None)
     sizes = {item.group: sum(other.group == item.group for other in suite.items) for item in suite.items}
     assert sizes == {REASONING: 43, **{name: count for name, count in CHAT_HARD.items() if name != MT_BENCH}}
-    assert [ask.order for ask in suite.asks()] == [(0, 1)] * 462
+    assert [ask.order for ask in suite.requests()] == [(0, 1)] * 462
     assert accuracy(play("always-a", suite), REASONING) == pytest.approx(26 / 43)

@@ -58,7 +58,7 @@ def test_votes_become_items_with_a_majority(name: str, tmp_path: Path) -> None:
     assert len(load(tmp_path, "turn-2").items) == 1
     outcomes = play("longer", suite)
     assert [o.credit for o in outcomes] == [1.0, 0.0, 0.0]
-    assert suite.extra(outcomes) == {"non-tie": 0.5, "agree S1": 3 / 6, "agree S2": 3 / 5}
+    assert suite.metrics(outcomes) == {"non-tie": 0.5, "agree S1": 3 / 6, "agree S2": 3 / 5}
 
 
 def test_agreement_leaves_the_judges_ties_out_of_s2_alone() -> None:
@@ -71,10 +71,12 @@ def test_agreement_leaves_the_judges_ties_out_of_s2_alone() -> None:
 
 
 def load_toy(ids: list[str]) -> Any:
-    from judge_r1.benchmarks.base import Suite
+    from judge_r1.benchmarks.base import LoadedBenchmark
     from judge_r1.core.items import Item
 
-    return Suite([Item(item_id=i, cluster_id=i, instruction="?", candidates=("x", "y"), gold="A") for i in ids])
+    return LoadedBenchmark(
+        [Item(item_id=i, cluster_id=i, instruction="?", candidates=("x", "y"), gold="A") for i in ids]
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paths import REPO
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset, published, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict
@@ -50,7 +50,7 @@ def test_macro_f1_is_that_of_sklearn(said: list[tuple[str, str | None]]) -> None
         answer = said[int(asked.item_id)][1]
         return PairwiseVerdict(winner=answer) if answer else InvalidVerdict(reason="unread")  # type: ignore[arg-type]
 
-    outcomes = decided(Suite([item(number, gold) for number, (gold, _) in enumerate(said)]), verdict)
+    outcomes = decided(LoadedBenchmark([item(number, gold) for number, (gold, _) in enumerate(said)]), verdict)
     gold, answers = [g for g, _ in said], [answer or "none" for _, answer in said]
     there = sorted({*gold, *answers} - {"none"})
     assert with_ties(outcomes)["macro F1"] == pytest.approx(

@@ -37,7 +37,7 @@ def test_the_majority_is_the_gold(tmp_path: Path) -> None:
     assert [found.item_id for found in load(tmp_path, "Yelp").items] == ["1"]
     outcomes = play("longer", suite)
     assert [o.credit for o in outcomes] == [1.0, 0.0, 1.0]
-    assert suite.extra(outcomes)["non-tie"] == 0.5
+    assert suite.metrics(outcomes)["non-tie"] == 0.5
 
 
 def test_three_different_votes_have_no_majority(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ def test_the_shipped_results(
 
     folder = real_data / "pandalm"
     outcomes = predictions(folder, folder / "data" / f"{name}-testset-v1.json", None)
-    extra = load(folder, None).extra(outcomes)
+    extra = load(folder, None).metrics(outcomes)
     assert percent(outcomes) == right
     assert sum(not o.valid for o in outcomes) == unread
     assert round(100 * extra["macro F1"], 2) == macro

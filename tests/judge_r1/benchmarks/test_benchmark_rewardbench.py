@@ -40,14 +40,14 @@ def test_pairs_are_placed_by_hash_and_grouped_by_subset(tmp_path: Path) -> None:
     assert len(load(tmp_path, "Chat Hard").items) == 456
     assert len(load(tmp_path, "Reasoning").items) == 10
     assert len(load(tmp_path, "mt-bench-hard").items) == 37
-    assert [ask.order for ask in suite.asks()[:3]] == [(0, 1)] * 3
+    assert [ask.order for ask in suite.requests()[:3]] == [(0, 1)] * 3
 
 
 def test_a_section_weighs_math_like_all_of_code(tmp_path: Path) -> None:
     suite = load(file(tmp_path / "filtered.jsonl", CHAT_HARD | SMALL), None)
     outcomes = play("longer", suite)
     assert accuracy(outcomes, "math-prm") == 0
-    assert suite.extra(outcomes) == {"Chat": 1.0, "Chat Hard": 1.0, "Safety": 1.0, "Reasoning": 0.5, "score": 0.875}
+    assert suite.metrics(outcomes) == {"Chat": 1.0, "Chat Hard": 1.0, "Safety": 1.0, "Reasoning": 0.5, "score": 0.875}
     chat = [o for o in outcomes if o.group == "alpacaeval-easy"]
     assert sections(chat) == {"Chat": 1.0, "Chat Hard": None, "Safety": None, "Reasoning": None, "score": None}
     math = [o for o in outcomes if o.group == "math-prm"]

@@ -10,7 +10,7 @@ from judge_r1.benchmarks.rewardbench2 import SUBSETS, TIES, load
 from judge_r1.core.items import Item
 from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.judges.base import BadJudge
-from judge_r1.judges.request import Prompted
+from judge_r1.judges.request import CustomPrompt
 
 BEST = SUBSETS[:-1]
 
@@ -45,22 +45,22 @@ def test_the_best_of_four_plays_each_rival_once(tmp_path: Path) -> None:
     assert {item.candidates[item.gold] for item in suite.items} == {"the best of four"}
     assert len({item.gold for item in suite.items}) > 1
     for item in suite.items:
-        orders = [ask.order for ask in suite.asks() if ask.item == item]
+        orders = [ask.order for ask in suite.requests() if ask.item == item]
         assert sorted(map(sorted, orders)) == sorted(sorted((item.gold, r)) for r in range(4) if r != item.gold)
-    first = [ask.order[0] == ask.item.gold for ask in suite.asks()]
+    first = [ask.order[0] == ask.item.gold for ask in suite.requests()]
     assert 0 < sum(first) < len(first)
     assert accuracy(play("longer", suite)) == 1
     assert accuracy(play("always-a", suite)) < 0.6
-    assert len(suite.asks(orders=2)) == 2 * len(suite.asks())
+    assert len(suite.requests(orders=2)) == 2 * len(suite.requests())
 
 
 def test_ties_are_rated_one_by_one(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), TIES)
     assert [item.cluster_id for item in suite.items] == ["Ties/0", "Ties/0", "Ties/1", "Ties/1"]
-    asks = [ask for ask in suite.asks() if ask.item.item_id == "Ties/tied:0"]
+    asks = [ask for ask in suite.requests() if ask.item.item_id == "Ties/tied:0"]
     assert [ask.order for ask in asks] == [(0,), (1,), (2,), (3,)]
-    assert isinstance(asks[2].question, Prompted)
-    shown = asks[2].question.prompt.chat()[1]["content"]
+    assert isinstance(asks[2].task, CustomPrompt)
+    shown = asks[2].task.prompt.chat()[1]["content"]
     assert "name a colour 0" in shown
     assert "dog" in shown
     assert "blue" not in shown
@@ -79,9 +79,9 @@ def test_the_score_is_the_mean_over_six_subsets(tmp_path: Path) -> None:
 
     outcomes = decided(suite, verdict)
     assert accuracy(outcomes, TIES) == 1
-    assert suite.extra(outcomes) == {"ties": pytest.approx(1.01), "score": pytest.approx((4 + 1.01) / 6)}
-    assert suite.extra([o for o in outcomes if o.group != "Focus"])["score"] is None
-    assert suite.extra([o for o in outcomes if o.group != TIES]) == {"ties": None, "score": None}
+    assert suite.metrics(outcomes) == {"ties": pytest.approx(1.01), "score": pytest.approx((4 + 1.01) / 6)}
+    assert suite.metrics([o for o in outcomes if o.group != "Focus"])["score"] is None
+    assert suite.metrics([o for o in outcomes if o.group != TIES]) == {"ties": None, "score": None}
 
 
 @pytest.mark.parametrize(

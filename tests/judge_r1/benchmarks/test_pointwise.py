@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.pointwise import rating_question, read_rating, settle_ratings, ties_score
-from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, read_rating, ties_score
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.records import InvalidVerdict, ScoresVerdict, Trajectory, Turn
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 
 
 def test_the_prompt_keeps_the_two_texts_apart_from_ours() -> None:
@@ -42,7 +42,7 @@ def test_the_rating_is_the_last_line(text: str, rating: float | None) -> None:
 def test_an_ask_reads_it_from_the_last_turn() -> None:
     item = tie("ref:1", 1, 2)
     trajectory = Trajectory.without_ids("answer", [Turn(text="Good.\nRating: 8")])
-    assert Ask(item, (0,), 0, rating_question("?", "x")).read(trajectory) == ScoresVerdict(scores=(8.0,))
+    assert JudgeRequest(item, (0,), 0, rating_question("?", "x")).read(trajectory) == ScoresVerdict(scores=(8.0,))
 
 
 def tie(name: str, right: int, all_: int) -> Item:
@@ -50,15 +50,15 @@ def tie(name: str, right: int, all_: int) -> Item:
     return Item(item_id=f"Ties/{name}", cluster_id="c", group="Ties", instruction="?", candidates=answers, gold=right)
 
 
-def rated(place: int, rating: float | None, sample: int = 0) -> Game:
+def rated(place: int, rating: float | None, sample: int = 0) -> Vote:
     verdict = InvalidVerdict(reason="no_rating") if rating is None else ScoresVerdict(scores=(rating,))
-    return Game(order=(place,), sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
+    return Vote(order=(place,), sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
 
 
-def outcome(name: str, right: int, ratings: list[float | None]) -> ItemOutcome:
+def outcome(name: str, right: int, ratings: list[float | None]) -> ItemResult:
     item = tie(name, right, len(ratings))
     games = [rated(place, rating) for place, rating in enumerate(ratings)]
-    return item_outcome("toy", item, games, settle_ratings(item, games))
+    return item_result("toy", item, games, aggregate_ratings(item, games))
 
 
 def test_every_right_answer_must_stand_above_every_wrong_one() -> None:
@@ -69,7 +69,7 @@ def test_every_right_answer_must_stand_above_every_wrong_one() -> None:
     assert outcome("tied:1", 2, [None] * 3).verdict == InvalidVerdict(reason="no_rating")
     item = tie("ref:1", 1, 2)
     games = [rated(0, 5), rated(0, 9, 1), rated(1, 8), rated(1, 4, 1), rated(1, None, 2)]
-    assert settle_ratings(item, games).verdict == ScoresVerdict(scores=(7.0, 6.0))
+    assert aggregate_ratings(item, games).verdict == ScoresVerdict(scores=(7.0, 6.0))
 
 
 RATINGS = st.lists(st.integers(1, 10).map(float), min_size=4, max_size=4)
@@ -78,7 +78,7 @@ RATINGS = st.lists(st.integers(1, 10).map(float), min_size=4, max_size=4)
 @given(st.lists(st.tuples(RATINGS, RATINGS, st.integers(2, 3)), min_size=1, max_size=5))
 def test_the_score_of_ties_is_that_of_the_formula(questions: list[tuple[list[float], list[float], int]]) -> None:
     """A second derivation with arrays: 60 % accuracy, 40 % margins, one hundredth of a soft margin."""
-    outcomes: list[ItemOutcome] = []
+    outcomes: list[ItemResult] = []
     columns: dict[str, list[Any]] = {"ref": [], "tied": [], "spread": []}
     for number, (ref, tied, right) in enumerate(questions):
         outcomes += [outcome(f"ref:{number}", 1, [*ref]), outcome(f"tied:{number}", right, [*tied])]

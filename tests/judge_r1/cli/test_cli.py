@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from cli_runner import run
 from paths import RECIPES
 
 COMMANDS = [
@@ -29,12 +30,6 @@ COMMANDS = [
 ]
 COMMANDS += ["analyse attention", "analyse global-index"]
 COMMANDS += ["audit shortcuts", "audit serve", "audit report", "audit export"]
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 from serving_fixture import PAIR
 
-from judge_r1.client import Client, NoAnswer, ServerError
+from judge_r1.client import Client, RetriesExhausted, ServerError
 from judge_r1.client.responses import Transient
 
 GOOD = {
@@ -91,7 +91,7 @@ def test_retry_after_is_obeyed() -> None:
 def test_retry_after_beyond_the_deadline_ends_it_at_once() -> None:
     with saying(status(429, Retry_After="60")) as (url, asked), Client(url, seconds=5) as judge:
         started = time.monotonic()
-        with pytest.raises(NoAnswer, match=r"deadline of 5 s .*it is 429"):
+        with pytest.raises(RetriesExhausted, match=r"deadline of 5 s .*it is 429"):
             judge.judge(**PAIR)
     assert time.monotonic() - started < 4
     assert len(asked) == 1
@@ -100,7 +100,7 @@ def test_retry_after_beyond_the_deadline_ends_it_at_once() -> None:
 def test_a_dripping_answer_meets_the_deadline() -> None:
     with saying(drip) as (url, _), Client(url, seconds=0.5) as judge:
         started = time.monotonic()
-        with pytest.raises(NoAnswer, match=r"within 0.5 s"):
+        with pytest.raises(RetriesExhausted, match=r"within 0.5 s"):
             judge.judge(**PAIR)
     assert time.monotonic() - started < 4
 
@@ -123,9 +123,9 @@ def test_what_does_not_pass_is_told_at_once(answer: Say, says: str) -> None:
 def test_nobody_there() -> None:
     with saying(status(200)) as (url, _):
         pass
-    with Client(url, attempts=1) as judge, pytest.raises(NoAnswer, match="ConnectError"):
+    with Client(url, attempts=1) as judge, pytest.raises(RetriesExhausted, match="ConnectError"):
         judge.judge(**PAIR)
-    with Client(url) as judge, pytest.raises(NoAnswer, match="ConnectError"):
+    with Client(url) as judge, pytest.raises(RetriesExhausted, match="ConnectError"):
         list(judge.stream(**PAIR))
 
 

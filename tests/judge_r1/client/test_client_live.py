@@ -10,9 +10,9 @@ import anyio
 import pytest
 from serving_fixture import PAIR, Held, LiveServer, Says, service, wait_for
 
-from judge_r1.client import AsyncClient, BadRequest, Client, NoAnswer, SearchBegan, ServerError, ServerRefuses
-from judge_r1.core.case_store import CaseShelf
-from judge_r1.judges.base import Making
+from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchBegan, ServerError, ServerRefuses
+from judge_r1.core.case_store import CaseStore
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.schemas import JudgeResponse, Problem, TurnSeen
@@ -77,9 +77,9 @@ def test_an_episode_is_watched() -> None:
     from fake_judge import searching
     from fake_judge_endpoint import JudgeServer
 
-    shelf, options = CaseShelf(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
+    shelf, options = CaseStore(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
     with JudgeServer(searching) as brain:
-        judge = make_judge(f"agentic:{options}@{brain.url}#toy", Making("", texts=shelf))
+        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=shelf))
         with LiveServer(service(judge, shelf=shelf)) as server, Client(server.url) as client:
             events = list(client.stream(**PAIR, context="ana paid 34. ben paid nothing.", trace=True))
     *before, verdict = events
@@ -110,7 +110,7 @@ def test_a_late_error_of_a_stream_is_raised(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
     with LiveServer(service(Held(), seconds=0.3)) as server, Client(server.url) as judge:
         events_seen = judge.stream(**PAIR)
-        with pytest.raises(NoAnswer, match=r"no judgment within 0.3 s"):
+        with pytest.raises(RetriesExhausted, match=r"no judgment within 0.3 s"):
             next(events_seen)
 
 
@@ -152,7 +152,7 @@ def test_a_server_that_spent_its_deadline_is_not_asked_again() -> None:
     held = Held()
     with LiveServer(service(held, seconds=0.2)) as server, Client(server.url) as judge:
         ask = partial(judge.judge, **PAIR)
-        with pytest.raises(NoAnswer, match="no judgment within"):
+        with pytest.raises(RetriesExhausted, match="no judgment within"):
             ask()
     assert held.began == 1
 
@@ -161,7 +161,7 @@ def test_a_lost_game_is_asked_again() -> None:
     lost = Says("infrastructure_no_answer")
     with LiveServer(service(lost)) as server, Client(server.url, attempts=2) as judge:
         ask = partial(judge.judge, **PAIR)
-        with pytest.raises(NoAnswer, match=r"asked 2 times in vain.*status 502"):
+        with pytest.raises(RetriesExhausted, match=r"asked 2 times in vain.*status 502"):
             ask()
 
 
@@ -169,6 +169,6 @@ def test_a_deadline_ends_what_takes_too_long() -> None:
     held = Held()
     with LiveServer(service(held)) as server, Client(server.url, seconds=0.4) as judge:
         for call in (lambda: judge.judge(**PAIR), lambda: list(judge.stream(**PAIR))):
-            with pytest.raises(NoAnswer, match=r"within 0.4 s"):
+            with pytest.raises(RetriesExhausted, match=r"within 0.4 s"):
                 call()
         wait_for(lambda: held.left == 2 and held.now == 0)

@@ -4,7 +4,8 @@ import importlib
 import inspect
 import pkgutil
 
-import judge_r1
+import judge_r1.core
+import judge_r1.episode
 from judge_r1.core.errors import JudgeError
 
 PROGRAMMING = {"judge_r1.episode.parsing._RepeatedKey"}  # never leaves its module
@@ -12,8 +13,11 @@ PROGRAMMING = {"judge_r1.episode.parsing._RepeatedKey"}  # never leaves its modu
 
 def test_all_exceptions_of_the_core_share_the_base() -> None:
     found = set()
-    for info in pkgutil.iter_modules(judge_r1.__path__):
-        module = importlib.import_module(f"judge_r1.{info.name}")
+    for info in [
+        *pkgutil.walk_packages(judge_r1.core.__path__, "judge_r1.core."),
+        *pkgutil.walk_packages(judge_r1.episode.__path__, "judge_r1.episode."),
+    ]:
+        module = importlib.import_module(info.name)
         for name, thing in inspect.getmembers(module, inspect.isclass):
             if issubclass(thing, Exception) and thing.__module__ == module.__name__:
                 found.add(f"{module.__name__}.{name}")
@@ -21,5 +25,5 @@ def test_all_exceptions_of_the_core_share_the_base() -> None:
     assert {
         "judge_r1.core.jsonl.BadRecord",
         "judge_r1.episode.rollout.PromptTooLong",
-        "judge_r1.core.yaml_config.BadRecipe",
+        "judge_r1.core.yaml_config.ConfigError",
     } <= found

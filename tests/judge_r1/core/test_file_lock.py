@@ -8,7 +8,7 @@ import pytest
 
 from data_builders.build import build
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.file_lock import alone_in
+from judge_r1.core.file_lock import lock_folder
 
 HOLD = """
 import sys
@@ -30,7 +30,7 @@ def test_another_process_is_refused_until_the_first_one_is_gone_however_that_end
     with pytest.raises(JudgeError, match=r"another process is writing to .*/a/b: wait for its end"):
         build("mini", out, variants=1, limit=3)
     assert list(out.iterdir()) == []
-    with alone_in(tmp_path / "elsewhere"):
+    with lock_folder(tmp_path / "elsewhere"):
         pass
     holder.kill()
     holder.communicate(timeout=20)
@@ -40,5 +40,5 @@ def test_another_process_is_refused_until_the_first_one_is_gone_however_that_end
 
 def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
-    with pytest.raises(JudgeError, match=r"/out cannot be written to: File exists"), alone_in(tmp_path / "out"):
+    with pytest.raises(JudgeError, match=r"/out cannot be written to: File exists"), lock_folder(tmp_path / "out"):
         pass

@@ -33,7 +33,7 @@ def played(ids: list[int], **fields: object) -> Episode:
 
 
 def sure(episode: Episode) -> float | None:
-    return token_confidence(episode.trajectory(), episode.rivals, CODEC.decode)
+    return token_confidence(episode.trajectory(), episode.alternative_logprobs, CODEC.decode)
 
 
 def test_an_episode_knows_the_token_that_decided() -> None:
@@ -41,7 +41,7 @@ def test_an_episode_knows_the_token_that_decided() -> None:
     episode = played(ids)
     at = len(ids) - 1 - ids[::-1].index(CODEC.id_of(b">B"))
     assert sure(episode) == pytest.approx(exp(-0.001 * at))
-    episode.rivals[at] = -1.0
+    episode.alternative_logprobs[at] = -1.0
     p, q = exp(-0.001 * at), exp(-1.0)
     assert sure(episode) == pytest.approx(p / (p + q))
 
@@ -83,12 +83,12 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
     import torch
 
     from judge_r1.episode.rollout import new_episode
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
     from judge_r1.models.lockstep import TransformersBackend
 
     tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
-    codec, data = Codec(tokenizer), mini_pairs(3)
+    codec, data = SafeTokenizer(tokenizer), mini_pairs(3)
     recipe = load_recipe(RECIPES / "mini" / "grpo.yaml")
     answer = codec.encode_trusted('<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>')
     flipped = flips(tokenizer.get_vocab())
@@ -111,14 +111,14 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
             return out
 
     episode = new_episode(data.pairs[0], data, recipe.episode, codec, eos_ids("bundled:tiny", tokenizer))
-    TransformersBackend(Forced(), pad_id=0, flips=flipped).play([episode], lambda queries: [], 0.0)
+    TransformersBackend(Forced(), pad_id=0, flips=flipped).run_episodes([episode], lambda queries: [], 0.0)
     assert episode.trajectory().judgment is not None
     with torch.no_grad():
         before = torch.tensor([[*episode.prompt_ids, *answer[:decides]]])
         logits = model(before).logits[0, -1].float()
     chosen = episode.token_ids[decides]
     pair = torch.softmax(logits[[chosen, flipped[chosen]]], -1)
-    assert token_confidence(episode.trajectory(), episode.rivals, codec.decode) == pytest.approx(
+    assert token_confidence(episode.trajectory(), episode.alternative_logprobs, codec.decode) == pytest.approx(
         float(pair[0]), abs=1e-3
     )
     assert float(pair[0]) >= 0.5

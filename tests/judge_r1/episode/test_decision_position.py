@@ -19,7 +19,7 @@ def told(name: str, *texts: str, comparison: str | None = "A<B") -> Trajectory:
     for text in texts:
         if ids:
             ids, mask = [*ids, *codec.encode_trusted("«x»")], [*mask, *[0] * len(codec.encode_trusted("«x»"))]
-        new = codec.encode_written(text)
+        new = codec.encode_policy_text(text)
         ids, mask = [*ids, *new], [*mask, *[1] * len(new)]
         turns.append(Turn(text=codec.decode(new)))
     return Trajectory(
@@ -44,7 +44,7 @@ def test_the_place_is_where_the_sign_comes_to_be(name: str, texts: tuple[str, ..
     trajectory = told(name, *texts)
     place = decision_place(trajectory, codec.decode)
     assert place is not None
-    begin = len(trajectory.token_ids) - len(codec.encode_written(texts[-1]))
+    begin = len(trajectory.token_ids) - len(codec.encode_policy_text(texts[-1]))
     before, after = (codec.decode(trajectory.token_ids[begin:end]) for end in (place, place + 1))
     answers = [text.split("<answer>")[-1] for text in (before, after)]
     assert "A<" not in answers[0]

@@ -219,13 +219,13 @@ def test_another_parser_may_be_put_in() -> None:
 def test_failures_from_outside_are_named_and_hold_what_was_played() -> None:
     episode = start()
     write(episode, "<think>x</think><search>q</search>")
-    episode.fail("search_timeout")
+    episode.abort("search_timeout")
     trajectory = episode.trajectory()
     assert trajectory.ended == "infrastructure_search_timeout"
     assert trajectory.judgment is None
     assert [turn.text for turn in trajectory.turns] == ["<think>x</think><search>q</search>"]
     with pytest.raises(RuntimeError, match="the episode is over"):
-        episode.fail("again")
+        episode.abort("again")
     assert episode.trajectory() == trajectory
 
 

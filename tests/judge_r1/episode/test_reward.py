@@ -4,7 +4,7 @@ import pytest
 from factories import evidence, make_case, make_pair
 
 from judge_r1.core.records import Evidence, Flaw, Judgment, Origin, ReasoningPair, Span, Trajectory, Turn
-from judge_r1.episode.reward import evidence_hit, rewarded
+from judge_r1.episode.reward import evidence_hit, with_reward
 
 CASE = make_case("ana paid 34. ben left rome. carl owed 21.")
 
@@ -47,7 +47,7 @@ def test_evidence_is_hit_by_overlap_with_a_contradicted_place(
 ) -> None:
     pair = pair_with(*spans)
     assert evidence_hit(trajectory(*shown), pair) == hit
-    breakdown = rewarded(trajectory(*shown), pair).reward
+    breakdown = with_reward(trajectory(*shown), pair).reward
     assert breakdown is not None
     assert breakdown.get("evidence_hit") == hit
     assert breakdown["searches"] == len(shown)
@@ -56,7 +56,7 @@ def test_evidence_is_hit_by_overlap_with_a_contradicted_place(
 def test_the_breakdown_is_flat_and_leaves_the_episode_as_it_was() -> None:
     pair = pair_with((0, 11))
     before = trajectory((0, 12), judgment=pair.gold)
-    after = rewarded(before, pair)
+    after = with_reward(before, pair)
     assert before.reward is None
     assert after.model_copy(update={"reward": None}) == before
     assert after.reward == {
@@ -78,7 +78,7 @@ def test_what_an_answer_claims_as_evidence_or_confidence_earns_nothing() -> None
         update={"confidence": 1.0, "explanation": "r = 1", "evidence": tuple(evidence("x"))}
     )
     wrong = boasting.model_copy(update={"comparison": "A>B" if pair.preferred == "B" else "A<B"})
-    parts = rewarded(trajectory(judgment=wrong), pair).reward
+    parts = with_reward(trajectory(judgment=wrong), pair).reward
     assert parts is not None
     assert parts["R1"] == -2
     assert parts["evidence_hit"] == 0

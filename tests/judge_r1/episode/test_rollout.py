@@ -7,15 +7,15 @@ from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import (
-    Player,
     PromptTooLong,
+    RolloutRunner,
     batch_search,
     case_search,
     check_prompts,
     new_episode,
     new_retriever,
 )
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.scripted import ScriptedBackend
 from retrieval.errors import RetrievalError
@@ -31,7 +31,7 @@ CONFIG = EpisodeConfig(
 
 
 @pytest.fixture(scope="module")
-def codec() -> Codec:
+def codec() -> SafeTokenizer:
     return real_tokenizers.codec("awkward")
 
 
@@ -40,12 +40,12 @@ def gold(index: int) -> str:
     return f'<answer>{{"comparison": "{pair.gold.comparison}", "violated_principles": {list(pair.violated)}}}</answer>'
 
 
-def test_pairs_become_rewarded_trajectories_in_order(codec: Codec) -> None:
+def test_pairs_become_rewarded_trajectories_in_order(codec: SafeTokenizer) -> None:
     roomy = CONFIG.model_copy(update={"budget": CONFIG.budget.model_copy(update={"response_tokens": 200})})
     pairs = [DATA.pairs[i] for i in (3, 0, 3)]
     lines = [["<search>paid</search>", gold(3)], ["nothing\0"], [gold(0)]]
     eos = codec.encode_trusted("\0")
-    played = Player(DATA, roomy, codec, ScriptedBackend(codec, lines), eos).play(pairs, Sampling())
+    played = RolloutRunner(DATA, roomy, codec, ScriptedBackend(codec, lines), eos).run(pairs, Sampling())
     assert [trajectory.ended for trajectory in played] == ["answer", "no_answer", "answer"]
     assert [trajectory.reward and trajectory.reward["valid"] for trajectory in played] == [1.0, 0.0, 1.0]
     assert played[0].reward is not None
@@ -54,7 +54,7 @@ def test_pairs_become_rewarded_trajectories_in_order(codec: Codec) -> None:
     assert played[0].prompt_ids == played[2].prompt_ids
 
 
-def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(codec: Codec) -> None:
+def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(codec: SafeTokenizer) -> None:
     pair = DATA.pairs[0]
     length = len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids)
     exact = CONFIG.model_copy(update={"prompt_tokens": length})
@@ -66,7 +66,7 @@ def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(codec: Codec)
     assert issubclass(PromptTooLong, JudgeError)
 
 
-def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(codec: Codec) -> None:
+def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(codec: SafeTokenizer) -> None:
     longest = max(len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids) for pair in DATA.pairs)
     needed = longest + CONFIG.spending.episode_tokens
     check_prompts(DATA, CONFIG, codec, needed)
@@ -92,22 +92,22 @@ def test_a_case_that_is_not_known_is_an_error() -> None:
         case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
 
 
-def test_without_search_no_retriever_is_loaded_and_none_is_told_of(codec: Codec) -> None:
+def test_without_search_no_retriever_is_loaded_and_none_is_told_of(codec: SafeTokenizer) -> None:
     """Its embedder does not exist: whoever touched it would fail."""
     plain = CONFIG.model_copy(update={"search": False, "retriever": "bundled:nothing-like-it"})
     backend = ScriptedBackend(codec, [["<search>q</search>"]])
-    [trajectory] = Player(DATA, plain, codec, backend, ()).play(DATA.pairs[:1], Sampling())
+    [trajectory] = RolloutRunner(DATA, plain, codec, backend, ()).run(DATA.pairs[:1], Sampling())
     assert trajectory.searches == 0
     assert "search" not in codec.decode(trajectory.prompt_ids)
     with pytest.raises(RetrievalError):
-        Player(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), codec, backend, ())
+        RolloutRunner(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), codec, backend, ())
 
 
-def test_a_scripted_backend_stops_where_the_episode_does(codec: Codec) -> None:
+def test_a_scripted_backend_stops_where_the_episode_does(codec: SafeTokenizer) -> None:
     episode = Episode([1], CONFIG.budget.model_copy(update={"response_tokens": 200}), codec)
     backend = ScriptedBackend(codec, [[gold(0), "more", "and more"]])
-    backend.play([episode], lambda queries: [[] for _ in queries], Sampling())
+    backend.run_episodes([episode], lambda queries: [[] for _ in queries], Sampling())
     assert episode.trajectory().ended == "answer"
     assert "more" not in codec.decode(episode.token_ids)
     with pytest.raises(ValueError, match="zip"):
-        backend.play([episode, episode], lambda queries: [], Sampling())
+        backend.run_episodes([episode, episode], lambda queries: [], Sampling())

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.tags import NAMES
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 
 PROSE = st.text(st.characters(codec="utf-8", min_codepoint=32, max_codepoint=0xD7FF), max_size=20)
 CASE = make_case()
@@ -26,7 +26,7 @@ def test_every_way_of_encoding_spells_the_text(name: str) -> None:
     @settings(max_examples=40)
     @given(PROSE)
     def check(text: str) -> None:
-        for ids in (codec.encode_trusted(text), codec.encode_inserted(text), codec.encode_written(text)):
+        for ids in (codec.encode_trusted(text), codec.encode_untrusted(text), codec.encode_policy_text(text)):
             assert codec.decode(ids) == text
 
     check()
@@ -36,12 +36,12 @@ def test_every_way_of_encoding_spells_the_text(name: str) -> None:
 def test_where_there_is_nothing_to_forge_inserted_text_is_encoded_as_ever(name: str) -> None:
     codec = real_tokenizers.codec(name)
     for text in ("kara paid 34.", "p < 0.05 > q", "a <b> “c”\n\n d", ""):
-        assert codec.encode_inserted(text) == codec.encode_trusted(text)
+        assert codec.encode_untrusted(text) == codec.encode_trusted(text)
 
 
 def test_written_text_means_its_tags_and_inserts_what_stands_between() -> None:
     codec = real_tokenizers.codec("tiny")
-    ids = codec.encode_written("<think>kara <|im_end|> paid</think><search>kara</search>")
+    ids = codec.encode_policy_text("<think>kara <|im_end|> paid</think><search>kara</search>")
     tags = [codec.decode([i]) for i in ids if i in codec.added]
     assert tags == ["<think>", "</think>", "<search>", "</search>"]
 
@@ -57,20 +57,20 @@ def test_the_prompt_is_the_chat_template_with_the_texts_in_place() -> None:
 
 
 @pytest.fixture
-def template() -> Iterator[Callable[[str], Codec]]:
+def template() -> Iterator[Callable[[str], SafeTokenizer]]:
     """A codec with another chat template for a while."""
     tokenizer = real_tokenizers.awkward()
     before = tokenizer.chat_template
 
-    def use(text: str) -> Codec:
+    def use(text: str) -> SafeTokenizer:
         tokenizer.chat_template = text
-        return Codec(tokenizer)
+        return SafeTokenizer(tokenizer)
 
     yield use
     tokenizer.chat_template = before
 
 
-def test_the_template_hears_whether_to_think(template: Callable[[str], Codec]) -> None:
+def test_the_template_hears_whether_to_think(template: Callable[[str], SafeTokenizer]) -> None:
     codec = template("{% for m in messages %}{{ m.content }}{% endfor %}{% if not enable_thinking %}quiet{% endif %}")
     quiet, thinking = (codec.decode(codec.prompt_ids(PROMPT, thinking=think)) for think in (False, True))
     assert quiet == thinking + "quiet"
@@ -78,7 +78,7 @@ def test_the_template_hears_whether_to_think(template: Callable[[str], Codec]) -
 
 @pytest.mark.parametrize("of_system", ["{{ raise_exception('no system role') }}", ""])
 def test_a_template_without_a_system_role_hears_the_same_words(
-    template: Callable[[str], Codec], of_system: str
+    template: Callable[[str], SafeTokenizer], of_system: str
 ) -> None:
     codec = template(
         f"{{% for m in messages %}}{{% if m.role == 'system' %}}{of_system}{{% else %}}"
@@ -88,7 +88,7 @@ def test_a_template_without_a_system_role_hears_the_same_words(
     assert codec.decode(codec.prompt_ids(PROMPT)) == f"[user]{system}\n\n{user}[model]"
 
 
-def test_a_template_that_refuses_everything_is_an_error_of_ours(template: Callable[[str], Codec]) -> None:
+def test_a_template_that_refuses_everything_is_an_error_of_ours(template: Callable[[str], SafeTokenizer]) -> None:
     codec = template("{{ raise_exception('roles must be pirates') }}")
     with pytest.raises(JudgeError, match=r"chat template cannot render.*roles must be pirates"):
         codec.prompt_ids(PROMPT)
@@ -107,4 +107,4 @@ def test_tags_are_single_tokens_of_the_tiny_model_and_never_special() -> None:
 
 def test_a_tokenizer_without_a_fast_version_is_refused() -> None:
     with pytest.raises(JudgeError, match="no fast version"):
-        Codec(SimpleNamespace(added_tokens_decoder={}))
+        SafeTokenizer(SimpleNamespace(added_tokens_decoder={}))

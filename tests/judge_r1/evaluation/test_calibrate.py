@@ -8,7 +8,7 @@ import pytest
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import BadRecord, write_jsonl
-from judge_r1.evaluation.calibrate import Calibration, Told, calibrate, read_told
+from judge_r1.evaluation.calibrate import Calibration, ConfidenceRow, calibrate, read_confidences
 from judge_r1.evaluation.report.diagram import reliability_diagram
 from judge_r1.statistics.calibration import brier, expected_calibration_error
 from judge_r1.statistics.recalibration import cross_fitted, fit_isotonic
@@ -17,7 +17,7 @@ from judge_r1.statistics.selective_risk import select
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def answers(cases: int, seed: int = 0) -> list[Told]:
+def answers(cases: int, seed: int = 0) -> list[ConfidenceRow]:
     """Two answers a case of an overconfident judge; every tenth case has one without confidence, which is wrong."""
     generator = np.random.default_rng(seed)
     rows = []
@@ -27,7 +27,7 @@ def answers(cases: int, seed: int = 0) -> list[Told]:
         for number in range(2):
             lost = number == 0 and case % 10 == 0
             right = not lost and bool(generator.random() < min(true, told))
-            rows.append(Told(confidence=None if lost else told, correct=right, cluster=f"case {case}"))
+            rows.append(ConfidenceRow(confidence=None if lost else told, correct=right, cluster=f"case {case}"))
     return rows
 
 
@@ -77,17 +77,17 @@ def test_a_wrong_line_is_named_with_its_field(line: str, message: str, tmp_path:
     path = tmp_path / "told.jsonl"
     path.write_text('{"confidence": 0.5, "correct": true, "cluster": "a"}\n' + line + "\n")
     with pytest.raises(BadRecord, match=message):
-        read_told(path)
+        read_confidences(path)
 
 
 def test_a_file_without_any_confidence_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "told.jsonl"
-    write_jsonl(path, [Told(confidence=None, correct=False, cluster="a")] * 2)
+    write_jsonl(path, [ConfidenceRow(confidence=None, correct=False, cluster="a")] * 2)
     with pytest.raises(JudgeError, match=r"no answer with a confidence in its 2 line\(s\)"):
-        read_told(path)
+        read_confidences(path)
     path.write_text("")
     with pytest.raises(JudgeError, match="no answer with a confidence"):
-        read_told(path)
+        read_confidences(path)
 
 
 def test_the_diagram_stands_alone_and_shows_every_bin() -> None:

@@ -2,21 +2,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.aggregation import settle_pair
-from judge_r1.core.items import Game, Item, ItemOutcome, item_outcome
+from judge_r1.benchmarks.aggregation import majority_vote
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict
-from judge_r1.evaluation.confidence_methods import METHODS, confidence, told
+from judge_r1.evaluation.confidence_methods import METHODS, confidence, confidence_rows
 
 ITEM = Item(item_id="i", cluster_id="c", instruction="q", candidates=("x", "y"), gold="A")
 
 
-def game(order: tuple[int, ...], winner: str | None, sure: float | None = None, sample: int = 0) -> Game:
+def game(order: tuple[int, ...], winner: str | None, sure: float | None = None, sample: int = 0) -> Vote:
     verdict = PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason="no_answer")
-    return Game(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0, confidence=sure)
+    return Vote(order=order, sample=sample, member=0, verdict=verdict, ended="answer", searches=0, confidence=sure)
 
 
-def settled(*games: Game) -> ItemOutcome:
-    return item_outcome("row", ITEM, games, settle_pair(ITEM, games))
+def settled(*games: Vote) -> ItemResult:
+    return item_result("row", ITEM, games, majority_vote(ITEM, games))
 
 
 AB, BA = (0, 1), (1, 0)
@@ -50,7 +50,7 @@ def test_samples_are_shares_of_games_and_orders_majorities_of_theirs() -> None:
 def test_what_has_no_verdict_or_is_no_pair_has_no_confidence() -> None:
     invalid = settled(game(AB, None), game(BA, None))
     three = ITEM.model_copy(update={"candidates": ("x", "y", "z")})
-    best = item_outcome("row", three, [game((0, 2), "A", 0.9)], settle_pair(three, [game((0, 2), "A", 0.9)]))
+    best = item_result("row", three, [game((0, 2), "A", 0.9)], majority_vote(three, [game((0, 2), "A", 0.9)]))
     for method in METHODS:
         assert confidence(invalid, method) is None
         assert confidence(best, method) is None
@@ -58,7 +58,7 @@ def test_what_has_no_verdict_or_is_no_pair_has_no_confidence() -> None:
 
 def test_every_item_is_told_to_calibrate() -> None:
     outcomes = [settled(game(AB, "A", 0.9)), settled(game(AB, "B", 0.6)), settled(game(AB, None))]
-    assert [(row.confidence, row.correct, row.cluster) for row in told(outcomes, "token")] == [
+    assert [(row.confidence, row.correct, row.cluster) for row in confidence_rows(outcomes, "token")] == [
         (0.9, True, "c"),
         (0.6, False, "c"),
         (None, False, "c"),
@@ -79,7 +79,7 @@ GAMES = st.lists(
 
 
 @given(GAMES)
-def test_the_share_for_the_verdict_by_counting(games: list[Game]) -> None:
+def test_the_share_for_the_verdict_by_counting(games: list[Vote]) -> None:
     """Against counting by hand, and: the same games told of the other candidate are as sure."""
     outcome = settled(*games)
     if not outcome.valid:

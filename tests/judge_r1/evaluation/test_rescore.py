@@ -13,12 +13,12 @@ from fake_judge_endpoint import JudgeServer, said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.aggregation import settle_pair
+from judge_r1.benchmarks.aggregation import majority_vote
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.evaluate import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import Game, Item
+from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, content_hash
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
@@ -137,7 +137,7 @@ def test_every_saved_game_is_parsed_again_to_what_it_was(home: Path) -> None:
 def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> None:
     item = Item(item_id="i", cluster_id="c", instruction="q", candidates=("x", "y"), gold="A")
     games = [
-        Game(
+        Vote(
             order=order, sample=0, member=0, ended="x", searches=0,
             verdict=PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason="x"),  # type: ignore[arg-type]
         )
@@ -145,9 +145,9 @@ def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> N
     ]  # fmt: skip
     suite = suite_of(mini_pairs(1))
     right = [game.winner == 0 for game in games]
-    assert with_rule(suite, "all").settle(item, games).credit == float(all(right))
-    assert with_rule(suite, "first").settle(item, games).credit == float(right[0])
-    assert with_rule(suite, "own").settle is settle_pair
+    assert with_rule(suite, "all").aggregate(item, games).credit == float(all(right))
+    assert with_rule(suite, "first").aggregate(item, games).credit == float(right[0])
+    assert with_rule(suite, "own").aggregate is majority_vote
 
 
 def test_rewards_are_in_their_range() -> None:

@@ -5,9 +5,9 @@ from factories import BytesCodec, make_case, make_pair
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import new_episode
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.results import outcome
 from judge_r1.training.data.targets import answer
 
@@ -33,10 +33,10 @@ class ChatBytes(BytesCodec):
     ],
 )
 def test_both_parsers_read_the_two_lines(written: str, valid: bool, tolerant: bool) -> None:
-    codec: Codec = ChatBytes()  # type: ignore[assignment]
+    codec: SafeTokenizer = ChatBytes()  # type: ignore[assignment]
     episode = new_episode(PAIR, DATA, CONFIG, codec, (0,))
     ids = [*written.encode(), 0]
     episode.feed(ids, [0.0] * len(ids))
-    counted = outcome("row", PAIR, rewarded(episode.trajectory(), PAIR))
+    counted = outcome("row", PAIR, with_reward(episode.trajectory(), PAIR))
     assert (counted.valid, counted.valid_strict, counted.valid_tolerant) == (valid, valid, tolerant)
     assert counted.correct == valid

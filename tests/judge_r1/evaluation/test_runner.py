@@ -20,9 +20,9 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.evaluation.results import Outcome, pair_outcomes
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import EvaluationError, Trace, read_traces
-from judge_r1.judges.base import Played
-from judge_r1.judges.panel import Row
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.request import JudgeRequest
 
 PAIRS = toy_pairs(4)
 SCRIPT = """
@@ -46,7 +46,9 @@ def run(
 ) -> tuple[list[Outcome], str]:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=terminal, width=100)
-    results = evaluate(Row(row, (judge or ScriptedJudge(),)), toy_suite(pairs), out=out, resume=resume, console=console)
+    results = evaluate(
+        JudgePanel(row, (judge or ScriptedJudge(),)), toy_suite(pairs), out=out, resume=resume, console=console
+    )
     return pair_outcomes(results), stream.getvalue()
 
 
@@ -154,9 +156,9 @@ class Faulty(ScriptedJudge):
         super().__init__()
         self.fault = fault
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         number = -1
-        async for played in super().play(asks):
+        async for played in super().judge(asks):
             number += 1
             if self.fault == "crash" and number == 9:
                 raise RuntimeError("the endpoint is gone")
@@ -164,7 +166,7 @@ class Faulty(ScriptedJudge):
                 continue
             if self.fault == "infrastructure" and number == 9:
                 lost = played.trajectory.model_copy(update={"judgment": None, "ended": "infrastructure_timeout"})
-                played = Played(played.ask, lost, played.ask.read(lost))
+                played = JudgeOutput(played.ask, lost, played.ask.read(lost))
             yield played
             if self.fault == "twice" and number == 9:
                 yield played

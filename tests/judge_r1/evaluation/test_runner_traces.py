@@ -13,9 +13,9 @@ from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.records import Judgment, Trajectory, Turn
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import EvaluationError, read_traces, total_usage
-from judge_r1.judges.base import Played
-from judge_r1.judges.panel import Row
-from judge_r1.judges.request import Ask
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.request import JudgeRequest
 
 SUITE = suite_of(mini_pairs(6))
 
@@ -29,20 +29,20 @@ class Sure:
     def __init__(self, sure: float | None, logprob: float = -0.5) -> None:
         self.sure, self.logprob = sure, logprob
 
-    def check(self, asks: Sequence[Ask]) -> None:
+    def check(self, asks: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             trajectory = Trajectory(
                 prompt_ids=(1,), token_ids=(2,), loss_mask=(1,), logprobs=(self.logprob,), turns=(Turn(text="A"),),
                 judgment=Judgment(comparison="A>B", violated_principles=()), ended="answer",
             )  # fmt: skip
-            yield Played(ask, trajectory, ask.read(trajectory), self.sure, {"calls": 2, "seconds": 0.25})
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory), self.sure, {"calls": 2, "seconds": 0.25})
 
 
 def played(judge: Sure, out: Path) -> Any:
-    return evaluate(Row("row", (judge,)), SUITE, out=out, resume=False, console=Console(quiet=True))
+    return evaluate(JudgePanel("row", (judge,)), SUITE, out=out, resume=False, console=Console(quiet=True))
 
 
 def test_confidence_and_usage_stand_in_the_traces(tmp_path: Path) -> None:

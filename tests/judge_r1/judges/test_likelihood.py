@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from judge_r1.benchmarks.base import Suite, both_orders
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.core.items import Item
-from judge_r1.episode.rollout import question_episode
-from judge_r1.episode.task import Question
-from judge_r1.episode.tokenizer import Codec
-from judge_r1.judges.base import BadJudge, Making, play_all
+from judge_r1.episode.rollout import task_episode
+from judge_r1.episode.task import PairwiseTask
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.likelihood import ANSWERS
 from judge_r1.judges.panel import make_judge
 from judge_r1.models.hub import load_model, load_tokenizer
@@ -24,19 +24,19 @@ ITEMS = [
     )
     for n in range(4)
 ]
-SUITE = Suite(ITEMS, orders=both_orders)
+SUITE = LoadedBenchmark(ITEMS, presentation_orders=both_orders)
 SPEC = "likelihood:prompt_tokens=800,budget.response_tokens=40@bundled:tiny"
 
 
 def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
     import torch
 
-    judge = make_judge(SPEC, Making(""))
-    model, codec = load_model("bundled:tiny").eval(), Codec(load_tokenizer("bundled:tiny"))
-    for played in play_all(judge, SUITE.asks()):
-        question = played.ask.question
-        assert isinstance(question, Question)
-        prompt = question_episode(question, judge._beginning.config, codec, (), where="").prompt_ids
+    judge = make_judge(SPEC, JudgeBuild(""))
+    model, codec = load_model("bundled:tiny").eval(), SafeTokenizer(load_tokenizer("bundled:tiny"))
+    for played in run_all(judge, SUITE.requests()):
+        question = played.ask.task
+        assert isinstance(question, PairwiseTask)
+        prompt = task_episode(question, judge._beginning.config, codec, (), where="").prompt_ids
         said = [codec.encode_trusted(answer) for answer in ANSWERS]
         scores = []
         for ids in said:
@@ -51,12 +51,12 @@ def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
 
 
 def test_what_does_not_fit_is_an_invalid_answer_by_name() -> None:
-    judge = make_judge(SPEC, Making(""))
+    judge = make_judge(SPEC, JudgeBuild(""))
     long = replace(SUITE, items=[*ITEMS, ITEMS[0].model_copy(update={"item_id": "x", "instruction": "word " * 900})])
-    ended = [played.trajectory.ended for played in play_all(judge, long.asks())]
+    ended = [played.trajectory.ended for played in run_all(judge, long.requests())]
     assert ended == ["answer"] * 8 + ["prompt_too_long"] * 2
 
 
 def test_an_endpoint_shows_no_logits() -> None:
     with pytest.raises(BadJudge, match="the model must be local"):
-        make_judge("likelihood@https://host/v1#model", Making(""))
+        make_judge("likelihood@https://host/v1#model", JudgeBuild(""))

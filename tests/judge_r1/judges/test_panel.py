@@ -1,23 +1,23 @@
 import pytest
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.registry import UnknownName
-from judge_r1.judges.base import BadJudge, Making, play_all
-from judge_r1.judges.panel import make_row, plan
+from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
+from judge_r1.judges.panel import make_panel, parse_panel
 
 ITEMS = [
     Item(item_id="1", cluster_id="1", instruction="red or blue?", candidates=("red it is", "well, green"), gold="A"),
     Item(item_id="2", cluster_id="2", instruction="a b c", candidates=("x", "a b c d e"), gold="B"),
     Item(item_id="3", cluster_id="3", instruction="same", candidates=("same words", "same lines"), gold="tie"),
 ]
-SUITE = Suite(ITEMS)
+SUITE = LoadedBenchmark(ITEMS)
 
 
 def winners(text: str) -> list[str]:
-    row = make_row(text, Making(""))
-    found = [play_all(judge, SUITE.asks(orders=row.orders, samples=row.samples)) for judge in row.members]
+    row = make_panel(text, JudgeBuild(""))
+    found = [run_all(judge, SUITE.requests(orders=row.orders, samples=row.samples)) for judge in row.members]
     verdicts = [played.verdict for games in found for played in games]
     return [verdict.winner for verdict in verdicts if isinstance(verdict, PairwiseVerdict)]
 
@@ -37,17 +37,17 @@ def test_judges_without_a_model(text: str, expected: list[str]) -> None:
 
 
 def test_the_coin_is_fair_enough_and_the_same_for_a_seed() -> None:
-    coin = make_row("random", Making("")).members[0]
-    suite = Suite([ITEMS[0].model_copy(update={"item_id": str(number)}) for number in range(400)])
-    thrown = [played.verdict for played in play_all(coin, suite.asks())]
+    coin = make_panel("random", JudgeBuild("")).members[0]
+    suite = LoadedBenchmark([ITEMS[0].model_copy(update={"item_id": str(number)}) for number in range(400)])
+    thrown = [played.verdict for played in run_all(coin, suite.requests())]
     heads = sum(verdict == PairwiseVerdict(winner="A") for verdict in thrown)
     assert 160 < heads < 240
-    assert [played.verdict for played in play_all(coin, suite.asks())] == thrown
+    assert [played.verdict for played in run_all(coin, suite.requests())] == thrown
 
 
 def test_a_row_is_named_or_named_after_its_judge() -> None:
-    assert make_row("coin=random", Making("")).name == "coin"
-    row = make_row("best of=panel:orders=2,samples=3@always-a|longer", Making(""))
+    assert make_panel("coin=random", JudgeBuild("")).name == "coin"
+    row = make_panel("best of=panel:orders=2,samples=3@always-a|longer", JudgeBuild(""))
     assert (row.name, row.orders, row.samples, len(row.members)) == ("best of", 2, 3, 2)
 
 
@@ -67,17 +67,17 @@ def test_a_row_is_named_or_named_after_its_judge() -> None:
 )
 def test_a_spec_that_means_nothing_is_refused(text: str, says: str) -> None:
     with pytest.raises(BadJudge, match=says):
-        make_row(text, Making(""))
+        make_panel(text, JudgeBuild(""))
 
 
 def test_an_unknown_judge_is_named_with_the_nearest_one() -> None:
     with pytest.raises(UnknownName, match="did you mean 'longer'"):
-        make_row("lnger", Making(""))
+        make_panel("lnger", JudgeBuild(""))
 
 
 def test_a_spec_is_read_before_any_model_is_loaded() -> None:
-    assert plan("agentic:context=none@nowhere/a=b").name == "agentic:context=none@nowhere/a=b"
-    assert plan("x=panel:orders=2@agentic:context=none@nowhere|longer").name == "x"
+    assert parse_panel("agentic:context=none@nowhere/a=b").name == "agentic:context=none@nowhere/a=b"
+    assert parse_panel("x=panel:orders=2@agentic:context=none@nowhere|longer").name == "x"
     with pytest.raises(UnknownName, match="did you mean 'longer'"):
-        plan("panel@longer|longr")
-    assert plan("x=direct:logprobs=true@https://host/v1#a=b").name == "x"
+        parse_panel("panel@longer|longr")
+    assert parse_panel("x=direct:logprobs=true@https://host/v1#a=b").name == "x"

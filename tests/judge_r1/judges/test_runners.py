@@ -11,15 +11,15 @@ from factories import mini_pairs
 from fake_judge import searching
 from fake_judge_endpoint import JudgeServer, said, sorry
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import Message, Prompt
-from judge_r1.judges.base import BadJudge, Judge, Making, Played
-from judge_r1.judges.panel import make_row
-from judge_r1.judges.request import Ask, Prompted
+from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput
+from judge_r1.judges.panel import make_panel
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.base import Sampling
 from judge_r1.models.endpoint import EndpointError
 
@@ -28,15 +28,15 @@ SUITE = suite_of(mini_pairs(24))
 
 
 def judge(spec: str, **fields: Any) -> Judge:
-    making = Making("", texts=SUITE.texts, batch_size=4, **fields)
-    [member] = make_row(spec, making).members
+    making = JudgeBuild("", texts=SUITE.texts, batch_size=4, **fields)
+    [member] = make_panel(spec, making).members
     return member
 
 
-def play(asked: Judge, asks: Sequence[Ask]) -> list[Played]:
-    async def work() -> list[Played]:
+def play(asked: Judge, asks: Sequence[JudgeRequest]) -> list[JudgeOutput]:
+    async def work() -> list[JudgeOutput]:
         asked.check(asks)
-        return [played async for played in asked.play(asks)]
+        return [played async for played in asked.judge(asks)]
 
     return asyncio.run(asyncio.wait_for(work(), 120))
 
@@ -44,11 +44,11 @@ def play(asked: Judge, asks: Sequence[Ask]) -> list[Played]:
 def test_an_agentic_judge_over_chat_plays_every_game_some_at_a_time() -> None:
     with JudgeServer(searching, wait=lambda: time.sleep(0.02)) as server:
         asked = judge(f"agentic:{OPTIONS}@{server.url}#toy")
-        played = play(asked, SUITE.asks(orders=2))
+        played = play(asked, SUITE.requests(orders=2))
         assert asked.name == f"agentic@{server.url}#toy"
         assert asked.settings["parser"] == "strict"
         assert 1 < server.peak <= 4
-    assert sorted(p.ask.key for p in played) == sorted(ask.key for ask in SUITE.asks(orders=2))
+    assert sorted(p.ask.key for p in played) == sorted(ask.key for ask in SUITE.requests(orders=2))
     ends = {p.trajectory.ended for p in played}
     assert ends == {"answer", "rejected_no_json", "context_overflow"}
     for p in played:
@@ -63,7 +63,7 @@ def test_a_direct_judge_over_chat_reads_tolerantly_and_searches_nothing() -> Non
     answer = 'Surely.\n```json\n{"comparison": "B > A", "violated_principles": ["P2"], "why": 1}\n```'
     with JudgeServer(lambda path, body: said(answer)) as server:
         asked = judge(f"direct:context=none@{server.url}#toy")
-        played = play(asked, SUITE.asks())
+        played = play(asked, SUITE.requests())
         assert len(server.bodies) == len(SUITE.items)
         assert all("stop" not in body and len(body["messages"]) == 2 for body in server.bodies)
         assert "one JSON object" in server.bodies[0]["messages"][0]["content"]
@@ -75,16 +75,16 @@ def number(text: str) -> Verdict:
     return ScoresVerdict(scores=(float(text),)) if text.isdigit() else InvalidVerdict(reason="no_number")
 
 
-def prompted(words: Sequence[str]) -> Suite:
+def prompted(words: Sequence[str]) -> LoadedBenchmark:
     items = [
         Item(item_id=word, cluster_id=word, instruction="rate", candidates=(word,), gold=len(word)) for word in words
     ]
 
-    def question(item: Item, order: tuple[int, ...]) -> Prompted:
+    def question(item: Item, order: tuple[int, ...]) -> CustomPrompt:
         prompt = Prompt((Message("user", "Rate \ue0000\ue001"),), (item.candidates[0],))
-        return Prompted(prompt, number)
+        return CustomPrompt(prompt, number)
 
-    return Suite(items, question=question, orders=lambda item: [(0,)])
+    return LoadedBenchmark(items, task=question, presentation_orders=lambda item: [(0,)])
 
 
 def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
@@ -100,10 +100,10 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
         return said("none" if word == "nothing" else str(len(word)), reasoning="let me count")
 
     with JudgeServer(answer) as server:
-        played = {p.ask.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.asks())}
+        played = {p.ask.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.requests())}
         agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
         with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
-            agentic.check(suite.asks())
+            agentic.check(suite.requests())
         assert server.bodies[0]["max_tokens"] == 1000
     verdicts = {word: p.verdict for word, p in played.items()}
     assert verdicts["one"] == ScoresVerdict(scores=(3.0,))
@@ -123,8 +123,8 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
         return searching(path, body)
 
     with JudgeServer(answer) as server:
-        played = play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.asks())
-    lost = [p for p in played if p.trajectory.lost]
+        played = play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.requests())
+    lost = [p for p in played if p.trajectory.infrastructure_failed]
     assert {p.trajectory.ended for p in lost} == {"infrastructure_refused"}
     assert len(lost) == sum(unlucky in item.candidates[0] or unlucky in item.candidates[1] for item in SUITE.items)
     assert len(played) == len(SUITE.items)
@@ -142,7 +142,7 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
 def test_what_befalls_every_game_stops_the_row(reply: tuple[int, Any], says: str) -> None:
     with JudgeServer(lambda path, body: reply) as server:
         with pytest.raises(EndpointError, match=says):
-            play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.asks())
+            play(judge(f"agentic:{OPTIONS}@{server.url}#toy"), SUITE.requests())
         assert len(server.bodies) <= 12
 
 
@@ -151,7 +151,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-for-you")
     with JudgeServer(searching) as server:
         asked = judge(f"direct@{server.url}#toy")
-        play(asked, SUITE.asks()[:1])
+        play(asked, SUITE.requests()[:1])
         assert server.headers[0]["authorization"] == "Bearer sk-judge-0123456789"
     assert "0123456789" not in f"{asked.settings} {asked.name} {vars(asked)}"
 
@@ -182,21 +182,23 @@ def test_a_bad_spec_is_one_sentence(spec: str, says: str, monkeypatch: pytest.Mo
 
 def test_a_panel_asks_a_chat_judge_in_both_orders_and_several_times() -> None:
     with JudgeServer(searching) as server:
-        making = Making("", texts=SUITE.texts, sampling=Sampling(0.7, 1), batch_size=4)
-        row = make_row(f"panel:orders=2,samples=2@direct@{server.url}#toy", making)
-        played = play(row.members[0], SUITE.asks(orders=row.orders, samples=row.samples))
+        making = JudgeBuild("", texts=SUITE.texts, sampling=Sampling(0.7, 1), batch_size=4)
+        row = make_panel(f"panel:orders=2,samples=2@direct@{server.url}#toy", making)
+        played = play(row.members[0], SUITE.requests(orders=row.orders, samples=row.samples))
         assert len({body["seed"] for body in server.bodies}) == len(played) == 4 * len(SUITE.items)
 
 
-def local_and_served(kind: str, options: str, asks: Sequence[Ask]) -> tuple[list[Played], list[Played]]:
+def local_and_served(
+    kind: str, options: str, asks: Sequence[JudgeRequest]
+) -> tuple[list[JudgeOutput], list[JudgeOutput]]:
     from fake_vllm import serving
 
-    from judge_r1.episode.tokenizer import Codec
+    from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.models.hub import load_model, load_tokenizer
 
     tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
     local = play(judge(f"{kind}:{options}@bundled:tiny"), asks)
-    with serving(model, Codec(tokenizer).decode) as server:
+    with serving(model, SafeTokenizer(tokenizer).decode) as server:
         served = play(judge(f"{kind}:{options},tokenizer=bundled:tiny@vllm:{server.url}#toy"), asks)
     by_key = {p.ask.key: p for p in served}
     return local, [by_key[p.ask.key] for p in local]
@@ -206,7 +208,7 @@ def local_and_served(kind: str, options: str, asks: Sequence[Ask]) -> tuple[list
 def test_token_ids_over_http_give_the_games_of_the_local_model(kind: str) -> None:
     budget = "budget.response_tokens=24,budget.observation_tokens=32"
     options = f"context=none,{budget}" + (f",{OPTIONS}" if kind == "agentic" else "")
-    local, served = local_and_served(kind, options, SUITE.asks()[:6])
+    local, served = local_and_served(kind, options, SUITE.requests()[:6])
     for one, other in zip(local, served, strict=True):
         a, b = one.trajectory, other.trajectory
         assert a.token_ids
@@ -218,7 +220,7 @@ def test_token_ids_over_http_give_the_games_of_the_local_model(kind: str) -> Non
 
 
 def test_a_local_direct_judge_answers_a_prompt_up_to_eos() -> None:
-    local, served = local_and_served("direct", "budget.response_tokens=12", prompted(["one", "three"]).asks())
+    local, served = local_and_served("direct", "budget.response_tokens=12", prompted(["one", "three"]).requests())
     for one, other in zip(local, served, strict=True):
         assert one.trajectory.token_ids == other.trajectory.token_ids
         assert one.trajectory.ended in ("turn_budget", "answer")
@@ -227,10 +229,10 @@ def test_a_local_direct_judge_answers_a_prompt_up_to_eos() -> None:
 
 def test_batches_are_by_length_out_of_all_asks_the_longest_first() -> None:
     asked = judge(f"agentic:{OPTIONS},budget.response_tokens=2,budget.observation_tokens=32@bundled:tiny")
-    played = play(asked, SUITE.asks())
+    played = play(asked, SUITE.requests())
     lengths = [len(p.trajectory.prompt_ids) for p in played]
     assert lengths == sorted(lengths, reverse=True)
     assert len(set(lengths)) > 3
     short = replace(SUITE, items=SUITE.items[:3])
     with pytest.raises(BadJudge, match="not one of 3 prompts fits"):
-        play(judge(f"agentic:{OPTIONS},prompt_tokens=5@bundled:tiny"), short.asks())
+        play(judge(f"agentic:{OPTIONS},prompt_tokens=5@bundled:tiny"), short.requests())

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.records import PairwiseVerdict
-from judge_r1.evaluation.calibrate import Told, calibrate
+from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.base import BadJudge, Making, Played, play_all
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.baselines import Baseline, always_a
-from judge_r1.judges.panel import Row, make_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.panel import JudgePanel, make_judge
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
 
 
 class Sure(Baseline):
     """Prefers the first; how sure it is stands in the request, and it is right as often as it says."""
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
-        async for played in super().play(asks):
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for played in super().judge(asks):
             yield played._replace(confidence=float(played.ask.item.instruction))
 
 
@@ -42,14 +42,14 @@ def cases(count: int, seed: int) -> list[Item]:
 
 def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: Path) -> None:
     told = [
-        Told(schema=1, confidence=float(i.instruction), correct=i.gold == "A", cluster=i.cluster_id)
+        ConfidenceRow(schema=1, confidence=float(i.instruction), correct=i.gold == "A", cluster=i.cluster_id)
         for i in cases(800, 0)
     ]
     found = calibrate(told, (0.1, 0.1), 0)
     assert found.selective is not None
     judge = SelectiveJudge(Sure("sure", always_a, 0), found.selective)
-    row = Row("silent", (judge,))
-    outcomes = evaluate(row, Suite(cases(1000, 1)), out=tmp_path, resume=False).outcomes()
+    row = JudgePanel("silent", (judge,))
+    outcomes = evaluate(row, LoadedBenchmark(cases(1000, 1)), out=tmp_path, resume=False).outcomes()
     answered = [outcome for outcome in outcomes if outcome.valid]
     assert 0.4 < len(answered) / len(outcomes) < 0.8
     assert sum(outcome.credit == 0 for outcome in answered) / len(answered) < 0.1
@@ -61,11 +61,13 @@ def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
     write_json(
         tmp_path / "calibration.json",
         calibrate(
-            [Told(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)], (0.1, 0.1), 0
+            [ConfidenceRow(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)],
+            (0.1, 0.1),
+            0,
         ).model_dump(mode="json", by_alias=True),
     )
-    judge = make_judge(f"selective:calibration={tmp_path / 'calibration.json'}@longer", Making(""))
-    played = play_all(judge, Suite(cases(5, 2)).asks())
+    judge = make_judge(f"selective:calibration={tmp_path / 'calibration.json'}@longer", JudgeBuild(""))
+    played = run_all(judge, LoadedBenchmark(cases(5, 2)).requests())
     assert {game.trajectory.ended for game in played} == {ABSTAINED}
     assert not any(isinstance(game.verdict, PairwiseVerdict) for game in played)
 
@@ -81,7 +83,7 @@ def test_without_a_confidence_it_is_always_silent(tmp_path: Path) -> None:
 )
 def test_a_file_that_certifies_nothing_is_refused(spec: str, says: str, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text("{}")
-    told = [Told(schema=1, confidence=0.5 + n % 2 / 3, correct=n % 3 > 0, cluster=str(n)) for n in range(40)]
+    told = [ConfidenceRow(schema=1, confidence=0.5 + n % 2 / 3, correct=n % 3 > 0, cluster=str(n)) for n in range(40)]
     write_json(tmp_path / "none.json", calibrate(told, None, 0).model_dump(mode="json", by_alias=True))
     with pytest.raises(BadJudge, match=says):
-        make_judge(spec.replace("HERE", str(tmp_path)), Making(""))
+        make_judge(spec.replace("HERE", str(tmp_path)), JudgeBuild(""))

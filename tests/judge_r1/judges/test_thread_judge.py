@@ -6,27 +6,27 @@ from typing import Any
 
 import pytest
 
-from judge_r1.api import ask_of
-from judge_r1.core.case_store import CaseShelf
-from judge_r1.judges.base import BadJudge, Making
+from judge_r1.api import request_of
+from judge_r1.core.case_store import CaseStore
+from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.baselines import Baseline
 from judge_r1.judges.panel import served_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.thread import ThreadJudge
 
 
-def game(name: str) -> Ask:
-    return ask_of(name, CaseShelf(), reasoning_a="x", reasoning_b="y")
+def game(name: str) -> JudgeRequest:
+    return request_of(name, CaseStore(), reasoning_a="x", reasoning_b="y")
 
 
 async def played(judge: ThreadJudge, name: str) -> list[str]:
-    return [found.ask.item.item_id async for found in judge.play([game(name)])]
+    return [found.ask.item.item_id async for found in judge.judge([game(name)])]
 
 
 def test_one_at_a_time_and_what_is_given_up_before_its_turn_is_never_begun() -> None:
     go, began = threading.Event(), []
 
-    def rule(ask: Ask, question: Any) -> float:
+    def rule(ask: JudgeRequest, question: Any) -> float:
         began.append(ask.item.item_id)
         assert go.wait(20)
         return 1.0
@@ -53,10 +53,10 @@ def test_one_at_a_time_and_what_is_given_up_before_its_turn_is_never_begun() -> 
 
 
 def test_what_a_rule_raises_is_told() -> None:
-    judge = served_judge("longer", Making(""))
+    judge = served_judge("longer", JudgeBuild(""))
     assert isinstance(judge, ThreadJudge)
 
-    def fails(ask: Ask, question: Any) -> float:
+    def fails(ask: JudgeRequest, question: Any) -> float:
         raise BadJudge("no such thing")
 
     judge._judge = Baseline("fails", fails, 0)

@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.models.continuous.prefix_cache import Kept, States
+from judge_r1.models.continuous.prefix_cache import PrefixCache, States
 from judge_r1.models.continuous.request import Request
-from judge_r1.models.continuous.scheduler import Batch
+from judge_r1.models.continuous.scheduler import ContinuousBatch
 from judge_r1.models.hub import load_tokenizer
 
 
@@ -22,11 +22,11 @@ def model(model_folder: Path) -> Any:
     return AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32).eval()
 
 
-def batch_of(model: Any, eos: Sequence[int] = (), text: dict[int, str] | None = None) -> Batch:
-    return Batch(model, lambda ids: "".join((text or {}).get(i, ".") for i in ids), eos, pad_id=0)
+def batch_of(model: Any, eos: Sequence[int] = (), text: dict[int, str] | None = None) -> ContinuousBatch:
+    return ContinuousBatch(model, lambda ids: "".join((text or {}).get(i, ".") for i in ids), eos, pad_id=0)
 
 
-def play(batch: Batch, arrivals: dict[int, list[Request]]) -> list[Request]:
+def play(batch: ContinuousBatch, arrivals: dict[int, list[Request]]) -> list[Request]:
     """Step until all is done; `arrivals[n]` join before step n. Returns the requests in the order they finished."""
     finished: list[Request] = []
     for step in range(200):
@@ -96,7 +96,7 @@ def test_the_next_turn_reads_what_is_new_only(model: Any) -> None:
     first, observation = prompts(1)[0], [7, 8, 9, 10, 11]
     seen: list[int] = []
 
-    def turns(batch: Batch, fresh: Callable[[], Batch]) -> list[Request]:
+    def turns(batch: ContinuousBatch, fresh: Callable[[], ContinuousBatch]) -> list[Request]:
         one = Request(first, max_tokens=6, seed=1)
         play(batch, {0: [one], 2: [Request(p, max_tokens=9, seed=4) for p in prompts(3)[1:]]})
         two = Request([*first, *one.ids, *observation], max_tokens=6, seed=2)
@@ -165,7 +165,7 @@ def test_what_is_kept_is_bounded_and_belongs_to_its_ids() -> None:
     def states(tokens: int) -> States:
         return [(torch.ones(2, tokens, 4), torch.zeros(2, tokens, 4))]
 
-    kept = Kept(max_bytes=4 * 2 * 2 * 4 * 10)  # ten tokens
+    kept = PrefixCache(max_bytes=4 * 2 * 2 * 4 * 10)  # ten tokens
     kept.put([1, 2, 3], states(3))
     kept.put([1, 2, 3, 4, 5], states(5))
     assert kept.longest([1, 2, 3, 4, 5, 6])[0] == 5

@@ -22,7 +22,7 @@ def in_batches(temperature: float, batch_size: int, seed: int = 0) -> list[Traje
     from judge_r1.models.lockstep import TransformersBackend
 
     played = episodes(seed)
-    TransformersBackend(model(), pad_id=0, batch_size=batch_size).play(played, search, temperature)
+    TransformersBackend(model(), pad_id=0, batch_size=batch_size).run_episodes(played, search, temperature)
     return [episode.trajectory() for episode in played]
 
 
@@ -61,16 +61,16 @@ def test_the_same_seed_draws_the_same_ids_in_any_batch_and_another_seed_does_not
 def test_ids_are_drawn_as_often_as_they_are_likely() -> None:
     import torch
 
-    from judge_r1.models.sampling import draw
+    from judge_r1.models.sampling import sample_tokens
 
     logits = torch.tensor([0.0, 1.0, -2.0, -float("inf")]).expand(20_000, 4)
     chances = torch.rand(20_000, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    ids, logprobs = draw(logits, 0.5, chances)
+    ids, logprobs = sample_tokens(logits, 0.5, chances)
     expected = torch.softmax(logits[0] / 0.5, -1)
     assert torch.bincount(torch.tensor(ids), minlength=4) / 20_000 == pytest.approx(expected, abs=0.015)
     assert logprobs[0] == pytest.approx(float(expected[ids[0]].log()), abs=1e-5)
     edges = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
-    assert draw(logits[:2], 1.0, edges)[0] == [0, 2], "the first and the last id that can be drawn"
+    assert sample_tokens(logits[:2], 1.0, edges)[0] == [0, 2], "the first and the last id that can be drawn"
 
 
 def test_every_episode_ends_and_the_model_is_put_back() -> None:

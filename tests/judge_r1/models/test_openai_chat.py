@@ -17,11 +17,11 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.models.endpoint import EndpointError, OpenAIEndpoint
 from judge_r1.models.episode_driver import Usage, declined
-from judge_r1.models.http_client import Limits
-from judge_r1.models.openai_chat import EOS, ChatBackend, TextCodec, chat_budget
+from judge_r1.models.http_client import RetryPolicy
+from judge_r1.models.openai_chat import EOS, ChatBackend, TextTokenizer, chat_budget
 
 T = TypeVar("T")
-FAST = Limits(concurrency=4, request_s=5, total_s=20, attempts=3, backoff_s=0.01)
+FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=3, backoff_s=0.01)
 BUDGET = Budget(max_searches=2, response_tokens=50, observation_tokens=60)
 JUDGMENT = '{"comparison": "A>B", "violated_principles": [2]}'
 ANSWER = f"<answer>{JUDGMENT}</answer>"
@@ -34,7 +34,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 def episode(*, bare: bool = False, budget: Budget = BUDGET) -> Episode:
     bare_parser = parse_tolerant if bare else None
-    return Episode((), chat_budget(budget), TextCodec(), eos_ids=(EOS,), parse_bare=bare_parser)
+    return Episode((), chat_budget(budget), TextTokenizer(), eos_ids=(EOS,), parse_bare=bare_parser)
 
 
 def play(
@@ -48,7 +48,7 @@ def play(
         try:
             played = episode(bare=bare)
             find = search or (lambda query: evidence(f"found {query}"))
-            return await backend.play(ASKED, played, find, max_tokens=50, usage=usage)
+            return await backend.run_episode(ASKED, played, find, max_tokens=50, usage=usage)
         finally:
             await backend.aclose()
 
@@ -124,7 +124,7 @@ def test_past_its_searches_a_judge_is_told_to_answer() -> None:
 def test_what_is_no_answer_has_a_name(reply: tuple[int, Any], ended: str) -> None:
     trajectory, confidence, _, _ = play(reply)
     assert (trajectory.ended, trajectory.judgment, confidence) == (ended, None, None)
-    assert trajectory.lost == ended.startswith("infrastructure_")
+    assert trajectory.infrastructure_failed == ended.startswith("infrastructure_")
 
 
 def test_a_bare_answer_is_read_at_the_end_of_the_turn() -> None:
@@ -215,7 +215,7 @@ WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer
 
 @given(st.lists(st.sampled_from(WRITTEN)))
 def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -> None:
-    codec, text = TextCodec(), "".join(parts)
+    codec, text = TextTokenizer(), "".join(parts)
     assert codec.decode(codec.encode_trusted(text)) == text
     played = episode()
     from judge_r1.models.openai_chat import Reply, _take

@@ -11,13 +11,13 @@ from word_model import BUDGET, WordCodec, episodes, model, passages, search
 from judge_r1.episode.machine import Episode
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.episode_driver import Usage
-from judge_r1.models.http_client import Limits
+from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.lockstep import TransformersBackend
 from judge_r1.models.openai_completions import CompletionsBackend
 
 FLIPS = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}
 """Any pairs of ids: that both backends know the same rivals is what counts."""
-FAST = Limits(concurrency=4, request_s=30, total_s=60, attempts=6, backoff_s=0.01)
+FAST = RetryPolicy(concurrency=4, request_s=30, total_s=60, attempts=6, backoff_s=0.01)
 
 
 def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0.0) -> list[Usage]:
@@ -30,7 +30,7 @@ def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0
 
         async def one(index: int, episode: Episode) -> None:
             async with gate:
-                await backend.play(episode, lambda query: passages(index, query), spent[index])
+                await backend.run_episode(episode, lambda query: passages(index, query), spent[index])
 
         try:
             await asyncio.gather(*(one(index, episode) for index, episode in enumerate(played)))
@@ -45,7 +45,7 @@ def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0
 def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
     """Whole turns at once from a calm server; in parts of three ids from one that fails every third request."""
     local, remote = episodes(), episodes()
-    TransformersBackend(model(), pad_id=0, batch_size=16, flips=FLIPS).play(local, search, 0.0)
+    TransformersBackend(model(), pad_id=0, batch_size=16, flips=FLIPS).run_episodes(local, search, 0.0)
     with serving(model(), WordCodec().decode, part=part, faults=faults) as server:
         spent = over_http(server, remote)
         assert server.peak <= 4
@@ -56,9 +56,9 @@ def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
         assert a.model_copy(update={"logprobs": ()}) == b.model_copy(update={"logprobs": ()})
         assert a.logprobs == pytest.approx(b.logprobs, abs=1e-4)
         assert usage.output_tokens >= sum(a.loss_mask), "what stands behind a stop is paid for, and dropped"
-        for place, value in other.rivals.items():
+        for place, value in other.alternative_logprobs.items():
             known += 1
-            assert one.rivals[place] == pytest.approx(value, abs=1e-4)
+            assert one.alternative_logprobs[place] == pytest.approx(value, abs=1e-4)
     assert sum(episode.trajectory().searches for episode in local) >= 6
     assert known > 20
 

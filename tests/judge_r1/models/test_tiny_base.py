@@ -10,7 +10,7 @@ from data_builders.sources.mini import read
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.judges.agentic import AgenticJudge
-from judge_r1.judges.base import Making, play_all
+from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.models.hub import load_model
 from judge_r1.training.recipe import load_recipe
 
@@ -22,7 +22,7 @@ def test_the_base_is_small_and_gives_no_valid_answer() -> None:
     cases = list(read(None, 8, 77, Counter()))
     pairs = [p for c in cases for p in islice(perturb(c, variants=1, rule_set="mini", abstained=Counter()), 3)]
     suite = suite_of(PairSet.of(cases, pairs))
-    judge = AgenticJudge(Making("bundled:tiny", texts=suite.texts), load_recipe(RECIPE).episode)
-    valid = [played.trajectory.judgment is not None for played in play_all(judge, suite.asks())]
+    judge = AgenticJudge(JudgeBuild("bundled:tiny", texts=suite.texts), load_recipe(RECIPE).episode)
+    valid = [played.trajectory.judgment is not None for played in run_all(judge, suite.requests())]
     assert len(valid) == 24
     assert sum(valid) <= 1

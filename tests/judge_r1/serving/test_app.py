@@ -13,12 +13,12 @@ import pytest
 from openapi_examples import examples
 from serving_fixture import PAIR, Held, Says, service
 
-from judge_r1.api import ask_of
-from judge_r1.core.case_store import CaseShelf
-from judge_r1.judges.base import Making, play_all
+from judge_r1.api import request_of
+from judge_r1.core.case_store import CaseStore
+from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.serving.app import create_app
-from judge_r1.serving.middleware.body_limit import Bodies, Limits
+from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware, Limits
 from judge_r1.serving.service import Service
 from judge_r1.serving.trace_log import Traces
 
@@ -82,10 +82,10 @@ def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
 
 def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() -> None:
     class Fails(Held):
-        async def play(self, asks: Any) -> Any:
+        async def judge(self, asks: Any) -> Any:
             if asks[0].question.decision == "fail":
                 raise RuntimeError("secret")
-            async for played in super().play(asks):
+            async for played in super().judge(asks):
                 yield played
 
     judge = Fails()
@@ -213,7 +213,7 @@ def test_a_full_queue_and_a_deadline() -> None:
 
 def test_cases_in_use_stay_whatever_others_put() -> None:
     held = Held()
-    served = service(held, shelf=CaseShelf(max_bytes=100), running=1)
+    served = service(held, shelf=CaseStore(max_bytes=100), running=1)
 
     async def talk(client: httpx.AsyncClient) -> None:
         games = [asyncio.create_task(client.post("/v1/judge", json=PAIR | {"context": c * 40})) for c in "ab"]
@@ -233,8 +233,8 @@ def test_cases_in_use_stay_whatever_others_put() -> None:
 
 def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) -> None:
     options = "context=full,prompt=compact,retriever=bm25,prompt_tokens=300,budget.response_tokens=8"
-    shelf = CaseShelf()
-    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=shelf, batch_size=2))
+    shelf = CaseStore()
+    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=shelf, batch_size=2))
     answer = post(service(judge, shelf=shelf), "/v1/judge", PAIR | {"context": "ana paid 34. " * 300})
     assert answer.status_code == 422
     problem = answer.json()
@@ -266,7 +266,7 @@ def test_a_full_disk_costs_a_trace_and_no_judgment(tmp_path: Path, caplog: pytes
 
 
 def test_a_trace_that_was_torn_does_not_tear_the_next(tmp_path: Path) -> None:
-    [played] = play_all(make_judge("longer", Making("")), [ask_of("one", CaseShelf(), **PAIR)])
+    [played] = run_all(make_judge("longer", JudgeBuild("")), [request_of("one", CaseStore(), **PAIR)])
     traces, file = Traces(tmp_path), tmp_path / "traces.jsonl"
     assert traces.keep(played, "ana")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -322,7 +322,7 @@ def test_metrics_count_games_requests_and_cases() -> None:
 
 def test_tokens_are_counted(model_folder: Path) -> None:
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=8"
-    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=CaseShelf(), batch_size=2))
+    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=CaseStore(), batch_size=2))
     served = service(judge)
 
     async def talk(client: httpx.AsyncClient) -> tuple[Any, str]:
@@ -340,7 +340,7 @@ def test_tokens_are_counted(model_folder: Path) -> None:
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/chat/completions"])
 def test_an_error_that_nobody_foresaw_is_told_in_our_form(path: str) -> None:
     class Broken(Says):
-        def play(self, asks: Any) -> Any:
+        def judge(self, asks: Any) -> Any:
             raise ZeroDivisionError("secret")
 
     async def talk() -> httpx.Response:
@@ -359,7 +359,7 @@ def test_a_request_that_is_cancelled_gives_its_bytes_back() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None: ...
 
     async def talk() -> int:
-        bodies, pieces = Bodies(app, Limits()), iter([b"x" * 100])
+        bodies, pieces = BodyLimitMiddleware(app, Limits()), iter([b"x" * 100])
 
         async def receive() -> dict[str, Any]:
             for piece in pieces:

@@ -19,7 +19,7 @@ from judge_r1.cli import app as cli
 from judge_r1.core.errors import JudgeError
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import BadKeys, KeyFile, add_key, read_keys, remove_key
-from judge_r1.serving.middleware.auth import Bucket
+from judge_r1.serving.middleware.auth import TokenBucket
 from judge_r1.serving.server import check_free, check_host
 from judge_r1.serving.trace_log import Traces
 
@@ -196,7 +196,7 @@ def test_a_key_has_so_many_judgments_a_minute(file: Path) -> None:
 def test_a_bucket_never_gives_more_than_its_rate(rate: int, asks: list[tuple[float, int]]) -> None:
     """In any stretch of time at most `rate` and what came back in it; and who waits as told is served."""
     time = 0.0
-    bucket = Bucket(rate, lambda: time)
+    bucket = TokenBucket(rate, lambda: time)
     given_at: list[tuple[float, int]] = []
     for wait, count in asks:
         time += wait

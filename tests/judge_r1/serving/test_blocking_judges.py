@@ -11,9 +11,9 @@ import httpx
 import pytest
 from serving_fixture import PAIR, LiveServer, service, wait_for
 
-from judge_r1.core.case_store import CaseShelf
-from judge_r1.evaluation.calibrate import Told, calibrate
-from judge_r1.judges.base import Making
+from judge_r1.core.case_store import CaseStore
+from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
@@ -30,7 +30,7 @@ def folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = shutil.copytree(model_folder, tmp_path_factory.mktemp("long") / "model")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 40_000}))
-    told = [Told(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)]
+    told = [ConfidenceRow(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)]
     found = calibrate(told, (0.1, 0.1)).model_dump_json(by_alias=True)
     (folder.parent / "calibration.json").write_text(found)
     return folder
@@ -47,8 +47,8 @@ def likelihood(folder: Path, *, prompt_tokens: int = 39_000) -> Service:
 
 
 def computing(spec: str) -> Service:
-    shelf = CaseShelf()
-    return service(served_judge(spec, Making("", texts=shelf, batch_size=4)), shelf=shelf, running=4)
+    shelf = CaseStore()
+    return service(served_judge(spec, JudgeBuild("", texts=shelf, batch_size=4)), shelf=shelf, running=4)
 
 
 def ask(server: LiveServer, number: int = 0) -> httpx.Response:

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from serving_fixture import PAIR, Held, LiveServer, service, wait_for
 
-from judge_r1.core.case_store import CaseShelf
-from judge_r1.judges.base import Making
+from judge_r1.core.case_store import CaseStore
+from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.serving import sse
@@ -95,7 +95,7 @@ def test_who_leaves_gives_up_the_game(path: str) -> None:
 def engine_judge(model_folder: Path) -> EngineJudge:
     """Random weights: an episode of it lasts until its budget, a second or more."""
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=600"
-    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=CaseShelf(), batch_size=2))
+    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=CaseStore(), batch_size=2))
     assert isinstance(judge, EngineJudge)
     return judge
 
@@ -129,10 +129,10 @@ def test_an_episode_is_told_turn_by_turn() -> None:
 
     from judge_r1.judges.panel import make_judge
 
-    shelf = CaseShelf()
+    shelf = CaseStore()
     options = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
     with JudgeServer(searching) as brain:
-        judge = make_judge(f"agentic:{options}@{brain.url}#toy", Making("", texts=shelf))
+        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=shelf))
         with LiveServer(service(judge, shelf=shelf)) as server:
             body = PAIR | {"context": "ana paid 34. ben paid nothing.", "trace": True}
             answer = httpx.post(f"{server.url}/v1/judge/stream", json=body, timeout=60)

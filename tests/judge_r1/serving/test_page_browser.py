@@ -24,11 +24,11 @@ from page_factories import (
 )
 from serving_fixture import Held, LiveServer, service, wait_for
 
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.principles import by_number
-from judge_r1.judges.base import Making, Played
+from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge, served_judge
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.middleware.body_limit import Limits
 
@@ -63,12 +63,12 @@ class Sure:
     name, settings = "sure", {}
 
     def __init__(self, confidence: float) -> None:
-        self._judge, self._confidence = make_judge("longer", Making("")), confidence
+        self._judge, self._confidence = make_judge("longer", JudgeBuild("")), confidence
 
-    def check(self, asks: Sequence[Ask]) -> None: ...
+    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
-        async for played in self._judge.play(asks):
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for played in self._judge.judge(asks):
             yield played._replace(confidence=self._confidence)
 
 
@@ -392,8 +392,8 @@ def test_how_sure_the_judge_is(browser: Any) -> None:
 def test_a_model_of_this_process_is_watched(browser: Any, model_folder: Path) -> None:
     """Random weights in the served engine: no valid answer, and the page says why."""
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=12"
-    shelf = CaseShelf()
-    judge = served_judge(f"agentic:{options}@{model_folder}", Making("", texts=shelf, batch_size=2))
+    shelf = CaseStore()
+    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=shelf, batch_size=2))
     with LiveServer(service(judge, shelf=shelf)) as server, visited(browser, server.url) as (page, complaints):
         write_pair(page, WORDS)
         press_judge(page)

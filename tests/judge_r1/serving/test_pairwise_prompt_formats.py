@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.api import Judged
+from judge_r1.api import JudgeResult
 from judge_r1.core.records import Trajectory
 from judge_r1.serving.pairwise_prompt_formats import PlainPair, Unreadable, answer_in, read_plain, text_of
 
@@ -28,9 +28,9 @@ def arena(question: str, a: str, b: str) -> str:
     return marked.replace("[The", "<|The").replace("Answer]", "Answer|>")
 
 
-def found(winner: str | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> Judged:
+def found(winner: str | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> JudgeResult:
     trajectory = Trajectory.without_ids("turn_budget")
-    return Judged(winner, principles, explanation, (), None, trajectory.ended, trajectory)  # type: ignore[arg-type]
+    return JudgeResult(winner, principles, explanation, (), None, trajectory.ended, trajectory)  # type: ignore[arg-type]
 
 
 @given(WORDS, WORDS, WORDS)

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from judge_r1.api import ask_of
-from judge_r1.core.case_store import CaseShelf
+from judge_r1.api import request_of
+from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import Trajectory
-from judge_r1.judges.base import Played
-from judge_r1.judges.request import Ask
-from judge_r1.serving.queue import Busy, Closing, Desk, Lost, TooLate
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
+from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, RequestQueue, ShuttingDown
 
 
 class Slow:
@@ -24,9 +24,9 @@ class Slow:
         self.played: list[str] = []
         self.now = self.most = 0
 
-    def check(self, asks: Sequence[Ask]) -> None: ...
+    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
 
-    async def play(self, asks: Sequence[Ask]) -> AsyncIterator[Played]:
+    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for ask in asks:
             self.now += 1
             self.most = max(self.most, self.now)
@@ -36,11 +36,11 @@ class Slow:
                 self.now -= 1
             self.played.append(ask.item.item_id)
             trajectory = Trajectory.without_ids(self.ended)
-            yield Played(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
 
 
-def ask(name: str) -> Ask:
-    return ask_of(name, CaseShelf(), reasoning_a="x", reasoning_b="y")
+def ask(name: str) -> JudgeRequest:
+    return request_of(name, CaseStore(), reasoning_a="x", reasoning_b="y")
 
 
 def run(play: Callable[[], Awaitable[Any]]) -> Any:
@@ -52,8 +52,8 @@ def run(play: Callable[[], Awaitable[Any]]) -> Any:
 
 def test_no_more_than_may_run_do_and_all_are_played() -> None:
     judge = Slow(0.01)
-    desk = Desk(judge, running=3, waiting=100)
-    run(lambda: asyncio.gather(*(desk.play(ask(str(n))) for n in range(20))))
+    desk = RequestQueue(judge, running=3, waiting=100)
+    run(lambda: asyncio.gather(*(desk.submit(ask(str(n))) for n in range(20))))
     assert judge.most == 3
     assert sorted(judge.played, key=int) == [str(n) for n in range(20)]
     assert (desk.now_running, desk.now_waiting) == (0, 0)
@@ -62,11 +62,11 @@ def test_no_more_than_may_run_do_and_all_are_played() -> None:
 def test_owners_have_their_turns() -> None:
     """One asks ten games, another two after that: they do not wait for all ten."""
     judge = Slow(0.005)
-    desk = Desk(judge, running=1, waiting=100)
+    desk = RequestQueue(judge, running=1, waiting=100)
 
     async def play() -> None:
-        greedy = [desk.play(ask(f"greedy-{n}"), owner="greedy") for n in range(10)]
-        modest = [desk.play(ask(f"modest-{n}"), owner="modest") for n in range(2)]
+        greedy = [desk.submit(ask(f"greedy-{n}"), owner="greedy") for n in range(10)]
+        modest = [desk.submit(ask(f"modest-{n}"), owner="modest") for n in range(2)]
         await asyncio.gather(*greedy, *modest)
 
     run(play)
@@ -74,30 +74,30 @@ def test_owners_have_their_turns() -> None:
 
 
 def test_a_full_queue_says_when_to_come_again() -> None:
-    desk = Desk(Slow(0.05), running=1, waiting=2)
+    desk = RequestQueue(Slow(0.05), running=1, waiting=2)
 
     async def play() -> list[Any]:
-        return await asyncio.gather(*(desk.play(ask(str(n))) for n in range(5)), return_exceptions=True)
+        return await asyncio.gather(*(desk.submit(ask(str(n))) for n in range(5)), return_exceptions=True)
 
     found = run(play)
-    busy = [error for error in found if isinstance(error, Busy)]
+    busy = [error for error in found if isinstance(error, QueueFull)]
     assert len(busy) == 2
     assert all(error.seconds >= 1 for error in busy)
-    assert sum(isinstance(game, Played) for game in found) == 3
+    assert sum(isinstance(game, JudgeOutput) for game in found) == 3
 
 
 def test_a_full_queue_has_room_for_who_has_less_in_it() -> None:
     """One fills the queue; of the other's games as many come in as make it even, in the place of the last ones."""
     judge = Slow(0.01)
-    desk = Desk(judge, running=1, waiting=6)
+    desk = RequestQueue(judge, running=1, waiting=6)
 
     async def play() -> list[Any]:
-        greedy = [desk.play(ask(f"greedy-{n}"), owner="greedy") for n in range(9)]
-        modest = [desk.play(ask(f"modest-{n}"), owner="modest") for n in range(4)]
+        greedy = [desk.submit(ask(f"greedy-{n}"), owner="greedy") for n in range(9)]
+        modest = [desk.submit(ask(f"modest-{n}"), owner="modest") for n in range(4)]
         return await asyncio.gather(*greedy, *modest, return_exceptions=True)
 
     found = run(play)
-    busy = [n for n, error in enumerate(found) if isinstance(error, Busy)]
+    busy = [n for n, error in enumerate(found) if isinstance(error, QueueFull)]
     assert busy == [4, 5, 6, 7, 8, 12]
     assert len(judge.played) == 7
     assert (desk.now_running, desk.now_waiting) == (0, 0)
@@ -106,13 +106,13 @@ def test_a_full_queue_has_room_for_who_has_less_in_it() -> None:
 @pytest.mark.parametrize("cancelled", ["pushed out", "given a place", "waiting"])
 def test_who_leaves_in_the_same_moment_takes_no_place_along(cancelled: str) -> None:
     judge = Slow(0.02)
-    desk = Desk(judge, running=1, waiting=2)
+    desk = RequestQueue(judge, running=1, waiting=2)
 
     async def play() -> None:
-        first, *greedy = [asyncio.create_task(desk.play(ask(str(n)), owner="greedy")) for n in range(3)]
+        first, *greedy = [asyncio.create_task(desk.submit(ask(str(n)), owner="greedy")) for n in range(3)]
         await asyncio.sleep(0.005)
         if cancelled == "pushed out":
-            modest = asyncio.create_task(desk.play(ask("modest"), owner="modest"))
+            modest = asyncio.create_task(desk.submit(ask("modest"), owner="modest"))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             greedy[-1].cancel()
@@ -123,7 +123,7 @@ def test_who_leaves_in_the_same_moment_takes_no_place_along(cancelled: str) -> N
         else:
             greedy[0].cancel()
         await asyncio.gather(first, *greedy, return_exceptions=True)
-        await desk.play(ask("after"))
+        await desk.submit(ask("after"))
 
     run(play)
     assert judge.played[-1] == "after"
@@ -132,57 +132,57 @@ def test_who_leaves_in_the_same_moment_takes_no_place_along(cancelled: str) -> N
 
 def test_a_deadline_counts_the_wait_and_frees_the_place() -> None:
     judge = Slow(0.2)
-    desk = Desk(judge, running=1, waiting=5, seconds=0.3)
+    desk = RequestQueue(judge, running=1, waiting=5, seconds=0.3)
 
     async def play() -> list[Any]:
-        found = await asyncio.gather(*(desk.play(ask(str(n))) for n in range(3)), return_exceptions=True)
-        return [*found, await desk.play(ask("after"))]
+        found = await asyncio.gather(*(desk.submit(ask(str(n))) for n in range(3)), return_exceptions=True)
+        return [*found, await desk.submit(ask("after"))]
 
     first, *late, after = run(play)
-    assert isinstance(first, Played)
-    assert [type(error) for error in late] == [TooLate, TooLate]
-    assert isinstance(after, Played)
+    assert isinstance(first, JudgeOutput)
+    assert [type(error) for error in late] == [DeadlineExceeded, DeadlineExceeded]
+    assert isinstance(after, JudgeOutput)
     assert judge.played == ["0", "after"]
 
 
 @pytest.mark.parametrize("waiting", [False, True])
 def test_who_leaves_frees_a_place(waiting: bool) -> None:
     judge = Slow(30)
-    desk = Desk(judge, running=1, waiting=5)
+    desk = RequestQueue(judge, running=1, waiting=5)
 
-    async def play() -> Played:
-        first = asyncio.create_task(desk.play(ask("first")))
-        second = asyncio.create_task(desk.play(ask("second")))
+    async def play() -> JudgeOutput:
+        first = asyncio.create_task(desk.submit(ask("first")))
+        second = asyncio.create_task(desk.submit(ask("second")))
         await asyncio.sleep(0.02)
         for gone in [second, first] if waiting else [first, second]:
             gone.cancel()
             await asyncio.sleep(0.01)
         judge.seconds = 0.01
-        return await desk.play(ask("third"))
+        return await desk.submit(ask("third"))
 
-    assert isinstance(run(play), Played)
+    assert isinstance(run(play), JudgeOutput)
     assert judge.played == ["third"]
     assert (desk.now_running, desk.now_waiting, judge.now) == (0, 0, 0)
 
 
 def test_a_lost_game_is_no_judgment() -> None:
-    with pytest.raises(Lost, match="infrastructure_no_answer"):
-        run(lambda: Desk(Slow(0, "infrastructure_no_answer")).play(ask("1")))
+    with pytest.raises(BackendFailed, match="infrastructure_no_answer"):
+        run(lambda: RequestQueue(Slow(0, "infrastructure_no_answer")).submit(ask("1")))
 
 
 def test_draining_plays_what_was_taken_and_takes_no_more() -> None:
     judge = Slow(0.05)
-    desk = Desk(judge, running=1, waiting=5)
+    desk = RequestQueue(judge, running=1, waiting=5)
 
     async def play() -> tuple[list[Any], bool]:
-        taken = [asyncio.create_task(desk.play(ask(str(n)))) for n in range(3)]
+        taken = [asyncio.create_task(desk.submit(ask(str(n)))) for n in range(3)]
         await asyncio.sleep(0.01)
         draining = asyncio.create_task(desk.drain(5))
         await asyncio.sleep(0.01)
-        with pytest.raises(Closing):
-            await desk.play(ask("late"))
+        with pytest.raises(ShuttingDown):
+            await desk.submit(ask("late"))
         return await asyncio.gather(*taken, return_exceptions=True), await draining
 
     games, drained = run(play)
     assert drained
-    assert all(isinstance(game, Played) for game in games)
+    assert all(isinstance(game, JudgeOutput) for game in games)

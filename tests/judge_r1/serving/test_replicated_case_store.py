@@ -13,13 +13,13 @@ from judge_r1.judges.base import Judge
 from judge_r1.serving.app import create_app
 from judge_r1.serving.local_case_store import CasesAway
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
-from judge_r1.serving.replicated_case_store import Asking, Keeper, Shared
+from judge_r1.serving.replicated_case_store import Asking, CaseStoreActor, ReplicatedCaseStore
 from judge_r1.serving.service import Service
 
 SCORE = {"prompt": "p", "candidates": ["one", "two"]}
 
 
-def asking(keeper: Keeper) -> Asking:
+def asking(keeper: CaseStoreActor) -> Asking:
     async def ask(method: str, *given: Any) -> Any:
         return await getattr(keeper, method)(*given)
 
@@ -28,7 +28,7 @@ def asking(keeper: Keeper) -> Asking:
 
 def shared(ask: Asking, judge: Judge | str = "longer", **more: Any) -> Service:
     made = service(judge, **more)
-    made.kept = Shared(made.shelf, ask)
+    made.kept = ReplicatedCaseStore(made.shelf, ask)
     return made
 
 
@@ -57,7 +57,7 @@ async def judged(client: httpx.AsyncClient, case_id: str, **more: Any) -> int:
 
 def test_a_case_is_known_to_both_and_gone_from_both() -> None:
     asked: list[tuple[Any, ...]] = []
-    ask = asking(Keeper())
+    ask = asking(CaseStoreActor())
 
     async def noting(*given: Any) -> Any:
         asked.append(given)
@@ -88,7 +88,7 @@ def test_a_case_is_known_to_both_and_gone_from_both() -> None:
 def test_owners_are_strangers_at_every_server(tmp_path: Path) -> None:
     file = tmp_path / "keys.json"
     ana, ben = ({"Authorization": f"Bearer {add_key(file, name, 600)}"} for name in ("ana", "ben"))
-    ask, keys = asking(Keeper()), KeyFile(file)
+    ask, keys = asking(CaseStoreActor()), KeyFile(file)
 
     async def work(one: httpx.AsyncClient, other: httpx.AsyncClient) -> None:
         case_id = await put(one, headers=ana)
@@ -105,7 +105,7 @@ def test_owners_are_strangers_at_every_server(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("deleted", [True, False])
 def test_a_score_under_way_ends_with_its_case_but_not_where_others_need_room(deleted: bool) -> None:
-    held, ask = Held(), asking(Keeper(max_bytes=40))
+    held, ask = Held(), asking(CaseStoreActor(max_bytes=40))
 
     async def work(one: httpx.AsyncClient, other: httpx.AsyncClient) -> None:
         case_id = await put(other)
@@ -126,7 +126,7 @@ def test_a_score_under_way_ends_with_its_case_but_not_where_others_need_room(del
 
 
 def test_a_case_that_is_sent_along_stays_here() -> None:
-    keeper = Keeper()
+    keeper = CaseStoreActor()
     served = shared(asking(keeper))
 
     async def work(client: httpx.AsyncClient) -> None:

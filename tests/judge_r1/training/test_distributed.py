@@ -20,8 +20,8 @@ from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.training.checkpoints import checkpoints
 from judge_r1.training.distributed import ProcessFailed, needs_launch, processes_for
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.resources import Place
-from judge_r1.training.run_folder import Run
+from judge_r1.training.resources import Resources
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.common import accumulation, deepspeed_config, same_processes
 
 
@@ -60,9 +60,9 @@ def alive(pid: int) -> bool:
 
 def test_two_processes_train_what_one_does(data: Path, tmp_path: Path) -> None:
     recipe = turn_recipe("sft", data)
-    run_recipe(recipe, tmp_path / "one", Place(1))
+    run_recipe(recipe, tmp_path / "one", Resources(1))
     before = children()
-    run_recipe(recipe, tmp_path / "two", Place(2))
+    run_recipe(recipe, tmp_path / "two", Resources(2))
     same(tmp_path / "two", tmp_path / "one")
     assert children() <= before
     assert not (tmp_path / "two" / ".examples").exists()
@@ -91,8 +91,8 @@ def test_every_way_of_several_processes(
     if any("deepspeed" in change for change in changes):
         pytest.importorskip("deepspeed")
     plain = [change for change in changes if not change.startswith(("deepspeed", "sft.packing"))]
-    run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", Place(1))
-    run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", Place(processes))
+    run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", Resources(1))
+    run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", Resources(processes))
     same(tmp_path / "several", tmp_path / "one")
 
 
@@ -105,7 +105,7 @@ def test_several_processes_go_on_exactly(changes: tuple[str, ...], data: Path, t
     if changes:
         pytest.importorskip("deepspeed")
     recipe = turn_recipe("sft", data, *changes)
-    run_recipe(recipe, tmp_path / "whole", Place(2))
+    run_recipe(recipe, tmp_path / "whole", Resources(2))
     long = tmp_path / "killed"
     command = [sys.executable, "-m", "judge_r1.cli", "train", str(tmp_path / "whole" / "recipe.yaml"), "--out"]
     started = subprocess.Popen([*command, str(long), "--processes", "2"])
@@ -120,7 +120,7 @@ def test_several_processes_go_on_exactly(changes: tuple[str, ...], data: Path, t
     while subprocess.run(["pgrep", "-f", str(long)], capture_output=True, timeout=30).returncode == 0:
         assert time.monotonic() < gone, "a process outlived its launcher"
         time.sleep(0.2)
-    run_recipe(recipe, long, Place(2))
+    run_recipe(recipe, long, Resources(2))
     assert timeless(long) == timeless(tmp_path / "whole")
     trained = weights(long)
     assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(tmp_path / "whole").items())
@@ -131,7 +131,7 @@ def test_the_error_of_a_process_is_told_in_one_sentence_and_none_is_left(data: P
     with pytest.raises(
         ProcessFailed, match=r"^process 0 of 2 failed: pair \w+: its prompt has \d+ tokens, over"
     ) as told:
-        run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", Place(2))
+        run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", Resources(2))
     assert "\n" not in str(told.value)
     assert told.value.exit_status == 2  # another try would say the same
     assert children() <= before
@@ -153,7 +153,7 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
         with pytest.raises(
             ProcessFailed, match=r"^process \d of 2 was ended by SIGKILL \(output of the processes: "
         ) as told:
-            run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Place(2))
+            run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Resources(2))
     finally:
         shot.set()
     assert not any(alive(pid) for pid in children() - before)
@@ -195,17 +195,17 @@ def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_only_the_first_process_writes(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = turn_recipe("sft", data)
     monkeypatch.setenv("RANK", "1")
-    run = Run(tmp_path / "second", recipe)
+    run = RunFolder(tmp_path / "second", recipe)
     run.log({"step": 1})
     run.trace({"step": 1})
-    run.cut_back(0)
+    run.truncate_after(0)
     assert not run.folder.exists()
 
 
 def test_a_checkpoint_is_whole_when_every_process_wrote_its_part(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = Run(tmp_path, turn_recipe("sft", data))
+    run = RunFolder(tmp_path, turn_recipe("sft", data))
     monkeypatch.setenv("WORLD_SIZE", "2")
     same_processes(run)
     folder = run.checkpoints / "checkpoint-2"

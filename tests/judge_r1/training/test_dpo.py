@@ -11,11 +11,11 @@ from turn_recipes import timeless, turn_recipe, weights
 from data_builders.build import write_pairs
 from judge_r1.cli.train import run_recipe
 from judge_r1.core.pair_set import load_pairs
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import preference_rows
-from judge_r1.training.resources import Place
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.resources import Resources
+from judge_r1.training.run_folder import RunFolder, read_rows
 
 LORA = ("lora.rank=4", "lora.alpha=8")
 
@@ -37,7 +37,7 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
     """Two epochs of two batches that hold all pairs: the loss starts at log 2, where model and reference are one."""
     more = ("dpo.max_steps=-1", "dpo.epochs=2", "dpo.learning_rate=1e-3", "episode.prompt_tokens=4000")
     recipe = turn_recipe("dpo", data, *more, *changes)
-    run_recipe(recipe, tmp_path / "run", Place(1))
+    run_recipe(recipe, tmp_path / "run", Resources(1))
     rows = timeless(tmp_path / "run")
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["loss"] == pytest.approx(0.6931, abs=1e-3)
@@ -48,7 +48,7 @@ def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...],
     assert "| preference_margin | " in (tmp_path / "run" / "model" / "README.md").read_text()
 
     tokenizer = load_tokenizer(recipe.model)
-    made = list(preference_rows(load_pairs(data), recipe, Codec(tokenizer), tokenizer.eos_token_id, None))
+    made = list(preference_rows(load_pairs(data), recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id, None))
     before, after = load_model(recipe.model), load_model(str(tmp_path / "run" / "model"))
     with torch.no_grad():
         margins = [
@@ -71,19 +71,19 @@ class Killed(Exception):
 def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     stage: str, changes: tuple[str, ...], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recipe, log = turn_recipe(stage, data, *changes), Run.log
-    run_recipe(recipe, tmp_path / "whole", Place(1))
+    recipe, log = turn_recipe(stage, data, *changes), RunFolder.log
+    run_recipe(recipe, tmp_path / "whole", Resources(1))
 
-    def kill(run: Run, row: dict[str, Any]) -> None:
+    def kill(run: RunFolder, row: dict[str, Any]) -> None:
         if row["step"] == 3:
             raise Killed
         log(run, row)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Run, "log", kill)
+        patched.setattr(RunFolder, "log", kill)
         with pytest.raises(Killed):
-            run_recipe(recipe, tmp_path / "killed", Place(1))
-    run_recipe(recipe, tmp_path / "killed", Place(1))
+            run_recipe(recipe, tmp_path / "killed", Resources(1))
+    run_recipe(recipe, tmp_path / "killed", Resources(1))
     assert timeless(tmp_path / "killed") == timeless(tmp_path / "whole")
     assert len(read_rows(tmp_path / "whole" / "metrics.jsonl")) == 5
     trained = weights(tmp_path / "killed")

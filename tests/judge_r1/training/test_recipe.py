@@ -4,7 +4,7 @@ import pytest
 from paths import RECIPES
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.yaml_config import BadRecipe
+from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
@@ -58,7 +58,7 @@ def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_told_in_one_sentence(tmp_path: Path, override: str, told: str) -> None:
-    with pytest.raises(BadRecipe) as error:
+    with pytest.raises(ConfigError) as error:
         load_recipe(recipe(tmp_path), [override])
     assert told in str(error.value)
     assert "\n" not in str(error.value)
@@ -66,7 +66,7 @@ def test_a_mistake_is_told_in_one_sentence(tmp_path: Path, override: str, told: 
 
 
 def test_sft_batches_divide_too(tmp_path: Path) -> None:
-    with pytest.raises(BadRecipe, match=r"multiple of sft\.micro_batch_size"):
+    with pytest.raises(ConfigError, match=r"multiple of sft\.micro_batch_size"):
         load_recipe(recipe(tmp_path), ["stage=sft", "sft.batch_size=30", "sft.micro_batch_size=4"])
 
 
@@ -91,17 +91,17 @@ def test_a_recipe_extends_others_relative_to_itself(tmp_path: Path) -> None:
 
 
 def test_circles_of_extends_are_found(tmp_path: Path) -> None:
-    with pytest.raises(BadRecipe, match="extends itself"):
+    with pytest.raises(ConfigError, match="extends itself"):
         load_recipe(recipe(tmp_path, "extends: recipe.yaml\n"))
     recipe(tmp_path, "extends: ./b.yaml\n", "a.yaml")
     recipe(tmp_path, f"extends: ../{tmp_path.name}/a.yaml\n", "b.yaml")
-    with pytest.raises(BadRecipe, match="extends itself"):
+    with pytest.raises(ConfigError, match="extends itself"):
         load_recipe(tmp_path / "a.yaml")
 
 
 @pytest.mark.parametrize("base", ["[a.yaml, b.yaml]", "3", "{a: b}", "null", "''"])
 def test_extends_names_one_file(tmp_path: Path, base: str) -> None:
-    with pytest.raises(BadRecipe, match=r"extends must be|cannot be read"):
+    with pytest.raises(ConfigError, match=r"extends must be|cannot be read"):
         load_recipe(recipe(tmp_path, f"extends: {base}\n"))
 
 
@@ -111,14 +111,14 @@ def test_extends_names_one_file(tmp_path: Path, base: str) -> None:
 )
 def test_files_that_are_no_recipe(tmp_path: Path, text: bytes, told: str) -> None:
     (tmp_path / "bad.yaml").write_bytes(text)
-    with pytest.raises(BadRecipe, match=told):
+    with pytest.raises(ConfigError, match=told):
         load_recipe(tmp_path / "bad.yaml")
 
 
 def test_a_missing_file_or_base_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadRecipe, match=r"absent\.yaml cannot be read"):
+    with pytest.raises(ConfigError, match=r"absent\.yaml cannot be read"):
         load_recipe(tmp_path / "absent.yaml")
-    with pytest.raises(BadRecipe, match=r"absent\.yaml cannot be read"):
+    with pytest.raises(ConfigError, match=r"absent\.yaml cannot be read"):
         load_recipe(recipe(tmp_path, "extends: absent.yaml\n"))
 
 
@@ -155,14 +155,14 @@ def test_a_recipe_holds_the_one_it_starts_from(tmp_path: Path) -> None:
 
 
 def test_a_recipe_cannot_start_from_itself(tmp_path: Path) -> None:
-    with pytest.raises(BadRecipe, match="starts from or extends itself"):
+    with pytest.raises(ConfigError, match="starts from or extends itself"):
         load_recipe(recipe(tmp_path, BASE + "start: recipe.yaml\n"))
 
 
 def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) -> None:
-    with pytest.raises(BadRecipe, match=r"unknown key lora\.rnk; did you mean 'rank'\?"):
+    with pytest.raises(ConfigError, match=r"unknown key lora\.rnk; did you mean 'rank'\?"):
         load_recipe(recipe(tmp_path), ["lora.rnk=8"])
-    with pytest.raises(BadRecipe, match=r"unknown key start\.nmae; did you mean 'name'\?"):
+    with pytest.raises(ConfigError, match=r"unknown key start\.nmae; did you mean 'name'\?"):
         load_recipe(recipe(tmp_path), ["start.nmae=8"])
 
 
@@ -178,7 +178,7 @@ def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) 
     ],
 )
 def test_forms_that_contradict_the_episode_are_refused(tmp_path: Path, changes: list[str], told: str) -> None:
-    with pytest.raises(BadRecipe, match=told):
+    with pytest.raises(ConfigError, match=told):
         load_recipe(recipe(tmp_path), changes)
 
 

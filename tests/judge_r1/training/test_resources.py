@@ -10,7 +10,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.cost_estimate.report import report
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.resources import HERE, Place, check, honours
+from judge_r1.training.resources import LOCAL, Resources, check, check_supported
 
 PAPER, SFT = RECIPES / "paper/grpo-21k.yaml", RECIPES / "mini/json.yaml"
 
@@ -26,17 +26,17 @@ def test_a_refused_command_leaves_no_run_folder(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "place", "sentence"),
     [
-        (SFT, Place(nodes=2), "only grpo with grpo.engine verl trains on several nodes"),
-        (SFT, Place(gpus_per_node=4), "--gpus-per-node is for grpo with grpo.engine verl only"),
-        (PAPER, Place(processes=2), "--processes is for sft and dpo"),
-        (PAPER, Place(nodes=3, gpus_per_node=8), "160 episodes of one update do not divide among 24 accelerators"),
+        (SFT, Resources(nodes=2), "only grpo with grpo.engine verl trains on several nodes"),
+        (SFT, Resources(gpus_per_node=4), "--gpus-per-node is for grpo with grpo.engine verl only"),
+        (PAPER, Resources(processes=2), "--processes is for sft and dpo"),
+        (PAPER, Resources(nodes=3, gpus_per_node=8), "160 episodes of one update do not divide among 24 accelerators"),
     ],
 )
-def test_places_that_cannot_train_a_recipe(file: Path, place: Place, sentence: str) -> None:
+def test_places_that_cannot_train_a_recipe(file: Path, place: Resources, sentence: str) -> None:
     recipe = load_recipe(file)
-    honours(recipe, HERE)
+    check_supported(recipe, LOCAL)
     with pytest.raises(JudgeError, match=sentence):
-        honours(recipe, place)
+        check_supported(recipe, place)
 
 
 def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
     first = load_recipe(SFT, [f"data.train={data_folder}"])
     second = load_recipe(PAPER, [f"data.train={tmp_path}"])
     with pytest.raises(JudgeError, match=r"recipe grpo-21k: data\.train"):
-        check([(first, tmp_path / "a"), (second, tmp_path / "b")], HERE)
+        check([(first, tmp_path / "a"), (second, tmp_path / "b")], LOCAL)
 
 
 def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
@@ -63,5 +63,5 @@ def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
 
 
 def test_the_options_of_a_place() -> None:
-    assert HERE.words == []
-    assert Place(2, 3, 4).words == ["--processes", "2", "--gpus-per-node", "4", "--nodes", "3"]
+    assert LOCAL.words == []
+    assert Resources(2, 3, 4).words == ["--processes", "2", "--gpus-per-node", "4", "--nodes", "3"]

@@ -13,7 +13,7 @@ from data_builders.build import write_pairs
 from judge_r1.cli.train import run_recipe
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 
 RECIPES = RECIPES / "mini"
 SFT = ["sft.traces=12", "sft.epochs=2", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
@@ -48,16 +48,16 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     from transformers import AutoModelForCausalLM
 
     write_pairs(mini_pairs(12 if stage == "sft" else 3), tmp_path / "data")
-    resolved, log = recipe(stage, tmp_path / "data"), Run.log
+    resolved, log = recipe(stage, tmp_path / "data"), RunFolder.log
     run_recipe(resolved, tmp_path / "whole")
 
-    def kill(run: Run, row: dict[str, Any]) -> None:
+    def kill(run: RunFolder, row: dict[str, Any]) -> None:
         if row["step"] == killed_at:
             raise Killed
         log(run, row)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Run, "log", kill)
+        patched.setattr(RunFolder, "log", kill)
         with pytest.raises(Killed):
             run_recipe(resolved, tmp_path / "killed")
     run_recipe(resolved, tmp_path / "killed")

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.training.reward_rounding import outcome
+from judge_r1.training.reward_rounding import round_reward
 
 F1 = sorted({2 * both / (gold + named) for gold in range(1, 7) for named in range(1, 7) for both in range(1, 7)})
 REWARDS = sorted({(side + 2 * (f1 - 0.5) + 3) / 6 for side in (2, -2) for f1 in [0.0, *F1] if f1 <= 1})
@@ -14,10 +14,10 @@ REWARDS = sorted({(side + 2 * (f1 - 0.5) + 3) / 6 for side in (2, -2) for f1 in 
 
 @given(st.sampled_from(REWARDS), st.integers(2, 64))
 def test_the_mean_of_equal_outcomes_is_the_outcome(reward: float, size: int) -> None:
-    group = torch.full((1, size), outcome(reward))
+    group = torch.full((1, size), round_reward(reward))
     assert torch.equal(torch.nanmean(group, dim=1), group[:, 0])
     assert torch.equal(torch.mean(group, dim=1), group[:, 0])
-    assert outcome(reward) == pytest.approx(reward, abs=2e-6)
+    assert round_reward(reward) == pytest.approx(reward, abs=2e-6)
 
 
 def test_off_the_grid_it_is_not() -> None:

@@ -7,13 +7,13 @@ import pytest
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
-from judge_r1.training.run_folder import Run, read_rows, versions
+from judge_r1.training.run_folder import RunFolder, read_rows, versions
 
 RECIPE = Recipe(name="toy", stage="sft", model="m", data=DataConfig(train=Path("data")))
 
 
 def test_a_run_folder_says_what_it_ran(tmp_path: Path) -> None:
-    run = Run(tmp_path / "a" / "run", RECIPE)
+    run = RunFolder(tmp_path / "a" / "run", RECIPE)
     assert load_recipe(run.folder / "recipe.yaml") == RECIPE
     assert json.loads((run.folder / "versions.json").read_text())["python"] == versions()["python"]
     assert versions()["pydantic"]
@@ -21,26 +21,26 @@ def test_a_run_folder_says_what_it_ran(tmp_path: Path) -> None:
 
 
 def test_a_folder_holds_one_recipe(tmp_path: Path) -> None:
-    Run(tmp_path, RECIPE).log({"step": 1})
-    Run(tmp_path, RECIPE)
+    RunFolder(tmp_path, RECIPE).log({"step": 1})
+    RunFolder(tmp_path, RECIPE)
     with pytest.raises(JudgeError, match="holds a run of another recipe"):
-        Run(tmp_path, RECIPE.model_copy(update={"seed": 1}))
+        RunFolder(tmp_path, RECIPE.model_copy(update={"seed": 1}))
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}]
 
 
 def test_rows_are_appended_and_cut_back(tmp_path: Path) -> None:
-    run = Run(tmp_path, RECIPE)
+    run = RunFolder(tmp_path, RECIPE)
     rows = [{"step": step, "text": "“é”\u2028"} for step in (1, 2, 2, 3)]
     for row in rows:
         run.log(row)
         run.trace(row | {"trace": True})
     before = (tmp_path / "metrics.jsonl").read_bytes()
-    run.cut_back(3)
+    run.truncate_after(3)
     assert (tmp_path / "metrics.jsonl").read_bytes() == before
-    run.cut_back(2)
+    run.truncate_after(2)
     assert read_rows(tmp_path / "metrics.jsonl") == rows[:3]
     assert [row["step"] for row in read_rows(tmp_path / "traces.jsonl")] == [1, 2, 2]
-    run.cut_back(0)
+    run.truncate_after(0)
     assert read_rows(tmp_path / "metrics.jsonl") == []
     assert read_rows(tmp_path / "absent.jsonl") == []
 
@@ -48,14 +48,14 @@ def test_rows_are_appended_and_cut_back(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", ['{"step": 2, "te', '{"step": 2, "text": "“é'])
 def test_a_last_line_that_a_kill_has_torn_is_left_out_and_cut_away(tmp_path: Path, torn: str) -> None:
     """Torn at any byte, in the middle of a character too; the run that goes on starts on a line of its own."""
-    run = Run(tmp_path, RECIPE)
+    run = RunFolder(tmp_path, RECIPE)
     run.log({"step": 1})
     for cut in range(1, len(torn.encode()) + 1):
-        run.cut_back(1)
+        run.truncate_after(1)
         with (tmp_path / "metrics.jsonl").open("ab") as file:
             file.write(torn.encode()[:cut])
         assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}]
-    run.cut_back(1)
+    run.truncate_after(1)
     run.log({"step": 2})
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}, {"step": 2}]
 

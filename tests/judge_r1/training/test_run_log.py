@@ -3,9 +3,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from test_sft_rows import RECIPE
+from turn_recipes import RECIPE
 
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trl.metrics_callback import Diverged, RunLog
 
 
@@ -19,7 +19,7 @@ def play(log: RunLog, first: int, last: int, of: int, **values: Any) -> None:
 
 
 def test_the_updates_of_a_step_become_one_row(tmp_path: Path) -> None:
-    run = Run(tmp_path, RECIPE)
+    run = RunFolder(tmp_path, RECIPE)
     taken = iter([{"rollout/accuracy": 0.5, "time/generation": 0.0}, {"rollout/accuracy": 1.0}])
     log = RunLog(run, updates=2, rollouts=lambda: next(taken))
     play(log, 1, 4, 4, loss=float, grad_norm=1.0, reward=lambda update: 0.25 if update % 2 else None)
@@ -31,11 +31,11 @@ def test_the_updates_of_a_step_become_one_row(tmp_path: Path) -> None:
 
 
 def test_tokens_per_second_count_from_the_start_and_never_from_a_guess(tmp_path: Path) -> None:
-    log = RunLog(Run(tmp_path / "a", RECIPE))
+    log = RunLog(RunFolder(tmp_path / "a", RECIPE))
     play(log, 1, 2, 9, loss=1.0, num_tokens=lambda update: 100.0 * update)
     for row in read_rows(tmp_path / "a" / "metrics.jsonl"):
         assert row["tokens_per_second"] == pytest.approx(100 / row["time/step"])
-    resumed = RunLog(Run(tmp_path / "b", RECIPE))
+    resumed = RunLog(RunFolder(tmp_path / "b", RECIPE))
     play(resumed, 6, 7, 9, loss=1.0, num_tokens=lambda update: 100.0 * update)
     first, second = read_rows(tmp_path / "b" / "metrics.jsonl")
     assert "tokens_per_second" not in first
@@ -43,19 +43,19 @@ def test_tokens_per_second_count_from_the_start_and_never_from_a_guess(tmp_path:
 
 
 def test_a_run_that_diverges_keeps_what_its_last_episodes_did(tmp_path: Path) -> None:
-    log = RunLog(Run(tmp_path, RECIPE), updates=2, rollouts=lambda: {"rollout/accuracy": 0.1})
+    log = RunLog(RunFolder(tmp_path, RECIPE), updates=2, rollouts=lambda: {"rollout/accuracy": 0.1})
     with pytest.raises(Diverged, match="step 2: grad_norm is not finite"):
         play(log, 3, 3, 4, loss=1.0, grad_norm=float("nan"))
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 2, "rollout/accuracy": 0.1}]
 
 
 def test_the_trainers_last_word_is_told_from_a_step(tmp_path: Path) -> None:
-    log = RunLog(Run(tmp_path, RECIPE))
+    log = RunLog(RunFolder(tmp_path, RECIPE))
     play(log, 4, 4, 4, train_runtime=9.0, train_loss=0.5)
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 4, "trl/train_runtime": 9.0, "trl/train_loss": 0.5}]
 
 
 def test_other_processes_write_nothing(tmp_path: Path) -> None:
-    log = RunLog(Run(tmp_path, RECIPE))
+    log = RunLog(RunFolder(tmp_path, RECIPE))
     log.on_log(None, SimpleNamespace(global_step=1, max_steps=2, is_world_process_zero=False), None, logs={"loss": 1})
     assert read_rows(tmp_path / "metrics.jsonl") == []

@@ -2,17 +2,15 @@ from pathlib import Path
 
 import pytest
 from factories import BytesCodec, evidence
+from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.machine import Episode
-from judge_r1.training.recipe import DataConfig, Recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.sft import IGNORED, train_sft, training_row
 from judge_r1.training.trl.common import resume
-
-RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
 
 
 def trajectory() -> Trajectory:
@@ -81,7 +79,7 @@ class Trainer:
 
 @pytest.mark.parametrize(("steps", "kept"), [([], []), ([2], [1, 2]), ([4, 30], [1, 2, 3, 4])])
 def test_logs_are_cut_back_to_the_last_whole_checkpoint(tmp_path: Path, steps: list[int], kept: list[int]) -> None:
-    run, trainer = Run(tmp_path, RECIPE), Trainer()
+    run, trainer = RunFolder(tmp_path, RECIPE), Trainer()
     for step in (1, 2, 3, 4):
         run.log({"step": step})
     for step in steps:
@@ -95,4 +93,4 @@ def test_logs_are_cut_back_to_the_last_whole_checkpoint(tmp_path: Path, steps: l
 
 def test_nothing_to_train_on_is_said(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="recipe toy: no trace to train on"):
-        train_sft(RECIPE, list, Run(tmp_path, RECIPE))
+        train_sft(RECIPE, list, RunFolder(tmp_path, RECIPE))

@@ -8,7 +8,7 @@ import yaml
 from factories import BytesCodec, evidence
 from paths import RECIPES
 
-from judge_r1.core.yaml_config import BadRecipe
+from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.training.cost_estimate.report import report, verl_command
@@ -168,7 +168,7 @@ def test_a_size_changes_the_model_from_the_warm_up_on() -> None:
 
 
 def test_the_model_of_a_recipe_with_a_start_is_not_overridden() -> None:
-    with pytest.raises(BadRecipe, match=r"set start\.model"):
+    with pytest.raises(ConfigError, match=r"set start\.model"):
         paper("judge-r1-warm-fc", "model=Qwen/Qwen3-4B")
     assert paper("judge-r1-warm-fc", "start.model=Qwen/Qwen3-4B").model == "runs/warmup-fc/model"
     assert paper("judge-r1-warm-fc", "start=null", "model=Qwen/Qwen3-4B").model == "Qwen/Qwen3-4B"

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from paths import REPO, SUPPORT
-from test_sft_rows import RECIPE
+from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training import trackers
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trackers import Numbers, tracked
 
 
@@ -22,8 +22,8 @@ def recipe(*names: str) -> Recipe:
     return Recipe.model_validate(RECIPE.model_dump() | {"trackers": names})
 
 
-def log_steps(folder: Path, resolved: Recipe, *steps: int) -> Run:
-    run = Run(folder, resolved)
+def log_steps(folder: Path, resolved: Recipe, *steps: int) -> RunFolder:
+    run = RunFolder(folder, resolved)
     with tracked(run, resolved):
         for step in steps:
             run.log({"step": step, "loss": 1 / step, "rollout/accuracy": 0.5})
@@ -62,7 +62,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> type[Told]:
 
 def test_a_resumed_run_tells_no_step_twice(tmp_path: Path, told: type[Told]) -> None:
     run = log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3)
-    run.cut_back(1)
+    run.truncate_after(1)
     log_steps(tmp_path, recipe("tensorboard"), 2, 3, 4)
     assert told.steps == [1, 2, 3, -1, 4, -1]
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == [1, 2, 3, 4]
@@ -104,7 +104,7 @@ def test_tensorboard_holds_every_step_once(tmp_path: Path) -> None:
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3).cut_back(2)
+    log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3).truncate_after(2)
     # what a kill in the middle of a step leaves behind: a part of it is written, the ledger does not know
     stray = trackers.TensorBoard(tmp_path, RECIPE, "", 0)
     stray.log(4, {"loss": 9.0})

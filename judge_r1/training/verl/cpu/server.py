@@ -24,7 +24,7 @@ class CpuServer:
     def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
         from transformers import AutoModelForCausalLM
 
-        from judge_r1.episode.tokenizer import Codec
+        from judge_r1.episode.tokenizer import SafeTokenizer
         from judge_r1.models.hub import eos_ids, load_tokenizer
 
         torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
@@ -32,7 +32,9 @@ class CpuServer:
         self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
         eos = eos_ids(model, tokenizer)
         torch.manual_seed(seed)  # for requests without a seed of their own
-        self.engine = Engine(self.model, Codec(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, max_rows=max_rows)
+        self.engine = Engine(
+            self.model, SafeTokenizer(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, max_rows=max_rows
+        )
         self.name = name
         self.version: int | None = None
         self.answered = 0

@@ -11,20 +11,20 @@ from longjudgebench_factories import AGENTS, TextJudge, toy_checkout
 from rich.console import Console
 
 import judge_r1.models
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Suite
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows, last_boxed
 from judge_r1.benchmarks.longjudgebench.benchmark import load
 from judge_r1.benchmarks.longjudgebench.corpora import stands_in_case
 from judge_r1.benchmarks.longjudgebench.loading import coverage, read_queries
 from judge_r1.benchmarks.longjudgebench.scope import scope_of
 from judge_r1.core.records import InvalidVerdict
-from judge_r1.episode.task import Question
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.item_summary import item_row
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import Results
-from judge_r1.judges.base import Making
-from judge_r1.judges.panel import Row, make_row
-from judge_r1.judges.request import Ask, Prompted
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import JudgePanel, make_panel
+from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from retrieval.retriever import Retriever
 
 
@@ -33,14 +33,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return toy_checkout(tmp_path_factory.mktemp("checkout"))
 
 
-def play(suite: Suite, out: Path, says: Callable[[Ask], str], ended: str = "answer") -> Results:
-    row = Row("row", (TextJudge(says, ended),))
+def play(suite: LoadedBenchmark, out: Path, says: Callable[[JudgeRequest], str], ended: str = "answer") -> Results:
+    row = JudgePanel("row", (TextJudge(says, ended),))
     return evaluate(row, suite, out=out, resume=False, console=Console(file=io.StringIO()))
 
 
-def user(ask: Ask) -> str:
-    assert isinstance(ask.question, Prompted)
-    return ask.question.prompt.chat()[-1]["content"]
+def user(ask: JudgeRequest) -> str:
+    assert isinstance(ask.task, CustomPrompt)
+    return ask.task.prompt.chat()[-1]["content"]
 
 
 def test_it_is_registered_and_says_what_it_needs() -> None:
@@ -67,14 +67,14 @@ def test_it_is_registered_and_says_what_it_needs() -> None:
 def test_every_set_is_asked_by_its_protocol(root: Path, subset: str | None, items: int, asks: int) -> None:
     suite = load(root, subset)
     assert len(suite.items) == items
-    assert len(suite.asks()) == asks
-    assert not any(re.search(r"\{(instr|resp|ref|out|crit|genre)", user(ask)) for ask in suite.asks())
+    assert len(suite.requests()) == asks
+    assert not any(re.search(r"\{(instr|resp|ref|out|crit|genre)", user(ask)) for ask in suite.requests())
 
 
 def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: Path) -> None:
     ranks = {"GT": 5, "Autosurvey": 4, "ID": 3, "Naive": 1}
 
-    def says(ask: Ask) -> str:
+    def says(ask: JudgeRequest) -> str:
         text = user(ask)
         if ask.item.group in ("Structure", "Content"):
             shown = [part.split()[0] for part in text.split(" -> ")[0].split(" / ")]
@@ -106,12 +106,12 @@ def test_a_prompt_that_does_not_fit_is_wrong_and_counted(root: Path, tmp_path: P
     suite = load(root, "verify_bench_hard")
     outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").outcomes()
     assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.credit == 0 for o in outcomes)
-    assert suite.extra(outcomes)["too_long"] == 1
+    assert suite.metrics(outcomes)["too_long"] == 1
 
 
 def test_the_release_and_its_mends(root: Path) -> None:
     def first(subset: str) -> str:
-        return user(load(root, subset).asks()[0])
+        return user(load(root, subset).requests()[0])
 
     assert "Criteria" not in first("deepresearch_bench:rubric:paper")
     assert "By {criteria_list}" in first("deepresearch_bench:rubric:paper")
@@ -128,21 +128,21 @@ def test_the_release_and_its_mends(root: Path) -> None:
 def test_stories_have_no_references(root: Path, subset: str) -> None:
     suite = load(root, subset)
     assert {item.group for item in suite.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
-    assert len(suite.asks()) >= 17
+    assert len(suite.requests()) >= 17
 
 
 def test_options_show_more_or_less(root: Path) -> None:
-    assert "a | b" in user(load(root, "realdr:tables").asks()[0])
-    assert user(load(root, "ma:topic").asks()[0]).startswith("Task\nReview the paper.\n\n# A Report")
-    assert user(load(root, "ma:stripped").asks()[0]).startswith("gpt5_bm25 found it.")
+    assert "a | b" in user(load(root, "realdr:tables").requests()[0])
+    assert user(load(root, "ma:topic").requests()[0]).startswith("Task\nReview the paper.\n\n# A Report")
+    assert user(load(root, "ma:stripped").requests()[0]).startswith("gpt5_bm25 found it.")
 
 
 def test_surveys_are_shuffled_but_not_in_the_release(root: Path) -> None:
-    shuffled = load(root, "surge").asks()
-    assert [ask.order for ask in shuffled] == [ask.order for ask in load(root, "surge").asks()]
+    shuffled = load(root, "surge").requests()
+    assert [ask.order for ask in shuffled] == [ask.order for ask in load(root, "surge").requests()]
     assert len({ask.order for ask in shuffled}) > 1
-    assert {ask.order for ask in load(root, "surge:paper").asks()} == {(0, 1, 2, 3)}
-    assert {ask.order[0] for ask in load(root, "surge:reference").asks()} == {0}
+    assert {ask.order for ask in load(root, "surge:paper").requests()} == {(0, 1, 2, 3)}
+    assert {ask.order[0] for ask in load(root, "surge:reference").requests()} == {0}
 
 
 def test_better_writing_is_placed_by_hash_but_first_in_the_release(root: Path) -> None:
@@ -157,11 +157,11 @@ def test_better_writing_is_placed_by_hash_but_first_in_the_release(root: Path) -
 )  # fmt: skip
 def test_with_search_texts_stand_in_the_case_of_each_order(root: Path, subset: str, asks: int) -> None:
     suite = load(root, subset)
-    questions = [ask.question for ask in suite.asks()]
+    questions = [ask.task for ask in suite.requests()]
     assert len(questions) == len(suite.texts) == asks
     retriever = Retriever(suite.texts, method="bm25", passage_words=8)
-    for ask, question in zip(suite.asks(), questions, strict=True):
-        assert isinstance(question, Question)
+    for ask, question in zip(suite.requests(), questions, strict=True):
+        assert isinstance(question, PairwiseTask)
         assert question.case_id == ask.case_id
         assert suite.texts[question.case_id or ""] == question.context
         hits = retriever.search([(question.case_id or "", "report survey text found boxed topic")], 9)[0]
@@ -171,9 +171,9 @@ def test_with_search_texts_stand_in_the_case_of_each_order(root: Path, subset: s
 
 def test_with_search_no_long_text_is_in_the_prompt_and_marks_follow_the_order(root: Path) -> None:
     suite = load(root, "ma:search:reference")
-    for ask in suite.asks():
-        question = ask.question
-        assert isinstance(question, Question)
+    for ask in suite.requests():
+        question = ask.task
+        assert isinstance(question, PairwiseTask)
         assert "found it" not in question.reasoning_a + question.reasoning_b + question.decision
         first = ("gpt5_bm25", "auto_bm25")[ask.order[0]]
         assert f"[A] {first} found it." in question.context
@@ -185,11 +185,11 @@ def test_with_search_no_long_text_is_in_the_prompt_and_marks_follow_the_order(ro
 )
 def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, subset: str) -> None:
     suite = load(root, subset)
-    row = make_row("always-a", Making("", texts=suite.texts))
+    row = make_panel("always-a", JudgeBuild("", texts=suite.texts))
     outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).outcomes()
     accuracy = sum(outcome.credit for outcome in outcomes) / len(outcomes)
     assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
-    assert suite.extra(outcomes)["invalid"] == 0
+    assert suite.metrics(outcomes)["invalid"] == 0
 
 
 def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
@@ -197,12 +197,12 @@ def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
     suite = load(root, "ma:search")
     tiny = Path(judge_r1.models.__path__[0]) / "tiny"
     options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
-    row = make_row(f"agentic:{options}@{tiny}", Making("", texts=suite.texts))
+    row = make_panel(f"agentic:{options}@{tiny}", JudgeBuild("", texts=suite.texts))
     results = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
     traces = [trace for item in results for trace in results[item]]
     assert len(traces) == 6
     assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
-    assert suite.extra(results.outcomes())["too_long"] == 0
+    assert suite.metrics(results.outcomes())["too_long"] == 0
 
 
 def test_headings_of_a_text_in_the_case_are_told() -> None:
@@ -232,7 +232,7 @@ def test_missing_texts_are_said_when_a_question_is_asked(root: Path, tmp_path: P
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "data_standardized" / "wp_bench.jsonl").unlink()
     with pytest.raises(BadBenchmark, match=r"lacks the texts or references of 'wp_bench' \(WP: 0 of 4 queries"):
-        load(copy, "wp_bench").asks()
+        load(copy, "wp_bench").requests()
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_tag_without_a_genre_is_named(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "config/prompts/wp_bench/rubric/tag_to_genre.json").write_text("{}")
     with pytest.raises(BadBenchmark, match="has no genre of tag '公开信', of wp_bench:p0:good0:bad0"):
-        load(copy, "wp_bench:rubric").asks()
+        load(copy, "wp_bench:rubric").requests()
 
 
 def accuracies(root: Path, subset: str) -> dict[str, Any]:
@@ -293,7 +293,7 @@ def test_baselines_are_rows_of_a_column_and_of_no_mixture(root: Path) -> None:
     every = load(root, None)
     assert every.baselines(every.items) == {}
     pair = load(root, "deepresearch_bench")
-    assert pair.extra(pair.baselines(pair.items)["one annotator, vs the others"])["acc_strict"] == 1
+    assert pair.metrics(pair.baselines(pair.items)["one annotator, vs the others"])["acc_strict"] == 1
 
 
 @pytest.mark.parametrize(

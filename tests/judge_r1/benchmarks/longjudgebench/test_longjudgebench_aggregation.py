@@ -5,28 +5,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.longjudgebench.aggregation import UNDECIDED, scores_of, settle
+from judge_r1.benchmarks.longjudgebench.aggregation import UNDECIDED, aggregate, scores_of
 from judge_r1.benchmarks.longjudgebench.averages import averages
 from judge_r1.benchmarks.longjudgebench.lengths import comparisons, fixed_bins, quartiles
 from judge_r1.benchmarks.longjudgebench.metrics import measures
 from judge_r1.benchmarks.longjudgebench.released import released_accuracy, released_counts
 from judge_r1.benchmarks.longjudgebench.subset import Query, item_of, present
-from judge_r1.core.items import Game, ItemOutcome, item_outcome
+from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
 
 SCORES = st.lists(st.integers(0, 3).map(float), min_size=2, max_size=6)
 
 
-def game(order: tuple[int, ...], verdict: Verdict, member: int = 0) -> Game:
-    return Game(order=order, sample=0, member=member, verdict=verdict, ended="answer", searches=0, confidence=None)
+def game(order: tuple[int, ...], verdict: Verdict, member: int = 0) -> Vote:
+    return Vote(order=order, sample=0, member=member, verdict=verdict, ended="answer", searches=0, confidence=None)
 
 
-def scored(*scores: float) -> list[Game]:
+def scored(*scores: float) -> list[Vote]:
     return [game((place,), ScoresVerdict(scores=(score,))) for place, score in enumerate(scores)]
 
 
-def said(order: tuple[int, int], winner: str) -> Game:
+def said(order: tuple[int, int], winner: str) -> Vote:
     return game(order, PairwiseVerdict.model_validate({"winner": winner}))
 
 
@@ -38,9 +38,9 @@ def query(column: str, gold: Any, **fields: Any) -> Query:
     return Query(dataset=dataset, column=column, gold=gold, **{**given, **fields})
 
 
-def outcome(asked: Query, games: list[Game], *, reference: bool = False) -> ItemOutcome:
+def outcome(asked: Query, games: list[Vote], *, reference: bool = False) -> ItemResult:
     item = item_of(asked, reference=reference)
-    return item_outcome("row", item, games, settle(item, games))
+    return item_result("row", item, games, aggregate(item, games))
 
 
 @pytest.mark.parametrize(("predicted", "code", "paper"), [((5, 5, 6), (3, 4), (2, 2)), ((5, 6, 6), (1, 3), (1, 2))])
@@ -64,7 +64,7 @@ def test_without_ties_in_the_gold_the_release_counts_as_the_paper(gold: list[flo
 
 def test_scores_settle_to_the_share_of_pairs_ordered_alike() -> None:
     asked = query("DR", (8.0, 6.0, 4.0))
-    settled = settle(item_of(asked, reference=False), scored(9, 7, 7))
+    settled = aggregate(item_of(asked, reference=False), scored(9, 7, 7))
     assert settled.verdict == ScoresVerdict(scores=(9, 7, 7))
     assert settled.credit == pytest.approx(2 / 3)
 
@@ -72,7 +72,7 @@ def test_scores_settle_to_the_share_of_pairs_ordered_alike() -> None:
 def test_a_missing_score_costs_its_pairs_and_no_others() -> None:
     asked = query("DR", (8.0, 6.0, 4.0))
     games = [*scored(9, 7), game((2,), InvalidVerdict(reason="prompt_too_long"))]
-    settled = settle(item_of(asked, reference=False), games)
+    settled = aggregate(item_of(asked, reference=False), games)
     assert settled.verdict == InvalidVerdict(reason="prompt_too_long")
     assert settled.credit == pytest.approx(1 / 3)
 
@@ -90,25 +90,25 @@ def test_wins_of_comparisons_become_scores() -> None:
 
 def test_both_orders_of_a_pair_count() -> None:
     item = item_of(query("MA", "A"), reference=False)
-    assert settle(item, [said((0, 1), "A"), said((1, 0), "B")]).credit == 1
-    assert settle(item, [said((0, 1), "A"), said((1, 0), "A")]).credit == 0.5
-    assert settle(item, [said((0, 1), "A"), said((1, 0), "A")]).verdict == PairwiseVerdict(winner="tie")
-    half = settle(item, [said((0, 1), "A"), game((1, 0), InvalidVerdict(reason="no_json"))])
+    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "B")]).credit == 1
+    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).credit == 0.5
+    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).verdict == PairwiseVerdict(winner="tie")
+    half = aggregate(item, [said((0, 1), "A"), game((1, 0), InvalidVerdict(reason="no_json"))])
     assert (half.credit, half.verdict) == (0.5, PairwiseVerdict(winner="A"))
-    assert settle(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).credit == 0
+    assert aggregate(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).credit == 0
 
 
 def test_a_tie_is_right_where_people_tie() -> None:
     item = item_of(query("MA", "tie"), reference=False)
-    assert settle(item, [said((0, 1), "tie"), said((1, 0), "A")]).credit == 0.5
+    assert aggregate(item, [said((0, 1), "tie"), said((1, 0), "A")]).credit == 0.5
 
 
 def test_a_panel_has_one_vote_for_each_order() -> None:
     item = item_of(query("Verify", "No"), reference=False)
     yes, no = ScoresVerdict(scores=(1.0,)), ScoresVerdict(scores=(0.0,))
     majority = [game((0,), verdict, member) for member, verdict in enumerate((yes, no, no))]
-    assert settle(item, majority) == settle(item, majority[1:2])
-    split = settle(item, majority[:2])
+    assert aggregate(item, majority) == aggregate(item, majority[1:2])
+    split = aggregate(item, majority[:2])
     assert (split.verdict, split.credit) == (InvalidVerdict(reason=UNDECIDED), 0.0)
 
 

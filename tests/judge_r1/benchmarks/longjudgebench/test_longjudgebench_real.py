@@ -23,7 +23,7 @@ from judge_r1.benchmarks.longjudgebench.released import released_counts
 from judge_r1.benchmarks.longjudgebench.scope import SETTINGS, scope_of
 from judge_r1.benchmarks.longjudgebench.subset import Query
 from judge_r1.core.records import InvalidVerdict
-from judge_r1.judges.request import Prompted
+from judge_r1.judges.request import CustomPrompt
 from judge_r1.statistics.intervals import clustered_mean_ci
 
 pytestmark = pytest.mark.real_data
@@ -209,11 +209,11 @@ def test_every_prompt_of_the_release_is_filled_and_its_answer_read(root: Path, s
     if "deepresearch_bench:rubric" in subset:
         item = '[{"criterion": "x", "analysis": "", "target_score": 6}]'
         answers["DR"] = "{" + ", ".join(f'"{name}": {item}' for name in deep_research_bench.DIMENSIONS) + "}"
-    for ask in suite.asks():
-        assert isinstance(ask.question, Prompted)
-        content = ask.question.prompt.chat()[-1]["content"]
-        assert not isinstance(ask.question.read(answers[ask.item.group]), InvalidVerdict)
-        assert all(len(text) < len(content) for text in ask.question.prompt.inserted)
+    for ask in suite.requests():
+        assert isinstance(ask.task, CustomPrompt)
+        content = ask.task.prompt.chat()[-1]["content"]
+        assert not isinstance(ask.task.read(answers[ask.item.group]), InvalidVerdict)
+        assert all(len(text) < len(content) for text in ask.task.prompt.inserted)
         if "reference" in subset and ask.item.group == "DR":
             assert ("Reference Article:" in content) == ("{reference}" not in content)
 

@@ -13,8 +13,8 @@ from judge_r1.cli.replay import replay
 from judge_r1.core.registry import UnknownName
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.traces import read_outcomes
-from judge_r1.judges.base import Making
-from judge_r1.judges.panel import make_row
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import make_panel
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def test_an_evaluation_of_a_column_carries_its_baselines(
 ) -> None:
     suite = load(root, subset)
     evaluation = Evaluation(suite, tmp_path, resume=False, benchmark="longjudgebench")
-    evaluation.play(lambda: make_row("random", Making("", texts=suite.texts)))
+    evaluation.play(lambda: make_panel("random", JudgeBuild("", texts=suite.texts)))
     summary = evaluation.finish([])
     found = {row["name"]: row["accuracy"] for row in summary["rows"] if row["name"] != "random"}
     assert found == pytest.approx(baselines)

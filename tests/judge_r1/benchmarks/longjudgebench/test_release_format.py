@@ -12,13 +12,13 @@ from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
 from judge_r1.benchmarks.longjudgebench.loading import read_queries
 from judge_r1.benchmarks.longjudgebench.release_format import written
 from judge_r1.benchmarks.longjudgebench.scope import scope_of
-from judge_r1.core.items import ItemOutcome
+from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import read_traces
-from judge_r1.judges.panel import Row
-from judge_r1.judges.request import Ask
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.judges.request import JudgeRequest
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +26,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return toy_checkout(tmp_path_factory.mktemp("checkout"))
 
 
-def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) -> list[ItemOutcome]:
+def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) -> list[ItemResult]:
     file = tmp_path / "judge.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return list(predictions(root, file, subset))
@@ -47,17 +47,17 @@ ANSWERS = {
     ["deepresearch_bench", "realdr", "surge:structure", "wp_bench", "wp_bench:paper", "ma", "verify_bench_hard"],
 )
 def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_path: Path, subset: str) -> None:
-    def says(ask: Ask) -> str:
+    def says(ask: JudgeRequest) -> str:
         place = ask.order[0] if ask.item.group in ("DR", "RealDR") else 0
         answer = {**ANSWERS[ask.item.group], **({"overall_score": 9 - place} if place else {})}
         return "prose" if ask.item.item_id.endswith("q2_b") else f"So: {json.dumps(answer)}"
 
     suite = load(root, subset)
-    row = Row("row", (TextJudge(says),))
+    row = JudgePanel("row", (TextJudge(says),))
     judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).outcomes()
     scope = scope_of(subset)
     lines = list(written(read_traces(tmp_path / "out"), read_queries(root, scope), scope, "vanilla"))
-    assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.asks())
+    assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.requests())
     again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts
         assert {o.item_id: o.credit for o in judged} == {i: o.credit for i, o in again.items()}
@@ -91,7 +91,7 @@ def test_what_is_missing_is_wrong_and_stays_in_the_denominator(root: Path, tmp_p
     ])  # fmt: skip
     assert [o.credit for o in outcomes] == [0.5, 0]
     assert all(o.verdict == InvalidVerdict(reason="missing") for o in outcomes)
-    extra = load(root, "deepresearch_bench").extra(outcomes)
+    extra = load(root, "deepresearch_bench").metrics(outcomes)
     assert extra["acc_strict"] == 3 / 12
     assert extra["released"] == 3 / 12
     assert (extra["spearman"], extra["spearman_zero"]) == (1, 0.5)
@@ -153,7 +153,7 @@ def test_a_file_is_of_one_set(root: Path, tmp_path: Path, subset: str | None) ->
 def test_searches_are_no_lines_of_the_release(root: Path, tmp_path: Path) -> None:
     scope = scope_of("verify_bench_hard")
     queries = read_queries(root, scope)
-    row = Row("row", (TextJudge(lambda ask: '{"score": 1}'),))
+    row = JudgePanel("row", (TextJudge(lambda ask: '{"score": 1}'),))
     evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
     with pytest.raises(BadBenchmark, match="one answer of one judge to its own prompts"):
         list(written(read_traces(tmp_path), queries, scope_of("verify_bench_hard:search"), "vanilla"))

@@ -11,9 +11,9 @@ from factories import mini_pairs
 
 from judge_r1.core.records import Evidence, ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.reward import rewarded
-from judge_r1.episode.rollout import question_episode
-from judge_r1.episode.task import Question
+from judge_r1.episode.reward import with_reward
+from judge_r1.episode.rollout import task_episode
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.attention import (
     PAPER,
     Look,
@@ -24,7 +24,7 @@ from judge_r1.evaluation.analysis.attention import (
 from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged, Member
 from judge_r1.evaluation.analysis.prompt_sections import SECTIONS, A
-from judge_r1.judges.request import Ask
+from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import load_model
 
 CONFIG = EpisodeConfig(context="full", prompt="compact", retriever="bm25", prompt_tokens=800)
@@ -35,21 +35,21 @@ def tiny() -> Any:
     return load_model("bundled:tiny", attention="eager")
 
 
-def episode(pair: ReasoningPair, ask: Ask) -> Trajectory:
+def episode(pair: ReasoningPair, ask: JudgeRequest) -> Trajectory:
     """A real episode whose ids are told: it searches once and answers right; one in three gives no answer."""
     codec = real_tokenizers.codec("tiny")
-    assert isinstance(ask.question, Question)
-    machine = question_episode(ask.question, CONFIG, codec, (), where="toy")
-    first = codec.encode_written("<think>check</think><search>paid</search>")
+    assert isinstance(ask.task, PairwiseTask)
+    machine = task_episode(ask.task, CONFIG, codec, (), where="toy")
+    first = codec.encode_policy_text("<think>check</think><search>paid</search>")
     machine.feed(first, [0.0] * len(first))
-    context = ask.question.context
+    context = ask.task.context
     machine.observe([Evidence(case_id=pair.case_id, start=0, end=9, text=context[:9], score=1.0)])
     said = f'<answer>{{"comparison": "{right(pair, ask)}", "violated_principles": [1]}}</answer>'
     if int(pair.pair_id[:4], 16) % 3 == 0:
         said = "<answer>none</answer>"
-    ids = codec.encode_written(said)
+    ids = codec.encode_policy_text(said)
     machine.feed(ids, [0.0] * len(ids))
-    return rewarded(machine.trajectory(), pair)
+    return with_reward(machine.trajectory(), pair)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
         with torch.no_grad():
             out = model(input_ids=torch.tensor([everything]), output_attentions=True)
         rows = torch.stack(out.attentions[-4:])[:, 0].mean((0, 1))[len(trajectory.prompt_ids) + sign - 1]
-        a_ids = codec.encode_inserted(judged.suite.pairs.by_id()[look.item_id].reasoning_a)  # type: ignore[union-attr]
+        a_ids = codec.encode_untrusted(judged.suite.pairs.by_id()[look.item_id].reasoning_a)  # type: ignore[union-attr]
         at = next(n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids)
         section = A if order == (0, 1) else "reasoning B"
         assert look.attention[section] == pytest.approx(float(rows[at : at + len(a_ids)].sum()), abs=1e-5)

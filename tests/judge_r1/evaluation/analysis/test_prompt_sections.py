@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.prompts import Message, Prompt, judge_prompt, principles
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis import prompt_sections as parts
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.prompt_sections import SECTIONS, episode_sections, prompt_sections
@@ -21,7 +21,7 @@ CASE = make_case("Ana paid 34. Ben left Rome.", decision="grant it")
 PROSE = st.text(st.characters(codec="utf-8", min_codepoint=32, max_codepoint=0xD7FF), min_size=1, max_size=30)
 
 
-def said(codec: Codec, ids: list[int], sections: list[str]) -> dict[str, str]:
+def said(codec: SafeTokenizer, ids: list[int], sections: list[str]) -> dict[str, str]:
     """What the tokens of each section decode to, run by run."""
     runs = groupby(zip(ids, sections, strict=True), key=lambda pair: pair[1])
     found: dict[str, str] = {}
@@ -92,16 +92,16 @@ def test_a_case_that_recites_the_principles_stays_a_case() -> None:
 
 
 @pytest.fixture
-def template() -> Callable[[str], Codec]:
-    def use(text: str) -> Codec:
+def template() -> Callable[[str], SafeTokenizer]:
+    def use(text: str) -> SafeTokenizer:
         tokenizer = real_tokenizers.awkward.__wrapped__()
         tokenizer.chat_template = text
-        return Codec(tokenizer)
+        return SafeTokenizer(tokenizer)
 
     return use
 
 
-def test_a_template_without_a_system_role_has_the_same_sections(template: Callable[[str], Codec]) -> None:
+def test_a_template_without_a_system_role_has_the_same_sections(template: Callable[[str], SafeTokenizer]) -> None:
     codec = template(
         "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('none') }}{% else %}"
         "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}[model]"
@@ -113,7 +113,7 @@ def test_a_template_without_a_system_role_has_the_same_sections(template: Callab
     assert found[parts.CONTEXT] == CASE.context
 
 
-def test_a_template_that_says_the_principles_itself_is_refused(template: Callable[[str], Codec]) -> None:
+def test_a_template_that_says_the_principles_itself_is_refused(template: Callable[[str], SafeTokenizer]) -> None:
     codec = template(
         "1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm {% for m in messages %}{{ m.content }}{% endfor %}"
     )

@@ -24,7 +24,7 @@ from report_factories import (
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
-from judge_r1.episode.reward import rewarded
+from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.report.page import ReportError, plots, write_report
 from judge_r1.evaluation.traces import Results
 
@@ -85,7 +85,7 @@ def evil_results() -> list[Results]:
     )  # fmt: skip
     blank = Trajectory(prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=None, ended=EVIL)
     suite = suite_of(PairSet({case.case_id: case}, [pair]))
-    return [pair_results(EVIL, suite, lambda pair: rewarded(blank, pair))]
+    return [pair_results(EVIL, suite, lambda pair: with_reward(blank, pair))]
 
 
 def test_the_page_holds_every_table_plot_and_episode_and_repeats_byte_for_byte(tmp_path: Path) -> None:

@@ -23,8 +23,8 @@ from report_factories import (
 )
 from test_report import EVIL, evil_results
 
-from judge_r1.benchmarks.aggregation import settle_best
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.aggregation import best_of_n
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.records import PairwiseVerdict, ReasoningPair, Trajectory
 from judge_r1.evaluation.report.page import write_report
@@ -283,14 +283,16 @@ def test_games_of_both_orders_and_four_candidates(browser: Any, tmp_path: Path) 
     page.close()
     four = Item(item_id="four", cluster_id="four", instruction="q", candidates=("one", "two", "three", "four"), gold=2)
     one = Item(item_id="single", cluster_id="single", instruction="q", candidates=("alone",), gold=3.5)
-    best = Suite([four], orders=lambda item: [(2, 0), (2, 1), (2, 3)], settle=settle_best)
+    best = LoadedBenchmark([four], presentation_orders=lambda item: [(2, 0), (2, 1), (2, 3)], aggregate=best_of_n)
     write(tmp_path / "best.html", [item_results("row", best, lambda item, order: PairwiseVerdict(winner="A"))])
     page, more = open_page(browser, tmp_path / "best.html")
     page.get_by_label("Right candidate").select_option("2")
     assert page.locator(".heads div").all_inner_texts() == ["A", "C: better by the gold"]
     assert page.locator(".row").inner_text().split() == ["one", "three"]
     page.close()
-    lone = Suite([one], orders=lambda item: [(0,)], settle=lambda item, games: settle_best(four, games))
+    lone = LoadedBenchmark(
+        [one], presentation_orders=lambda item: [(0,)], aggregate=lambda item, games: best_of_n(four, games)
+    )
     write(tmp_path / "one.html", [item_results("row", lone, lambda item, order: PairwiseVerdict(winner="A"))])
     page, last = open_page(browser, tmp_path / "one.html")
     assert page.inner_text(".single") == "alone"

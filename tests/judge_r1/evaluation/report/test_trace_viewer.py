@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_factories import gold_said, item_results, many_results, pair_results, plain_suite, toy_results, toy_suite
 
-from judge_r1.benchmarks.aggregation import settle_best
-from judge_r1.benchmarks.base import Suite
+from judge_r1.benchmarks.aggregation import best_of_n
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.records import (
     ChecklistVerdict,
@@ -19,7 +19,7 @@ from judge_r1.core.records import (
     ScoresVerdict,
     Trajectory,
 )
-from judge_r1.evaluation.report.labels import letter, told
+from judge_r1.evaluation.report.labels import describe_verdict, letter
 from judge_r1.evaluation.report.trace_viewer import Texts, browsed, packed
 from judge_r1.evaluation.traces import Results, Trace
 
@@ -90,19 +90,19 @@ def test_disagreement_is_between_verdicts_not_between_reasons_for_none() -> None
 
 def test_best_of_four_and_single_scores_are_told_in_words() -> None:
     best = Item(item_id="i", cluster_id="i", instruction="q", candidates=("a", "b", "c", "d"), gold=2)
-    suite = Suite([best], orders=lambda item: [(2, 0), (2, 1), (2, 3)], settle=settle_best)
+    suite = LoadedBenchmark([best], presentation_orders=lambda item: [(2, 0), (2, 1), (2, 3)], aggregate=best_of_n)
     right = item_results("row", suite, lambda item, order: PairwiseVerdict(winner="A"))
     (item,) = browsed([right], {})["items"]
     assert (item["gold"], item["best"], item["rows"][0]["verdict"]) == ("C is best", 2, "A 0, B 0, C 3, D 0")
     assert [game["order"] for game in item["rows"][0]["games"]] == [["C", "A"], ["C", "B"], ["C", "D"]]
-    assert told(ScoresVerdict(scores=(3.5,)), (0,)) == "3.5"
-    assert told(ScoresVerdict(scores=(3.5, 1)), (1, 0)) == "B 3.5, A 1"
-    assert told(ScoresVerdict(scores=(1, 2, 3)), (0, 1)) == "A 1, B 2, C 3"
-    assert told(RankingVerdict(order=(1, 0, 2)), (0, 1, 2)) == "B > A > C"
-    assert told(RankingVerdict(order=(1, 0)), (2, 0)) == "A > C"
-    assert told(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear 1, true 0"
-    assert told(PairwiseVerdict(winner="A"), (1, 0)) == "B is better"
-    assert told(InvalidVerdict(reason="cut"), (0, 1)) == "no verdict (cut)"
+    assert describe_verdict(ScoresVerdict(scores=(3.5,)), (0,)) == "3.5"
+    assert describe_verdict(ScoresVerdict(scores=(3.5, 1)), (1, 0)) == "B 3.5, A 1"
+    assert describe_verdict(ScoresVerdict(scores=(1, 2, 3)), (0, 1)) == "A 1, B 2, C 3"
+    assert describe_verdict(RankingVerdict(order=(1, 0, 2)), (0, 1, 2)) == "B > A > C"
+    assert describe_verdict(RankingVerdict(order=(1, 0)), (2, 0)) == "A > C"
+    assert describe_verdict(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear 1, true 0"
+    assert describe_verdict(PairwiseVerdict(winner="A"), (1, 0)) == "B is better"
+    assert describe_verdict(InvalidVerdict(reason="cut"), (0, 1)) == "no verdict (cut)"
     assert (letter(0), letter(25), letter(26)) == ("A", "Z", "27")
 
 

@@ -7,14 +7,14 @@ from turn_recipes import turn_recipe
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.rollout import PromptTooLong
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.single_turn_data import AnswerDoesNotFit, judgment_traces, preference_rows
 from judge_r1.training.data.targets import answer, wrong_judgment
 from judge_r1.training.recipe import Recipe
 
 TOKENIZER = load_tokenizer("bundled:tiny")
-CODEC, EOS = Codec(TOKENIZER), TOKENIZER.eos_token_id
+CODEC, EOS = SafeTokenizer(TOKENIZER), TOKENIZER.eos_token_id
 DATA = mini_pairs(8)
 
 
@@ -91,7 +91,7 @@ def test_reasonings_forge_no_token() -> None:
     case = make_case(reference=f"1. ana paid 34, so {forged}.")
     data = PairSet.of([case], [make_pair(case, f"1. ana paid 35, so {forged}.")])
     made = recipe("dpo", "dpo.form=reasoning", "episode.prompt_tokens=9000")
-    (row,) = preference_rows(data, made, Codec(tokenizer), tokenizer.eos_token_id, None)
+    (row,) = preference_rows(data, made, SafeTokenizer(tokenizer), tokenizer.eos_token_id, None)
     added = frozenset(tokenizer.added_tokens_decoder)
     assert added.isdisjoint(row["chosen_ids"][:-1])
     assert added.isdisjoint(row["rejected_ids"][:-1])

@@ -19,7 +19,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.export import export_checkpoint as merging
 from judge_r1.training.export.export_checkpoint import merge, partial_of, placed
-from judge_r1.training.export.weight_verification import NotTheSame, prove
+from judge_r1.training.export.weight_verification import WeightMismatch, verify_weights
 from judge_r1.training.recipe import load_recipe
 
 WARMUP = RECIPES / "mini" / "warmup.yaml"
@@ -84,14 +84,14 @@ def test_a_model_that_is_not_the_trained_one_is_refused(run: Path, tmp_path: Pat
     else:
         tensors[name] = tensors[name] + (0.05 if harm == "changed" else float("nan"))
     save_file(tensors, file, metadata={"format": "pt"})
-    with pytest.raises(NotTheSame):
-        prove(tmp_path / "model", trained)
+    with pytest.raises(WeightMismatch):
+        verify_weights(tmp_path / "model", trained)
 
 
 def test_rounding_to_the_precision_of_the_folder_is_no_difference(run: Path, tmp_path: Path) -> None:
     AutoModelForCausalLM.from_pretrained(run / "model").bfloat16().save_pretrained(tmp_path / "model")
     load_tokenizer(str(run / "model")).save_pretrained(tmp_path / "model")
-    assert prove(tmp_path / "model", load_file(run / "model" / "model.safetensors")) <= 1e-6
+    assert verify_weights(tmp_path / "model", load_file(run / "model" / "model.safetensors")) <= 1e-6
 
 
 def test_a_model_that_is_refused_leaves_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_a_model_that_is_refused_leaves_nothing(run: Path, tmp_path: Path, monke
         return weights | {name: weights[name] + 0.05}
 
     monkeypatch.setattr(merging, "_convert", harmed)
-    with pytest.raises(NotTheSame):
+    with pytest.raises(WeightMismatch):
         merge(run, out=tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 

@@ -2,10 +2,10 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from test_sft_rows import RECIPE
+from turn_recipes import RECIPE
 
 from judge_r1.training.monitor.history import BLOCKS, History, Tail, sparkline
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 
 
 def of(*rows: dict[str, float]) -> History:
@@ -46,7 +46,7 @@ def test_a_level_course_is_drawn_level() -> None:
 
 
 def test_a_log_is_followed_as_it_grows_and_is_cut_back(tmp_path: Path) -> None:
-    run, history = Run(tmp_path, RECIPE), History()
+    run, history = RunFolder(tmp_path, RECIPE), History()
     tail = Tail(tmp_path / "metrics.jsonl", history)
     assert list(tail.update()) == []
     for step in (1, 2, 3):
@@ -56,7 +56,7 @@ def test_a_log_is_followed_as_it_grows_and_is_cut_back(tmp_path: Path) -> None:
     with (tmp_path / "metrics.jsonl").open("a") as file:
         file.write('{"step": 4, "lo')
     assert list(tail.update()) == []
-    run.cut_back(1)
+    run.truncate_after(1)
     run.log({"step": 2, "loss": 20.0})
     assert [row["loss"] for row in tail.update()] == [20]  # step 1 stayed as it was
     assert history.series("loss") == [1, 20]

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from paths import REPO
 from rich.console import Console
-from test_sft_rows import RECIPE
+from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.monitor import watch
@@ -23,7 +23,7 @@ from judge_r1.training.monitor.dashboard import clock, view
 from judge_r1.training.monitor.history import History
 from judge_r1.training.monitor.watch import shown, state, watch_run
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 
 ROOT = REPO
 
@@ -90,10 +90,10 @@ def test_seconds_are_told_as_people_do() -> None:
 
 
 def test_training_logs_a_line_a_step_where_there_is_no_terminal(tmp_path: Path) -> None:
-    run, out = Run(tmp_path, grpo()), io.StringIO()
+    run, out = RunFolder(tmp_path, grpo()), io.StringIO()
     run.log(row(1))
     with shown(run, grpo(), Console(file=out, width=40)):
-        run.cut_back(1)
+        run.truncate_after(1)
         run.log(row(2))
         run.log({"step": 2, "trl/train_runtime": 9.0})
     lines = out.getvalue().splitlines()
@@ -103,7 +103,7 @@ def test_training_logs_a_line_a_step_where_there_is_no_terminal(tmp_path: Path) 
 
 
 def test_training_draws_the_view_on_a_terminal(tmp_path: Path) -> None:
-    run, out = Run(tmp_path, grpo()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    run, out = RunFolder(tmp_path, grpo()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with shown(run, grpo(), Console(file=out, force_terminal=True, width=120)):
         for step in (1, 2, 3):
             run.log(row(step))
@@ -115,7 +115,7 @@ def test_training_draws_the_view_on_a_terminal(tmp_path: Path) -> None:
 
 def test_one_process_of_many_shows_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
-    run, out = Run(tmp_path, grpo()), io.StringIO()
+    run, out = RunFolder(tmp_path, grpo()), io.StringIO()
     with shown(run, grpo(), Console(file=out)):
         run.log(row(1))
     assert out.getvalue() == ""
@@ -128,7 +128,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
 
 def test_a_run_is_followed_until_its_model_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.01)
-    run, out = Run(tmp_path, grpo()), io.StringIO()
+    run, out = RunFolder(tmp_path, grpo()), io.StringIO()
     run.log(row(1))
     follower = threading.Thread(target=watch_run, args=(tmp_path, Console(file=out, width=400)), daemon=True)
     follower.start()
@@ -145,7 +145,7 @@ def test_a_run_is_followed_until_its_model_is_there(tmp_path: Path, monkeypatch:
 
 
 def test_a_run_that_says_nothing_for_long_is_quiet(tmp_path: Path) -> None:
-    run, history = Run(tmp_path, grpo()), History()
+    run, history = RunFolder(tmp_path, grpo()), History()
     run.log(row(1))
     history.add(row(1))
     assert state(tmp_path, history) == "training"
@@ -157,7 +157,7 @@ def test_a_run_that_says_nothing_for_long_is_quiet(tmp_path: Path) -> None:
 
 def test_watch_in_a_real_terminal(tmp_path: Path) -> None:
     """The command itself on a pseudo-terminal: it draws, and Ctrl-C ends it and nothing else."""
-    run = Run(tmp_path, grpo())
+    run = RunFolder(tmp_path, grpo())
     for step in (1, 2, 3):
         run.log(row(step))
     leader, follower = pty.openpty()

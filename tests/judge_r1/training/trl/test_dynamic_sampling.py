@@ -11,9 +11,9 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.models.base import Sampling
 from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
-from judge_r1.training.run_folder import Run
-from judge_r1.training.trl.dynamic_sampling import REDRAWS, Reserve, alike
-from judge_r1.training.trl.grpo import Rollouts
+from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_outcome
+from judge_r1.training.trl.grpo import TrlRollouts
 
 Rule = Callable[[str, int], bool]
 """(pair, which episode of its group) -> is its comparison right?"""
@@ -28,24 +28,24 @@ def episode(right: bool, *, f1: float = 0.0, ended: str = "answer") -> Trajector
 
 
 def test_the_outcome_decides_and_not_the_reward() -> None:
-    assert alike([episode(False, f1=0.0), episode(False, f1=1.0)])
-    assert not alike([episode(True), episode(False)])
+    assert same_outcome([episode(False, f1=0.0), episode(False, f1=1.0)])
+    assert not same_outcome([episode(True), episode(False)])
 
 
 def test_a_lost_episode_is_neither_right_nor_wrong() -> None:
     lost = episode(False, ended="infrastructure_search_timeout")
-    assert alike([episode(True), episode(True), lost])
-    assert alike([lost, lost])
+    assert same_outcome([episode(True), episode(True), lost])
+    assert same_outcome([lost, lost])
 
 
 def test_the_reserve_never_draws_what_was_drawn_and_repeats_itself() -> None:
     data = mini_pairs(12)
     used = [pair.pair_id for pair in data.pairs[:4]]
-    first, again = Reserve(data, used, 0, 1), Reserve(data, used, 0, 1)
+    first, again = PairReserve(data, used, 0, 1), PairReserve(data, used, 0, 1)
     drawn = [pair.pair_id for pair in [*first.draw(3), *first.draw(100)]]
     assert sorted(drawn) == sorted(pair.pair_id for pair in data.pairs[4:])
     assert drawn == [pair.pair_id for pair in again.draw(100)]
-    assert drawn != [pair.pair_id for pair in Reserve(data, used, 0, 2).draw(100)]
+    assert drawn != [pair.pair_id for pair in PairReserve(data, used, 0, 2).draw(100)]
 
 
 class RuledPlayer:
@@ -54,7 +54,7 @@ class RuledPlayer:
     def __init__(self, rule: Rule) -> None:
         self.rule, self.calls = rule, []
 
-    def play(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
+    def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         self.calls.append(([pair.pair_id for pair in pairs], sampling.seed))
         return [episode(self.rule(pair.pair_id, i % 2)) for i, pair in enumerate(pairs)]
 
@@ -66,14 +66,14 @@ def rolled_out(tmp_path: Path, data: PairSet, rule: Rule, count: int = 4) -> tup
         grpo=GrpoConfig(group_size=2, pairs_per_step=count, micro_batch_size=1, updates_per_step=1,
                         dynamic_sampling=True),
     )  # fmt: skip
-    rollouts = Rollouts(recipe, data, Run(tmp_path / "run", recipe), None, frozenset(), 0)  # type: ignore[arg-type]
+    rollouts = TrlRollouts(recipe, data, RunFolder(tmp_path / "run", recipe), None, frozenset(), 0)  # type: ignore[arg-type]
     player = RuledPlayer(rule)
     rollouts._player = player  # type: ignore[assignment]
     prompts = [pair.pair_id for pair in data.pairs[:count] for _ in range(2)]
     state = type("State", (), {"global_step": 0})
     accelerator = type("Accelerator", (), {"process_index": 0})
     columns = rollouts(prompts, type("Trainer", (), {"state": state, "accelerator": accelerator}))
-    return player, rollouts.take(), columns
+    return player, rollouts.pop_metrics(), columns
 
 
 def test_groups_without_a_signal_are_replaced(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from factories import BytesCodec, make_case, make_pair
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.reward import rewarded
-from judge_r1.training.trl.grpo import as_columns, breakdown, check_groups, reward
+from judge_r1.episode.reward import with_reward
+from judge_r1.training.trl.grpo import as_columns, check_groups, reward, rollout_metrics
 
 CASES = [make_case(domain=domain) for domain in ("legal", "medical")]
 PAIRS = [make_pair(CASES[0], violated=[2]), make_pair(CASES[1], violated=[3, 5])]
@@ -16,8 +16,8 @@ def played(pair: ReasoningPair, answer: str | None, *, fail: str | None = None) 
     ids = list((f"<answer>{answer}</answer>" if answer else "<search>q</search>").encode())
     episode.feed(ids, [-0.5] * len(ids))
     if fail:
-        episode.fail(fail)
-    return rewarded(episode.trajectory(), pair)
+        episode.abort(fail)
+    return with_reward(episode.trajectory(), pair)
 
 
 def gold(pair: ReasoningPair) -> str:
@@ -47,8 +47,8 @@ def test_a_failure_of_the_infrastructure_has_no_token_in_the_loss_and_no_reward(
 def test_an_episode_lost_before_its_first_id_has_one_outside_the_loss() -> None:
     """TRL 1.16 reads the last id of every completion."""
     episode = Episode([7, 8], Budget(), BytesCodec())
-    episode.fail("generation_error")
-    columns = as_columns([rewarded(episode.trajectory(), PAIRS[0])])
+    episode.abort("generation_error")
+    columns = as_columns([with_reward(episode.trajectory(), PAIRS[0])])
     assert columns["completion_ids"] == [[8]]
     assert (columns["env_mask"], columns["logprobs"], columns["r"]) == ([[0]], [[0.0]], [None])
 
@@ -68,7 +68,7 @@ def test_the_breakdown_is_by_component_domain_principle_and_end() -> None:
         (medical, played(medical, gold(medical))),
         (medical, played(medical, None, fail="search_timeout")),
     ]
-    row = breakdown(episodes)
+    row = rollout_metrics(episodes)
     assert row["rollout/infrastructure_failures"] == 0.25
     assert row["rollout/reward/r"] == pytest.approx(2 / 3)
     assert row["rollout/reward/valid"] == pytest.approx(2 / 3)
@@ -84,5 +84,5 @@ def test_the_breakdown_is_by_component_domain_principle_and_end() -> None:
 
 
 def test_a_step_whose_episodes_all_failed_still_has_a_row() -> None:
-    row = breakdown([(PAIRS[0], played(PAIRS[0], None, fail="x"))])
+    row = rollout_metrics([(PAIRS[0], played(PAIRS[0], None, fail="x"))])
     assert row == {"rollout/infrastructure_failures": 1.0, "rollout/ended/infrastructure_x": 1.0}

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from test_sft_rows import RECIPE
+from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_model
-from judge_r1.training.export.weight_verification import prove
+from judge_r1.training.export.weight_verification import verify_weights
 from judge_r1.training.recipe import LoraConfig
 from judge_r1.training.trl.lora import adapter_config, add_adapters, folded
 
@@ -37,7 +37,7 @@ def test_added_adapters_answer_as_base_and_adapters(adapted: torch.nn.Module, tm
         found = load_model(str(tmp_path / "model"))(ids).logits
     assert torch.allclose(found, wanted, atol=1e-4)
     assert not torch.allclose(found, plain, atol=1e-2)
-    assert prove(tmp_path / "model", folded(adapted.state_dict(), LORA)) <= 1e-4
+    assert verify_weights(tmp_path / "model", folded(adapted.state_dict(), LORA)) <= 1e-4
 
 
 def test_adapters_of_another_scale_are_refused(adapted: torch.nn.Module, tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.rollout import Player
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.rollout import RolloutRunner
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.models.scripted import ScriptedBackend
@@ -90,15 +90,17 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
     from judge_r1.training.sft import training_row
 
     model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
-    codec = Codec(tokenizer)
+    codec = SafeTokenizer(tokenizer)
     lines, players = [], []
     for number in range(16):
         query = ["ana paid", "kara took", "liam signed"][number % 3]
         answer = f'{{"comparison": "A{"<>"[number % 2]}B", "violated_principles": [{2 + number // 2 % 2}]}}'
         lines.append([f"<search>{query}</search>", f"<answer>{answer}</answer>"])
         players.append(pairs.pairs[number % len(pairs.pairs)])
-    player = Player(pairs, recipe.episode, codec, ScriptedBackend(codec, lines), eos_ids(recipe.model, tokenizer))
-    rows = [training_row(t, tokenizer.eos_token_id) for t in player.play(players, Sampling())]
+    player = RolloutRunner(
+        pairs, recipe.episode, codec, ScriptedBackend(codec, lines), eos_ids(recipe.model, tokenizer)
+    )
+    rows = [training_row(t, tokenizer.eos_token_id) for t in player.run(players, Sampling())]
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True)
     labels = torch.nn.utils.rnn.pad_sequence(
         [torch.tensor(row["labels"]) for row in rows], batch_first=True, padding_value=-100

@@ -9,8 +9,8 @@ from judge_r1.cli.train import run_recipe
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.resources import Place
-from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, Seat, judge_seats
+from judge_r1.training.resources import Resources
+from judge_r1.training.verl.cluster_check import Machines, NodeReport, NodesMissing, NotShared, check_reports
 from judge_r1.training.verl.config import overrides
 from judge_r1.training.verl.rollout_log import RolloutReader
 from judge_r1.training.verl.runner import settings
@@ -47,25 +47,25 @@ def test_batches_divide_among_all_machines(recipe: Recipe) -> None:
         keys(recipe, cpu=False, joins={}, gpus=8)
 
 
-def seat(host: str, *missing: str, cuda: bool = True) -> Seat:
-    return Seat(host, missing, cuda)
+def seat(host: str, *missing: str, cuda: bool = True) -> NodeReport:
+    return NodeReport(host, missing, cuda)
 
 
 def test_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     two, run = Machines(2, 8), Path("/runs/a")
-    assert judge_seats(two, [seat("a"), seat("b")], run, 2).cuda
-    assert not judge_seats(two, [seat("a", cuda=False), seat("b", cuda=False)], run, 2).cuda
+    assert check_reports(two, [seat("a"), seat("b")], run, 2).cuda
+    assert not check_reports(two, [seat("a", cuda=False), seat("b", cuda=False)], run, 2).cuda
     with pytest.raises(NotShared, match="torch finds no GPU on b, though"):
-        judge_seats(two, [seat("a"), seat("b", cuda=False)], run, 2)
+        check_reports(two, [seat("a"), seat("b", cuda=False)], run, 2)
     with pytest.raises(NotShared, match=r"node b does not see /runs/a/\.seen-1: the run"):
-        judge_seats(two, [seat("a"), seat("b", "/runs/a/.seen-1")], run, 2)
+        check_reports(two, [seat("a"), seat("b", "/runs/a/.seen-1")], run, 2)
     with pytest.raises(NotShared, match="node b has no judge_r1"):
-        judge_seats(two, [seat("a"), seat("b", "judge_r1")], run, 2)
+        check_reports(two, [seat("a"), seat("b", "judge_r1")], run, 2)
     with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 node\(s\) .*: 1 answered$"):
-        judge_seats(two, [seat("a")], run, 1)
+        check_reports(two, [seat("a")], run, 1)
     with pytest.raises(NodesMissing, match="1 answered; 2 are there, and something else uses their GPUs"):
-        judge_seats(two, [seat("a")], run, 2)
+        check_reports(two, [seat("a")], run, 2)
     assert (NodesMissing.exit_status, NotShared.exit_status) == (75, 2)
 
 
@@ -75,9 +75,9 @@ def test_several_nodes_need_a_ray(
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
     with pytest.raises(JudgeError, match="2 nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set"):
-        run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Place(nodes=2))
+        run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Resources(nodes=2))
     with pytest.raises(JudgeError, match=r"--nodes and --gpus-per-node are for grpo with grpo\.engine=verl"):
-        run_recipe(recipe, tmp_path / "b", Place(nodes=2))
+        run_recipe(recipe, tmp_path / "b", Resources(nodes=2))
 
 
 def test_files_of_another_machine_may_come_late(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from judge_r1.training.reward_rounding import outcome
+from judge_r1.training.reward_rounding import round_reward
 
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
 
@@ -55,7 +55,7 @@ def test_no_loss_is_verls_grpo_with_trls_epsilon() -> None:
 @pytest.mark.parametrize("size", [5, 8, 16, 64])
 def test_a_group_whose_outcomes_are_alike_learns_nothing(size: int) -> None:
     """17/18 is the reward of naming two principles where one of them is meant... and of no float32 mean of itself."""
-    alike = [outcome(17 / 18)] * size
+    alike = [round_reward(17 / 18)] * size
     assert not advantages(alike, set(), "a" * size).any()
     assert not advantages([*alike, 0.0], {size}, "a" * (size + 1)).any()
 

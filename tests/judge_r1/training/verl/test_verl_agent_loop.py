@@ -15,7 +15,7 @@ from verl_factories import compose, keys_of
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import read_rows
@@ -27,7 +27,7 @@ SILENT = "(the server does not answer)"
 class ScriptedServer:
     """Says one line after the other; keeps what it was asked."""
 
-    def __init__(self, codec: Codec, lines: Sequence[str | Exception]) -> None:
+    def __init__(self, codec: SafeTokenizer, lines: Sequence[str | Exception]) -> None:
         self.codec, self.lines = codec, list(lines)
         self.asked: list[dict[str, Any]] = []
 
@@ -50,7 +50,7 @@ class Room:
     def __init__(self, recipe: Recipe, pairs: PairSet, data_folder: Path, home: Path) -> None:
         self.pairs, self.home = pairs, home
         self.tokenizer = load_tokenizer(recipe.model)
-        self.codec = Codec(self.tokenizer)
+        self.codec = SafeTokenizer(self.tokenizer)
         write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
         loop = {
             "name": "judge_r1",

@@ -7,7 +7,7 @@ import torch
 
 from judge_r1.models.hub import load_model
 from judge_r1.training.recipe import LoraConfig, Recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trl.dynamic_sampling import REDRAWS
 from judge_r1.training.verl.runner import train_verl
 
@@ -18,7 +18,7 @@ def test_lora_and_dynamic_sampling(recipe: Recipe, data_folder: Path, tmp_path: 
     """The model of random weights is never right, so every group is alike and the bound ends each step."""
     grpo = recipe.grpo.model_copy(update={"dynamic_sampling": True})
     recipe = recipe.model_copy(update={"grpo": grpo, "lora": LoraConfig(rank=2, alpha=4)})
-    run = Run(tmp_path / "run", recipe)
+    run = RunFolder(tmp_path / "run", recipe)
     train_verl(recipe, data_folder, run, cpu=True)
 
     rows = read_rows(run.folder / "metrics.jsonl")

@@ -16,15 +16,15 @@ from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trl.metrics_callback import Diverged
 from judge_r1.training.verl.rollout_log import RolloutLog, RolloutReader, new_lines
-from judge_r1.training.verl.runner import Follower, VerlFailed, _run, check, in_order, prepare
+from judge_r1.training.verl.runner import LogFollower, VerlFailed, _run, check, in_order, prepare
 
 
 @pytest.fixture
-def run(recipe: Recipe, tmp_path: Path) -> Run:
-    return Run(tmp_path / "run", recipe)
+def run(recipe: Recipe, tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "run", recipe)
 
 
 def played(ended: str = "answer") -> Trajectory:
@@ -38,11 +38,11 @@ def played(ended: str = "answer") -> Trajectory:
 class Log:
     """A follower with what verl and a worker would have written."""
 
-    def __init__(self, run: Run, recipe: Recipe, pairs: PairSet) -> None:
+    def __init__(self, run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
         home = run.folder / "verl"
         self.pairs, self.metrics = pairs, home / "metrics.jsonl"
         self.worker = RolloutLog(home / "rollouts")
-        self.follower = Follower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
+        self.follower = LogFollower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
 
     def play(self, step: int, number: int) -> None:
         pair, behind = self.pairs.pairs[number // 4], int(number == 1)
@@ -59,7 +59,7 @@ class Log:
         self.follower.update()
 
 
-def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+def test_steps_become_rows(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     log = Log(run, recipe, pairs)
     log.follower.update()  # nothing yet
     log.step(1)
@@ -80,12 +80,12 @@ def test_steps_become_rows(run: Run, recipe: Recipe, pairs: PairSet) -> None:
     assert Trajectory.model_validate(traces[0]["trajectory"]) == played()
 
 
-def test_missing_episodes_stop_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+def test_missing_episodes_stop_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     with pytest.raises(VerlFailed, match="step 1: 7 of 8 episodes came back"):
         Log(run, recipe, pairs).step(1, episodes=7)
 
 
-def test_groups_that_are_drawn_again_are_counted_too(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+def test_groups_that_are_drawn_again_are_counted_too(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     """Of a group that verl replaced, and of one that it played for nothing, every episode must have come back as well:
     or a group that is short of one would hide behind them."""
     drawing = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"dynamic_sampling": True})})
@@ -94,10 +94,10 @@ def test_groups_that_are_drawn_again_are_counted_too(run: Run, recipe: Recipe, p
     (row,) = read_rows(run.folder / "metrics.jsonl")
     assert (row["rollout/episodes"], row["rollout/groups_redrawn"]) == (16, 1)
     with pytest.raises(VerlFailed, match="step 1: 15 of 16 episodes came back"):
-        Log(Run(run.folder.with_name("short"), recipe), drawing, pairs).step(1, episodes=15, more=again)
+        Log(RunFolder(run.folder.with_name("short"), recipe), drawing, pairs).step(1, episodes=15, more=again)
 
 
-def test_a_gradient_that_is_no_number_stops_the_run(run: Run, recipe: Recipe, pairs: PairSet) -> None:
+def test_a_gradient_that_is_no_number_stops_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     with pytest.raises(Diverged, match="step 1"):
         Log(run, recipe, pairs).step(1, norm=None)
 
@@ -114,7 +114,7 @@ def test_half_a_line_waits(tmp_path: Path) -> None:
     assert new_lines(path, at)[0] == ["two"]
 
 
-def test_what_verl_is_told(run: Run, recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
+def test_what_verl_is_told(run: RunFolder, recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
     stale = run.folder / "verl" / "rollouts" / "old.jsonl"
     stale.parent.mkdir(parents=True)
     stale.touch()
@@ -162,20 +162,20 @@ def test_too_few_pairs_are_refused(recipe: Recipe, pairs: PairSet) -> None:
         check(recipe.model_copy(update={"grpo": grpo}), pairs)
 
 
-def test_failure_shows_the_end_of_the_log(run: Run) -> None:
+def test_failure_shows_the_end_of_the_log(run: RunFolder) -> None:
     command = [sys.executable, "-c", "print('all is well'); print('until here'); raise SystemExit(3)"]
     with pytest.raises(VerlFailed, match=r"(?s)ended with status 3.*verl\.log:.*until here"):
         _run(command, run, {}, lambda: None)
     assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
 
 
-def test_a_process_that_falls_silent_is_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_falls_silent_is_stopped(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge_r1.training.verl.runner.SILENCE_SECONDS", 1.0)
     with pytest.raises(VerlFailed, match="said nothing for 1 s"):
         _run([sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"], run, {}, lambda: None)
 
 
-def test_a_lost_node_stops_the_run(run: Run) -> None:
+def test_a_lost_node_stops_the_run(run: RunFolder) -> None:
     """However much the process still says."""
     talks = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
     begun = time.monotonic()
@@ -188,7 +188,7 @@ def test_a_lost_node_stops_the_run(run: Run) -> None:
     assert VerlFailed.exit_status == 75
 
 
-def test_nothing_is_left_running_when_following_fails(run: Run) -> None:
+def test_nothing_is_left_running_when_following_fails(run: RunFolder) -> None:
     grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
 
     def follow() -> None:

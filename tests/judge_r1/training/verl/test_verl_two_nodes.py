@@ -14,7 +14,7 @@ from two_nodes import TwoNodes, two_nodes
 
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import read_rows
-from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, meet
+from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, wait_for_nodes
 
 
 @pytest.fixture
@@ -105,18 +105,18 @@ def test_nodes_are_asked_first(cluster: TwoNodes, tmp_path: Path, monkeypatch: p
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "PYTHONPATH"):
         monkeypatch.setenv(name, cluster.environment[name])
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{cluster.gcs}")
-    assert not meet(Machines(2, 1), tmp_path, [tmp_path], seconds=120).cuda
+    assert not wait_for_nodes(Machines(2, 1), tmp_path, [tmp_path], seconds=120).cuda
     with pytest.raises(NotShared, match="does not see /nowhere/at/all: the run"):
-        meet(Machines(2, 1), tmp_path, [Path("/nowhere/at/all")], seconds=60)
+        wait_for_nodes(Machines(2, 1), tmp_path, [Path("/nowhere/at/all")], seconds=60)
     with pytest.raises(NodesMissing, match=r"did not have 3 node\(s\) with 1 GPU\(s\) each free in time: 2 answered"):
-        meet(Machines(3, 1), tmp_path, [], seconds=5)
+        wait_for_nodes(Machines(3, 1), tmp_path, [], seconds=5)
     cluster.kill(cluster.nodes[1])
     with pytest.raises(NodesMissing, match="1 answered"):
-        meet(Machines(2, 1), tmp_path, [], seconds=40)
+        wait_for_nodes(Machines(2, 1), tmp_path, [], seconds=40)
     cluster.worker()
-    meet(Machines(2, 1), tmp_path, [], seconds=120)
+    wait_for_nodes(Machines(2, 1), tmp_path, [], seconds=120)
     assert not list(tmp_path.glob(".seen-*"))
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:1")
     with pytest.raises(NodesMissing, match=r"cannot be used|did not answer"):
-        meet(Machines(2, 1), tmp_path, [], seconds=60)
+        wait_for_nodes(Machines(2, 1), tmp_path, [], seconds=60)
     assert os.environ["RAY_ADDRESS"] == "127.0.0.1:1"

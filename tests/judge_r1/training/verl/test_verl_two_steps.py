@@ -13,10 +13,10 @@ import torch
 
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Trajectory
-from judge_r1.episode.tokenizer import Codec
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import Run, read_rows
+from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.verl.fsdp_checkpoint import read_shards
 from judge_r1.training.verl.runner import train_verl
 from scripts.recorded_rollouts import Recorded
@@ -54,10 +54,10 @@ def test_two_ranks(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: P
         assert {step: int(count) > 0 for count, step in answers if step in "01"} == {"0": True, "1": True}
 
 
-def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> Run:
+def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> RunFolder:
     grpo = recipe.grpo.model_copy(update={"traced_pairs": recipe.grpo.pairs_per_step})
     recipe, mark = recipe.model_copy(update={"model": str(guesser), "grpo": grpo}), uuid4().hex
-    run = Run(tmp_path / "run", recipe)
+    run = RunFolder(tmp_path / "run", recipe)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUDGE_R1_TEST_RUN", mark)
         train_verl(recipe, data_folder, run, cpu=True, gpus_per_node=ranks)
@@ -96,7 +96,7 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
     assert len(traces) == 16
     observed = [trace for trace in traces if trace.searches]
     assert observed
-    codec = Codec(load_tokenizer(str(guesser)))
+    codec = SafeTokenizer(load_tokenizer(str(guesser)))
     for trace in observed:
         environment = codec.decode([t for t, m in zip(trace.token_ids, trace.loss_mask, strict=True) if not m])
         assert environment.startswith("<information>")
@@ -119,13 +119,13 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
 
 
 def same_on_trl(
-    recipe: Recipe, run: Run, old: dict[str, torch.Tensor], new: dict[str, torch.Tensor], tmp_path: Path
+    recipe: Recipe, run: RunFolder, old: dict[str, torch.Tensor], new: dict[str, torch.Tensor], tmp_path: Path
 ) -> None:
     """TRL's trainer comes to the same weights by the same episodes (promise 7, of whole runs)."""
     pytest.importorskip("trl")
     from judge_r1.training.trl.grpo import train_grpo
 
-    other = Run(tmp_path / "trl", recipe)
+    other = RunFolder(tmp_path / "trl", recipe)
     train_grpo(recipe, load_pairs(recipe.data.train), other, Recorded(run.folder))
     again = weights(other.model)
     moved = sum(float(((new[name] - old[name]) ** 2).sum()) for name in old) ** 0.5

@@ -1,19 +1,20 @@
-"""judge_r1: train, test and run agentic judges of long-context reasoning."""
+"""judge_r1: train, evaluate and serve agentic judges of long-context reasoning."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from judge_r1.api import JudgeResult as JudgeResult
-    from judge_r1.api import load_judge as load_judge
+from judge_r1.core.version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from judge_r1.api import load_judge
+    from judge_r1.judges.result import JudgeResult
+
 __all__ = ["JudgeResult", "__version__", "load_judge"]
+_LAZY = {"JudgeResult": "judge_r1.judges.result", "load_judge": "judge_r1.api"}
 
 
 def __getattr__(name: str) -> Any:
-    """What a judge needs is imported when one is asked for."""
-    if name in ("Judged", "load_judge"):
-        from judge_r1 import api
-
-        return getattr(api, name)
+    """Imports the judges on first use: `import judge_r1` alone stays fast."""
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

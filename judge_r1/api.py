@@ -1,80 +1,35 @@
-"""A judge in three lines of Python.
+"""The Python API: load a judge by its SPEC and call it.
 
-from judge_r1 import load_judge
-judge = load_judge("agentic@runs/demo/grpo/model")
-judge(context=..., decision=..., reasoning_a=..., reasoning_b=...)
+    from judge_r1 import load_judge
+
+    judge = load_judge("agentic@runs/demo/grpo/model")
+    result = judge(context=..., decision=..., reasoning_a=..., reasoning_b=...)
+    print(result.winner, result.evidence)
 """
 
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
-from html import escape
 from inspect import signature
 from itertools import count
 from pathlib import Path
-from typing import Literal
 
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.items import Item
-from judge_r1.core.principles import by_number
-from judge_r1.core.records import Evidence, InvalidVerdict, PairwiseVerdict, Trajectory
-from judge_r1.episode.prompts import GENERAL
-from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput, run_all
+from judge_r1.core.principles import GENERAL
+from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, run_all
 from judge_r1.judges.panel import make_judge
-from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.result import JudgeResult, request_of, result_of
 from judge_r1.models.base import Sampling
 
 
-@dataclass(frozen=True)
-class JudgeResult:
-    """What a judge said of two candidates. `winner` is None where its answer is invalid, for the reason that `ended`
-    names. `confidence` is the probability of the winner by the token that decided, where that is known."""
-
-    winner: Literal["A", "B", "tie"] | None
-    violated_principles: tuple[int, ...]
-    explanation: str | None
-    evidence: tuple[Evidence, ...]
-    confidence: float | None
-    ended: str
-    trajectory: Trajectory
-
-    @property
-    def valid(self) -> bool:
-        return self.winner is not None
-
-    @property
-    def comparison(self) -> str | None:
-        return {"A": "A>B", "B": "A<B"}.get(self.winner or "")
-
-    @property
-    def principles(self) -> tuple[str, ...]:
-        """The names of the principles that the worse candidate violates."""
-        return tuple(by_number(number).name for number in self.violated_principles)
-
-    def __str__(self) -> str:
-        if not self.valid:
-            return f"no valid answer ({self.ended})"
-        said = "a tie" if self.winner == "tie" else f"{self.winner} is better"
-        named = f"; the other violates {', '.join(self.principles)}" if self.principles else ""
-        sure = f" (confidence {self.confidence:.2f})" if self.confidence is not None else ""
-        searches = self.trajectory.searches
-        return f"{said}{sure}{named}; {searches} search{'' if searches == 1 else 'es'}"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the verdict, and the evidence that was read."""
-        rows = "".join(f"<li>{escape(passage.text)}</li>" for passage in self.evidence)
-        shown = f"<details><summary>{len(self.evidence)} passages read</summary><ol>{rows}</ol></details>"
-        told = f"<p>{escape(self.explanation)}</p>" if self.explanation else ""
-        return f"<div><strong>{escape(str(self))}</strong>{told}{shown if rows else ''}</div>"
-
-
 class LoadedJudge:
-    """Call it with one pair, or `many` with several. Cases are kept by content, so that one that is judged often is
-    indexed once."""
+    """A judge to call with one pair, or with several through `many`.
 
-    def __init__(self, judge: Judge, shelf: CaseStore) -> None:
-        self.judge, self._shelf, self._numbers = judge, shelf, count()
+    Cases are stored by content: a case that several pairs share is indexed once. Calls also work inside a running
+    event loop (Jupyter); they block it until the judgments are there.
+    """
+
+    def __init__(self, judge: Judge, cases: CaseStore) -> None:
+        self.judge, self._cases, self._ids = judge, cases, count()
 
     @property
     def name(self) -> str:
@@ -83,75 +38,57 @@ class LoadedJudge:
     def __call__(
         self, *, reasoning_a: str, reasoning_b: str, context: str = "", decision: str = "", domain: str = GENERAL
     ) -> JudgeResult:
-        """`context` is the case, which the judge may search; `decision` what was decided in it, or the request that the
-        candidates answer."""
+        """Judges one pair.
+
+        Args:
+            reasoning_a: The first candidate.
+            reasoning_b: The second candidate.
+            context: The case. The judge may search it.
+            decision: The decision made in the case, or the request that the candidates answer.
+            domain: `legal`, `medical`, `academic`, or `general` for answers to a request.
+        """
         pair = {"reasoning_a": reasoning_a, "reasoning_b": reasoning_b, "context": context}
         return self.many([pair | {"decision": decision, "domain": domain}])[0]
 
     def many(self, pairs: Iterable[Mapping[str, str]]) -> list[JudgeResult]:
-        """The judgments of several pairs, each given by the names that a call takes; played together.
-        Errors: BadJudge for other names; ShelfFull where their cases are more than may be kept at a time: give them in
-        parts."""
-        with ExitStack() as held:  # a case must not give way to those that come after it
-            asks = []
+        """Judges several pairs concurrently. Each pair is a mapping with the argument names of a call.
+
+        Raises:
+            BadJudge: A pair has an unknown name or lacks a required one.
+            CaseStoreFull: The cases together exceed the case store. Split the pairs into several calls.
+        """
+        with ExitStack() as pins:  # storing a later case must not evict an earlier one
+            requests = []
             for number, pair in enumerate(pairs):
                 try:
-                    _PAIR.bind(self, **pair)
+                    _CALL.bind(self, **pair)
                 except TypeError as error:
-                    raise BadJudge(f"pair {number} of many: {error}; its names are {_NAMES}") from None
-                asks.append(ask := request_of(f"{next(self._numbers)}", self._shelf, **pair))
-                held.enter_context(self._shelf.pin(ask.item.case_id))
-            return [result_of(played) for played in run_all(self.judge, asks)] if asks else []
+                    raise BadJudge(f"pair {number} of many: {error}; valid names: {_NAMES}") from None
+                requests.append(request := request_of(f"{next(self._ids)}", self._cases, **pair))
+                pins.enter_context(self._cases.pin(request.item.case_id))
+            return [result_of(output) for output in run_all(self.judge, requests)] if requests else []
 
 
-_PAIR = signature(LoadedJudge.__call__)
-_NAMES = ", ".join([*_PAIR.parameters][1:])
+_CALL = signature(LoadedJudge.__call__)
+_NAMES = ", ".join([*_CALL.parameters][1:])
 
 
 def load_judge(
     spec: str, *, recipe: str | Path | None = None, temperature: float = 0.0, seed: int = 0, batch_size: int = 32
 ) -> LoadedJudge:
-    """The judge of a SPEC (`judge-r1 eval --help` lists them). Errors: JudgeError, in one sentence."""
-    shelf = CaseStore()
-    sampling, where = Sampling(temperature, seed), Path(recipe) if recipe else None
-    making = JudgeBuild("", texts=shelf, sampling=sampling, batch_size=batch_size, recipe=where)
-    return LoadedJudge(make_judge(spec, making), shelf)
+    """Loads the judge of a SPEC (`judge-r1 eval --help` lists them).
 
+    Args:
+        spec: `NAME[:options]@BACKEND`, for example `agentic@runs/demo/grpo/model`.
+        recipe: A recipe file whose episode settings the judge uses.
+        temperature: Sampling temperature; 0 is greedy.
+        seed: Seed of the sampling.
+        batch_size: Episodes that run concurrently.
 
-def request_of(
-    item_id: str,
-    shelf: CaseStore,
-    *,
-    reasoning_a: str,
-    reasoning_b: str,
-    context: str = "",
-    decision: str = "",
-    domain: str = GENERAL,
-    owner: str = "",
-) -> JudgeRequest:
-    """One game of two candidates; the case is put on the shelf."""
-    case_id = shelf.put(context, owner) if context.strip() else None
-    item = Item(
-        item_id=item_id,
-        cluster_id=case_id or item_id,
-        case_id=case_id,
-        instruction=decision,
-        candidates=(reasoning_a, reasoning_b),
-        gold=None,
-    )
-    question = PairwiseTask(domain, decision, reasoning_a, reasoning_b, case_id, context if case_id else "")
-    return JudgeRequest(item, (0, 1), 0, question)
-
-
-def result_of(played: JudgeOutput) -> JudgeResult:
-    verdict, trajectory = played.verdict, played.trajectory
-    judgment = trajectory.judgment
-    return JudgeResult(
-        winner=verdict.winner if isinstance(verdict, PairwiseVerdict) else None,
-        violated_principles=judgment.violated_principles if judgment else (),
-        explanation=judgment.explanation if judgment else None,
-        evidence=judgment.evidence if judgment else (),
-        confidence=played.confidence,
-        ended=verdict.reason if isinstance(verdict, InvalidVerdict) else trajectory.ended,
-        trajectory=trajectory,
-    )
+    Raises:
+        JudgeError: The SPEC is not valid or its model cannot be loaded.
+    """
+    cases = CaseStore()
+    sampling, recipe_path = Sampling(temperature, seed), Path(recipe) if recipe else None
+    build = JudgeBuild("", texts=cases, sampling=sampling, batch_size=batch_size, recipe=recipe_path)
+    return LoadedJudge(make_judge(spec, build), cases)

@@ -32,12 +32,12 @@ from judge_r1.client.responses import ServerError
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Judgment, Trajectory
+from judge_r1.core.wire import JudgeResponse
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.serving.middleware.body_limit import MIB
 from judge_r1.serving.queue import RequestQueue
-from judge_r1.serving.schemas import JudgeResponse
 from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
 from scripts.load_test_clients import Load, crowd

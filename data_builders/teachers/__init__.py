@@ -5,8 +5,8 @@ from typing import Protocol
 
 from pydantic import Field
 
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.records import NonEmpty, Record
-from judge_r1.models.endpoint import EndpointError
 
 
 class TeacherError(EndpointError):

@@ -10,8 +10,8 @@ from data_builders.teachers import TeacherError
 from data_builders.teachers.anthropic import API, Anthropic
 from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import Provider
-from judge_r1.models import endpoint
-from judge_r1.models.endpoint import EndpointError, address_and_model, checked_address
+from judge_r1.core import endpoint
+from judge_r1.core.endpoint import EndpointError, address_and_model, checked_address
 
 _FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model) or anthropic:MODEL"
 

@@ -9,9 +9,9 @@ from judge_r1.benchmarks.aggregation import majority_vote
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.principles import GENERAL
 from judge_r1.core.records import content_hash
 from judge_r1.core.registry import Registry
-from judge_r1.episode.prompts import GENERAL
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 

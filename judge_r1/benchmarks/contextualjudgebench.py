@@ -17,8 +17,8 @@ from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Ord
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of
 from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.core.items import Item, ItemResult
+from judge_r1.core.principles import GENERAL
 from judge_r1.core.tabular import HUB
-from judge_r1.episode.prompts import GENERAL
 from judge_r1.episode.task import PairwiseTask
 
 SPLITS = (

@@ -9,7 +9,7 @@
 from judge_r1.client.async_client import AsyncClient, BadRequest
 from judge_r1.client.responses import Event, SearchBegan, ServerError, ServerRefuses
 from judge_r1.client.sync_client import Client
-from judge_r1.models.endpoint import RetriesExhausted
+from judge_r1.core.endpoint import RetriesExhausted
 
 __all__ = [
     "AsyncClient",

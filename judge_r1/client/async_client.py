@@ -12,10 +12,10 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from judge_r1.client.responses import Answer, Event, Transient, event_of, explained, read
+from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import explain
-from judge_r1.models.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
-from judge_r1.serving.schemas import (
+from judge_r1.core.wire import (
     CaseRequest,
     CaseResponse,
     JudgeRequestBody,

@@ -7,10 +7,9 @@ from typing import Any, TypeVar
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
 from judge_r1.core.jsonl import explain
-from judge_r1.models.endpoint import EndpointError, RequestRejected, RetriesExhausted
-from judge_r1.models.http_client import retry_after
-from judge_r1.serving.schemas import JudgeResponse, Problem, Refusal, TurnSeen
+from judge_r1.core.wire import JudgeResponse, Problem, Refusal, TurnSeen
 
 AGAIN = (408, 429, 500, 502, 503)
 """What may pass. Not 504: the server has spent its whole deadline on it already."""

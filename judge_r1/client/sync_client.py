@@ -10,7 +10,7 @@ from anyio.from_thread import start_blocking_portal
 
 from judge_r1.client.async_client import AsyncClient
 from judge_r1.client.responses import Event
-from judge_r1.serving.schemas import CaseResponse, JudgeResponse, Problem, ScoreResponse
+from judge_r1.core.wire import CaseResponse, JudgeResponse, Problem, ScoreResponse
 
 T = TypeVar("T")
 

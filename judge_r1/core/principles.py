@@ -38,3 +38,7 @@ def by_number(number: int) -> Principle:
     if number not in NUMBERS:
         raise ValueError(f"principle {number} does not exist: the principles are 1 to {len(PRINCIPLES)}")
     return PRINCIPLES[number - 1]
+
+
+GENERAL = "general"
+"""The domain of what has no case: a request and two answers."""

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from judge_r1.core.endpoint import address_and_model
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild
-from judge_r1.models.endpoint import OpenAIEndpoint, address_and_model
+from judge_r1.models.endpoint import OpenAIEndpoint
 
 KEY = "JUDGE_R1_JUDGE_KEY"
 """The environment variable with the key of a judge's endpoint."""

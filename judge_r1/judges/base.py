@@ -1,12 +1,12 @@
 """Judges, one way of judging to a file. A judge is asked games and answers each of them once."""
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.event_loop import run_sync
 from judge_r1.core.records import Trajectory, Verdict
 from judge_r1.core.registry import Registry
 from judge_r1.judges.request import JudgeRequest
@@ -102,7 +102,7 @@ def run_all(judge: Judge, asks: Sequence[JudgeRequest]) -> list[JudgeOutput]:
         return {played.ask.key: played async for played in judge.judge(asks)}
 
     judge.check(asks)
-    found = asyncio.run(gather())
+    found = run_sync(gather())
     if missing := [ask for ask in asks if ask.key not in found]:
         raise BadJudge(f"judge {judge.name!r} left item {missing[0].item.item_id} without an answer")
     return [found[ask.key] for ask in asks]

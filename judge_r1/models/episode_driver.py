@@ -11,9 +11,9 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict, dataclass
 
+from judge_r1.core.endpoint import RequestRejected, RetriesExhausted
 from judge_r1.core.records import Evidence
 from judge_r1.episode.machine import Episode, Search
-from judge_r1.models.endpoint import RequestRejected, RetriesExhausted
 from judge_r1.models.step_callback import notify_step
 
 SEARCH_S = 300.0

@@ -8,8 +8,6 @@ address only.
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timezone
-from email.utils import parsedate_to_datetime
 from typing import Any, Protocol, TypeVar
 
 import anyio
@@ -17,7 +15,7 @@ import httpx
 from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
-from judge_r1.models.endpoint import EndpointError, RequestRejected, RetriesExhausted
+from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
 
 T = TypeVar("T")
 _AGAIN = (408, 409, 429)
@@ -167,16 +165,3 @@ def _message(response: httpx.Response) -> str:
         return response.text or "no reason given"
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a `Retry-After` header asks for, be it a number or a date; None without one that can be read."""
-    value = headers.get("retry-after", "").strip()
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        until = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
-        return None
-    now = datetime.now(timezone.utc)
-    return max(0.0, ((until if until.tzinfo else until.replace(tzinfo=timezone.utc)) - now).total_seconds())

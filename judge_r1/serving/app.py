@@ -8,7 +8,7 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
-from judge_r1 import __version__
+from judge_r1.core.version import __version__
 from judge_r1.serving.errors import add_problems, problem
 from judge_r1.serving.middleware.auth import DOCS, AuthMiddleware, RateLimited
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware

@@ -11,11 +11,12 @@ from pydantic import BaseModel
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from judge_r1.core.case_store import CaseStoreFull
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
-from judge_r1.models.endpoint import EndpointError
+from judge_r1.core.wire import Refusal
 from judge_r1.serving.local_case_store import CasesAway
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
-from judge_r1.serving.schemas import Refusal, Unjudged
+from judge_r1.serving.schemas import Unjudged
 
 OPENAI = ("/v1/chat/", "/v1/models")
 """Addresses that answer as OpenAI's do, problems included."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judge_r1.api import JudgeResult
+from judge_r1.judges.result import JudgeResult
 
 Form = Literal["brackets", "arena", "json", "letter"]
 _MARK = re.compile(

@@ -1,5 +1,6 @@
 """`load_judge`: a judge in three lines of Python."""
 
+import asyncio
 import re
 from html.parser import HTMLParser
 from typing import Any
@@ -8,13 +9,14 @@ import pytest
 from paths import REPO
 
 import judge_r1
-from judge_r1.api import JudgeResult, LoadedJudge, load_judge, request_of, result_of
+from judge_r1.api import LoadedJudge, load_judge
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Evidence, InvalidVerdict, Judgment, Trajectory
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
+from judge_r1.judges.result import JudgeResult, request_of, result_of
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
 TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
@@ -31,10 +33,25 @@ def test_one_pair_and_many() -> None:
     assert judge.many([]) == []
 
 
+def test_works_inside_a_running_event_loop() -> None:
+    async def notebook_cell() -> list[str | None]:
+        judge = load_judge("longer")
+        return [judge(**PAIR).winner, *(result.winner for result in judge.many([PAIR, TURNED]))]
+
+    assert asyncio.run(notebook_cell()) == ["A", "A", "B"]
+
+
+def test_a_local_model_works_inside_a_running_event_loop() -> None:
+    async def notebook_cell() -> JudgeResult:
+        return load_judge(TINY)(**PAIR)
+
+    assert asyncio.run(notebook_cell()).trajectory == load_judge(TINY)(**PAIR).trajectory
+
+
 @pytest.mark.parametrize(
     ("pair", "says"),
     [
-        (PAIR | {"answer_c": "x"}, "pair 1 of many: got an unexpected keyword argument 'answer_c'; its names are reas"),
+        (PAIR | {"answer_c": "x"}, "pair 1 of many: got an unexpected keyword argument 'answer_c'; valid names: reas"),
         (PAIR | {"owner": "ana"}, "unexpected keyword argument 'owner'"),
         ({"reasoning_a": "x"}, "missing a required .*argument: 'reasoning_b'"),
     ],

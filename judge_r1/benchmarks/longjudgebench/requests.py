@@ -12,7 +12,7 @@ from judge_r1.benchmarks.longjudgebench.readers import reader
 from judge_r1.benchmarks.longjudgebench.scope import Scope
 from judge_r1.benchmarks.longjudgebench.subset import STATEMENTS, Query, judged
 from judge_r1.benchmarks.longjudgebench.surge import shown_order
-from judge_r1.episode.prompts import GENERAL
+from judge_r1.core.principles import GENERAL
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt
 

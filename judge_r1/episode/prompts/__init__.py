@@ -13,7 +13,7 @@ from string import Template
 from typing import Literal
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.principles import PRINCIPLES
+from judge_r1.core.principles import GENERAL, PRINCIPLES
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
@@ -25,8 +25,6 @@ DIRECT = "direct"
 """The prompt whose answer is the JSON of the paper's Table 11, without tags."""
 _MARK = re.compile("\ue000(\\d+)\ue001")
 
-GENERAL = "general"
-"""The domain of what has no case: a request and two answers."""
 
 LEADS = {
     "medical": "medical reasonings (diagnosis or treatment) about the same patient",

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 from functools import partial
 from typing import Any
 
+from judge_r1.core.endpoint import RequestRejected, RetriesExhausted, find_key
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
@@ -15,7 +16,7 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import refuse_prompted, settings_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
-from judge_r1.models.endpoint import OpenAIEndpoint, RequestRejected, RetriesExhausted, find_key
+from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.episode_driver import Usage, declined
 from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import EOS, ChatBackend, TextTokenizer, chat_budget

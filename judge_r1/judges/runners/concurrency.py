@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.models.endpoint import EndpointError
 
 LOST_IN_A_ROW = 8
 """So many games without an answer, one after the other, and the rest is not tried: with this or the number of games at

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from typing import Any, Protocol
 
+from judge_r1.core.endpoint import find_key
 from judge_r1.episode.confidence import flips
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
@@ -14,7 +15,7 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
-from judge_r1.models.endpoint import OpenAIEndpoint, find_key
+from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.episode_driver import CaseSearch, Usage
 from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.hub import ModelUnavailable, context_length, eos_ids, load_tokenizer

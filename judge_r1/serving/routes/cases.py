@@ -2,9 +2,10 @@
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from judge_r1.core.wire import CaseRequest, CaseResponse
 from judge_r1.serving.errors import documented
 from judge_r1.serving.middleware.auth import tenant_of
-from judge_r1.serving.schemas import CaseList, CaseRequest, CaseResponse, CaseText
+from judge_r1.serving.schemas import CaseList, CaseText
 from judge_r1.serving.service import Service
 
 

@@ -2,18 +2,12 @@
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.serving.cancellation import some_at_a_time, while_there
 from judge_r1.serving.errors import PROBLEMS, client_message, unjudged
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
-from judge_r1.serving.schemas import (
-    BatchRequest,
-    BatchResponse,
-    JudgeRequestBody,
-    JudgeResponse,
-    Unjudged,
-    turn_seen,
-)
+from judge_r1.serving.schemas import BatchRequest, BatchResponse, Unjudged, turn_seen
 from judge_r1.serving.service import Service
 from judge_r1.serving.sse import Emit, EventStream, event
 

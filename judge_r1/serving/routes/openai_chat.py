@@ -9,9 +9,10 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 
-from judge_r1.api import result_of
 from judge_r1.core.jsonl import explain
+from judge_r1.core.wire import JudgeRequestBody
 from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.result import result_of
 from judge_r1.serving.cancellation import while_there
 from judge_r1.serving.errors import client_message, documented
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
@@ -24,7 +25,7 @@ from judge_r1.serving.pairwise_prompt_formats import (
     read_plain,
     text_of,
 )
-from judge_r1.serving.schemas import ChatMessage, ChatRequest, JudgeRequestBody, OpenAIProblem
+from judge_r1.serving.schemas import ChatMessage, ChatRequest, OpenAIProblem
 from judge_r1.serving.service import Service
 from judge_r1.serving.sse import Emit, EventStream, event
 

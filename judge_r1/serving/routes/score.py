@@ -18,14 +18,14 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
-from judge_r1.api import request_of
 from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.wire import ScoreRequest, ScoreResponse
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.result import request_of
 from judge_r1.serving.cancellation import some_at_a_time, while_there
 from judge_r1.serving.errors import PROBLEMS
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
-from judge_r1.serving.schemas import ScoreRequest, ScoreResponse
 from judge_r1.serving.service import Service, no_case
 
 Game = tuple[int, int, float | None]

@@ -12,10 +12,10 @@ from serving_fixture import PAIR, Held, LiveServer, Says, service, wait_for
 
 from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchBegan, ServerError, ServerRefuses
 from judge_r1.core.case_store import CaseStore
+from judge_r1.core.wire import JudgeResponse, Problem, TurnSeen
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
-from judge_r1.serving.schemas import JudgeResponse, Problem, TurnSeen
 
 TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
 

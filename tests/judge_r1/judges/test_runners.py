@@ -13,6 +13,7 @@ from fake_judge_endpoint import JudgeServer, said, sorry
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
@@ -21,7 +22,6 @@ from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_panel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.base import Sampling
-from judge_r1.models.endpoint import EndpointError
 
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
 SUITE = suite_of(mini_pairs(24))

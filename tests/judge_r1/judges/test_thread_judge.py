@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from judge_r1.api import request_of
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.baselines import Baseline
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.result import request_of
 from judge_r1.judges.runners.thread import ThreadJudge
 
 

@@ -11,11 +11,12 @@ from fake_judge_endpoint import JudgeServer, said, sorry
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
-from judge_r1.models.endpoint import EndpointError, OpenAIEndpoint
+from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.episode_driver import Usage, declined
 from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import EOS, ChatBackend, TextTokenizer, chat_budget

@@ -13,10 +13,10 @@ import pytest
 from openapi_examples import examples
 from serving_fixture import PAIR, Held, Says, service
 
-from judge_r1.api import request_of
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_judge, served_judge
+from judge_r1.judges.result import request_of
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware, Limits
 from judge_r1.serving.service import Service
@@ -83,7 +83,7 @@ def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
 def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() -> None:
     class Fails(Held):
         async def judge(self, asks: Any) -> Any:
-            if asks[0].question.decision == "fail":
+            if asks[0].task.decision == "fail":
                 raise RuntimeError("secret")
             async for played in super().judge(asks):
                 yield played

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.api import JudgeResult
 from judge_r1.core.records import Trajectory
+from judge_r1.judges.result import JudgeResult
 from judge_r1.serving.pairwise_prompt_formats import PlainPair, Unreadable, answer_in, read_plain, text_of
 
 MT_BENCH = 'Choose the better assistant. Output "[[A]]" if assistant A is better, "[[B]]" for B, "[[C]]" for a tie.'

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from judge_r1.api import request_of
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import Trajectory
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
+from judge_r1.judges.result import request_of
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, RequestQueue, ShuttingDown
 
 

@@ -24,7 +24,7 @@ from serving_fixture import PAIR, wait_for
 
 from judge_r1.client import Client, ServerRefuses
 from judge_r1.core.errors import JudgeError
-from judge_r1.serving.schemas import JudgeResponse, Problem
+from judge_r1.core.wire import JudgeResponse, Problem
 
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 

@@ -1,10 +1,10 @@
 """The Python API: load a judge by its SPEC and call it.
 
-    from judge_r1 import load_judge
+from judge_r1 import load_judge
 
-    judge = load_judge("agentic@runs/demo/grpo/model")
-    result = judge(context=..., decision=..., reasoning_a=..., reasoning_b=...)
-    print(result.winner, result.evidence)
+judge = load_judge("agentic@runs/demo/grpo/model")
+result = judge(context=..., decision=..., reasoning_a=..., reasoning_b=...)
+print(result.winner, result.evidence)
 """
 
 from collections.abc import Iterable, Mapping

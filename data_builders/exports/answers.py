@@ -1,4 +1,5 @@
-"""Single-turn prompts and preferences as chat messages (`judge_r1.training.data.targets` makes them), and notes about them."""
+"""Single-turn prompts and preferences as chat messages (`judge_r1.training.data.targets` makes them), and notes
+about them."""
 
 from collections.abc import Sequence
 

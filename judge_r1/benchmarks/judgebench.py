@@ -1,7 +1,8 @@
 """JudgeBench (Tan et al., 2024): pairs of answers of one model, of which one is objectively right.
 
 Each pair is judged twice, in both orders. A game that agrees with the label counts +1, one against it -1, a tie or no
-answer 0; the pair is right where the sum is above 0 (`judge_r1.benchmarks.aggregation.settle_pair`). Reward models score each answer by
+answer 0; the pair is right where the sum is above 0 (`judge_r1.benchmarks.aggregation.settle_pair`). Reward models
+score each answer by
 itself, so that one game says it all: of their outputs the first judgment counts. Labels are "A>B" or "B>A"; the
 category follows from `source`. Files: `data/*.jsonl` of the repository, one file for each model that answered.
 """

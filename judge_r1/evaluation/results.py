@@ -131,7 +131,8 @@ def _as_placed(judgment: Judgment | None, order: Placed) -> Judgment | None:
 def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:
     """What the row `judge` did on `pair`.
 
-    The trajectory must carry its reward (`judge_r1.episode.reward`) and must have ended by the judge's own doing: a failure of
+    The trajectory must carry its reward (`judge_r1.episode.reward`) and must have ended by the judge's own doing: a
+    failure of
     the infrastructure is no outcome. Raises BadTrajectory, also for a passage of another case.
     """
     judgment, reward = trajectory.judgment, trajectory.reward

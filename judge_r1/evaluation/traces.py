@@ -22,7 +22,8 @@ class EvaluationError(JudgeError):
 
 
 class Trace(Record):
-    """One line of `traces.jsonl`: a game (`judge_r1.benchmarks.aggregation`) with all that was written in it. `member` is the place of
+    """One line of `traces.jsonl`: a game (`judge_r1.benchmarks.aggregation`) with all that was written in it.
+    `member` is the place of
     its judge in the row."""
 
     row: NonEmpty

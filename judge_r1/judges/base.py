@@ -26,7 +26,8 @@ class PromptOverflow(NamedTuple):
 
 class JudgeOutput(NamedTuple):
     """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text. `confidence`
-    is how sure it was of its comparison (`judge_r1.episode.confidence`), `usage` what the game has cost at an endpoint, `over` by
+    is how sure it was of its comparison (`judge_r1.episode.confidence`), `usage` what the game has cost at an
+    endpoint, `over` by
     how much its prompt was too long to be played."""
 
     ask: JudgeRequest

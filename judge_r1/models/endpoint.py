@@ -11,12 +11,6 @@ from urllib.parse import urlsplit
 Messages = Sequence[Mapping[str, str]]
 
 
-
-
-
-
-
-
 @dataclass(frozen=True)
 class OpenAIEndpoint:
     """`base` is the address up to and with `/v1`, `path` what is asked there, `variable` the environment variable with
@@ -64,11 +58,3 @@ class OpenAIEndpoint:
         if not (self._openai and temperature == 1):
             body["temperature"] = temperature
         return body | more
-
-
-
-
-
-
-
-

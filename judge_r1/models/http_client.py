@@ -163,5 +163,3 @@ def _message(response: httpx.Response) -> str:
         return str(error["message"]) + (f" [{code}]" if isinstance(code, str) else "")
     except (LookupError, TypeError, ValueError, AttributeError):
         return response.text or "no reason given"
-
-

@@ -30,35 +30,9 @@ CHAT_EXAMPLES: list[Any] = [
 ]
 
 
-
-
-
-
-
-
-
-
-
-
-
-
-
-
 class BatchRequest(Body):
     model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [EXAMPLE]}]})
     requests: list[JudgeRequestBody] = Field(min_length=1)
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 class Unjudged(Refusal):
@@ -88,10 +62,6 @@ class BatchResponse(Answer):
     results: list[JudgeResponse | Unjudged]
 
 
-
-
-
-
 class CaseList(Answer):
     cases: list[CaseResponse]
 
@@ -99,10 +69,6 @@ class CaseList(Answer):
 class CaseText(Answer):
     case_id: str
     context: str
-
-
-
-
 
 
 class ChatMessage(BaseModel):

@@ -44,7 +44,8 @@ class Message:
 
 @dataclass(frozen=True)
 class Prompt:
-    """Chat messages and the inserted texts that their marks stand for (neutralised: see `judge_r1.episode.tags`); `names` says
+    """Chat messages and the inserted texts that their marks stand for (neutralised: see `judge_r1.episode.tags`);
+    `names` says
     what each of these texts is."""
 
     messages: tuple[Message, ...]

@@ -1,6 +1,7 @@
 """What the trace browser of a report shows: every item, what each row made of it, and every game turn by turn.
 
-Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, stands in it once; token ids and
+Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, stands in it once; token ids
+and
 log-probabilities do not. Places in texts are counted in UTF-16 units, as the browser counts them.
 """
 

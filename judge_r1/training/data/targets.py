@@ -1,6 +1,7 @@
 """Answers in one turn, without search: the prompt, the gold judgment as text, and what a preference is between.
 
-`export` writes them down for other trainers; `train` makes its own rows of them (`judge_r1.training.data.single_turn_data`).
+`export` writes them down for other trainers; `train` makes its own rows of them
+(`judge_r1.training.data.single_turn_data`).
 """
 
 import json

@@ -10,7 +10,8 @@
     kl                        low-variance KL in the loss (Eq. 4)     beta, without use_bias_correction_kl
 
 TRL's own default multiplies the KL term by the importance ratio, which changes its gradient even where the ratio is 1;
-the paper's and verl's low-variance KL does not. verl's bound on the KL of one token is `judge_r1.training.trl.kl_clamp`.
+the paper's and verl's low-variance KL does not. verl's bound on the KL of one token is
+`judge_r1.training.trl.kl_clamp`.
 
 `judge_r1.training.verl.objective` says the same to verl; tests hold both to one formula.
 """

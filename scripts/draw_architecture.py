@@ -1,0 +1,249 @@
+"""Draws the folders of a source tree and the imports between them as an SVG, and counts cycles.
+
+    python scripts/draw_architecture.py --out docs/img/architecture_after.svg
+    python scripts/draw_architecture.py --trace ReasoningPair,PairSet
+
+Reads imports with `ast` and runs none of the code. A box is a folder of `retrieval`, `judge_r1` or `data_builders`,
+sub-folders included. Boxes follow the order of the layers, the highest on top. Arcs on the right point down, as the
+layers require. Red arcs on the left point up and break the order. Red boxes are part of a cycle.
+"""
+
+import argparse
+import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGES = ("retrieval", "judge_r1", "data_builders")
+ROOT = Path(__file__).resolve().parents[1]
+# From the top layer down. Names that the tree no longer has are those of the layout before the layers.
+ORDER = [
+    "judge_r1/cli", "judge_r1/commands", "data_builders", "judge_r1", "judge_r1/training", "judge_r1/serving",
+    "judge_r1/evaluation", "judge_r1/benchmarks", "judge_r1/judges", "judge_r1/episode", "judge_r1/prompts",
+    "judge_r1/models", "judge_r1/backends", "judge_r1/statistics", "judge_r1/client", "judge_r1/core", "retrieval",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Module:
+    """A Python file: its dotted name, its folder relative to the root, its imports and its number of lines."""
+
+    name: str
+    folder: str
+    tree: ast.Module
+    lines: int
+
+    @property
+    def is_package(self) -> bool:
+        return self.name.replace(".", "/") == self.folder
+
+
+def read_modules(root: Path) -> dict[str, Module]:
+    """All modules of PACKAGES under `root`, by dotted name."""
+    modules = {}
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            relative = path.relative_to(root)
+            parts = relative.parent.parts if path.stem == "__init__" else (*relative.parent.parts, path.stem)
+            text = path.read_text(encoding="utf-8")
+            name = ".".join(parts)
+            modules[name] = Module(name, relative.parent.as_posix(), ast.parse(text), text.count("\n"))
+    return modules
+
+
+def imported(module: Module, known: Iterable[str]) -> Iterator[str]:
+    """The known modules that `module` imports, anywhere in its code."""
+    names = set(known)
+    package = module.name if module.is_package else module.name.rpartition(".")[0]
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            candidates = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*parents, base] if base else parents)
+            candidates = [f"{base}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for candidate in candidates:
+            while candidate and candidate not in names:
+                candidate = candidate.rpartition(".")[0]
+            if candidate and candidate != module.name:
+                yield candidate
+
+
+def box_of(folder: str) -> str:
+    """The first folder below `judge_r1`; `retrieval` and `data_builders` as a whole."""
+    parts = folder.split("/")
+    return "/".join(parts[:2]) if parts[0] == "judge_r1" else parts[0]
+
+
+def layer_order(modules: dict[str, Module]) -> list[str]:
+    """The boxes from the top layer down. Files directly in `judge_r1` are its API; a crowd of them is its core."""
+    sizes = Counter(box_of(module.folder) for module in modules.values())
+    places = {box: place for place, box in enumerate(ORDER)}
+    if sizes["judge_r1"] > 5:
+        places["judge_r1"] = places["judge_r1/core"]
+    return sorted(sizes, key=lambda box: (places.get(box, len(ORDER)), box))
+
+
+def edges_between(modules: dict[str, Module], group: dict[str, str]) -> Counter[tuple[str, str]]:
+    """(from, to) → number of imports, between different groups."""
+    edges: Counter[tuple[str, str]] = Counter()
+    for module in modules.values():
+        for target in set(imported(module, modules)):
+            ends = group[module.name], group[target]
+            if ends[0] != ends[1]:
+                edges[ends] += 1
+    return edges
+
+
+def cycles(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Strongly connected components of two or more nodes: Tarjan's algorithm."""
+    following = defaultdict(list)
+    for source, target in edges:
+        following[source].append(target)
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    found: list[list[str]] = []
+
+    def visit(node: str) -> None:
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for target in following[node]:
+            if target not in index:
+                visit(target)
+                low[node] = min(low[node], low[target])
+            elif target in stack:
+                low[node] = min(low[node], index[target])
+        if low[node] == index[node]:
+            component = stack[stack.index(node) :]
+            del stack[stack.index(node) :]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in nodes:
+        if node not in index:
+            visit(node)
+    return found
+
+
+WIDTH, BOX, HEIGHT, GAP, LEFT = 1000, 370, 40, 18, 290
+STYLE = (
+    "text{font-family:system-ui,'DejaVu Sans',sans-serif;font-size:15px;fill:#1f2933}"
+    ".small{font-size:12px;fill:#52606d}.head{font-size:19px;font-weight:600}"
+    "path{fill:none}.down{stroke:#8a97a6}.up{stroke:#d03b3b}"
+)
+
+
+def draw(title: str, boxes: list[str], modules: dict[str, Module], edges: Counter[tuple[str, str]]) -> str:
+    """The SVG: a column of boxes, arcs down on the right and arcs up on the left."""
+    tops = {box: 70 + place * (HEIGHT + GAP) for place, box in enumerate(boxes)}
+    members = {box: [module for module in modules.values() if box_of(module.folder) == box] for box in boxes}
+    cyclic = {box for component in cycles(boxes, edges) for box in component}
+    bottom = 70 + len(boxes) * (HEIGHT + GAP)
+    upward = sum(1 for source, target in edges if tops[target] < tops[source])
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {bottom + 30}" role="img">',
+        f"<title>{title}</title><style>{STYLE}</style>",
+        '<defs><marker id="g" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto" '
+        'markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill:#8a97a6"/></marker>'
+        '<marker id="r" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="9" markerHeight="9" orient="auto" '
+        'markerUnits="userSpaceOnUse"><path d="M0 0L8 4L0 8z" style="fill:#d03b3b"/></marker></defs>',
+        f'<rect width="{WIDTH}" height="{bottom + 30}" fill="#ffffff"/>',
+        f'<text class="head" x="{LEFT + BOX / 2}" y="34" text-anchor="middle">{title}</text>',
+    ]
+    outgoing: Counter[str] = Counter()
+    incoming: Counter[str] = Counter()
+    for (source, target), count in sorted(edges.items(), key=lambda edge: abs(tops[edge[0][0]] - tops[edge[0][1]])):
+        down = tops[target] > tops[source]
+        x = LEFT + BOX if down else LEFT
+        start = tops[source] + 6 + (outgoing[source] * 7) % (HEIGHT - 12)
+        end = tops[target] + 6 + (incoming[target] * 5) % (HEIGHT - 12)
+        outgoing[source] += 1
+        incoming[target] += 1
+        reach = (24 + 0.42 * abs(end - start)) * (1 if down else -1)
+        parts.append(
+            f'<path class="{"down" if down else "up"}" stroke-width="{min(4.5, 0.8 + count**0.5 / 4):.1f}" '
+            f'stroke-opacity="{0.55 if down else 0.75}" marker-end="url(#{"g" if down else "r"})" '
+            f'd="M{x} {start:.0f}C{x + reach:.0f} {start:.0f} {x + reach:.0f} {end:.0f} {x} {end:.0f}">'
+            f"<title>{source} → {target}: {count} imports</title></path>"
+        )
+    for box in boxes:
+        fill, line = ("#fbe4e4", "#d03b3b") if box in cyclic else ("#e6f0fa", "#3a7ebf")
+        lines = sum(module.lines for module in members[box])
+        plural = "" if len(members[box]) == 1 else "s"
+        label = box if box != "judge_r1" else "judge_r1/*.py"
+        parts.append(
+            f'<rect x="{LEFT}" y="{tops[box]}" width="{BOX}" height="{HEIGHT}" rx="7" fill="{fill}" stroke="{line}"/>'
+            f'<text x="{LEFT + 14}" y="{tops[box] + 25}">{label}</text>'
+            f'<text class="small" x="{LEFT + BOX - 14}" y="{tops[box] + 25}" text-anchor="end">'
+            f"{len(members[box])} module{'' if len(members[box]) == 1 else 's'}, {lines:,} lines</text>"
+        )
+    parts.append(
+        f'<text class="small" x="{LEFT + BOX / 2}" y="{bottom + 14}" text-anchor="middle">'
+        f"{len(edges) - upward} arrows down, {upward} up; {len(cyclic)} of {len(boxes)} folders in a cycle</text></svg>"
+    )
+    return "\n".join(parts) + "\n"
+
+
+def mentions(modules: dict[str, Module], names: set[str]) -> tuple[list[str], list[str]]:
+    """(modules that use one of `names`, classes with a field of one of these types)."""
+    using, classes = [], []
+    for module in modules.values():
+        nodes = list(ast.walk(module.tree))
+        if any(names & _names(node) for node in nodes):
+            using.append(module.name)
+        for node in nodes:
+            fields = node.body if isinstance(node, ast.ClassDef) else []
+            annotations = [field.annotation for field in fields if isinstance(field, ast.AnnAssign)]
+            if any(names & _names(part) for annotation in annotations for part in ast.walk(annotation)):
+                classes.append(f"{module.name}.{node.name}" if isinstance(node, ast.ClassDef) else module.name)
+    return using, classes
+
+
+def _names(node: ast.AST) -> set[str]:
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Attribute):
+        return {node.attr}
+    if isinstance(node, ast.alias):
+        return {node.name}
+    return set()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", nargs="?", type=Path, default=ROOT, help="root of the repository")
+    parser.add_argument("--out", type=Path, help="the SVG to write")
+    parser.add_argument("--title", default="Folders and their imports")
+    parser.add_argument("--trace", default="", help="comma-separated types: list the modules and records that use them")
+    args = parser.parse_args()
+    modules = read_modules(args.root)
+    ordered = layer_order(modules)
+    edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
+    folders = Counter(module.folder for module in modules.values() if not module.is_package)
+    print(f"{len(modules)} modules, {sum(module.lines for module in modules.values()):,} lines")
+    print(f"top-level folders: {len(ordered)}, cycles: {_sizes(cycles(ordered, edges))}")
+    inner = edges_between(modules, {name: module.folder for name, module in modules.items()})
+    print(f"all folders: {len(folders)}, cycles: {_sizes(cycles(sorted(folders), inner))}")
+    for folder, count in sorted(folders.items()):
+        print(f"  {count:4} modules  {folder}")
+    if args.out:
+        args.out.write_text(draw(args.title, ordered, modules, edges), encoding="utf-8")
+    if args.trace:
+        using, classes = mentions(modules, set(args.trace.split(",")))
+        print(f"{args.trace}: {len(using)} modules, {len(classes)} classes with such a field")
+        for name in [*using, *(f"class {name}" for name in classes)]:
+            print(f"  {name}")
+
+
+def _sizes(components: list[list[str]]) -> str:
+    return "; ".join(f"{len(component)} folders ({', '.join(component)})" for component in components) or "none"
+
+
+if __name__ == "__main__":
+    main()

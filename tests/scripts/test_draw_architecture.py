@@ -1,0 +1,49 @@
+"""The picture of the folders: imports, cycles and the types that modules use, on a small tree."""
+
+from pathlib import Path
+
+import pytest
+
+from scripts.draw_architecture import box_of, cycles, draw, edges_between, layer_order, mentions, read_modules
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    files = {
+        "judge_r1/__init__.py": "",
+        "judge_r1/core/__init__.py": "",
+        "judge_r1/core/records.py": "class Pair: ...\n",
+        "judge_r1/episode/__init__.py": "",
+        "judge_r1/episode/task.py": "from judge_r1.core.records import Pair\nfrom ..models import engine\n",
+        "judge_r1/models/__init__.py": "",
+        "judge_r1/models/engine.py": "def late():\n    from judge_r1.episode import task\n",
+        "data_builders/made.py": "from judge_r1.core.records import Pair\n\nclass Made:\n    pairs: list[Pair]\n",
+        "retrieval/index.py": "import json\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def test_imports_cycles_and_picture(tree: Path) -> None:
+    modules = read_modules(tree)
+    edges = edges_between(modules, {name: box_of(module.folder) for name, module in modules.items()})
+    assert dict(edges) == {
+        ("judge_r1/episode", "judge_r1/core"): 1,
+        ("judge_r1/episode", "judge_r1/models"): 1,
+        ("judge_r1/models", "judge_r1/episode"): 1,
+        ("data_builders", "judge_r1/core"): 1,
+    }
+    boxes = layer_order(modules)
+    assert boxes == ["data_builders", "judge_r1", "judge_r1/episode", "judge_r1/models", "judge_r1/core", "retrieval"]
+    assert cycles(boxes, edges) == [["judge_r1/episode", "judge_r1/models"]]
+    picture = draw("t", boxes, modules, edges)
+    assert "3 arrows down, 1 up; 2 of 6 folders in a cycle" in picture
+    assert picture.count('class="up"') == 1
+
+
+def test_users_of_a_type(tree: Path) -> None:
+    using, classes = mentions(read_modules(tree), {"Pair"})
+    assert using == ["judge_r1.episode.task", "data_builders.made"]
+    assert classes == ["data_builders.made.Made"]

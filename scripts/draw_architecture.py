@@ -175,7 +175,6 @@ def draw(title: str, boxes: list[str], modules: dict[str, Module], edges: Counte
     for box in boxes:
         fill, line = ("#fbe4e4", "#d03b3b") if box in cyclic else ("#e6f0fa", "#3a7ebf")
         lines = sum(module.lines for module in members[box])
-        plural = "" if len(members[box]) == 1 else "s"
         label = box if box != "judge_r1" else "judge_r1/*.py"
         parts.append(
             f'<rect x="{LEFT}" y="{tops[box]}" width="{BOX}" height="{HEIGHT}" rx="7" fill="{fill}" stroke="{line}"/>'

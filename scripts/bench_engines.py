@@ -16,10 +16,10 @@ from scipy import stats
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.demo import RECIPES
 from judge_r1.cli.evaluate import Evaluation
-from judge_r1.cli.train import run_recipe
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.run_folder import read_rows
 

@@ -13,7 +13,7 @@ yield asks for no search; a rationale that returns before it has given up."""
 Writer = Callable[[Case, ReasoningPair, EpisodeConfig], Rationale]
 """(case, pair, episode configuration) -> what the judge thinks and searches, without the answer."""
 
-WRITERS: Registry[Writer] = Registry("rationale writer", __name__)
+WRITERS: Registry[Writer] = Registry("rationale writer", "data_builders.rationales")
 
 
 def writer_for(case: Case) -> Writer:

@@ -11,9 +11,9 @@ import typer
 from rich.console import Console
 
 from judge_r1.cli.evaluate import Evaluation
-from judge_r1.cli.train import run_recipe
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.base import Sampling
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import read_rows
 
@@ -58,6 +58,7 @@ def demo(
     """
     from data_builders.audit.shortcut_probe import print_probe, probe
     from data_builders.build import build, write_pairs
+    from data_builders.rationales.recipe_traces import recipe_traces
     from data_builders.splits.split import split_by_case
     from judge_r1.benchmarks.lrbench import suite_of
     from judge_r1.core.pair_set import load_pairs
@@ -77,7 +78,7 @@ def demo(
 
     console.rule("2  warm-up: SFT on rationales with search", align="left")
     recipes = _recipes(out, size, seed)
-    trained = [run_recipe(recipes["warmup"], out / "warmup")]
+    trained = [run_recipe(recipes["warmup"], out / "warmup", rationales=recipe_traces)]
     console.rule("3  GRPO with search in the loop", align="left")
     trained.append(run_recipe(recipes["grpo"], out / "grpo"))
 

@@ -20,12 +20,12 @@ class Resources:
     nodes: int = 1
     gpus_per_node: int | None = None
 
-    def of(self, recipe: Recipe) -> "Resources":
+    def for_recipe(self, recipe: Recipe) -> "Resources":
         """What of it is meant for a recipe, of several that run one after the other."""
         return Resources(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Resources(self.processes)
 
     @property
-    def words(self) -> list[str]:
+    def options(self) -> list[str]:
         """Its options on the command line."""
         options = {"--processes": self.processes, "--gpus-per-node": self.gpus_per_node}
         if self.nodes > 1:
@@ -37,7 +37,7 @@ LOCAL = Resources()
 """This machine, with all of its GPUs."""
 
 
-def check(chain: Sequence[StageRun], place: Resources) -> None:
+def check_resources(chain: Sequence[StageRun], place: Resources) -> None:
     """Everything that a chain needs from outside is there: so that a warm-up of hours is not followed by an error that
     could be seen before it, and a command that was refused leaves no run folder. Errors: JudgeError."""
     name = chain[-1][0].name
@@ -48,7 +48,7 @@ def check(chain: Sequence[StageRun], place: Resources) -> None:
     for recipe, folder in chain:
         if finished(folder):
             continue
-        check_supported(recipe, place if len(chain) == 1 else place.of(recipe))
+        check_supported(recipe, place if len(chain) == 1 else place.for_recipe(recipe))
         for name in (CASES_FILE, PAIRS_FILE):
             if not (recipe.data.train / name).exists():
                 raise JudgeError(

@@ -10,7 +10,7 @@ from judge_r1.training.cost_estimate.shape import Shape, UnknownShape, shape_of
 from judge_r1.training.cost_estimate.tokens import Tokens, tokens_of
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
-from judge_r1.training.stage_graph import StageRun, remaining
+from judge_r1.training.stage_graph import StageRun, remaining_stages
 from judge_r1.training.verl.config import overrides
 
 PAPER_GPUS = 8
@@ -22,7 +22,7 @@ GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
 def report(chain: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) -> list[str]:
     """What each run of the chain costs, and the command; verl's is written for `nodes` machines with `gpus` each."""
     lines = []
-    model, left = chain[0][0].model, remaining(chain)
+    model, left = chain[0][0].model, remaining_stages(chain)
     for recipe, folder in chain:
         lines += ["", f"{recipe.name}: {recipe.stage} from {recipe.model}, in {folder}"]
         if finished(folder) or (recipe, folder) not in left:

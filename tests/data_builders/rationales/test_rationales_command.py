@@ -16,12 +16,13 @@ from fake_llm_server import Faults, Loopback, answer_batch
 from paths import RECIPES
 
 from data_builders.build import write_pairs
+from data_builders.rationales.recipe_traces import recipe_traces
 from data_builders.rationales.store import stored_traces
-from judge_r1.cli.train import run_recipe
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.yaml_config import ConfigError
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 
 KEY = "sk-planted-0123456789abcdef"
@@ -84,7 +85,7 @@ def test_a_file_of_rationales_that_training_reads(
     read = list(stored_traces(file, data, recipe.episode, codec, wanted=None, rejected=Counter()))
     assert [t.reward and t.reward["r"] for t in read] == [1.0] * 8
     assert [t.searches for t in read] == [1] * 8
-    assert run_recipe(recipe, tmp_path / "run")
+    assert run_recipe(recipe, tmp_path / "run", rationales=recipe_traces)
     assert json.loads((tmp_path / "run" / "traces.json").read_text()) == {"used": 8, "rejected": {}}
     assert "wanted" not in capsys.readouterr().out
 

@@ -10,7 +10,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.cost_estimate.report import report
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.resources import LOCAL, Resources, check, check_supported
+from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported
 
 PAPER, SFT = RECIPES / "paper/grpo-21k.yaml", RECIPES / "mini/json.yaml"
 
@@ -47,7 +47,7 @@ def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
     first = load_recipe(SFT, [f"data.train={data_folder}"])
     second = load_recipe(PAPER, [f"data.train={tmp_path}"])
     with pytest.raises(JudgeError, match=r"recipe grpo-21k: data\.train"):
-        check([(first, tmp_path / "a"), (second, tmp_path / "b")], LOCAL)
+        check_resources([(first, tmp_path / "a"), (second, tmp_path / "b")], LOCAL)
 
 
 def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
@@ -63,5 +63,5 @@ def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
 
 
 def test_the_options_of_a_place() -> None:
-    assert LOCAL.words == []
-    assert Resources(2, 3, 4).words == ["--processes", "2", "--gpus-per-node", "4", "--nodes", "3"]
+    assert LOCAL.options == []
+    assert Resources(2, 3, 4).options == ["--processes", "2", "--gpus-per-node", "4", "--nodes", "3"]

@@ -10,8 +10,9 @@ from factories import mini_pairs
 from paths import RECIPES
 
 from data_builders.build import write_pairs
-from judge_r1.cli.train import run_recipe
+from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.core.errors import JudgeError
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, read_rows
 
@@ -49,7 +50,7 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
 
     write_pairs(mini_pairs(12 if stage == "sft" else 3), tmp_path / "data")
     resolved, log = recipe(stage, tmp_path / "data"), RunFolder.log
-    run_recipe(resolved, tmp_path / "whole")
+    run_recipe(resolved, tmp_path / "whole", rationales=recipe_traces)
 
     def kill(run: RunFolder, row: dict[str, Any]) -> None:
         if row["step"] == killed_at:
@@ -59,8 +60,8 @@ def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
     with monkeypatch.context() as patched:
         patched.setattr(RunFolder, "log", kill)
         with pytest.raises(Killed):
-            run_recipe(resolved, tmp_path / "killed")
-    run_recipe(resolved, tmp_path / "killed")
+            run_recipe(resolved, tmp_path / "killed", rationales=recipe_traces)
+    run_recipe(resolved, tmp_path / "killed", rationales=recipe_traces)
     whole, killed = (timeless(tmp_path / name) for name in ("whole", "killed"))
     assert [row["step"] for row in killed] == [row["step"] for row in whole]
     for one, other in zip(killed[:-1], whole[:-1], strict=True):  # the last is the trainer's sum over what it ran
@@ -80,10 +81,10 @@ def test_a_run_that_only_lacks_its_model_is_not_trained_any_further(
     name, fixed = ("warmup", SFT) if stage == "sft" else ("grpo", GRPO)
     resolved = load_recipe(RECIPES / f"{name}.yaml", [*fixed, *changes, f"data.train={tmp_path / 'data'}"])
     run, saved = tmp_path / "run", "model/model.safetensors"
-    run_recipe(resolved, run)
+    run_recipe(resolved, run, rationales=recipe_traces)
     steps, weights = {row["step"] for row in timeless(run)}, (run / saved).read_bytes()
     shutil.rmtree(run / "model")
-    run_recipe(resolved, run)
+    run_recipe(resolved, run, rationales=recipe_traces)
     assert {row["step"] for row in timeless(run)} == steps
     assert (run / saved).read_bytes() == weights
 

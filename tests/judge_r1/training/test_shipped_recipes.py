@@ -13,7 +13,7 @@ from judge_r1.episode.budget import Budget
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.training.cost_estimate.report import report, verl_command
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
-from judge_r1.training.stage_graph import links
+from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.verl.config import overrides
 
 SHIPPED = sorted(path for room in ("paper", "options", "sizes") for path in (RECIPES / room).glob("*.yaml"))
@@ -37,7 +37,7 @@ def test_a_shipped_recipe_resolves_and_has_a_plan(path: Path, tmp_path: Path) ->
     recipe = load_recipe(path)
     (tmp_path / "again.yaml").write_text(dump_recipe(recipe))
     assert load_recipe(tmp_path / "again.yaml") == recipe
-    plan = "\n".join(report(links(recipe, Path("runs") / recipe.name), f"judge-r1 train {path}", 8))
+    plan = "\n".join(report(stage_runs(recipe, Path("runs") / recipe.name), f"judge-r1 train {path}", 8))
     assert all(line.startswith("#") for line in plan.splitlines())
     assert "B parameters" in plan
     assert f"judge-r1 train {path}" in plan

@@ -11,7 +11,7 @@ from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.run_folder import finished
-from judge_r1.training.stage_graph import links, remaining
+from judge_r1.training.stage_graph import remaining_stages, stage_runs
 
 FIRST = """
 name: first
@@ -35,7 +35,7 @@ def recipes(tmp_path: Path) -> Path:
 
 
 def test_a_chain_runs_side_by_side_each_from_the_model_before(recipes: Path) -> None:
-    chain = links(load_recipe(recipes / "third.yaml"), recipes / "out" / "mine")
+    chain = stage_runs(load_recipe(recipes / "third.yaml"), recipes / "out" / "mine")
     assert [folder.name for _, folder in chain] == ["first", "second", "mine"]
     assert [recipe.model for recipe, _ in chain] == [
         "bundled:tiny",
@@ -47,19 +47,19 @@ def test_a_chain_runs_side_by_side_each_from_the_model_before(recipes: Path) -> 
 
 def test_a_run_cannot_start_from_its_own_folder(recipes: Path) -> None:
     with pytest.raises(JudgeError, match="rename one"):
-        links(load_recipe(recipes / "second.yaml"), recipes / "first")
+        stage_runs(load_recipe(recipes / "second.yaml"), recipes / "first")
 
 
 def test_what_is_before_a_finished_run_is_not_run_again(recipes: Path) -> None:
-    chain = links(load_recipe(recipes / "third.yaml"), recipes / "out" / "third")
-    assert remaining(chain) == chain
+    chain = stage_runs(load_recipe(recipes / "third.yaml"), recipes / "out" / "third")
+    assert remaining_stages(chain) == chain
     (recipes / "out" / "second" / "model").mkdir(parents=True)
-    assert remaining(chain) == chain  # a folder without a model is no model
+    assert remaining_stages(chain) == chain  # a folder without a model is no model
     (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
-    assert [recipe.name for recipe, _ in remaining(chain)] == ["second", "third"]
+    assert [recipe.name for recipe, _ in remaining_stages(chain)] == ["second", "third"]
     (recipes / "out" / "third" / "model").mkdir(parents=True)
     (recipes / "out" / "third" / "model" / "config.json").write_text("{}")
-    assert [recipe.name for recipe, _ in remaining(chain)] == ["third"]
+    assert [recipe.name for recipe, _ in remaining_stages(chain)] == ["third"]
 
 
 def train(*arguments: object) -> str:

@@ -13,13 +13,14 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 from typer.testing import CliRunner
 
 from data_builders.build import write_pairs
+from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.cli import app
-from judge_r1.cli.train import run_recipe
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.export import export_checkpoint as merging
 from judge_r1.training.export.export_checkpoint import merge, partial_of, placed
 from judge_r1.training.export.weight_verification import WeightMismatch, verify_weights
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 
 WARMUP = RECIPES / "mini" / "warmup.yaml"
@@ -31,7 +32,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("merge")
     write_pairs(mini_pairs(6), folder / "data")
     changes = ["sft.traces=4", "sft.epochs=4", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
-    run_recipe(load_recipe(WARMUP, [*changes, f"data.train={folder / 'data'}"]), folder / "run")
+    run_recipe(
+        load_recipe(WARMUP, [*changes, f"data.train={folder / 'data'}"]), folder / "run", rationales=recipe_traces
+    )
     return folder / "run"
 
 

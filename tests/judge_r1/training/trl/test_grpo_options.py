@@ -88,8 +88,8 @@ def test_lora_trains_adapters_and_leaves_a_normal_model(tmp_path: Path) -> None:
     from factories import mini_pairs
 
     from data_builders.build import write_pairs
-    from judge_r1.cli.train import run_recipe
     from judge_r1.models.hub import load_model
+    from judge_r1.training.pipeline import run_recipe
 
     write_pairs(mini_pairs(6), tmp_path / "data")
     toy = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0).model_copy(

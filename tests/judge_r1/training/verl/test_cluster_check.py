@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from verl_factories import compose
 
-from judge_r1.cli.train import run_recipe
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.verl.cluster_check import Machines, NodeReport, NodesMissing, NotShared, check_reports

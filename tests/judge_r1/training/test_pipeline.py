@@ -5,8 +5,9 @@ from factories import mini_pairs
 from paths import RECIPES
 
 from data_builders.build import write_pairs
-from judge_r1.cli.train import run_recipe
+from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.training import sft
+from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 
 RECIPE = RECIPES / "mini" / "warmup.yaml"
@@ -19,8 +20,8 @@ def test_fewer_traces_than_wanted_are_said_so(
     trained: list[int] = []
     monkeypatch.setattr(sft, "train_sft", lambda recipe, traces, run: trained.append(len(traces())))
     overrides = [f"data.train={tmp_path / 'data'}", "episode.budget.max_searches=1"]
-    run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=3"]), tmp_path / "enough")
+    run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=3"]), tmp_path / "enough", rationales=recipe_traces)
     assert "wanted" not in capsys.readouterr().out
-    run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=12"]), tmp_path / "short")
+    run_recipe(load_recipe(RECIPE, [*overrides, "sft.traces=12"]), tmp_path / "short", rationales=recipe_traces)
     assert trained[0] == 3
     assert f"{trained[1]} of 12 wanted traces; rejected: search_refused: {10 - trained[1]}" in capsys.readouterr().out

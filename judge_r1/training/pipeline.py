@@ -1,0 +1,141 @@
+"""Trains the stages of a recipe in order, each into its own run folder."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.jsonl import write_json
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import Trajectory
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.training.distributed import is_main, is_ours, is_worker, launch, needs_launch, processes_for, worker
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.resources import LOCAL, Resources, check_resources, check_supported
+from judge_r1.training.run_folder import RunFolder, finished
+from judge_r1.training.stage_graph import StageRun, remaining_stages
+
+RationaleWriter = Callable[[Recipe, PairSet, SafeTokenizer], tuple[list[Trajectory], Counter[str]]]
+"""Returns the rationale traces of a recipe and the number of rejected ones by reason.
+
+The writers live in `data_builders`, which imports this package, so callers pass one in."""
+
+
+def run_stages(
+    stages: Sequence[StageRun],
+    resources: Resources = LOCAL,
+    *,
+    rationales: RationaleWriter | None = None,
+    on_stage: Callable[[Recipe, Path], None] = lambda recipe, folder: None,
+) -> None:
+    """Train every unfinished stage of `stages` (see `stage_graph.stage_runs`), calling `on_stage` before each.
+
+    Raises:
+        JudgeError: A stage cannot run with these resources, or its data are missing. Nothing is written in that case.
+    """
+    todo = remaining_stages(stages)
+    if is_worker() and sum(not finished(folder) for _, folder in todo) > 1:
+        raise JudgeError(
+            f"recipe {stages[-1][0].name} starts from {todo[-2][0].name}, which is not trained yet: torchrun trains "
+            "one recipe at a time, so train that one first, or use --processes without torchrun"
+        )
+    check_resources(stages, resources)
+    for recipe, folder in todo:
+        on_stage(recipe, folder)
+        run_recipe(
+            recipe, folder, resources if len(stages) == 1 else resources.for_recipe(recipe), rationales=rationales
+        )
+
+
+def estimate_costs(stages: Sequence[StageRun], resources: Resources, command: str) -> list[str]:
+    """Describe what the stages cost and the command that runs them, as comment lines.
+
+    Raises:
+        JudgeError: A stage cannot run with these resources.
+    """
+    import torch
+
+    from judge_r1.training.cost_estimate.report import PAPER_GPUS, report
+
+    for recipe, _ in stages:
+        check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
+    gpus = resources.gpus_per_node or torch.cuda.device_count() or PAPER_GPUS
+    return report(stages, command, gpus, resources.nodes)
+
+
+def run_recipe(
+    recipe: Recipe, folder: Path, resources: Resources = LOCAL, *, rationales: RationaleWriter | None = None
+) -> bool:
+    """Train one resolved recipe into `folder` and return True, or return False if its model exists already.
+
+    With several processes, this one starts the others and waits for them. `rationales` is required for SFT on traces.
+
+    Raises:
+        JudgeError: Another process trains into the folder, among other reasons.
+    """
+    check_resources([(recipe, folder)], resources)
+    with nullcontext() if is_ours() or not is_main() else lock_folder(folder):
+        run = RunFolder(folder, recipe)
+        if finished(folder):
+            return False
+        count = processes_for(recipe, resources.processes)
+        if needs_launch(recipe, count):
+            launch(folder, count)
+        else:
+            with worker():
+                _train(recipe, run, resources, rationales)
+        return True
+
+
+def _train(recipe: Recipe, run: RunFolder, resources: Resources, rationales: RationaleWriter | None) -> None:
+    """Train in this process, or start verl and wait for it."""
+    from judge_r1.training.dpo import train_dpo
+    from judge_r1.training.monitor.watch import shown
+    from judge_r1.training.sft import train_sft
+    from judge_r1.training.trackers import tracked
+    from judge_r1.training.trl.grpo import train_grpo
+
+    data = load_pairs(recipe.data.train)
+    if is_main():
+        write_json(run.folder / "data.json", {"pairs": len(data.pairs), "cases": len(data.cases)})
+    with tracked(run, recipe) if is_main() else nullcontext(), shown(run, recipe):
+        if recipe.on_verl:
+            import torch
+
+            from judge_r1.training.verl.runner import train_verl
+
+            cpu = not torch.cuda.is_available()
+            train_verl(
+                recipe, recipe.data.train, run, cpu=cpu, nodes=resources.nodes, gpus_per_node=resources.gpus_per_node
+            )
+        elif recipe.stage == "grpo":
+            train_grpo(recipe, data, run)
+        elif recipe.stage == "dpo":
+            train_dpo(recipe, data, run)
+        else:
+            train_sft(recipe, lambda: _sft_traces(recipe, data, run.folder, rationales), run)
+
+
+def _sft_traces(
+    recipe: Recipe, data: PairSet, folder: Path, rationales: RationaleWriter | None
+) -> Sequence[Trajectory]:
+    """The trajectories that SFT trains on. Writes their number and the rejections to traces.json."""
+    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.training.data.single_turn_data import judgment_traces
+
+    tokenizer = load_tokenizer(recipe.model)
+    rejected: Counter[str] = Counter()
+    if recipe.sft.form != "traces":
+        traces = judgment_traces(data, recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id)
+    elif rationales is None:
+        raise ValueError(f"recipe {recipe.name} trains on rationale traces: pass `rationales` to write them")
+    else:
+        traces, rejected = rationales(recipe, data, SafeTokenizer(tokenizer))
+    write_json(folder / "traces.json", {"used": len(traces), "rejected": dict(sorted(rejected.items()))})
+    wanted = recipe.sft.traces or len(traces) + rejected.total()
+    if len(traces) < wanted:
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(rejected.items()))
+        print(f"{len(traces)} of {wanted} wanted traces; rejected: {reasons or 'none'}")
+    return traces

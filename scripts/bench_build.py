@@ -6,7 +6,8 @@
     python scripts/bench_build.py overhead --data DIR         answers a second with a teacher that needs no time
     python scripts/bench_build.py memory --plot FILE          peak memory at 10,000, 30,000 and 100,000 pairs
 
-`real` and `overhead` ask the rules' engine of tests/rules_brain.py, which spoils a third of its variants ("liar");
+`real` and `overhead` ask the rules' engine of tests/support/fake_teacher.py, which spoils a third of its variants
+("liar");
 `overhead` and `memory` a teacher that puts an unheard-of word into one step or two ("swap"). In `overhead` the answers
 are prepared beforehand; CPU time is that of the builder: on a shared machine it says more than the clock.
 """
@@ -120,7 +121,7 @@ def run_build(plan: BuildPlan, out: Path, teacher: AtOnce, cache_file: Path | No
 
 
 def overhead(data: Path | None, repeats: int) -> None:
-    brain = test_module("rules_brain")
+    brain = test_module("fake_teacher")
     teachers: dict[str, Callable[[TeacherRequest], str]] = {
         "swap": swap_brain,
         "liar": lambda ask: brain.liar(ask.system, ask.user, ask.sample),
@@ -210,7 +211,7 @@ def draw(found: dict[str, list[tuple[int, float]]], file: Path) -> None:
 
 def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> None:
     """Errors: SystemExit where the faulty run does not give what the calm one gave, or asked for more than was lost."""
-    brain, loopback, fault_run = map(test_module, ("rules_brain", "loopback", "fault_run"))
+    brain, loopback, fault_run = map(test_module, ("fake_teacher", "fake_llm_server", "fault_run"))
     calm_rows: list[tuple[object, ...]] = []
     fault_rows: list[tuple[object, ...]] = []
     counts: list[dict[str, Any]] = []
@@ -300,9 +301,9 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
 
 
 def test_module(name: str) -> Any:
-    """A module of the tests: the teacher's server and its brain are there."""
-    if str(ROOT / "tests") not in sys.path:
-        sys.path.insert(0, str(ROOT / "tests"))
+    """Imports a module of tests/support, where the fake teacher and its server are."""
+    if str(ROOT / "tests" / "support") not in sys.path:
+        sys.path.insert(0, str(ROOT / "tests" / "support"))
     return importlib.import_module(name)
 
 

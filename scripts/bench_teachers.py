@@ -73,7 +73,7 @@ async def in_process(folder: Path, count: int) -> tuple[Rate, Rate]:
 
 
 async def over_http(folder: Path, count: int) -> tuple[Rate, Rate]:
-    command = [sys.executable, str(ROOT / "tests" / "loopback.py"), "scripts.bench_teachers:brain"]
+    command = [sys.executable, str(ROOT / "tests" / "support" / "fake_llm_server.py"), "scripts.bench_teachers:brain"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as server:
         assert server.stdout is not None
         try:

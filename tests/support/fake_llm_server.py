@@ -5,7 +5,8 @@
         ...
         assert server.duplicates == 0                         # no answer was given, and paid for, twice
 
-    python tests/loopback.py MODULE:FUNCTION --port 8765 --faults 0.3    # as a process of its own; see GET /stats
+    python tests/support/fake_llm_server.py MODULE:FUNCTION --port 8765 --faults 0.3    # as a process of its \
+        own; see GET /stats
 
 `calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or
 out of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it

@@ -38,7 +38,7 @@ def _dynamic_sampling(recipe: Recipe) -> dict[str, Value]:
     return {
         "algorithm.filter_groups.enable": True,
         "algorithm.filter_groups.metric": "acc",
-        f"{SAMPLER}.custom_sampler.path": "pkg://judge_r1.training.verl.sampler",
+        f"{SAMPLER}.custom_sampler.path": "pkg://judge_r1.training.verl.group_filter",
         f"{SAMPLER}.custom_sampler.name": "BoundedRedraws",
         f"+{SAMPLER}.sampler_kwargs.train_batch_size": recipe.grpo.pairs_per_step,
     }

@@ -107,7 +107,7 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
 def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     code = (
-        "import sys, itertools; from pathlib import Path; from audit_toys import choose, toy_set\n"
+        "import sys, itertools; from pathlib import Path; from audit_factories import choose, toy_set\n"
         "from data_builders.audit.annotation.annotations import AnswerLog\n"
         "with AnswerLog(Path(sys.argv[1])) as log:\n"
         "    for n, pair in enumerate(itertools.cycle(toy_set().pairs)):\n"

@@ -19,7 +19,7 @@ from data_builders.teachers.answer_cache import Cache, Entry, Tokens, ask_key
 WRITE_FOREVER = """
 import asyncio, sys
 from pathlib import Path
-from data_builders.teachers import Answer
+from data_builders.teachers import TeacherReply
 from data_builders.teachers.answer_cache import Cache, Entry
 
 async def main():
@@ -27,7 +27,7 @@ async def main():
         for n in range(10**9):
             async def one(i):
                 text = f"{n}-{i}"
-                answer = Answer(text=text, input_tokens=1, output_tokens=1, finished=True, model="m")
+                answer = TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="m")
                 await cache.put(Entry(text, "t", answer))
                 print(text, flush=True)
             await asyncio.gather(*(one(i) for i in range(5)))
@@ -37,12 +37,12 @@ asyncio.run(main())
 OPEN_AND_WRITE = """
 import sys
 from pathlib import Path
-from data_builders.teachers import Answer
+from data_builders.teachers import TeacherReply
 from data_builders.teachers.answer_cache import Cache, Entry
 
 with Cache(Path(sys.argv[1])) as cache:
     for n in range(40):
-        answer = Answer(text=sys.argv[2], input_tokens=1, output_tokens=1, finished=True, model="m")
+        answer = TeacherReply(text=sys.argv[2], input_tokens=1, output_tokens=1, finished=True, model="m")
         cache.put_all([Entry(str(n), "t", answer)])
 """
 

@@ -14,16 +14,16 @@ SCRIPT = """
 import asyncio, logging, pprint, sys, traceback
 from contextlib import suppress
 from pathlib import Path
-from data_builders.teachers import Ask, Pending
+from data_builders.teachers import BatchPending, TeacherRequest
 from data_builders.teachers.cached_teacher import open_teacher
 from data_builders.teachers.batch_api import BatchExport
 from data_builders.teachers.answer_cache import Cache
-from judge_r1.models.http_client import Limits
+from judge_r1.models.http_client import RetryPolicy
 from data_builders.teachers.spec import find_key, parse_spec
 
 logging.basicConfig(level=0, stream=sys.stderr)
 spec, refused, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
-limits = Limits(attempts=2, backoff_s=0.01, request_s=20)
+limits = RetryPolicy(attempts=2, backoff_s=0.01, request_s=20)
 
 def show(thing, depth=0):
     print(repr(thing), str(thing))
@@ -43,7 +43,7 @@ async def main():
         for number, one in enumerate((spec, refused)):
             async with open_teacher(one, cache, limits=limits) as teacher:
                 show(teacher)
-                asks = [Ask(system="s", user=f"{number} q{n}", max_tokens=9) for n in range(12)]
+                asks = [TeacherRequest(system="s", user=f"{number} q{n}", max_tokens=9) for n in range(12)]
                 for answer in await asyncio.gather(*map(teacher.ask, asks), return_exceptions=True):
                     if isinstance(answer, Exception):
                         tell(answer)
@@ -52,8 +52,8 @@ async def main():
         wire = parse_spec(spec)
         show(wire), show(find_key(wire))
         with BatchExport(wire, cache, folder / "batch.jsonl") as export:
-            with suppress(Pending):
-                await export.ask(Ask(system="s", user="another", max_tokens=9))
+            with suppress(BatchPending):
+                await export.ask(TeacherRequest(system="s", user="another", max_tokens=9))
         show(export)
 
 asyncio.run(main())

@@ -13,8 +13,8 @@ from judge_r1.core.file_lock import lock_folder
 HOLD = """
 import sys
 from pathlib import Path
-from judge_r1.core.file_lock import alone_in
-with alone_in(Path(sys.argv[1])):
+from judge_r1.core.file_lock import lock_folder
+with lock_folder(Path(sys.argv[1])):
     print("in", flush=True)
     sys.stdin.read()
 """

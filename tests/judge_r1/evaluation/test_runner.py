@@ -28,10 +28,11 @@ PAIRS = toy_pairs(4)
 SCRIPT = """
 import sys
 from pathlib import Path
-from evaluation_toys import ScriptedJudge, toy_pairs, toy_suite
+from evaluation_factories import ScriptedJudge, toy_pairs, toy_suite
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.judges.panel import Row
-evaluate(Row("row", (ScriptedJudge(seconds=0.02),)), toy_suite(toy_pairs(4)), out=Path(sys.argv[1]), resume=False)
+from judge_r1.judges.panel import JudgePanel
+evaluate(JudgePanel("row", (ScriptedJudge(seconds=0.02),)), toy_suite(toy_pairs(4)), out=Path(sys.argv[1]),
+resume=False)
 """
 
 

@@ -70,10 +70,10 @@ DISK = """
 import resource, sys
 from pathlib import Path
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.run_folder import Run
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.recipe import DataConfig, Recipe
 RECIPE = Recipe(name="toy", stage="sft", model="m", data=DataConfig(train=Path("data")))
-run = Run(Path(sys.argv[1]), RECIPE)
+run = RunFolder(Path(sys.argv[1]), RECIPE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 try:
     for step in range(1000):

@@ -29,7 +29,7 @@ def test_every_kind_has_help_with_an_example(kind: str) -> None:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     def searches(pair, ask):  # type: ignore[no-untyped-def]
-        text = ask.question.context
+        text = ask.task.context
         shown = Evidence(case_id=pair.case_id, start=0, end=35, text=text[:35], score=1)
         found = answer(right(pair, ask), "P2: witness 0 of file")
         return found.model_copy(

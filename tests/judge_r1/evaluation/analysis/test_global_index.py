@@ -92,7 +92,7 @@ def test_mistakes_are_named() -> None:
 
 def test_the_queries_are_those_that_episodes_ran(tmp_path: Path) -> None:
     def says(pair, ask):  # type: ignore[no-untyped-def]
-        text = ask.question.context
+        text = ask.task.context
         own = Evidence(case_id=pair.case_id, start=0, end=9, text=text[:9], score=1)
         found = answer("A>B")
         turns = (
@@ -118,7 +118,7 @@ def test_table_and_picture() -> None:
 def test_no_judge_brings_the_analysis_along() -> None:
     code = (
         "import sys, judge_r1.episode.rollout, judge_r1.evaluation.runner\n"
-        "from judge_r1.judges import JUDGES; JUDGES.names()\n"
+        "from judge_r1.judges.base import JUDGES; JUDGES.names()\n"
         "sys.exit(any(name.startswith('judge_r1.evaluation.analysis') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

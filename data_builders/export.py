@@ -13,8 +13,7 @@ from data_builders.exports.dataset_card import SplitStats, dataset_card
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import Writing
-from judge_r1.core.pair_set import PAIRS_FILE
-from judge_r1.core.stored import open_cases, stored_pairs
+from judge_r1.core.pair_set import PAIRS_FILE, open_cases, stored_pairs
 
 LLAMA_FACTORY_FILE = "dataset_info.json"
 

@@ -59,7 +59,7 @@ def _written(case_id: str) -> Trajectory:
         loss_mask=(1,) * 60,
         logprobs=(-0.25,) * 60,
         turns=(Turn(text="<search>q</search>", query="q", passages=(passage,), observation="x"), Turn(text=answer)),
-        judgment=Judgment(comparison="A>B", violated_principles=(2,), evidence=(passage,)),
+        judgment=Judgment.pairwise("A>B", (2,), evidence=(passage,)),
         ended="answer",
     )
 

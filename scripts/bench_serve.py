@@ -71,7 +71,7 @@ class Echo:
             question = ask.task
             assert isinstance(question, PairwiseTask)
             said = sign(question.context, question.reasoning_a, question.reasoning_b)
-            judgment = Judgment(comparison="A>B", violated_principles=(1,), explanation=said)
+            judgment = Judgment.pairwise("A>B", (1,), said)
             trajectory = Trajectory.without_ids("answer", judgment=judgment)
             yield JudgeOutput(ask, trajectory, ask.read(trajectory))
 

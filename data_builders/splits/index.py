@@ -8,10 +8,9 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import Writing, lines_at, located
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
+from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case, Preference, ReasoningPair
-from judge_r1.core.stored import StoredCases, stored_pairs
 
 SETS = (*(p.code for p in PRINCIPLES), "multi")
 """The seven sets of a domain: single pairs of each principle, and the pairs that violate several."""

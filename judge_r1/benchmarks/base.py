@@ -24,7 +24,7 @@ class BadBenchmark(JudgeError):
 
 def as_pair(item: Item, order: Order) -> PairwiseTask:
     """Two candidates and what was asked: nothing to search."""
-    return PairwiseTask(GENERAL, item.instruction, item.candidates[order[0]], item.candidates[order[1]])
+    return PairwiseTask(GENERAL, item.instruction, *(item.texts[index] for index in order))
 
 
 def one_order(item: Item) -> Sequence[Order]:

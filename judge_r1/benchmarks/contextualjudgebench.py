@@ -40,7 +40,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         items.append(item)
 
     def question(item: Item, order: Order) -> PairwiseTask:
-        first, second = (item.candidates[place] for place in order)
+        first, second = (item.texts[index] for index in order)
         return PairwiseTask(GENERAL, item.instruction, first, second, item.case_id, texts[item.cluster_id])
 
     return LoadedBenchmark(
@@ -72,7 +72,7 @@ def item_of(row: Row, number: int) -> Item:
 
 
 def _given(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    games = [(game, o.gold) for o in outcomes for game in o.games if game.order == (0, 1)]
+    games = [(game, o.gold) for o in outcomes for game in o.votes if game.order == (0, 1)]
     right = sum(game.winner is not None and "AB"[game.winner] == gold for game, gold in games)
     return {"given": right / len(games) if games else None}
 

@@ -44,8 +44,8 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 def by_order(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """The shares of `statistics.json`: `given` and `swapped` (right in that order), `both`, and `equal` (the same
     output preferred in both orders, or none in either). None unless every item was played in both orders once."""
-    played = [{game.order: game.winner for game in outcome.games} for outcome in outcomes]
-    if not outcomes or any(len(o.games) != 2 or len(p) != 2 for o, p in zip(outcomes, played, strict=True)):
+    played = [{game.order: game.winner for game in outcome.votes} for outcome in outcomes]
+    if not outcomes or any(len(o.votes) != 2 or len(p) != 2 for o, p in zip(outcomes, played, strict=True)):
         return dict.fromkeys(("given", "swapped", "both", "equal"))
     gold = ["AB".index(outcome.gold) for outcome in outcomes]
     given = [winners[0, 1] for winners in played]
@@ -64,7 +64,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     have the same label; `winner` numbers the outputs as they stand in the data, in both orders."""
     present = [name for name in SETS if (_base(path) / SETS[name] / FILE).exists()]
     suite = _suite(path, _sets(subset) if subset or path.is_file() else present or LLMBAR)
-    known = {(item.instruction, *item.candidates): item for item in suite.items}
+    known = {(item.instruction, *item.texts): item for item in suite.items}
     found: list[tuple[Item, Row]] = []
     for row in objects(file):
         item = known.get((row.text("input"), row.text("output_1"), row.text("output_2")))

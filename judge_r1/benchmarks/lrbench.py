@@ -28,7 +28,7 @@ def suite_of(data: PairSet) -> LoadedBenchmark:
 
     def question(item: Item, order: Order) -> PairwiseTask:
         case = data.case_of(pairs[item.item_id])
-        first, second = (item.candidates[place] for place in order)
+        first, second = (item.texts[index] for index in order)
         return PairwiseTask(case.domain, case.decision, first, second, case.case_id, case.context)
 
     items = [

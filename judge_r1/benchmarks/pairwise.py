@@ -58,7 +58,7 @@ def group_of(item: Item) -> Sequence[str]:
 
 def non_ties(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     """`non-tie`: accuracy on the items that people did not call a tie; None without any."""
-    credits = [o.credit for o in outcomes if o.gold != "tie"]
+    credits = [o.score for o in outcomes if o.gold != "tie"]
     return {"non-tie": sum(credits) / len(credits) if credits else None}
 
 

@@ -32,9 +32,9 @@ def aggregate_ratings(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
         if isinstance(game.verdict, ScoresVerdict):
             ratings[game.order[0]].append(game.verdict.scores[0])
     if not all(ratings):
-        return AggregatedVerdict(verdict=all_invalid(games) or InvalidVerdict(reason="missing_rating"), credit=0.0)
+        return AggregatedVerdict(verdict=all_invalid(games) or InvalidVerdict(reason="missing_rating"), score=0.0)
     scores = tuple(sum(given) / len(given) for given in ratings)
-    return AggregatedVerdict(verdict=ScoresVerdict(scores=scores), credit=float(_margins(scores, item.gold)[1] > 0))
+    return AggregatedVerdict(verdict=ScoresVerdict(scores=scores), score=float(_margins(scores, item.gold)[1] > 0))
 
 
 def ties_score(outcomes: Sequence[ItemResult]) -> float | None:

@@ -98,7 +98,7 @@ def _section(section: str, outcomes: Sequence[ItemResult]) -> float | None:
     rest = sum(o.group != MATH for o in there)
     maths = len(there) - rest
     weights = [rest / maths if o.group == MATH and rest else 1.0 for o in there]
-    return sum(weight * o.credit for weight, o in zip(weights, there, strict=True)) / sum(weights)
+    return sum(weight * o.score for weight, o in zip(weights, there, strict=True)) / sum(weights)
 
 
 BENCHMARKS.register("rewardbench")(

@@ -74,7 +74,7 @@ def orders(item: Item) -> Sequence[Order]:
 
 
 def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-    return rating_question(item.instruction, item.candidates[order[0]]) if item.group == TIES else as_pair(item, order)
+    return rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else as_pair(item, order)
 
 
 def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
@@ -86,7 +86,7 @@ def scores(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     ties = ties_score([o for o in outcomes if o.group == TIES])
     means = []
     for subset in SUBSETS[:-1]:
-        credits = [o.credit for o in outcomes if o.group == subset]
+        credits = [o.score for o in outcomes if o.group == subset]
         means += [sum(credits) / len(credits)] if credits else []
     whole = ties is not None and len(means) == len(SUBSETS) - 1
     return {"ties": ties, "score": (sum(means) + (ties or 0.0)) / len(SUBSETS) if whole else None}

@@ -1,31 +1,64 @@
 """Benchmark items, the votes of judges on them, and the result of each item."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field, model_validator
 
-from judge_r1.core.records import InvalidVerdict, NonEmpty, PairwiseVerdict, Record, Verdict
+from judge_r1.core.records import InvalidVerdict, NonEmpty, Record, Verdict, preference
+
+
+class ChatMessage(Record):
+    """One message of a conversation."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str
+
+
+Conversation = tuple[ChatMessage, ...]
+Candidate = str | Conversation
+
+
+def candidate_text(candidate: Candidate) -> str:
+    """The candidate as a judge reads it: a text as it is, a conversation as one paragraph per message, `User: …`."""
+    if isinstance(candidate, str):
+        return candidate
+    return "\n\n".join(f"{message.role.capitalize()}: {message.content}" for message in candidate)
 
 
 class Item(Record):
-    """One question of a benchmark, with one candidate (pointwise), two (pairwise) or more (listwise, best-of-n).
-    `cluster_id` groups items that are not independent (one case, one question); `group` is the part of the benchmark
-    whose numbers stand alone (a domain, a subset). The gold of a pair is "A", "B" or "tie"; of best-of-n it is the
-    place of the best candidate; other protocols say what theirs is."""
+    """One question of a benchmark with one candidate (pointwise), two (pairwise) or more (listwise, best-of-n).
+
+    A candidate is a text or a conversation; `systems` names the system that wrote each one, where it is known.
+    `cluster_id` groups items that are not independent (one case, one question). `group` is the part of the benchmark
+    that is reported by itself (a domain, a subset). `case_id` names the text that may be searched. The gold of a pair
+    is "A", "B" or "tie", and that of best-of-n the index of the best candidate; other protocols define their own.
+    """
 
     item_id: NonEmpty
     cluster_id: NonEmpty
     group: NonEmpty = "all"
     case_id: str | None = None
     instruction: str
-    candidates: tuple[str, ...] = Field(min_length=1)
+    candidates: tuple[Candidate, ...] = Field(min_length=1)
+    systems: tuple[NonEmpty, ...] | None = None
     gold: Any
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The candidates as text (`candidate_text`)."""
+        return tuple(candidate_text(candidate) for candidate in self.candidates)
+
+    @model_validator(mode="after")
+    def _one_system_each(self) -> "Item":
+        if self.systems is not None and len(self.systems) != len(self.candidates):
+            raise ValueError(f"systems names {len(self.systems)} system(s) for {len(self.candidates)} candidate(s)")
+        return self
 
 
 class Vote(Record):
-    """One ask, answered: the candidates `order` as they were shown, and the verdict on them, in terms of what was
-    shown ("A" is the candidate shown first)."""
+    """The answer to one request: the candidates `order` as shown, and the verdict in terms of what was shown ("A" is
+    the candidate shown first). `member` is the index of the judge in its panel."""
 
     order: tuple[int, ...] = Field(min_length=1)
     sample: int = Field(ge=0)
@@ -37,22 +70,22 @@ class Vote(Record):
 
     @property
     def winner(self) -> int | None:
-        """The candidate preferred in a game of two; None for a tie or an invalid answer."""
-        if not isinstance(self.verdict, PairwiseVerdict) or self.verdict.winner == "tie":
-            return None
-        return self.order["AB".index(self.verdict.winner)]
+        """Of a vote on two candidates, the index of the preferred one; None for a tie or an invalid verdict. Two scores
+        and a ranking of two imply a preference, too."""
+        shown = preference(self.verdict) if len(self.order) == 2 else None
+        return None if shown in (None, "tie") else self.order["AB".index(shown)]
 
 
 class AggregatedVerdict(Record):
-    """All games of an item as one: the verdict, in terms of the item's own candidates, and what it is worth."""
+    """All votes on an item as one verdict, in terms of the item's own candidates, with its score against the gold."""
 
     verdict: Verdict
-    credit: float = Field(ge=0, le=1)
+    score: float = Field(ge=0, le=1)
 
 
 class ItemResult(Record):
-    """The row `judge` on one item. `credit` is 1 where it is right and 0 where it is wrong or invalid; protocols with
-    more in between say so."""
+    """One item, judged. `score` is 1 if the verdict is right and 0 if it is wrong or invalid; some protocols give
+    partial scores. In files `score` and `votes` are called `credit` and `games`."""
 
     judge: NonEmpty
     item_id: NonEmpty
@@ -60,22 +93,25 @@ class ItemResult(Record):
     group: NonEmpty
     gold: Any
     verdict: Verdict
-    credit: float = Field(ge=0, le=1)
-    games: tuple[Vote, ...] = Field(min_length=1)
+    score: float = Field(ge=0, le=1, validation_alias=AliasChoices("score", "credit"), serialization_alias="credit")
+    votes: tuple[Vote, ...] = Field(
+        min_length=1, validation_alias=AliasChoices("votes", "games"), serialization_alias="games"
+    )
 
     @property
     def valid(self) -> bool:
         return not isinstance(self.verdict, InvalidVerdict)
 
 
-def item_result(judge: str, item: Item, games: Sequence[Vote], settled: AggregatedVerdict) -> ItemResult:
+def item_result(judge: str, item: Item, votes: Sequence[Vote], aggregated: AggregatedVerdict) -> ItemResult:
+    """The result of `judge` on `item`, with the votes behind it."""
     return ItemResult(
         judge=judge,
         item_id=item.item_id,
         cluster_id=item.cluster_id,
         group=item.group,
         gold=item.gold,
-        verdict=settled.verdict,
-        credit=settled.credit,
-        games=tuple(games),
+        verdict=aggregated.verdict,
+        score=aggregated.score,
+        votes=tuple(votes),
     )

@@ -1,19 +1,22 @@
-"""A folder of cases and pairs, as `judge-r1 build` writes it, loaded and cross-checked."""
+"""Loads and checks a folder of cases and pairs as `judge-r1 build` writes it: whole (`load_pairs`), or as a stream."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.jsonl import lines_at, located, read_jsonl
 from judge_r1.core.records import Case, ReasoningPair
 
 CASES_FILE, PAIRS_FILE = "cases.jsonl", "pairs.jsonl"
+CACHED_CASES = 32
+"""Cases that `StoredCases` caches. The pairs of a case are adjacent in a file, so few cases are read twice."""
 
 
 @dataclass(frozen=True)
 class PairSet:
-    """Pairs with the cases they belong to, by id."""
+    """Pairs with the cases they belong to, by id. `cases` may be in memory or on disk (`StoredCases`)."""
 
     cases: Mapping[str, Case]
     pairs: Sequence[ReasoningPair]
@@ -24,7 +27,7 @@ class PairSet:
 
     @property
     def texts(self) -> dict[str, str]:
-        """What a retriever may search: the context of each case."""
+        """The context of each case, which a retriever may search."""
         return {case_id: case.context for case_id, case in self.cases.items()}
 
     def by_id(self) -> dict[str, ReasoningPair]:
@@ -34,20 +37,54 @@ class PairSet:
         return self.cases[pair.case_id]
 
 
+class StoredCases(Mapping[str, Case]):
+    """The cases of a file by id. The byte `offsets` of their lines are in memory, the texts stay on disk."""
+
+    def __init__(self, path: Path, offsets: Mapping[str, int]) -> None:
+        self.path, self.offsets = path, offsets
+        self._read = lru_cache(CACHED_CASES)(self._from_disk)
+
+    def __getitem__(self, case_id: str) -> Case:
+        return self._read(self.offsets[case_id])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def _from_disk(self, offset: int) -> Case:
+        (line,) = lines_at(self.path, [offset])
+        return Case.model_validate_json(line)
+
+
 def load_pairs(folder: Path) -> PairSet:
-    """Both files of a folder; every id unique, every pair with its case, its case's reference and its domain."""
+    """Reads both files of a folder into memory.
+
+    Raises: JudgeError unless every id is unique and every pair has its case, with that case's reference and domain.
+    """
     cases = {case.case_id: case for case in read_jsonl(folder / CASES_FILE, Case, unique="case_id")}
-    pairs = []
-    for pair in read_jsonl(folder / PAIRS_FILE, ReasoningPair, unique="pair_id"):
-        case_of(pair, cases, folder)
-        pairs.append(pair)
-    if not pairs:
+    return PairSet(cases, [pair for _, pair, _ in stored_pairs(folder, cases)])
+
+
+def open_cases(folder: Path) -> StoredCases:
+    """The cases of a folder, left on disk; every one is validated now."""
+    path = folder / CASES_FILE
+    return StoredCases(path, {case.case_id: offset for offset, case in located(path, Case, unique="case_id")})
+
+
+def stored_pairs(folder: Path, cases: Mapping[str, Case]) -> Iterator[tuple[int, ReasoningPair, Case]]:
+    """Streams (byte offset of the line, pair, its case), checked as by `load_pairs`."""
+    empty = True
+    for offset, pair in located(folder / PAIRS_FILE, ReasoningPair, unique="pair_id"):
+        empty = False
+        yield offset, pair, case_of(pair, cases, folder)
+    if empty:
         raise JudgeError(f"{folder / PAIRS_FILE} holds no pairs")
-    return PairSet(cases, pairs)
 
 
 def case_of(pair: ReasoningPair, cases: Mapping[str, Case], folder: Path) -> Case:
-    """The case of a pair read from `folder`. Errors: JudgeError where it has none, or one it does not fit."""
+    """The case of a pair read from `folder`. Raises: JudgeError if it is missing or does not fit the pair."""
     where = f"{folder / PAIRS_FILE}: pair {pair.pair_id}"
     if (case := cases.get(pair.case_id)) is None:
         raise JudgeError(f"{where} names case {pair.case_id}, which {CASES_FILE} does not hold: rebuild the folder")

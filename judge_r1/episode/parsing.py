@@ -136,7 +136,7 @@ def _is_text(value: Any) -> TypeGuard[str]:
 
 
 def _judgment(comparison: Any, violated: list[int], explanation: str | None) -> Judgment:
-    return Judgment(comparison=comparison, violated_principles=tuple(sorted(set(violated))), explanation=explanation)
+    return Judgment.pairwise(comparison, sorted(set(violated)), explanation)
 
 
 def _comparison(value: Any) -> str | None:

@@ -25,14 +25,14 @@ METHODS: tuple[Method, ...] = ("token", "orders", "samples")
 
 def confidence(outcome: ItemResult, method: Method) -> float | None:
     """Between 0 and 1; below 1/2 where most of what is known is against the verdict."""
-    if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(game.order) != {0, 1} for game in outcome.games):
+    if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(game.order) != {0, 1} for game in outcome.votes):
         return None
     side = {"A": 0, "B": 1, "tie": None}[outcome.verdict.winner]
     if method == "token":
-        sure = [p for game in outcome.games if (p := _probability(game, side)) is not None]
+        sure = [p for game in outcome.votes if (p := _probability(game, side)) is not None]
         return fmean(sure) if sure else None
     orders: dict[tuple[int, ...], list[float]] = {}
-    for game in outcome.games:
+    for game in outcome.votes:
         orders.setdefault(game.order, []).append(_vote(game.winner, side))
     if method == "orders":
         return fmean([_majority(votes) for votes in orders.values()]) if len(orders) == 2 else None
@@ -44,7 +44,7 @@ def confidence(outcome: ItemResult, method: Method) -> float | None:
 def confidence_rows(outcomes: Iterable[ItemResult], method: Method) -> list[ConfidenceRow]:
     """Every item as `judge-r1 calibrate` reads it; an item without a confidence, invalid or not, has None."""
     return [
-        ConfidenceRow(schema=1, confidence=confidence(o, method), correct=o.credit == 1, cluster=o.cluster_id)
+        ConfidenceRow(schema=1, confidence=confidence(o, method), correct=o.score == 1, cluster=o.cluster_id)
         for o in outcomes
     ]
 

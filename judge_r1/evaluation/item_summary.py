@@ -49,7 +49,7 @@ def item_row(
         "name": name,
         **_slice(outcomes),
         "label_f1": None,
-        "ended": dict(Counter(game.ended for outcome in outcomes for game in outcome.games)),
+        "ended": dict(Counter(game.ended for outcome in outcomes for game in outcome.votes)),
         "ties": sum(_winner(o) == "tie" for o in outcomes) / len(outcomes),
         "first_preferred": first_preferred(outcomes),
         "consistency": decided_alike(outcomes),
@@ -61,13 +61,13 @@ def item_row(
 
 
 def _slice(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    games = [game for outcome in outcomes for game in outcome.games]
+    games = [game for outcome in outcomes for game in outcome.votes]
     clusters = [o.cluster_id for o in outcomes]
     return {
         "n": len(outcomes),
         "cases": len(set(clusters)),
-        "accuracy": sum(o.credit for o in outcomes) / len(outcomes),
-        "ci95": list(clustered_mean_ci([o.credit for o in outcomes], clusters)),
+        "accuracy": sum(o.score for o in outcomes) / len(outcomes),
+        "ci95": list(clustered_mean_ci([o.score for o in outcomes], clusters)),
         "valid_rate": sum(o.valid for o in outcomes) / len(outcomes),
         "searches": sum(game.searches for game in games) / len(games),
     }
@@ -77,7 +77,7 @@ def _difference(a: str, b: str, rows: Mapping[str, Sequence[ItemResult]]) -> dic
     for name in (a, b):
         if name not in rows:
             raise BadSummary(f"a difference names row {name!r}, which was not evaluated{suggest(name, rows)}")
-    first, second = ({o.item_id: o.credit for o in rows[name]} for name in (a, b))
+    first, second = ({o.item_id: o.score for o in rows[name]} for name in (a, b))
     return {"a": a, "b": b, **compared(first, second, {o.item_id: o.cluster_id for o in rows[a]})}
 
 

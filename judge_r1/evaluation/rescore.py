@@ -45,10 +45,10 @@ def with_rule(suite: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
     def every(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
         one = [settle(item, [game]) for game in games]
         if invalid := all_invalid(games):
-            return AggregatedVerdict(verdict=invalid, credit=0.0)
+            return AggregatedVerdict(verdict=invalid, score=0.0)
         agreed = all(settled.verdict == one[0].verdict for settled in one)
         verdict = one[0].verdict if agreed else PairwiseVerdict(winner="tie")
-        return AggregatedVerdict(verdict=verdict, credit=min(settled.credit for settled in one))
+        return AggregatedVerdict(verdict=verdict, score=min(settled.score for settled in one))
 
     return replace(suite, aggregate=first if rule == "first" else every)
 

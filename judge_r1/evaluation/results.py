@@ -113,11 +113,11 @@ def _together(plays: Sequence[tuple[Placed, Trajectory]], verdict: Verdict) -> T
     elif isinstance(verdict, PairwiseVerdict) and verdict.winner == "tie":
         ended = "tie"
     elif isinstance(verdict, PairwiseVerdict):
-        comparison = "A>B" if verdict.winner == "A" else "A<B"
+        comparison: Comparison = "A>B" if verdict.winner == "A" else "A<B"
         agreeing = [found for found in judgments if found is not None and found.comparison == comparison]
         named = Counter(number for found in agreeing for number in found.violated_principles)
         violated = tuple(sorted(number for number, count in named.items() if 2 * count >= len(agreeing)))
-        judgment = Judgment(comparison=comparison, violated_principles=violated, evidence=evidence_of(turns))
+        judgment = Judgment.pairwise(comparison, violated, evidence=evidence_of(turns))
     return Trajectory.without_ids(ended, turns, judgment)
 
 
@@ -125,7 +125,7 @@ def _as_placed(judgment: Judgment | None, order: Placed) -> Judgment | None:
     """A judgment on the pair as it was shown, in terms of the pair as it is placed."""
     if judgment is None or order == (0, 1):
         return judgment
-    return judgment.model_copy(update={"comparison": "A<B" if judgment.comparison == "A>B" else "A>B"})
+    return judgment.swapped()
 
 
 def outcome(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> Outcome:

@@ -66,7 +66,7 @@ async def _evaluate(row: JudgePanel, suite: LoadedBenchmark, out: Path, resume: 
     failures: Counter[str] = Counter()
     with _progress(console, row.name, len(items)) as tell, _appending(out / TRACES) as append:
         right = [
-            settled(row.name, suite, items[i], found).credit for i, found in games.items() if len(found) == wanted[i]
+            settled(row.name, suite, items[i], found).score for i, found in games.items() if len(found) == wanted[i]
         ]
         tell(right)
         for member, judge in enumerate(row.members):
@@ -86,7 +86,7 @@ async def _evaluate(row: JudgePanel, suite: LoadedBenchmark, out: Path, resume: 
                 item = played.ask.item
                 games[item.item_id].append(trace)
                 if len(games[item.item_id]) == wanted[item.item_id]:
-                    right.append(settled(row.name, suite, item, games[item.item_id]).credit)
+                    right.append(settled(row.name, suite, item, games[item.item_id]).score)
                 append(trace)
                 tell(right)
             if waiting:

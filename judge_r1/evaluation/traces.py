@@ -41,7 +41,7 @@ class Trace(Record):
         return self.member, self.item_id, self.order, self.sample
 
     @property
-    def game(self) -> Vote:
+    def vote(self) -> Vote:
         judgment = self.trajectory.judgment
         return Vote(
             order=self.order,
@@ -75,7 +75,7 @@ class Results(Mapping[str, list[Trace]]):
 
 def settled(row: str, suite: LoadedBenchmark, item: Item, traces: Sequence[Trace]) -> ItemResult:
     """The outcome of one item; its games in the order in which they are asked, whatever the order of the file."""
-    games = sorted((trace.game for trace in traces), key=lambda game: (game.member, game.sample, game.order))
+    games = sorted((trace.vote for trace in traces), key=lambda game: (game.member, game.sample, game.order))
     return item_result(row, item, games, suite.aggregate(item, games))
 
 
@@ -109,7 +109,7 @@ def total_usage(traces: Iterable[Trace]) -> dict[str, float] | None:
 
 def items_hash(items: Sequence[Item]) -> str:
     """What `rows.json` knows the items of a row by."""
-    return content_hash(sorted((item.item_id, list(item.candidates), item.gold) for item in items))
+    return content_hash(sorted((item.item_id, item.model_dump()["candidates"], item.gold) for item in items))
 
 
 def read_started(out: Path) -> dict[str, dict[str, Any]]:

@@ -53,7 +53,7 @@ class LikelihoodJudge:
                 yield unplayed(ask, episode)
                 continue
             margin = self._margin([*episode.prompt_ids, *self._begun])
-            judgment = Judgment(comparison="A>B" if margin >= 0 else "A<B", violated_principles=())
+            judgment = Judgment.pairwise("A>B" if margin >= 0 else "A<B")
             trajectory = Trajectory.without_ids("answer", judgment=judgment)
             yield JudgeOutput(ask, trajectory, ask.read(trajectory), 1 / (1 + exp(-abs(margin))))
 

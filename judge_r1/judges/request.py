@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge_r1.core.items import Item
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Trajectory, Verdict
+from judge_r1.core.records import InvalidVerdict, Trajectory, Verdict
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
 
@@ -43,4 +43,4 @@ class JudgeRequest:
             return InvalidVerdict(reason=trajectory.ended)
         if trajectory.judgment is None:
             return InvalidVerdict(reason=trajectory.ended)
-        return PairwiseVerdict(winner="A" if trajectory.judgment.comparison == "A>B" else "B")
+        return trajectory.judgment.verdict

@@ -76,14 +76,14 @@ def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
 
 def first_preferred(outcomes: Sequence[ItemResult]) -> float | None:
     """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
-    decided = [game for o in outcomes for game in o.games if game.winner is not None]
+    decided = [game for o in outcomes for game in o.votes if game.winner is not None]
     return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
 
 
 def decided_alike(outcomes: Sequence[ItemResult]) -> float | None:
     """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any.
     Unlike `Position.consistency` it leaves ties and invalid answers out."""
-    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.games}
+    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.votes}
     both = [
         (winner, games[item, member, sample, order[::-1]])
         for (item, member, sample, order), winner in games.items()

@@ -51,7 +51,7 @@ def decided(suite: LoadedBenchmark, verdict: Callable[[Item, tuple[int, ...]], V
 
 
 def accuracy(outcomes: Sequence[ItemResult], group: str | None = None) -> float:
-    credits = [o.credit for o in outcomes if group in (None, o.group)]
+    credits = [o.score for o in outcomes if group in (None, o.group)]
     return sum(credits) / len(credits)
 
 

@@ -24,13 +24,13 @@ def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     credit = sum(label == item.gold for label in labels.values()) / len(labels)
     invalid = all_invalid(games)
     if invalid is not None:
-        return AggregatedVerdict(verdict=invalid, credit=0.0)
+        return AggregatedVerdict(verdict=invalid, score=0.0)
     if item.gold not in ("Yes", "No"):
-        return AggregatedVerdict(verdict=majority_vote(item, games).verdict, credit=credit)
+        return AggregatedVerdict(verdict=majority_vote(item, games).verdict, score=credit)
     votes = Counter(labels.values())
     verdict: Verdict = ScoresVerdict(scores=(float(votes["Yes"] > votes["No"]),))
     return AggregatedVerdict(
-        verdict=InvalidVerdict(reason=UNDECIDED) if votes["Yes"] == votes["No"] else verdict, credit=credit
+        verdict=InvalidVerdict(reason=UNDECIDED) if votes["Yes"] == votes["No"] else verdict, score=credit
     )
 
 
@@ -42,9 +42,9 @@ def _settle_scores(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
     assert strict is not None, "queries whose gold orders nothing are left out when they are read"
     given = [score for score in predicted if score is not None]
     if len(given) == len(predicted):
-        return AggregatedVerdict(verdict=ScoresVerdict(scores=tuple(given)), credit=strict)
+        return AggregatedVerdict(verdict=ScoresVerdict(scores=tuple(given)), score=strict)
     reasons = [game.verdict.reason for game in games if isinstance(game.verdict, InvalidVerdict)]
-    return AggregatedVerdict(verdict=InvalidVerdict(reason=reasons[0] if reasons else "missing_field"), credit=strict)
+    return AggregatedVerdict(verdict=InvalidVerdict(reason=reasons[0] if reasons else "missing_field"), score=strict)
 
 
 def scores_of(games: Sequence[Vote], count: int) -> list[float | None]:

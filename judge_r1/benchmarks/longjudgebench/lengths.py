@@ -26,10 +26,10 @@ def comparisons(judged: Judged, count: Count = len) -> Iterator[tuple[float, boo
             continue
         if isinstance(query.gold, str):
             if query.gold != "tie":
-                for label in labels_by_order(query.gold in ("Yes", "No"), outcome.games).values():
+                for label in labels_by_order(query.gold in ("Yes", "No"), outcome.votes).values():
                     yield sum(lengths) / len(lengths), label == query.gold
             continue
-        scores = scores_of(outcome.games, len(lengths))
+        scores = scores_of(outcome.votes, len(lengths))
         for one, other in combinations(outcome.gold["judged"], 2):
             margin, p, q = query.gold[one] - query.gold[other], scores[one], scores[other]
             if margin:

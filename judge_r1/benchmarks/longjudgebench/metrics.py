@@ -26,11 +26,11 @@ def measures(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> di
     columns = {
         column: [o for o in outcomes if o.group == column] for column in dict.fromkeys(o.group for o in outcomes)
     }
-    games = [game for outcome in outcomes for game in outcome.games]
+    games = [game for outcome in outcomes for game in outcome.votes]
     invalid = [game.verdict.reason for game in games if isinstance(game.verdict, InvalidVerdict)]
     shared: Measures = {"invalid": len(invalid) / len(games), "too_long": invalid.count(PROMPT_TOO_LONG) / len(games)}
     if len(columns) > 1:
-        accuracies = {column: sum(o.credit for o in part) / len(part) for column, part in columns.items()}
+        accuracies = {column: sum(o.score for o in part) / len(part) for column, part in columns.items()}
         return {**shared, **averages(accuracies)}
     query = _query(queries, outcomes[0])
     own = {"Verify": _verify, "WP": _pairs, "MA": _pairs}.get(query.column, _scored)(queries, outcomes)
@@ -60,7 +60,7 @@ def _scored(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Mea
 
 
 def _compared(outcome: ItemResult, places: Sequence[int]) -> tuple[list[float], list[float | None]]:
-    scores = scores_of(outcome.games, len(outcome.gold["scores"]))
+    scores = scores_of(outcome.votes, len(outcome.gold["scores"]))
     return [outcome.gold["scores"][place] for place in places], [scores[place] for place in places]
 
 
@@ -90,7 +90,7 @@ def _correlations(parts: Sequence[tuple[list[float], list[float | None]]]) -> Me
 def _verify(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Measures:
     gold, predicted = [], []
     for outcome in outcomes:
-        for label in labels_by_order(True, outcome.games).values():
+        for label in labels_by_order(True, outcome.votes).values():
             gold.append(outcome.gold)
             predicted.append(label)
     return {
@@ -102,7 +102,7 @@ def _verify(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Mea
 
 def _pairs(queries: Mapping[str, Query], outcomes: Sequence[ItemResult]) -> Measures:
     """Both orders of each pair; `inconsistent` and `prefers_a` (of those, the share that says A twice) are Table 4."""
-    labels = [labels_by_order(False, o.games) for o in outcomes]
+    labels = [labels_by_order(False, o.votes) for o in outcomes]
     said = [(o, label) for o, found in zip(outcomes, labels, strict=True) for label in found.values()]
     decided = [(o, label) for o, label in said if o.gold != "tie"]
     both = [(o, found[0, 1], found[1, 0]) for o, found in zip(outcomes, labels, strict=True) if len(found) == 2]

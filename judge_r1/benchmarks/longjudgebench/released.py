@@ -35,10 +35,10 @@ def released_accuracy(query: Query, outcomes: Sequence[ItemResult]) -> float | N
 def _counts(query: Query, outcome: ItemResult) -> tuple[int, int]:
     gold = outcome.gold
     if isinstance(gold, str):
-        valid = [game for game in outcome.games if not isinstance(game.verdict, InvalidVerdict)]
+        valid = [game for game in outcome.votes if not isinstance(game.verdict, InvalidVerdict)]
         labels = labels_by_order(gold in ("Yes", "No"), valid).values()
         return sum(label == gold for label in labels), len(labels)
-    scores = scores_of(outcome.games, len(gold["scores"]))
+    scores = scores_of(outcome.votes, len(gold["scores"]))
     pairs = [(gold["scores"][place], score) for place in gold["judged"] if (score := scores[place]) is not None]
     right, total = released_counts([g for g, _ in pairs], [p for _, p in pairs])
     expected = 3 if query.dataset == "surge" else len(gold["judged"])

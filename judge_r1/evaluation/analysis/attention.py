@@ -76,7 +76,7 @@ def looks(judged: Judged, member: int, model: Any, codec: SafeTokenizer) -> tupl
             read = [*ids, *trace.trajectory.token_ids[:place]]
             weights = last_attention(model, read)
             layers = len(weights)
-            winner = trace.game.winner
+            winner = trace.vote.winner
             found.append(
                 Look(
                     item.item_id,

@@ -36,7 +36,7 @@ def shown_games(judged: Judged) -> list[Shown]:
         for trace in judged.results[item.item_id]:
             if len(trace.order) != 2 or best not in trace.order:
                 continue
-            winner = trace.game.winner
+            winner = trace.vote.winner
             preferred = None if winner is None else "AB"[trace.order.index(winner)]
             found.append(Shown(item.cluster_id, "AB"[trace.order.index(best)], preferred))
     return found

@@ -39,7 +39,7 @@ class Judged:
     @property
     def credits(self) -> dict[str, float]:
         """By item: 1 where the row is right, 0 where it is wrong or invalid."""
-        return {outcome.item_id: outcome.credit for outcome in self.results.outcomes()}
+        return {outcome.item_id: outcome.score for outcome in self.results.outcomes()}
 
 
 def read_evaluation(

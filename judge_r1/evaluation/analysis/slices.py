@@ -41,7 +41,7 @@ def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, 
 
 def similarities(items: Sequence[Item]) -> dict[str, float]:
     """Of the two candidates of each pair."""
-    return {item.item_id: similarity(*item.candidates) for item in items if len(item.candidates) == 2}
+    return {item.item_id: similarity(*item.texts) for item in items if len(item.candidates) == 2}
 
 
 def lengths(judged: Judged) -> dict[str, float]:
@@ -50,7 +50,7 @@ def lengths(judged: Judged) -> dict[str, float]:
     for item in judged.suite.items:
         question = judged.suite.task(item, judged.results[item.item_id][0].order)
         context = question.context if isinstance(question, PairwiseTask) else ""
-        found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.candidates)))
+        found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
     return found
 
 

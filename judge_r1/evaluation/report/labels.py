@@ -41,10 +41,10 @@ def letter(place: int) -> str:
 
 def settled_told(outcome: ItemResult) -> str:
     """What all games of an item come to. Of best of n by games of two that is its credit, no preference of A or B."""
-    shown = {place for game in outcome.games for place in game.order}
+    shown = {place for game in outcome.votes for place in game.order}
     if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
-        return "the best one wins" if outcome.credit == 1 else "the best one does not win"
-    return describe_verdict(outcome.verdict, range(max(len(outcome.games[0].order), 2)))
+        return "the best one wins" if outcome.score == 1 else "the best one does not win"
+    return describe_verdict(outcome.verdict, range(max(len(outcome.votes[0].order), 2)))
 
 
 def gold_told(item: Item) -> str:

@@ -14,8 +14,8 @@ def position_grid(results: Sequence[Results]) -> Grid | None:
     cells, both = [], False
     for found in results:
         outcomes = found.outcomes()
-        games = [game for outcome in outcomes for game in outcome.games]
-        both = both or any({(0, 1), (1, 0)} <= {game.order for game in outcome.games} for outcome in outcomes)
+        games = [game for outcome in outcomes for game in outcome.votes]
+        both = both or any({(0, 1), (1, 0)} <= {game.order for game in outcome.votes} for outcome in outcomes)
         decided = sum(game.winner is not None for game in games)
         cells.append(
             (found.row, str(len(games)), str(decided), share(first_preferred(outcomes)), share(decided_alike(outcomes)))

@@ -73,7 +73,7 @@ def _row(results: Results) -> list[dict[str, Any]]:
         row = {
             "verdict": settled_told(outcome),
             "state": _state(outcome),
-            "credit": outcome.credit,
+            "credit": outcome.score,
             "traces": results[outcome.item_id],
             "named": None,
             "hit": None,
@@ -89,7 +89,7 @@ def _row(results: Results) -> list[dict[str, Any]]:
 def _state(outcome: ItemResult) -> str:
     if not outcome.valid:
         return "invalid"
-    return "right" if outcome.credit == 1 else "wrong" if outcome.credit == 0 else "part"
+    return "right" if outcome.score == 1 else "wrong" if outcome.score == 0 else "part"
 
 
 def _item(
@@ -102,7 +102,7 @@ def _item(
         "group": item.group,
         "ask": texts.add(item.instruction),
         "case": texts.add(case) if case else None,
-        "candidates": [texts.add(candidate) for candidate in item.candidates],
+        "candidates": [texts.add(text) for text in item.texts],
         "gold": gold_told(item),
         "best": best_of(item),
         "violated": list(pair.violated) if pair else [],
@@ -138,7 +138,7 @@ def _place(text: str, span: Span | Evidence, texts: Texts) -> list[int]:
 
 
 def _game(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
-    trajectory, game = trace.trajectory, trace.game
+    trajectory, game = trace.trajectory, trace.vote
     judgment = trajectory.judgment
     return {
         "order": [letter(place) for place in trace.order],

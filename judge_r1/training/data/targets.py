@@ -44,7 +44,7 @@ def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
     fewer where all six are), every such set equally likely."""
     gold, drawn = pair.gold, int(content_hash("rejected", pair.pair_id, seed), 16)
     if drawn % 2:
-        return gold.model_copy(update={"comparison": "A<B" if gold.comparison == "A>B" else "A>B"})
+        return gold.swapped()
     size = min(len(pair.violated), len(NUMBERS) - 1)
     others = [numbers for numbers in combinations(NUMBERS, size) if numbers != pair.violated]
     return gold.model_copy(update={"violated_principles": others[drawn // 2 % len(others)]})

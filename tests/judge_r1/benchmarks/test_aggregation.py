@@ -33,14 +33,14 @@ def test_a_pair_is_settled_by_the_sum_of_its_games(
             decision = decision[::-1]
         total += 0 if decision is None else 1 if decision == label else -1
     settled = majority_vote(item, [game(order, winner) for order, winner in said])
-    assert settled.credit == float(total > 0)
+    assert settled.score == float(total > 0)
     assert isinstance(settled.verdict, InvalidVerdict) == all(winner is None for _, winner in said)
 
 
 def test_a_tie_is_right_where_the_gold_is_a_tie() -> None:
     torn = [game((0, 1), "A"), game((1, 0), "A")]
-    assert majority_vote(ITEM, torn).credit == 0
-    assert majority_vote(ITEM.model_copy(update={"gold": "tie"}), torn).credit == 1
+    assert majority_vote(ITEM, torn).score == 0
+    assert majority_vote(ITEM.model_copy(update={"gold": "tie"}), torn).score == 1
 
 
 @given(st.tuples(SAID, SAID), st.sampled_from(["A", "B", "tie"]))
@@ -49,8 +49,8 @@ def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None
     games = [game((0, 1), said[0]), game((1, 0), said[1])]
     turned = {"A": "B", "B": "A", "tie": "tie", None: None}[said[1]]
     right = [answer == gold for answer in (said[0], turned)]
-    assert mean_correct(item, games).credit == sum(right) / 2
-    assert require_consistent(item, games).credit == float(all(right))
+    assert mean_correct(item, games).score == sum(right) / 2
+    assert require_consistent(item, games).score == float(all(right))
     assert (
         mean_correct(item, games).verdict
         == require_consistent(item, games).verdict
@@ -62,7 +62,7 @@ def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None
 def test_the_best_of_four_has_to_win_every_pairing(winners: list[str | None]) -> None:
     item = Item(item_id="i", cluster_id="c", instruction="?", candidates=("w", "x", "y", "z"), gold=2)
     games = [game((2, rival), winner) for rival, winner in zip((0, 1, 3), winners, strict=True)]
-    assert best_of_n(item, games).credit == float(winners == ["A", "A", "A"])
+    assert best_of_n(item, games).score == float(winners == ["A", "A", "A"])
 
 
 def test_orders_and_samples_of_a_row_override_the_rule_of_the_benchmark() -> None:

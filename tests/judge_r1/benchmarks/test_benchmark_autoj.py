@@ -39,6 +39,6 @@ def test_a_pair_is_right_where_both_orders_give_its_label(
     told = {item.item_id: answers for item, (_, *answers) in zip(suite.items, said, strict=True)}
     outcomes = decided(suite, lambda item, order: PairwiseVerdict(winner=words[told[item.item_id][order[0]]]))
     back = {0: 1, 1: 0, 2: 2}
-    assert [o.credit for o in outcomes] == [float(label == one == back[other]) for label, one, other in said]
-    ties = [o.credit for o in outcomes if o.gold != "tie"]
+    assert [o.score for o in outcomes] == [float(label == one == back[other]) for label, one, other in said]
+    ties = [o.score for o in outcomes if o.gold != "tie"]
     assert suite.metrics(outcomes)["non-tie"] == (sum(ties) / len(ties) if ties else None)

@@ -31,7 +31,7 @@ def test_requests_and_responses_are_taken_out_of_the_prompts(tmp_path: Path) -> 
     assert {frozenset(item.candidates) for item in suite.items} == {frozenset({"It is.\n\nTruly", "No"})}
     assert {item.gold for item in suite.items} == {"A", "B"}
     assert suite.items[0].cluster_id == suite.items[40].cluster_id != suite.items[1].cluster_id
-    assert all(outcome.credit == 1 for outcome in play("longer", suite))
+    assert all(outcome.score == 1 for outcome in play("longer", suite))
     (other,) = load(tmp_path, "other").items
     assert other == suite.items[40]
 

@@ -66,7 +66,7 @@ def test_published_decisions_are_counted_by_the_two_game_rule(tmp_path: Path) ->
     data = write(tmp_path / "data.jsonl", [pair(number) for number in said])
     out = write(tmp_path / "out.jsonl", [judged(number, *decisions) for number, (decisions, _) in said.items()])
     outcomes = predictions(data, out, None)
-    assert [o.credit for o in outcomes] == [credit for _, credit in said.values()]
+    assert [o.score for o in outcomes] == [credit for _, credit in said.values()]
     assert [o.valid for o in outcomes] == [True] * 5 + [False, True]
 
 
@@ -74,7 +74,7 @@ def test_reward_models_play_a_single_game(tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
     out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "A>B", judge="reward_model")])
     (outcome,) = predictions(data, out, None)
-    assert (outcome.credit, len(outcome.games)) == (1.0, 1)
+    assert (outcome.score, len(outcome.votes)) == (1.0, 1)
 
 
 def test_pairs_that_the_data_lack_are_scored_and_withheld_ones_are_clusters_of_their_own(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_one_game_of_a_reward_model_says_what_two_say(real_data: Path, tmp_path:
     twice = write(tmp_path / "twice.jsonl", [row | {"judge_name": "two games"} for row in rows])
     single = predictions(folder, folder / "outputs" / name, None)
     double = predictions(folder, twice, None)
-    assert [o.credit for o in single] == [o.credit for o in double]
-    assert {len(o.games) for o in double} == {2}
+    assert [o.score for o in single] == [o.score for o in double]
+    assert {len(o.votes) for o in double} == {2}
 
 
 @pytest.mark.real_data
@@ -168,4 +168,4 @@ def test_the_outputs_are_counted_as_their_lines_say(real_data: Path) -> None:
             turned = {"A>B": "B>A", "B>A": "A>B"}.get(second, second)
             worth = {row["label"]: 1, "A=B": 0, None: 0}
             right.append(worth.get(first, -1) + worth.get(turned, -1) > 0)
-    assert [o.credit for o in predictions(folder, folder / "outputs" / name, None)] == list(map(float, right))
+    assert [o.score for o in predictions(folder, folder / "outputs" / name, None)] == list(map(float, right))

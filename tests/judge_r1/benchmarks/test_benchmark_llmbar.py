@@ -56,7 +56,7 @@ def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
     assert accuracy(first) == 0.5
     assert suite.metrics(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
     assert suite.metrics(play("longer", suite)) == {"given": 0.5, "swapped": 0.5, "both": 0.5, "equal": 1.0}
-    once = [o.model_copy(update={"games": o.games[:1]}) for o in first]
+    once = [o.model_copy(update={"votes": o.votes[:1]}) for o in first]
     assert suite.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
 
 
@@ -65,7 +65,7 @@ def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path
     write(tmp_path / FILE, [pair(number) for number in range(len(said))])
     out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(said)])
     outcomes = predictions(tmp_path, out, None)
-    assert [o.credit for o in outcomes] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
+    assert [o.score for o in outcomes] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
     assert load(tmp_path, "Natural").metrics(outcomes) == {
         "given": 3 / 6, "swapped": 2 / 6, "both": 1 / 6, "equal": 3 / 6,
     }  # fmt: skip
@@ -136,7 +136,7 @@ def kappas(outcomes: list[ItemResult]) -> dict[str, float]:
 
     gold = [{"A": 1, "B": 2}[o.gold] for o in outcomes]
     given, swapped = (
-        [int(next(game.winner for game in o.games if game.order == order) == 0) for o in outcomes]
+        [int(next(game.winner for game in o.votes if game.order == order) == 0) for o in outcomes]
         for order in ((0, 1), (1, 0))
     )
     one, other = cohen_kappa_score(given, gold), cohen_kappa_score(swapped, gold)

@@ -57,7 +57,7 @@ def test_votes_become_items_with_a_majority(name: str, tmp_path: Path) -> None:
     assert suite.items[1].candidates[0] == "Answer 1:\ngpt one\n\nAnswer 2:\ngpt two"
     assert len(load(tmp_path, "turn-2").items) == 1
     outcomes = play("longer", suite)
-    assert [o.credit for o in outcomes] == [1.0, 0.0, 0.0]
+    assert [o.score for o in outcomes] == [1.0, 0.0, 0.0]
     assert suite.metrics(outcomes) == {"non-tie": 0.5, "agree S1": 3 / 6, "agree S2": 3 / 5}
 
 

@@ -36,7 +36,7 @@ def test_the_majority_is_the_gold(tmp_path: Path) -> None:
     assert suite.items[0].cluster_id == suite.items[2].cluster_id != suite.items[1].cluster_id
     assert [found.item_id for found in load(tmp_path, "Yelp").items] == ["1"]
     outcomes = play("longer", suite)
-    assert [o.credit for o in outcomes] == [1.0, 0.0, 1.0]
+    assert [o.score for o in outcomes] == [1.0, 0.0, 1.0]
     assert suite.metrics(outcomes)["non-tie"] == 0.5
 
 
@@ -49,7 +49,7 @@ def test_published_results_may_be_words_and_unread(tmp_path: Path) -> None:
     data = write(tmp_path / "testset-v1.json", [item(number, 0, 0, 0) for number in range(4)])
     said = [result(3, "garbage"), result(0, "Tie"), result(1, 0), result(2, "1")]
     outcomes = predictions(data, write(tmp_path / "toy.json", said), None)
-    assert [(o.item_id, o.credit, o.valid) for o in outcomes] == [
+    assert [(o.item_id, o.score, o.valid) for o in outcomes] == [
         ("0", 1.0, True), ("1", 1.0, True), ("2", 0.0, True), ("3", 0.0, False),
     ]  # fmt: skip
 

@@ -62,9 +62,9 @@ def outcome(name: str, right: int, ratings: list[float | None]) -> ItemResult:
 
 
 def test_every_right_answer_must_stand_above_every_wrong_one() -> None:
-    assert outcome("tied:1", 2, [8, 7, 6, 1]).credit == 1
-    assert outcome("tied:1", 2, [8, 6, 6, 1]).credit == 0
-    assert outcome("tied:1", 2, [8, 7, None, 1]).credit == 0
+    assert outcome("tied:1", 2, [8, 7, 6, 1]).score == 1
+    assert outcome("tied:1", 2, [8, 6, 6, 1]).score == 0
+    assert outcome("tied:1", 2, [8, 7, None, 1]).score == 0
     assert not outcome("tied:1", 2, [8, 7, None, 1]).valid
     assert outcome("tied:1", 2, [None] * 3).verdict == InvalidVerdict(reason="no_rating")
     item = tie("ref:1", 1, 2)

@@ -5,9 +5,8 @@ from factories import make_case, make_pair, mini_pairs
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import lines_at, located, write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, load_pairs
+from judge_r1.core.pair_set import CACHED_CASES, CASES_FILE, PAIRS_FILE, load_pairs, open_cases, stored_pairs
 from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.core.stored import KEPT, open_cases, stored_pairs
 
 
 def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:
@@ -17,7 +16,7 @@ def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:
 
 
 def test_a_stored_folder_tells_what_a_loaded_one_does(tmp_path: Path) -> None:
-    data = mini_pairs(KEPT + 30)
+    data = mini_pairs(CACHED_CASES + 30)
     folder(tmp_path, list(data.cases.values()), list(data.pairs))
     loaded, cases = load_pairs(tmp_path), open_cases(tmp_path)
     assert dict(cases) == dict(loaded.cases)

@@ -145,8 +145,8 @@ def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> N
     ]  # fmt: skip
     suite = suite_of(mini_pairs(1))
     right = [game.winner == 0 for game in games]
-    assert with_rule(suite, "all").aggregate(item, games).credit == float(all(right))
-    assert with_rule(suite, "first").aggregate(item, games).credit == float(right[0])
+    assert with_rule(suite, "all").aggregate(item, games).score == float(all(right))
+    assert with_rule(suite, "first").aggregate(item, games).score == float(right[0])
     assert with_rule(suite, "own").aggregate is majority_vote
 
 

@@ -63,7 +63,7 @@ def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[
     outcomes, traces = unbroken
     assert [o.pair_id for o in outcomes] == [p.pair_id for p in PAIRS]
     lines = [json.loads(line) for line in traces.decode().splitlines()]
-    assert all(Trace.model_validate(line).verdict == Trace.model_validate(line).game.verdict for line in lines)
+    assert all(Trace.model_validate(line).verdict == Trace.model_validate(line).vote.verdict for line in lines)
     assert {(line["row"], *line["order"], line["sample"], line["member"]) for line in lines} == {("row", 0, 1, 0, 0)}
     judge = ScriptedJudge()
     assert [Trajectory.model_validate(line["trajectory"]) for line in lines] == [judge.one(p) for p in PAIRS]

@@ -49,15 +49,15 @@ def test_confidence_and_usage_stand_in_the_traces(tmp_path: Path) -> None:
     results = played(Sure(0.75), tmp_path)
     traces = list(read_traces(tmp_path))
     assert [trace.item_id for trace in traces] == list(results)
-    assert {trace.game.confidence for trace in traces} == {0.75}
-    assert {game.confidence for outcome in results.outcomes() for game in outcome.games} == {0.75}
+    assert {trace.vote.confidence for trace in traces} == {0.75}
+    assert {game.confidence for outcome in results.outcomes() for game in outcome.votes} == {0.75}
     assert total_usage(traces) == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
     assert total_usage([]) is None
 
 
 def test_a_judge_that_does_not_know_leaves_it_out(tmp_path: Path) -> None:
     played(Sure(None), tmp_path)
-    assert {trace.game.confidence for trace in read_traces(tmp_path)} == {None}
+    assert {trace.vote.confidence for trace in read_traces(tmp_path)} == {None}
 
 
 @pytest.mark.parametrize("logprob", [-math.inf, math.nan])

@@ -52,8 +52,8 @@ def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: 
     outcomes = evaluate(row, LoadedBenchmark(cases(1000, 1)), out=tmp_path, resume=False).outcomes()
     answered = [outcome for outcome in outcomes if outcome.valid]
     assert 0.4 < len(answered) / len(outcomes) < 0.8
-    assert sum(outcome.credit == 0 for outcome in answered) / len(answered) < 0.1
-    silent = {game.ended for outcome in outcomes if not outcome.valid for game in outcome.games}
+    assert sum(outcome.score == 0 for outcome in answered) / len(answered) < 0.1
+    silent = {game.ended for outcome in outcomes if not outcome.valid for game in outcome.votes}
     assert silent == {ABSTAINED}
 
 

@@ -105,7 +105,7 @@ def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: 
 def test_a_prompt_that_does_not_fit_is_wrong_and_counted(root: Path, tmp_path: Path) -> None:
     suite = load(root, "verify_bench_hard")
     outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").outcomes()
-    assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.credit == 0 for o in outcomes)
+    assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.score == 0 for o in outcomes)
     assert suite.metrics(outcomes)["too_long"] == 1
 
 
@@ -187,7 +187,7 @@ def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, sub
     suite = load(root, subset)
     row = make_panel("always-a", JudgeBuild("", texts=suite.texts))
     outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).outcomes()
-    accuracy = sum(outcome.credit for outcome in outcomes) / len(outcomes)
+    accuracy = sum(outcome.score for outcome in outcomes) / len(outcomes)
     assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
     assert suite.metrics(outcomes)["invalid"] == 0
 
@@ -267,7 +267,7 @@ def test_a_tag_without_a_genre_is_named(root: Path, tmp_path: Path) -> None:
 def accuracies(root: Path, subset: str) -> dict[str, Any]:
     scope = scope_of(subset)
     rows = baseline_rows(read_queries(root, scope), scope)
-    return {name: sum(o.credit for o in row) / len(row) for name, row in rows.items()}
+    return {name: sum(o.score for o in row) / len(row) for name, row in rows.items()}
 
 
 def test_baselines_need_no_judge(root: Path) -> None:

@@ -66,7 +66,7 @@ def test_scores_settle_to_the_share_of_pairs_ordered_alike() -> None:
     asked = query("DR", (8.0, 6.0, 4.0))
     settled = aggregate(item_of(asked, reference=False), scored(9, 7, 7))
     assert settled.verdict == ScoresVerdict(scores=(9, 7, 7))
-    assert settled.credit == pytest.approx(2 / 3)
+    assert settled.score == pytest.approx(2 / 3)
 
 
 def test_a_missing_score_costs_its_pairs_and_no_others() -> None:
@@ -74,7 +74,7 @@ def test_a_missing_score_costs_its_pairs_and_no_others() -> None:
     games = [*scored(9, 7), game((2,), InvalidVerdict(reason="prompt_too_long"))]
     settled = aggregate(item_of(asked, reference=False), games)
     assert settled.verdict == InvalidVerdict(reason="prompt_too_long")
-    assert settled.credit == pytest.approx(1 / 3)
+    assert settled.score == pytest.approx(1 / 3)
 
 
 def test_a_listing_is_turned_back_and_its_missing_letters_are_missing_scores() -> None:
@@ -90,17 +90,17 @@ def test_wins_of_comparisons_become_scores() -> None:
 
 def test_both_orders_of_a_pair_count() -> None:
     item = item_of(query("MA", "A"), reference=False)
-    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "B")]).credit == 1
-    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).credit == 0.5
+    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "B")]).score == 1
+    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).score == 0.5
     assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).verdict == PairwiseVerdict(winner="tie")
     half = aggregate(item, [said((0, 1), "A"), game((1, 0), InvalidVerdict(reason="no_json"))])
-    assert (half.credit, half.verdict) == (0.5, PairwiseVerdict(winner="A"))
-    assert aggregate(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).credit == 0
+    assert (half.score, half.verdict) == (0.5, PairwiseVerdict(winner="A"))
+    assert aggregate(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).score == 0
 
 
 def test_a_tie_is_right_where_people_tie() -> None:
     item = item_of(query("MA", "tie"), reference=False)
-    assert aggregate(item, [said((0, 1), "tie"), said((1, 0), "A")]).credit == 0.5
+    assert aggregate(item, [said((0, 1), "tie"), said((1, 0), "A")]).score == 0.5
 
 
 def test_a_panel_has_one_vote_for_each_order() -> None:
@@ -109,7 +109,7 @@ def test_a_panel_has_one_vote_for_each_order() -> None:
     majority = [game((0,), verdict, member) for member, verdict in enumerate((yes, no, no))]
     assert aggregate(item, majority) == aggregate(item, majority[1:2])
     split = aggregate(item, majority[:2])
-    assert (split.verdict, split.credit) == (InvalidVerdict(reason=UNDECIDED), 0.0)
+    assert (split.verdict, split.score) == (InvalidVerdict(reason=UNDECIDED), 0.0)
 
 
 def test_measures_of_scores_keep_ties_and_skips_apart() -> None:
@@ -159,7 +159,7 @@ def test_measures_of_verification_see_through_a_constant() -> None:
     failed = [*no[:3], outcome(asked[3], [game((0,), InvalidVerdict(reason="prompt_too_long"))])]
     found = measures({q.item_id: q for q in asked}, failed)
     assert (found["invalid"], found["too_long"]) == (0.25, 0.25)
-    assert sum(o.credit for o in failed) == 2
+    assert sum(o.score for o in failed) == 2
     assert found["released"] == pytest.approx(2 / 3)
 
 

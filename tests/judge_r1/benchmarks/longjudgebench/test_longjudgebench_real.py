@@ -44,7 +44,7 @@ def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
     queries = queries_of(root, subset)
     row = baseline_rows(queries, scope_of(subset))[name]
     found = measures({query.item_id: query for query in queries}, row)
-    accuracy = sum(outcome.credit for outcome in row) / len(row)
+    accuracy = sum(outcome.score for outcome in row) / len(row)
     return {"accuracy": accuracy, **{key: value for key, value in found.items() if value is not None}}
 
 
@@ -102,8 +102,8 @@ def test_deep_research_by_a_fixed_order_of_agents(root: Path) -> None:
     assert baseline(root, "deepresearch_bench:paper", "fixed order of systems")["released"] == pytest.approx(0.75)
     weighted = baseline_rows(queries_of(root, "deepresearch_bench"), scope_of("deepresearch_bench"))
     row = weighted["fixed order of systems"]
-    assert sum(outcome.credit for outcome in row) / 50 == pytest.approx(0.77)
-    interval = clustered_mean_ci([o.credit for o in row], [o.cluster_id for o in row])
+    assert sum(outcome.score for outcome in row) / 50 == pytest.approx(0.77)
+    interval = clustered_mean_ci([o.score for o in row], [o.cluster_id for o in row])
     assert interval == pytest.approx((0.70, 0.80), abs=0.05)
 
 
@@ -185,7 +185,7 @@ def test_longer_meta_analyses_on_those_that_are_there(root: Path) -> None:
     suite = load(root, "ma")
     row = suite.baselines(suite.items)["longer"]
     assert len(row) == 36
-    assert sum(outcome.credit for outcome in row) == 22
+    assert sum(outcome.score for outcome in row) == 22
 
 
 SUBSETS = [

@@ -60,7 +60,7 @@ def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_pat
     assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.requests())
     again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts
-        assert {o.item_id: o.credit for o in judged} == {i: o.credit for i, o in again.items()}
+        assert {o.item_id: o.score for o in judged} == {i: o.score for i, o in again.items()}
         assert {o.item_id: o.verdict for o in judged} == {i: o.verdict for i, o in again.items()}
     assert all(line["judge_model"] == "row" and line["prompt_mode"] == "vanilla" for line in lines)
 
@@ -80,7 +80,7 @@ def test_pairs_are_told_by_id_and_names_in_the_order_shown(root: Path, tmp_path:
             (("bad1", "good1"), "A", "swapped"),
         )
     ]
-    credits = [o.credit for o in score(root, tmp_path, "wp_bench", lines)]
+    credits = [o.score for o in score(root, tmp_path, "wp_bench", lines)]
     assert credits == [1, 0.5, 0, 0]
 
 
@@ -89,7 +89,7 @@ def test_what_is_missing_is_wrong_and_stays_in_the_denominator(root: Path, tmp_p
         {"data_id": 1, "model": agent, "response": json.dumps({"overall_score": number}), "judge_result": None}
         for agent, number in (("openai-deepresearch", 9), ("gemini-2.5-pro-deepresearch", 8), ("grok-deeper-search", 1))
     ])  # fmt: skip
-    assert [o.credit for o in outcomes] == [0.5, 0]
+    assert [o.score for o in outcomes] == [0.5, 0]
     assert all(o.verdict == InvalidVerdict(reason="missing") for o in outcomes)
     extra = load(root, "deepresearch_bench").metrics(outcomes)
     assert extra["acc_strict"] == 3 / 12
@@ -99,8 +99,8 @@ def test_what_is_missing_is_wrong_and_stays_in_the_denominator(root: Path, tmp_p
 
 def test_the_raw_text_is_read_again_but_not_for_the_paper(root: Path, tmp_path: Path) -> None:
     line = {"data_id": "q1_a", "model": "m", "response": '{"verdict": "Yes"}', "judge_result": {"verdict": "No"}}
-    assert score(root, tmp_path, "verify_bench_hard", [line])[0].credit == 1
-    assert score(root, tmp_path, "verify_bench_hard:paper", [line])[0].credit == 0
+    assert score(root, tmp_path, "verify_bench_hard", [line])[0].score == 1
+    assert score(root, tmp_path, "verify_bench_hard:paper", [line])[0].score == 0
 
 
 def test_a_failed_line_keeps_its_raw_text(root: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_failed_line_keeps_its_raw_text(root: Path, tmp_path: Path) -> None:
         "response_b": "auto_bm25",
         "judge_result": {"raw": 'Well: {"preferred_insights_consistency": "A"}', "error": "parse_failed"},
     }
-    assert score(root, tmp_path, "ma", [line])[0].credit == 0.5
+    assert score(root, tmp_path, "ma", [line])[0].score == 0.5
 
 
 def test_a_listing_in_any_order_with_a_letter_missing(root: Path, tmp_path: Path) -> None:
@@ -120,8 +120,8 @@ def test_a_listing_in_any_order_with_a_letter_missing(root: Path, tmp_path: Path
         "judge_result": {letter: {"content_score": s} for letter, s in (("A", 1), ("B", 5), ("D", 4))},
     }
     first = score(root, tmp_path, "surge:content", [line])[0]
-    assert first.games[0].verdict == ChecklistVerdict(scores={"A": 1, "B": 5, "D": 4})
-    assert first.credit == pytest.approx(3 / 6)
+    assert first.votes[0].verdict == ChecklistVerdict(scores={"A": 1, "B": 5, "D": 4})
+    assert first.score == pytest.approx(3 / 6)
 
 
 @pytest.mark.parametrize(

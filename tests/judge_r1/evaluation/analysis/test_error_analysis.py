@@ -43,7 +43,7 @@ def test_half_right_items_are_no_flips(tmp_path: Path) -> None:
     from judge_r1.evaluation.traces import Results
 
     [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})
-    suite = replace(row.suite, aggregate=lambda item, games: AggregatedVerdict(verdict=games[0].verdict, credit=0.5))
+    suite = replace(row.suite, aggregate=lambda item, games: AggregatedVerdict(verdict=games[0].verdict, score=0.5))
     half = Judged(row.name, row.members, suite, Results("one", suite, row.results))
     with pytest.raises(AnalysisError, match="half right"):
         flips(half, half)

@@ -146,14 +146,10 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     expect(ids)
     pick("state", "wrong")
     expect(
-        [
-            b.item_id
-            for b, t in zip(base, tuned, strict=True)
-            if (b.valid and not b.credit) or (t.valid and not t.credit)
-        ]
+        [b.item_id for b, t in zip(base, tuned, strict=True) if (b.valid and not b.score) or (t.valid and not t.score)]
     )
     pick("row", "0")
-    expect([b.item_id for b in base if b.valid and not b.credit])
+    expect([b.item_id for b in base if b.valid and not b.score])
     assert page.locator(".judge[aria-checked=true] .who").inner_text() == "base"
     pick("state", "invalid")
     expect([b.item_id for b in base if not b.valid])

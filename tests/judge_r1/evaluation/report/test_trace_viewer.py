@@ -53,7 +53,7 @@ def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
             ]
             assert game["reward"] == trace.trajectory.reward
             outcome = found.outcomes()[suite.items.index(item)]
-            assert row["state"] == ("right" if outcome.credit else "wrong" if outcome.valid else "invalid")
+            assert row["state"] == ("right" if outcome.score else "wrong" if outcome.valid else "invalid")
 
 
 def test_passages_and_flaws_point_into_the_texts() -> None:

@@ -15,8 +15,8 @@ from scipy import stats
 
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.demo import RECIPES
-from judge_r1.cli.evaluate import Evaluation
 from judge_r1.core.pair_set import load_pairs
+from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
@@ -51,7 +51,7 @@ def main() -> None:
     names = {run: f"GRPO on {run[1]}, seed {run[0]}" for run in runs}
     for row, model in [("warm-up", start), *((names[run], out / "model") for run, out in runs.items())]:
         config = load_recipe(next(iter(runs.values())) / "recipe.yaml").episode
-        evaluation.add(row, str(model), config, Sampling(), len(test.pairs))
+        evaluation.add_agentic(row, str(model), config, Sampling(), len(test.pairs))
     evaluation.finish([(row, "warm-up") for row in names.values()])
     if len(engines) == 2:
         last, first = ([evaluation.outcomes[names[seed, engine]] for seed in seeds] for engine in reversed(engines))

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.cli.evaluate import Evaluation
 from judge_r1.core.records import content_hash
+from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.panel import make_panel
 from judge_r1.models.base import Sampling
@@ -38,14 +38,14 @@ def main() -> None:
     }
     for name, (benchmark, path, subset) in benchmarks(given.data, given.demo).items():
         suite = chosen(BENCHMARKS.get(benchmark).load(path, subset), given.items)
-        evaluation = Evaluation(suite, given.out / name, resume=True, benchmark=name)
+        evaluation = Evaluation(suite, given.out / name, resume=True, name=name)
         for row, spec in judges.items():
             making = JudgeBuild("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
             try:
-                evaluation.play(partial(make_panel, f"{row}={spec}", making))
+                evaluation.run(partial(make_panel, f"{row}={spec}", making))
             except BadJudge as error:
                 print(f"{name}: {row} is left out: {error}")
-        evaluation.finish([(row, "random") for row in evaluation.names if row != "random"])
+        evaluation.finish([(row, "random") for row in evaluation.panels if row != "random"])
 
 
 def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]]:

@@ -14,9 +14,9 @@ from rich.console import Console
 from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.demo import RECIPES
-from judge_r1.cli.evaluate import Evaluation
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import load_pairs
+from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.results import Outcome
 from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
@@ -45,7 +45,7 @@ def main() -> None:
     def add(row: str, recipe: str, folder: Path, *changes: str) -> None:
         run_recipe(load_recipe(RECIPES / f"{recipe}.yaml", [train, *changes]), folder, rationales=recipe_traces)
         episode = load_recipe(folder / "recipe.yaml").episode
-        evaluation.add(row, str(folder / "model"), episode, Sampling(), len(test.pairs))
+        evaluation.add_agentic(row, str(folder / "model"), episode, Sampling(), len(test.pairs))
 
     folders = {seed: {stage: demo / (f"{stage}-{seed}" if seed else stage) for stage in STAGES} for seed in SEEDS}
     for seed, at in folders.items():

@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from judge_r1.cli.evaluate import Evaluation
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
@@ -62,6 +61,7 @@ def demo(
     from data_builders.splits.split import split_by_case
     from judge_r1.benchmarks.lrbench import suite_of
     from judge_r1.core.pair_set import load_pairs
+    from judge_r1.evaluation.pipeline import Evaluation
 
     if not RECIPES.is_dir():
         raise JudgeError(f"the demo's recipes are not at {RECIPES}: run it from a clone of the repository")
@@ -87,7 +87,9 @@ def demo(
         shutil.rmtree(out / "eval", ignore_errors=True)
     evaluation = Evaluation(suite_of(test), out / "eval", resume=True)
     for row, name, model in ROWS:
-        evaluation.add(row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs))
+        evaluation.add_agentic(
+            row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs)
+        )
     curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}
     evaluation.finish(DIFFERENCES, curves)
     for file in ("report.html", "summary.json"):

@@ -31,7 +31,7 @@ def replay(
     Example: `judge-r1 replay runs/eval --path runs/demo/data/test --parser tolerant --out runs/eval-tolerant`
     """
     from judge_r1.benchmarks.base import BENCHMARKS
-    from judge_r1.cli.evaluate import Evaluation
+    from judge_r1.evaluation.pipeline import Evaluation
     from judge_r1.evaluation.report.discovery import LRBENCH
     from judge_r1.evaluation.rescore import Parser, Reward, Rule, replayed, with_rule
     from judge_r1.evaluation.traces import ROWS, read_started, read_traces
@@ -54,7 +54,7 @@ def replay(
             "--benchmark, --path and --subset that it was run on"
         )
     suite = replace(suite, items=[item for item in suite.items if item.item_id in judged])
-    again = Evaluation(suite, out, resume=False, benchmark=benchmark, subset=subset)
+    again = Evaluation(suite, out, resume=False, name=benchmark, subset=subset)
     for row in before["rows"]:
         name = row["name"]
         if row["settings"].get("baseline"):

@@ -8,9 +8,10 @@ from longjudgebench_factories import toy_checkout
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load
-from judge_r1.cli.evaluate import Evaluation, eval_
+from judge_r1.cli.evaluate import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.registry import UnknownName
+from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.traces import read_outcomes
 from judge_r1.judges.base import JudgeBuild
@@ -34,8 +35,8 @@ def test_an_evaluation_of_a_column_carries_its_baselines(
     root: Path, tmp_path: Path, subset: str, baselines: dict[str, float]
 ) -> None:
     suite = load(root, subset)
-    evaluation = Evaluation(suite, tmp_path, resume=False, benchmark="longjudgebench")
-    evaluation.play(lambda: make_panel("random", JudgeBuild("", texts=suite.texts)))
+    evaluation = Evaluation(suite, tmp_path, resume=False, name="longjudgebench")
+    evaluation.run(lambda: make_panel("random", JudgeBuild("", texts=suite.texts)))
     summary = evaluation.finish([])
     found = {row["name"]: row["accuracy"] for row in summary["rows"] if row["name"] != "random"}
     assert found == pytest.approx(baselines)

@@ -1,0 +1,113 @@
+"""Runs an evaluation from end to end: judges a benchmark with each panel, then writes the summary and the report."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_json
+from judge_r1.episode.config import EpisodeConfig
+from judge_r1.evaluation.item_summary import summarise_items, with_baselines
+from judge_r1.evaluation.published_outputs import score_predictions
+from judge_r1.evaluation.results import Outcome, pair_outcomes
+from judge_r1.evaluation.runner import evaluate, row_settings
+from judge_r1.evaluation.summary import summarise
+from judge_r1.evaluation.traces import ROWS, Results, total_usage, write_outcomes
+from judge_r1.judges.agentic import AgenticJudge
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import JudgePanel
+from judge_r1.models.base import Sampling
+
+
+class Evaluation:
+    """Evaluates panels one after the other on the same items and summarises them together.
+
+    `name` and `subset` are those of the benchmark, as the summary reports them.
+    """
+
+    def __init__(
+        self,
+        benchmark: LoadedBenchmark,
+        out: Path,
+        *,
+        resume: bool,
+        name: str = "lrbench",
+        subset: str | None = None,
+    ) -> None:
+        self.benchmark, self.out, self.resume = benchmark, out, resume
+        self.name, self.subset = name, subset
+        self.results: dict[str, Results] = {}
+        self.settings: dict[str, dict[str, Any]] = {}
+        self.seconds: dict[str, float] = {}
+
+    @property
+    def panels(self) -> list[str]:
+        """The names of the panels evaluated so far."""
+        return list(self.results)
+
+    @property
+    def outcomes(self) -> dict[str, list[Outcome]]:
+        """The results of labelled pairs by panel, with their principles."""
+        return {name: pair_outcomes(results) for name, results in self.results.items()}
+
+    def add_agentic(self, panel: str, model: str, config: EpisodeConfig, sampling: Sampling, batch_size: int) -> None:
+        """Evaluate one agentic judge under the name `panel`."""
+        build = JudgeBuild(model, texts=self.benchmark.texts, sampling=sampling, batch_size=batch_size)
+        self.run(lambda: JudgePanel(panel, (AgenticJudge(build, config),)))
+
+    def run(self, make_panel: Callable[[], JudgePanel]) -> None:
+        """Build a panel and evaluate it. The panel is released afterwards, so its models do not stay in memory."""
+        started = time.monotonic()
+        panel = make_panel()
+        self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
+        self.settings[panel.name] = row_settings(panel)
+        self.seconds[panel.name] = round(time.monotonic() - started, 1)
+
+    def finish(
+        self, differences: Sequence[tuple[str, str]], metrics: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Write summary.json, outcomes.jsonl and report.html, print the tables and return the summary.
+
+        `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run.
+        """
+        judged = {name: results.outcomes() for name, results in self.results.items()}
+        rows, settings = with_baselines(self.benchmark, judged, self.settings)
+        if self.benchmark.pairs is not None:
+            summary = {
+                "benchmark": self.name,
+                **summarise(self.outcomes, list(differences), self.seconds, settings),
+            }
+        else:
+            summary = summarise_items(self.name, self.benchmark, rows, list(differences), self.seconds, settings)
+        summary["subset"] = self.subset
+        for row in summary["rows"]:
+            traces = self.results[row["name"]].values() if row["name"] in self.results else ()
+            if usage := total_usage(trace for found in traces for trace in found):
+                row["usage"] = usage
+        write_outcomes(self.out, rows)
+        _publish(self.out, summary, metrics or {}, list(self.results.values()), self.name)
+        return summary
+
+
+def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], subset: str | None, out: Path) -> None:
+    """Score outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation."""
+    if (out / ROWS).exists():
+        raise JudgeError(f"{out} already holds an evaluation: choose another --out")
+    _publish(out, score_predictions(name, path, predictions, subset), {}, [], name)
+
+
+def _publish(
+    out: Path, summary: dict[str, Any], metrics: Mapping[str, Any], results: Sequence[Results], benchmark: str
+) -> None:
+    from judge_r1.evaluation.report.page import write_report  # training owns the recipes that the page reads
+    from judge_r1.evaluation.report.tables import print_tables
+
+    write_json(out / "summary.json", summary)
+    write_report(out / "report.html", summary, metrics, results, title=f"Judges on {benchmark}")
+    console = Console()
+    print_tables(summary, console)
+    console.print(f"report: {out / 'report.html'}")

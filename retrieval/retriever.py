@@ -1,26 +1,28 @@
-"""Search in many cases at once, each in its own index only.
+"""Searches many cases in one call, each in its own index.
 
-A request is a pair (case id, query) and its result stands at the same place of the answer: nothing is looked up by
-query text, no index holds two cases, and a case that is not known is an error, never a wider search.
+A request is a pair (case id, query); results come in the order of the requests. No result is looked up by query text,
+no index holds two cases, and an unknown case is an error.
 """
 
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from retrieval.case_index import BM25Index, DenseIndex, Hit
-from retrieval.embedders import Embedder, checked, load_embedder
+from retrieval.bm25 import BM25Index
+from retrieval.case_index import Hit
+from retrieval.dense import DenseIndex
+from retrieval.embedders import Embedder, check_vectors, load_embedder
 from retrieval.errors import EmptyCase, EmptyQuery, UnknownCase, at_least_one
 from retrieval.passages import Passage, split_passages
 
 
 class Retriever:
-    """The best passages of a case for a query. Indexes are built when first asked for; the ones used last are kept.
+    """Finds the best passages of a case for a query. Thread-safe.
 
-    `texts` gives the text of a case: a mapping, or a function that raises `KeyError` for an id it does not know; the
-    text of an id must not change. The index of a text that has left the mapping goes when the next one is built.
-    `method` is `bm25`, the spec of an embedder (`retrieval.embedders.load_embedder`), or
-    an `Embedder`. Safe to share between threads.
+    Indexes are built on first use; the `max_cases` most recently used are cached. `texts` returns the text of a case: a
+    mapping, or a function that raises `KeyError` for an unknown id. The text of an id must not change. The index of a
+    text that was removed from the mapping is dropped when the next index is built. `method` is `bm25`, an embedder spec
+    (`retrieval.embedders.load_embedder`) or an `Embedder`.
     """
 
     def __init__(
@@ -39,37 +41,40 @@ class Retriever:
         self._lock = threading.Lock()
 
     def search(self, requests: Sequence[tuple[str, str]], k: int) -> list[list[Hit]]:
-        """For each (case id, query) its `min(k, passages of the case)` best hits, in the order of the requests.
+        """Returns the `min(k, passages of the case)` best hits of each (case id, query), in the order of the requests.
 
-        However many cases: one call embeds the passages of those not indexed yet, one call all queries. Errors:
-        `InvalidSize` (k < 1), `EmptyQuery`, `UnknownCase`, `EmptyCase`, or what the embedder raises; after each of
-        them the retriever is as good as before.
+        One call embeds the passages of all cases that have no index yet; another call embeds all queries. The retriever
+        stays usable after an error.
+
+        Raises:
+            InvalidSize: k is below 1.
+            EmptyQuery, UnknownCase, EmptyCase: a request is invalid.
         """
         at_least_one("k", k)
         for case_id, query in requests:
             if not query.strip():
-                raise EmptyQuery(f"the query for case {case_id!r} is blank: ask for something, or do not search")
-        places: dict[str, list[int]] = {}
-        for place, (case_id, _) in enumerate(requests):
-            places.setdefault(case_id, []).append(place)
+                raise EmptyQuery(f"the query for case {case_id!r} is blank: give a query text or skip the search")
+        positions: dict[str, list[int]] = {}
+        for position, (case_id, _) in enumerate(requests):
+            positions.setdefault(case_id, []).append(position)
         queries = [query for _, query in requests]
         answers: list[list[Hit]] = [[] for _ in requests]
         with self._lock:
-            indexes = self._indexes_of(places)
+            indexes = self._indexes_of(positions)
             if self._embedder is not None and queries:
-                vectors = checked(self._embedder.encode_queries(queries), len(queries), self._embedder)
-            for case_id, where in places.items():
+                vectors = check_vectors(self._embedder.encode_queries(queries), len(queries), self._embedder)
+            for case_id, where in positions.items():
                 index = indexes[case_id]
                 if isinstance(index, BM25Index):
-                    found = index.search([queries[place] for place in where], k)
+                    found = index.search([queries[position] for position in where], k)
                 else:
                     found = index.search_vectors(vectors[where], k)
-                for place, hits in zip(where, found, strict=True):
-                    answers[place] = hits
+                for position, hits in zip(where, found, strict=True):
+                    answers[position] = hits
         return answers
 
     def _indexes_of(self, case_ids: Iterable[str]) -> dict[str, DenseIndex | BM25Index]:
-        """The index of each case. Those missing are built, and kept only when all of them stand."""
+        """Returns the index of each case. Missing ones are built, and cached only if all of them succeed."""
         missing = {case_id: self._split(case_id) for case_id in case_ids if case_id not in self._indexes}
         built = self._build(missing)
         indexes = {case_id: built[case_id] if case_id in built else self._indexes[case_id] for case_id in case_ids}
@@ -79,8 +84,8 @@ class Retriever:
         while len(self._indexes) > self.max_cases:
             self._indexes.popitem(last=False)
         if built and isinstance(self._texts, Mapping):
-            for gone in [case_id for case_id in self._indexes if case_id not in self._texts]:
-                del self._indexes[gone]
+            for removed in [case_id for case_id in self._indexes if case_id not in self._texts]:
+                del self._indexes[removed]
         return indexes
 
     def _build(self, cases: Mapping[str, list[Passage]]) -> dict[str, DenseIndex | BM25Index]:
@@ -89,7 +94,7 @@ class Retriever:
         texts = [passage.text for passages in cases.values() for passage in passages]
         built: dict[str, DenseIndex | BM25Index] = {}
         if texts:
-            vectors = checked(self._embedder.encode_passages(texts), len(texts), self._embedder)
+            vectors = check_vectors(self._embedder.encode_passages(texts), len(texts), self._embedder)
             start = 0
             for case_id, passages in cases.items():
                 built[case_id] = DenseIndex(passages, vectors[start : start + len(passages)], self._embedder)
@@ -108,9 +113,9 @@ class Retriever:
             raise UnknownCase(_unknown(case_id))
         passages = split_passages(text, self.passage_words)
         if not passages:
-            raise EmptyCase(f"case {case_id!r} has no text to search in: give it one, or run it without search")
+            raise EmptyCase(f"case {case_id!r} has no text to search: give it one, or turn search off")
         return passages
 
 
 def _unknown(case_id: str) -> str:
-    return f"case {case_id!r} is not known to this retriever: build it with the file of cases that holds this id"
+    return f"case {case_id!r} is unknown to this retriever: load the cases file that contains this id"

@@ -1,4 +1,4 @@
-"""The cache of unpacked weights: where it is, and how a folder comes into it."""
+"""The cache folder of unpacked weights."""
 
 import os
 import shutil
@@ -7,14 +7,15 @@ from pathlib import Path
 
 
 def cache_dir() -> Path:
-    """Where unpacked weights are kept: `$JUDGE_R1_CACHE`, or `~/.cache/judge_r1` where that is unset or empty."""
+    """Returns the cache folder: `$JUDGE_R1_CACHE`, or `~/.cache/judge_r1` if that is unset or empty."""
     return Path(os.environ.get("JUDGE_R1_CACHE") or "~/.cache/judge_r1").expanduser()
 
 
 def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """`folder`, filled by `build` under another name and then renamed: it is whole, or absent.
+    """Returns `folder`; if it does not exist, `build` fills a temporary folder, which is then renamed to `folder`.
 
-    One process builds while others wait for it; what a killed one left is cleared away by the next.
+    The folder is therefore complete or absent. One process builds while others wait. The next call removes what a
+    killed process left behind.
     """
     if folder.exists():
         return folder

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval.case_index import DenseIndex
+from retrieval.dense import DenseIndex
 from retrieval.embedders import Vectors
 from retrieval.passages import Passage
 

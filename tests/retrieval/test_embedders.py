@@ -108,7 +108,7 @@ def test_e5_is_known_by_name(name: str, expected: bool) -> None:
 
 
 def test_unknown_bundles_and_missing_models_say_what_to_do(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(EmbedderUnavailable, match="there is 'bundled:e5-small'"):
+    with pytest.raises(EmbedderUnavailable, match="the only one is 'bundled:e5-small'"):
         load_embedder("bundled:e6")
     with pytest.raises(EmbedderUnavailable, match=r"e5-none' cannot be loaded \(.*bundled:e5-small"):
         load_embedder(str(tmp_path / "e5-none"))

@@ -118,7 +118,7 @@ def test_a_sentence_longer_than_the_budget_stays_whole() -> None:
 
 
 def test_the_budget_must_be_positive() -> None:
-    with pytest.raises(InvalidSize, match="words of a passage must be at least 1, not 0"):
+    with pytest.raises(InvalidSize, match="words per passage must be at least 1, not 0"):
         split_passages("text", 0)
 
 

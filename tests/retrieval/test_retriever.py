@@ -5,7 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_embedder import ToyEmbedder
 
-from retrieval.case_index import BM25Index, CaseIndex, NumpyIndex
+from retrieval.bm25 import BM25Index
+from retrieval.case_index import CaseIndex
+from retrieval.dense import NumpyIndex
 from retrieval.embedders import Embedder
 from retrieval.errors import EmptyCase, EmptyQuery, InvalidSize, RetrievalError, UnknownCase
 from retrieval.passages import split_passages
@@ -96,9 +98,9 @@ def test_texts_may_be_a_function() -> None:
 @pytest.mark.parametrize(
     ("requests", "k", "error", "message"),
     [
-        ([("a", "x"), ("nobody", "x")], 1, UnknownCase, "case 'nobody' is not known"),
-        ([("", "x")], 1, UnknownCase, "case '' is not known"),
-        ([("A", "x")], 1, UnknownCase, "case 'A' is not known"),
+        ([("a", "x"), ("nobody", "x")], 1, UnknownCase, "case 'nobody' is unknown"),
+        ([("", "x")], 1, UnknownCase, "case '' is unknown"),
+        ([("A", "x")], 1, UnknownCase, "case 'A' is unknown"),
         ([("blank", "x")], 1, EmptyCase, "case 'blank' has no text"),
         ([("a", "x"), ("a", " \n ")], 1, EmptyQuery, "query for case 'a' is blank"),
         ([("a", "x")], 0, InvalidSize, "k must be at least 1, not 0"),

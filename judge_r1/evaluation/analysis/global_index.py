@@ -18,7 +18,9 @@ from judge_r1.evaluation.report.charts import line_chart
 from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import Estimate, Grid
 from judge_r1.statistics.intervals import clustered_mean_ci
-from retrieval.case_index import BM25Index, DenseIndex, Hit
+from retrieval.bm25 import BM25Index
+from retrieval.case_index import Hit
+from retrieval.dense import DenseIndex
 from retrieval.embedders import Embedder, load_embedder
 from retrieval.passages import split_passages
 

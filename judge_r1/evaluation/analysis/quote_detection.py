@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from retrieval.case_index import words
+from retrieval.bm25 import words
 from retrieval.passages import sentences
 
 RUN = 5

@@ -14,7 +14,7 @@ from judge_r1.evaluation.analysis.principle_mentions import named_principles
 from judge_r1.evaluation.analysis.quote_detection import holds, quotations, quotes, units
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, share
 from judge_r1.statistics.intervals import clustered_mean_ci
-from retrieval.case_index import words
+from retrieval.bm25 import words
 
 PAPER = (("Qwen3-8B", 0.496, 1.0, 0.956), ("GRPO-8B", 0.574, 1.0, 0.964))
 """Table 15: accuracy, Principle Naming and Evidence Citation, on out-of-distribution pairs without a case corpus."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from retrieval.case_index import words
+from retrieval.bm25 import words
 
 
 def similarity(one: str, other: str) -> float:

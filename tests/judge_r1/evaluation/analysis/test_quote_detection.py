@@ -2,7 +2,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judge_r1.evaluation.analysis.quote_detection import LEAST, RUN, SAME, WINDOW, holds, quotations, quotes, units
-from retrieval.case_index import words
+from retrieval.bm25 import words
 
 CASE = (
     "The applicant was released on 4 May 1999 after nine months. He paid 34 crowns. Nobody asked him why he had paid."

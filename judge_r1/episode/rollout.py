@@ -42,10 +42,21 @@ def new_episode(
     eos_ids: Collection[int],
     *,
     seed: int = 0,
+    prompt_ids: Sequence[int] | None = None,
 ) -> Episode:
-    """The episode of a pair, ready to sample."""
+    """The episode of a pair, ready to sample. `prompt_ids`, from `pair_prompt_ids`, saves encoding the prompt again."""
     question = pairwise_task(pair, data.case_of(pair))
-    return task_episode(question, config, codec, eos_ids, where=f"pair {pair.pair_id}", seed=seed)
+    where = f"pair {pair.pair_id}"
+    return task_episode(question, config, codec, eos_ids, where=where, seed=seed, prompt_ids=prompt_ids)
+
+
+def pair_prompt_ids(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer) -> list[int]:
+    """The tokens of a pair's prompt, which are the same for all episodes of its group.
+
+    Raises:
+        PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
+    """
+    return task_prompt_ids(pairwise_task(pair, data.case_of(pair)), config, codec, where=f"pair {pair.pair_id}")
 
 
 def task_episode(
@@ -56,8 +67,20 @@ def task_episode(
     *,
     where: str,
     seed: int = 0,
+    prompt_ids: Sequence[int] | None = None,
 ) -> Episode:
     """The episode of a question, ready to sample."""
+    ids = task_prompt_ids(question, config, codec, where=where) if prompt_ids is None else prompt_ids
+    budget = task_budget(question, config)
+    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
+
+
+def task_prompt_ids(question: PairwiseTask, config: EpisodeConfig, codec: SafeTokenizer, *, where: str) -> list[int]:
+    """The tokens of a question's prompt.
+
+    Raises:
+        PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
+    """
     budget = task_budget(question, config)
     prompt = question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
     ids = codec.prompt_ids(prompt, thinking=config.thinking)
@@ -68,7 +91,7 @@ def task_episode(
             len(ids),
             config.prompt_tokens,
         )
-    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
+    return ids
 
 
 def task_budget(question: PairwiseTask, config: EpisodeConfig) -> Budget:

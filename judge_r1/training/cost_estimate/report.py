@@ -42,7 +42,7 @@ def report(chain: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) -
 
 def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> list[str]:
     """verl's own command for a shell, a word a line; the files that it names are written when the run starts."""
-    from judge_r1.training.verl.runner import environment, settings
+    from judge_r1.training.verl.runner import environment, verl_variables
 
     home = (folder / "verl").absolute()
     local = recipe.start is not None or Path(recipe.model).exists()
@@ -55,7 +55,7 @@ def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> lis
         cpu=False,
         gpus=gpus,
         nodes=nodes,
-        joins=settings(home, False) if nodes > 1 else None,
+        cluster_variables=verl_variables(home, False) if nodes > 1 else None,
     )
     ours = [f"{key}={value}" for key, value in environment(home, False).items() if os.environ.get(key) != value]
     words = ["env", *map(_quoted, ours), "python", "-m", "verl.trainer.main_ppo", *map(_quoted, keys)]

@@ -1,6 +1,6 @@
-"""The verl engine: the same recipe, episode and reward on Ray. Nothing outside this package imports verl.
+"""The verl engine: the same recipe, episode and reward on Ray. Only this package imports verl.
 
-verl itself is used as released. What is ours enters through its public doors: an agent loop (`agent_loop`), a reward
-function (`reward`), an advantage estimator (`advantage`), a parquet file (`parquet`) and configuration (`overrides`);
-`train` starts it. `cpu` lets the same trainer run on machines without an accelerator.
+verl runs unmodified and is extended through its public interfaces: an agent loop (`agent_loop`), a reward function
+(`reward`), an advantage estimator (`advantage`), a group filter (`group_filter`), a parquet file (`dataset`) and
+configuration (`config`). `runner` starts it. `cpu` lets the trainer run on machines without an accelerator.
 """

@@ -1,7 +1,7 @@
-"""GRPO's advantage (Eq. 4) with episodes that the infrastructure lost left out of their group.
+"""GRPO's group-relative advantage (Eq. 4) without infrastructure failures.
 
-verl's own estimator would count a lost episode as one that scored 0, and move the mean and the deviation of its group.
-Loaded into verl's processes by VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.advantage.
+verl's estimator would count a failed episode as reward 0 and shift the mean and deviation of its group.
+verl's processes load this module through VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.advantage.
 """
 
 from typing import Any
@@ -12,8 +12,8 @@ from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage, register
 
 ESTIMATOR = "judge_r1_grpo"
 EPSILON = 1e-4
-"""What is added to a group's deviation: TRL's, which cannot be set there, so that one recipe is one update. verl's own
-is 1e-6."""
+"""Added to a group's standard deviation. This is TRL's fixed value, so both engines compute the same update. verl's
+default is 1e-6."""
 
 
 @register_adv_est(ESTIMATOR)  # type: ignore[untyped-decorator]
@@ -24,21 +24,28 @@ def group_advantage(
     config: Any = None,
     **_: Any,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """(r - mean) / (std + EPSILON) over the episodes of a group that have a sampled token, by verl's own function.
+    """(r - mean) / (std + EPSILON) over the episodes of a group that have sampled tokens, computed by verl's function.
 
-    `token_level_rewards` and `response_mask` are [episodes, tokens], `index` names each episode's group. An episode
-    without a sampled token (lost, or verl's padding) gets 0, and so does one that is left alone in its group. Errors:
-    RuntimeError if no episode of the batch has one, because then something is broken for all of them.
+    Args:
+        token_level_rewards: [episodes, tokens].
+        response_mask: [episodes, tokens], 1 on sampled tokens. All 0 for infrastructure failures and verl's padding.
+        index: [episodes], the group of each episode.
+
+    Returns advantages and returns (equal), [episodes, tokens]. Episodes without sampled tokens, and single episodes
+    left in a group, get 0.
+
+    Raises:
+        RuntimeError: No episode of the batch has sampled tokens.
     """
-    played = response_mask.sum(-1) > 0
-    if not bool(played.any()):
+    sampled = response_mask.sum(-1) > 0
+    if not bool(sampled.any()):
         raise RuntimeError(
-            "no episode of this batch was played to its end: every one failed in generation or search "
-            "(the reasons stand above in this log, and as `ended` in the run's traces)"
+            "every episode of this batch failed in generation or search "
+            "(see the reasons above in this log, and `ended` in the run's traces)"
         )
-    names, counts = np.unique(index[played.numpy()], return_counts=True)
-    whole = np.isin(index, names[counts > 1]) & played.numpy()
-    rows = torch.from_numpy(np.flatnonzero(whole))
+    names, counts = np.unique(index[sampled.numpy()], return_counts=True)
+    usable = np.isin(index, names[counts > 1]) & sampled.numpy()
+    rows = torch.from_numpy(np.flatnonzero(usable))
     advantages = torch.zeros_like(token_level_rewards)
     if len(rows):
         by_std = True if config is None else bool(config.get("norm_adv_by_std_in_grpo", True))

@@ -1,8 +1,8 @@
-"""Our episode inside verl: an agent loop that is as thin as the other drivers.
+"""verl's agent loop for our episode: a thin driver, like the local judge and the TRL rollout.
 
-It builds the prompt with our codec, lets verl's rollout server sample, feeds what was sampled to the episode, searches
-in the pair's own case, and hands back the episode's ids, mask and log-probabilities with its reward. A server or a
-search that gives no answer in time ends the episode as an infrastructure failure: nothing of it is trained on.
+It samples from verl's rollout server, feeds the tokens to the episode, searches in the pair's own case, and returns the
+episode's ids, mask, log-probabilities and reward. A server or search error or timeout ends the episode as an
+infrastructure failure, and none of its tokens are trained on.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
-from judge_r1.episode.rollout import case_search, new_episode, new_retriever
+from judge_r1.episode.rollout import case_search, new_episode, new_retriever, pair_prompt_ids
 from judge_r1.episode.tags import STOP_STRINGS
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import eos_ids, load_tokenizer
@@ -29,39 +29,55 @@ from judge_r1.training.verl.reward import FIELD, flat_breakdown
 from judge_r1.training.verl.rollout_log import RolloutLog
 from retrieval.retriever import Retriever
 
+CACHED_PROMPTS = 1024
+"""Prompts that a worker keeps, oldest dropped first. A step rarely has more pairs."""
 GENERATION_SECONDS, SEARCH_SECONDS = 600.0, 300.0
-"""Deadlines of one turn and of one search, queues included."""
+"""Deadlines of one turn and one search, including queues."""
 
 _log = logging.getLogger(__name__)
 
 
-class NoAnswer(Exception):
-    """The rollout server answered with nothing that the episode can go on with."""
+class EmptyResponse(Exception):
+    """The rollout server returned no ids or no log-probabilities."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """What all episodes of a worker process have in common; loaded once."""
+    """State that all episodes of a worker process share; loaded once."""
 
     recipe: Recipe
     data: PairSet
     pairs: dict[str, ReasoningPair]
-    codec: SafeTokenizer
+    tokenizer: SafeTokenizer
     stops: frozenset[int]
     retriever: Retriever
     log: RolloutLog
+    _prompts: dict[str, "asyncio.Task[list[int]]"] = field(default_factory=dict)
+
+    async def new_episode(self, pair: ReasoningPair) -> Episode:
+        """An episode of `pair`. Its prompt is tokenised once, in a thread, for all episodes of its group.
+
+        The event loop serves all episodes of the worker, so a long encoding must not block it."""
+        config = self.recipe.episode
+        if (prompt := self._prompts.get(pair.pair_id)) is None or prompt.cancelled():
+            while len(self._prompts) >= CACHED_PROMPTS:
+                del self._prompts[next(iter(self._prompts))]
+            prompt = asyncio.ensure_future(asyncio.to_thread(pair_prompt_ids, pair, self.data, config, self.tokenizer))
+            self._prompts[pair.pair_id] = prompt
+        ids = await asyncio.shield(prompt)
+        return new_episode(pair, self.data, config, self.tokenizer, self.stops, prompt_ids=ids)
 
 
 @functools.lru_cache(maxsize=1)
 def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
-    """The recipe and the pairs of two paths, and a log in the folder `rollouts`."""
+    """Load the recipe and the pairs, and open a log in the folder `rollouts`. All arguments are paths."""
     config, pairs = load_recipe(Path(recipe)), load_pairs(Path(data))
     tokenizer = load_tokenizer(config.model)
     return Shared(
         recipe=config,
         data=pairs,
         pairs=pairs.by_id(),
-        codec=SafeTokenizer(tokenizer),
+        tokenizer=SafeTokenizer(tokenizer),
         stops=eos_ids(config.model, tokenizer),
         retriever=new_retriever(pairs.texts, config.episode),
         log=RolloutLog(Path(rollouts), config.grpo.traced_pairs),
@@ -70,7 +86,7 @@ def load_shared(recipe: str, data: str, rollouts: str) -> Shared:
 
 @dataclass
 class _EpisodeRun:
-    """One episode under way, with the seconds it spent and the versions of the weights it was sampled from."""
+    """A running episode, its seconds per stage, and the versions of the weights that sampled it."""
 
     episode: Episode
     seconds: dict[str, float] = field(default_factory=lambda: {"generation": 0.0, "search": 0.0})
@@ -78,7 +94,7 @@ class _EpisodeRun:
 
 
 class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
-    """verl makes one for each episode and calls `run`. `recipe`, `data` and `rollouts` are paths (`load_shared`)."""
+    """verl creates one per episode and calls `run`. `recipe`, `data` and `rollouts` are paths (see `load_shared`)."""
 
     def __init__(
         self,
@@ -95,27 +111,27 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
         self.generation_seconds, self.search_seconds = generation_seconds, search_seconds
 
     async def run(self, sampling_params: dict[str, Any], **kwargs: Any) -> AgentLoopOutput:
-        """Play the pair that the row names. `kwargs` are the row's columns, `global_steps` and `session_id` (which
-        episode of its group this is)."""
+        """Run one episode of the row's pair. `kwargs` holds the row's columns, `global_steps` and `session_id` (the
+        number of the episode within its group)."""
         shared = self.shared
         pair = shared.pairs[kwargs["extra_info"]["pair_id"]]
         step, session = int(kwargs.get("global_steps", 0)), int(kwargs.get("session_id", 0))
-        play = _EpisodeRun(new_episode(pair, shared.data, shared.recipe.episode, shared.codec, shared.stops))
+        run = _EpisodeRun(await shared.new_episode(pair))
         request_id = uuid4().hex
-        while not isinstance(state := play.episode.state, Finished):
+        while not isinstance(state := run.episode.state, Finished):
             if isinstance(state, Sample):
-                seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(play.episode.token_ids))
-                await self._sample(play, request_id, {**sampling_params, **self._limits(state, seed)})
+                seed = content_hash(shared.recipe.seed, step, pair.pair_id, session, len(run.episode.token_ids))
+                await self._sample(run, request_id, {**sampling_params, **self._limits(state, seed)})
             else:
-                await self._search(play, pair, state.query)
-        trajectory = with_reward(play.episode.trajectory(), pair)
-        versions = play.versions or [max(step - 1, 0)]  # of an episode that was lost before it began
+                await self._search(run, pair, state.query)
+        trajectory = with_reward(run.episode.trajectory(), pair)
+        versions = run.versions or [max(step - 1, 0)]  # the episode failed before its first token
         weights = min(versions), max(versions)
-        shared.log.write(step, session, pair, trajectory, seconds=play.seconds, weights=weights)
-        return self._output(trajectory, play, weights)
+        shared.log.write(step, session, pair, trajectory, seconds=run.seconds, weights=weights)
+        return self._output(trajectory, run, weights)
 
     def _limits(self, state: Sample, seed: str) -> dict[str, Any]:
-        """Where to stop. Our CPU server also takes a seed, so that its runs repeat."""
+        """Stop conditions. Our CPU server also takes a seed, which makes its runs reproducible."""
         limits: dict[str, Any] = {
             "stop": list(STOP_STRINGS),
             "stop_token_ids": sorted(self.shared.stops),
@@ -126,8 +142,8 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             limits["seed"] = int(seed, 16) % 2**63
         return limits
 
-    async def _sample(self, play: _EpisodeRun, request_id: str, sampling_params: dict[str, Any]) -> None:
-        episode, started = play.episode, time.monotonic()
+    async def _sample(self, run: _EpisodeRun, request_id: str, sampling_params: dict[str, Any]) -> None:
+        episode, started = run.episode, time.monotonic()
         try:
             output = await asyncio.wait_for(
                 self.server_manager.generate(
@@ -138,17 +154,17 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
                 self.generation_seconds,
             )
             if not output.token_ids or output.log_probs is None:
-                raise NoAnswer("no ids" if output.log_probs is not None else "no log-probabilities")
+                raise EmptyResponse("no ids" if output.log_probs is not None else "no log-probabilities")
         except Exception as error:
             self._fail(episode, "generation", error)
         else:
             episode.feed(output.token_ids, output.log_probs)
             if (version := output.extra_fields.get("global_steps")) is not None:
-                play.versions.append(version)
-        play.seconds["generation"] += time.monotonic() - started
+                run.versions.append(version)
+        run.seconds["generation"] += time.monotonic() - started
 
-    async def _search(self, play: _EpisodeRun, pair: ReasoningPair, query: str) -> None:
-        episode, started = play.episode, time.monotonic()
+    async def _search(self, run: _EpisodeRun, pair: ReasoningPair, query: str) -> None:
+        episode, started = run.episode, time.monotonic()
         top_k = self.shared.recipe.episode.budget.top_k
         try:
             passages = await asyncio.wait_for(
@@ -158,16 +174,16 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             self._fail(episode, "search", error)
         else:
             episode.observe(passages)
-        play.seconds["search"] += time.monotonic() - started
+        run.seconds["search"] += time.monotonic() - started
 
     @staticmethod
     def _fail(episode: Episode, stage: str, error: Exception) -> None:
         late = isinstance(error, asyncio.TimeoutError)  # not the builtin before Python 3.11
-        _log.error("an episode is lost in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
+        _log.error("an episode failed in %s: %s", stage, "deadline passed" if late else error, exc_info=not late)
         episode.abort(f"{stage}_{'timeout' if late else 'error'}")
 
-    def _output(self, trajectory: Trajectory, play: _EpisodeRun, weights: tuple[int, int]) -> AgentLoopOutput:
-        """The trajectory in verl's words. A lost episode has mask 0 everywhere; verl wants one id at least."""
+    def _output(self, trajectory: Trajectory, run: _EpisodeRun, weights: tuple[int, int]) -> AgentLoopOutput:
+        """The trajectory as verl's output. An infrastructure failure has mask 0. verl needs at least one id."""
         ids, mask, logprobs = list(trajectory.token_ids), list(trajectory.loss_mask), list(trajectory.logprobs)
         if trajectory.infrastructure_failed:
             ids, logprobs = ids or [min(self.shared.stops)], logprobs or [0.0]
@@ -182,7 +198,7 @@ class JudgeAgentLoop(AgentLoopBase):  # type: ignore[misc]
             response_mask=mask,
             response_logprobs=logprobs,
             num_turns=1 + sum(1 + (turn.observation is not None) for turn in trajectory.turns),
-            metrics=AgentLoopMetrics(generate_sequences=play.seconds["generation"], tool_calls=play.seconds["search"]),
+            metrics=AgentLoopMetrics(generate_sequences=run.seconds["generation"], tool_calls=run.seconds["search"]),
             extra_fields={
                 FIELD: flat_breakdown(trajectory),
                 "ended": trajectory.ended,

@@ -1,7 +1,7 @@
-"""Before a run on several machines: are they all there, and do they see the same files?
+"""Checks, before a run on several nodes, that all nodes are up and see the same files.
 
-A run folder that only one machine sees would show itself an hour later, as episodes that never came back and shards of
-a checkpoint that nobody can put together. So each node is asked first, by a task of its own on the Ray that runs.
+A run folder that only one node sees would otherwise fail an hour later, with missing episodes and checkpoint shards on
+different machines. A Ray task on each node reports what the node sees.
 """
 
 import json
@@ -17,15 +17,15 @@ from uuid import uuid4
 
 from judge_r1.core.errors import TRY_AGAIN, JudgeError
 
-MEETING_SECONDS = 900.0
-"""How long to wait until all nodes are there with their GPUs free: a node that takes another's place is still starting,
-and the processes of an attempt that failed are still ending."""
+WAIT_SECONDS = 900.0
+"""How long to wait for all nodes with free GPUs: a replacement node may still be starting, and processes of a failed
+attempt may still be ending."""
 GRACE_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Nodes that are alike. `gpus_per_node` counts what Ray calls GPUs: logical ones where ranks run on processors."""
+    """Identical nodes. `gpus_per_node` counts Ray's GPUs, which are logical ones when ranks run on processors."""
 
     nodes: int = 1
     gpus_per_node: int = 1
@@ -33,8 +33,8 @@ class Machines:
 
 @dataclass(frozen=True)
 class NodeReport:
-    """What a node says of itself. `missing`: the paths that it does not see, or ["judge_r1"] where that is not
-    installed; `cuda`: has torch a GPU there?"""
+    """What one node reports. `missing`: paths that it does not see, or ("judge_r1",) if the package is not installed.
+    `cuda`: whether torch finds a GPU."""
 
     host: str
     missing: tuple[str, ...]
@@ -43,87 +43,97 @@ class NodeReport:
 
 @dataclass(frozen=True)
 class ClusterReady:
-    """All nodes are there and see what they must."""
+    """All nodes are up and see the run's files."""
 
     cuda: bool
 
 
 class NodesMissing(JudgeError):
-    """Fewer nodes than the run was started for, after a long wait. They may come back."""
+    """Fewer nodes than requested after the wait. They may come back."""
 
     exit_status = TRY_AGAIN
 
 
 class NotShared(JudgeError):
-    """A node that does not see the run's files, has no judge-r1, or differs from the others."""
+    """A node does not see the run's files, lacks judge-r1, or differs from the other nodes."""
 
 
 def wait_for_nodes(
-    machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds: float = MEETING_SECONDS
+    machines: Machines, run_folder: Path, paths: Sequence[Path], *, seconds: float = WAIT_SECONDS
 ) -> ClusterReady:
-    """Wait until the Ray at RAY_ADDRESS has the machines, with a file in `run_folder` and `paths` seen from each.
-    Errors: NodesMissing when `seconds` are over; NotShared."""
-    mark = (run_folder / f".seen-{uuid4().hex}").absolute()
-    mark.touch()
-    question = {**asdict(machines), "paths": [str(mark), *(str(p.absolute()) for p in paths)], "seconds": seconds}
-    # Another process: a Ray that cannot be reached may hang its client, or end it without an exception.
-    command = [sys.executable, "-m", "judge_r1.training.verl.node_probe", json.dumps(question)]
+    """Wait until the Ray cluster at RAY_ADDRESS has the machines and each sees `paths` and a new file in `run_folder`.
+
+    Raises:
+        NodesMissing: The machines are not there after `seconds`.
+        NotShared: A node does not see a path, or the nodes differ.
+    """
+    marker = (run_folder / f".seen-{uuid4().hex}").absolute()
+    marker.touch()
+    request = {**asdict(machines), "paths": [str(marker), *(str(p.absolute()) for p in paths)], "seconds": seconds}
+    # In another process: an unreachable Ray cluster may hang its client, or end it without an exception.
+    command = [sys.executable, "-m", "judge_r1.training.verl.node_probe", json.dumps(request)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=seconds + GRACE_SECONDS)
     except subprocess.TimeoutExpired:
-        raise NodesMissing(f"{_where()} did not answer in {seconds + GRACE_SECONDS:.0f} s") from None
+        raise NodesMissing(f"{_cluster()} did not answer in {seconds + GRACE_SECONDS:.0f} s") from None
     finally:
-        mark.unlink(missing_ok=True)
+        marker.unlink(missing_ok=True)
     lines = done.stdout.splitlines()
     if done.returncode or not lines:
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
-        raise NodesMissing(f"{_where()} cannot be used: {last}")
-    answer = json.loads(lines[-1])
-    seats = [NodeReport(seat["host"], tuple(seat["missing"]), seat["cuda"]) for seat in answer["seats"]]
-    return check_reports(machines, seats, run_folder, answer["there"])
+        raise NodesMissing(f"{_cluster()} cannot be used: {last}")
+    result = json.loads(lines[-1])
+    reports = [NodeReport(node["host"], tuple(node["missing"]), node["cuda"]) for node in result["reports"]]
+    return check_reports(machines, reports, run_folder, result["available"])
 
 
 @contextmanager
 def watch_nodes() -> Iterator[Callable[[], str | None]]:
-    """Watches the Ray at RAY_ADDRESS while the block runs; what it yields says that a node is gone, None while all are
-    there. verl can wait for ever for what a lost node held (its queue asks the node's store again and again)."""
-    command = [sys.executable, "-m", "judge_r1.training.verl.node_probe", "watch"]
-    with tempfile.TemporaryFile("w+") as said:
-        process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
+    """Watch the Ray cluster at RAY_ADDRESS. Yields a function that returns None, or a message once a node is gone.
 
-        def lost() -> str | None:
+    verl can wait forever for data of a lost node: its queue keeps polling the node's store."""
+    command = [sys.executable, "-m", "judge_r1.training.verl.node_probe", "watch"]
+    with tempfile.TemporaryFile("w+") as output:
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+
+        def lost_node() -> str | None:
             if process.poll() is None:
                 return None
-            said.seek(0)
-            return (said.read().strip().splitlines() or ["the watch over Ray's nodes ended"])[-1]
+            output.seek(0)
+            return (output.read().strip().splitlines() or ["the process that watches Ray's nodes ended"])[-1]
 
         try:
-            yield lost
+            yield lost_node
         finally:
             process.kill()
             process.wait()
 
 
-def check_reports(machines: Machines, seats: Sequence[NodeReport], run_folder: Path, there: int) -> ClusterReady:
-    """What the nodes said, as one answer. `there` counts the nodes that Ray has with enough GPUs, free or not."""
-    if len(seats) < machines.nodes:
+def check_reports(machines: Machines, reports: Sequence[NodeReport], run_folder: Path, available: int) -> ClusterReady:
+    """Combine the nodes' reports. `available` is the number of Ray's nodes with enough GPUs, free or not.
+
+    Raises:
+        NodesMissing: There are fewer reports than `machines.nodes`.
+        NotShared: A node does not see a path, or the nodes differ.
+    """
+    if len(reports) < machines.nodes:
         wanted = f"{machines.nodes} node(s) with {machines.gpus_per_node} GPU(s) each"
-        busy = f"; {there} are there, and something else uses their GPUs" if there >= machines.nodes else ""
-        raise NodesMissing(f"{_where()} did not have {wanted} free in time: {len(seats)} answered{busy}")
-    for seat in seats:
-        if seat.missing == ("judge_r1",):
-            raise NotShared(f"node {seat.host} has no judge_r1: all nodes need the same installation")
-        if seat.missing:
+        busy = f"; {available} are up, but their GPUs are in use" if available >= machines.nodes else ""
+        raise NodesMissing(f"{_cluster()} did not have {wanted} free in time: {len(reports)} answered{busy}")
+    for report in reports:
+        if report.missing == ("judge_r1",):
+            raise NotShared(f"node {report.host} has no judge_r1: all nodes need the same installation")
+        if report.missing:
             raise NotShared(
-                f"node {seat.host} does not see {seat.missing[0]}: the run ({run_folder}), its data and its model must "
-                "lie on storage that all nodes share, under the same path"
+                f"node {report.host} does not see {report.missing[0]}: the run ({run_folder}), its data and its model "
+                "must be on storage that all nodes share, under the same path"
             )
-    cuda = {seat.cuda for seat in seats}
+    cuda = {report.cuda for report in reports}
     if len(cuda) > 1:
-        without = ", ".join(seat.host for seat in seats if not seat.cuda)
-        raise NotShared(f"torch finds no GPU on {without}, though it does on the other nodes")
+        without = ", ".join(report.host for report in reports if not report.cuda)
+        raise NotShared(f"torch finds no GPU on {without}, but finds one on the other nodes")
     return ClusterReady(cuda=cuda.pop())
 
 
-def _where() -> str:
-    return f"the Ray at RAY_ADDRESS={os.environ.get('RAY_ADDRESS', '')}"
+def _cluster() -> str:
+    return f"the Ray cluster at RAY_ADDRESS={os.environ.get('RAY_ADDRESS', '')}"

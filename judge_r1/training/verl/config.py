@@ -1,8 +1,8 @@
-"""A recipe as verl's configuration: every key of verl that we set stands in this file or in `objective`.
+"""Maps a recipe to verl's configuration. All verl keys that we set are in this file and in `objective`.
 
-Values that a recipe does not name stay verl's, but for three that TRL has otherwise and that would make one recipe two
-(weight decay, the order of the pairs, and a seed). The paper trains with verl too: group advantage by the standard
-deviation, low-variance KL in the loss, clipping on both sides, token mean.
+What a recipe does not set keeps verl's default, except three values that would differ from TRL's (weight decay, order
+of the pairs, seed). As in the paper: group advantage with standard deviation, low-variance KL in the loss, clipping on
+both sides, token mean.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.objective import Value, objective
 
 CPU_ROLLOUT = "judge_r1_cpu"
-"""The name of our rollout server for machines without an accelerator."""
+"""Name of our rollout server for machines without an accelerator."""
 _FP32 = ("param_dtype", "reduce_dtype", "buffer_dtype")
 
 
@@ -26,11 +26,17 @@ def overrides(
     cpu: bool,
     gpus: int = 1,
     nodes: int = 1,
-    joins: Mapping[str, str] | None = None,
+    cluster_variables: Mapping[str, str] | None = None,
 ) -> list[str]:
-    """verl's command line for `recipe`. `agent_loops` is the file that names our agent loop; `gpus` counts the
-    accelerators of a machine (on a CPU: ranks), `nodes` the machines. `joins` is given where a Ray that runs already is
-    used: what its processes shall find in their environment. Errors: JudgeError where the batches do not divide."""
+    """verl's command-line arguments for `recipe`.
+
+    `agent_loops` is the file that names our agent loop, and `gpus` the number of accelerators (with `cpu`: ranks) of
+    each of `nodes` machines. `cluster_variables` is set to join a running Ray cluster: the environment variables of its
+    processes.
+
+    Raises:
+        JudgeError: The batches do not divide among the accelerators.
+    """
     check_batches(recipe, gpus * nodes)
     keys = objective(recipe) | _training(recipe, gpus * nodes) | _rollout(recipe, agent_loops, gpus * nodes)
     keys |= {
@@ -41,15 +47,20 @@ def overrides(
         "trainer.nnodes": nodes,
     }
     keys |= _cpu(nodes) if cpu else {"actor_rollout_ref.rollout.name": "vllm"}
-    if joins is not None:  # a Ray that runs has its processors, GPUs and memory, and its processes are not our children
-        keys |= {f"+ray_kwargs.ray_init.runtime_env.env_vars.{name}": value for name, value in joins.items()}
+    if cluster_variables is not None:  # the cluster has its own resources, and its processes are not our children
+        variables = "+ray_kwargs.ray_init.runtime_env.env_vars"
+        keys |= {f"{variables}.{name}": value for name, value in cluster_variables.items()}
     elif cpu:
         keys |= _own_ray(gpus)
     return [f"{key}={_text(value)}" for key, value in keys.items()]
 
 
 def check_batches(recipe: Recipe, gpus: int) -> None:
-    """Errors: JudgeError where the batches of a recipe do not divide among so many accelerators."""
+    """Check that the batches of a recipe divide among `gpus` accelerators.
+
+    Raises:
+        JudgeError: They do not.
+    """
     grpo = recipe.grpo
     pairs_per_update, rest = divmod(grpo.pairs_per_step, grpo.updates_per_step)
     if rest:
@@ -73,7 +84,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "data.max_response_length": recipe.episode.spending.episode_tokens,
         "data.filter_overlong_prompts": False,
         "data.truncation": "error",
-        "data.shuffle": False,  # the file is in the order of the run
+        "data.shuffle": False,  # the file is in training order
         "data.dataloader_num_workers": 0,
         "actor_rollout_ref.model.path": recipe.model,
         "actor_rollout_ref.model.external_lib": "judge_r1.training.verl.hide_trl",
@@ -83,14 +94,14 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         f"{actor}.data_loader_seed": recipe.seed,
         f"{actor}.optim.lr": grpo.learning_rate,
         f"{actor}.optim.lr_warmup_steps": grpo.warmup_steps,
-        f"{actor}.optim.lr_warmup_steps_ratio": 0.0,  # what verl goes by where there are no steps
+        f"{actor}.optim.lr_warmup_steps_ratio": 0.0,  # verl's fallback when the number of steps is 0
         f"{actor}.optim.weight_decay": 0.0,
         "actor_rollout_ref.ref.log_prob_micro_batch_size_per_gpu": micro_batch,
         "trainer.project_name": "judge_r1",
         "trainer.experiment_name": recipe.name,
         "trainer.logger": ["console", "file"],
         "trainer.total_training_steps": grpo.steps,
-        "trainer.total_epochs": grpo.steps,  # an epoch has one step at least: the steps end the run
+        "trainer.total_epochs": grpo.steps,  # an epoch has at least one step, so the steps end the run
         "trainer.val_before_train": False,
         "trainer.test_freq": -1,
         "trainer.save_freq": recipe.save_every,
@@ -100,8 +111,8 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
 
 
 def _micro_batch(recipe: Recipe, gpus: int) -> int:
-    """The recipe's micro-batch, or the next smaller one that divides a rank's episodes of an update: verl stops at a
-    micro-batch that is not full. Gradients are summed over them, so that only memory and speed depend on it."""
+    """The largest micro-batch up to the recipe's that divides a rank's episodes of one update. verl rejects partial
+    micro-batches. Gradients are summed over micro-batches, so the size affects only memory and speed."""
     grpo = recipe.grpo
     episodes = grpo.pairs_per_step // grpo.updates_per_step * grpo.group_size // gpus
     return max(size for size in range(1, grpo.micro_batch_size + 1) if episodes % size == 0)
@@ -126,9 +137,9 @@ def _rollout(recipe: Recipe, agent_loops: Path, gpus: int) -> dict[str, Value]:
 
 
 def _own_ray(ranks: int) -> dict[str, Value]:
-    """A Ray for this run alone, on a machine without accelerators."""
+    """Settings of a Ray cluster for this run alone, on one machine without accelerators."""
     return {
-        "ray_kwargs.ray_init.num_cpus": 8 + 4 * ranks,  # places for actors, not cores
+        "ray_kwargs.ray_init.num_cpus": 8 + 4 * ranks,  # slots for actors, not cores
         "+ray_kwargs.ray_init.num_gpus": ranks,
         "+ray_kwargs.ray_init.include_dashboard": False,
         "+ray_kwargs.ray_init.object_store_memory": 10**9,
@@ -136,7 +147,7 @@ def _own_ray(ranks: int) -> dict[str, Value]:
 
 
 def _cpu(nodes: int) -> dict[str, Value]:
-    """One process a rank, everything in float32. A rank takes a logical "GPU" of Ray: verl counts nothing else."""
+    """One process per rank, all in float32. A rank takes one logical "GPU" of Ray, the only resource verl counts."""
     keys: dict[str, Value] = {
         "trainer.device": "cpu",
         "transfer_queue.backend.SimpleStorage.num_data_storage_units": 1,
@@ -160,7 +171,7 @@ def _cpu(nodes: int) -> dict[str, Value]:
 
 
 def _text(value: Value) -> str:
-    """A value in Hydra's grammar; text is quoted, so that paths may hold anything."""
+    """A value in Hydra's grammar. Text is quoted, so paths may contain any character."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):

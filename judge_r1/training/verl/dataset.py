@@ -1,8 +1,7 @@
-"""Pairs as the parquet file that verl's RLHFDataset reads.
+"""Writes pairs as the parquet file that verl's RLHFDataset reads.
 
-A row names its pair and does not hold it: the agent loop looks the pair up in the data folder, so that a context is
-stored once and not once a pair. The messages in `prompt` are for people who read the file; what the model sees is
-built by the episode, from the pair.
+A row only names its pair. The agent loop looks the pair up in the data folder, so a context is stored once, not once
+per pair. The messages in `prompt` are for human readers: the episode builds the model's prompt from the pair.
 """
 
 import os
@@ -16,13 +15,13 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
 
 AGENT_NAME = "judge_r1"
-"""The name of our agent loop, in the rows and in the file that tells verl about it."""
+"""Name of our agent loop in the rows and in the agent-loop file."""
 GROUP_ROWS = 256
-"""Rows that are held before they are written; with whole cases in their prompts, a few megabytes."""
+"""Rows per row group; a few megabytes with whole cases in the prompts."""
 
 
 def schema() -> Any:
-    """The columns, with `extra_info.index` the row's number and `reward_model.ground_truth` the gold judgment."""
+    """The columns. `extra_info.index` is the row number, `reward_model.ground_truth` the gold judgment as JSON."""
     import pyarrow as pa
 
     text = pa.string()
@@ -43,7 +42,7 @@ def schema() -> Any:
 def parquet_row(
     pair: ReasoningPair, case: Case, config: EpisodeConfig, *, index: int, split: str = "train"
 ) -> dict[str, Any]:
-    """One pair as a row."""
+    """One pair as a row of the file."""
     prompt = judge_prompt(
         pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
     )
@@ -59,8 +58,12 @@ def parquet_row(
 
 
 class ParquetRows:
-    """A parquet file that grows by row groups and is put in place when its block ends; a block that raises leaves what
-    was there. The same rows give the same bytes."""
+    """Writes a parquet file by row groups and moves it into place when the `with` block ends. If the block raises, an
+    existing file stays unchanged. Equal rows give equal bytes.
+
+    Raises:
+        JudgeError: The file cannot be written.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path, self._partial = path, path.with_name(f".{path.name}.{os.getpid()}.partial")
@@ -73,7 +76,7 @@ class ParquetRows:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = pq.ParquetWriter(self._partial, schema())
         except OSError as error:
-            raise self._unwritten(error) from error
+            raise self._write_error(error) from error
         return self
 
     def write(self, row: dict[str, Any]) -> None:
@@ -90,7 +93,7 @@ class ParquetRows:
             if kind is None:
                 self._partial.replace(self._path)
         except OSError as error:
-            raise self._unwritten(error) from error
+            raise self._write_error(error) from error
         finally:
             self._partial.unlink(missing_ok=True)
 
@@ -100,11 +103,11 @@ class ParquetRows:
         try:
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=schema()))
         except OSError as error:
-            raise self._unwritten(error) from error
+            raise self._write_error(error) from error
         self._rows.clear()
 
-    def _unwritten(self, error: OSError) -> JudgeError:
-        return JudgeError(f"{self._path} could not be written ({error.strerror}): nothing was changed there")
+    def _write_error(self, error: OSError) -> JudgeError:
+        return JudgeError(f"{self._path} could not be written ({error.strerror}); an existing file is unchanged")
 
 
 def write_parquet(data: PairSet, path: Path, config: EpisodeConfig, *, split: str = "train") -> None:

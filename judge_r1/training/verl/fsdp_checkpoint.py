@@ -1,4 +1,4 @@
-"""The shards of verl's FSDP2 checkpoints, one file a rank: merged by verl's own tool, and read here once more."""
+"""Reads and merges verl's FSDP2 checkpoints, which have one file of shards per rank."""
 
 import json
 import subprocess
@@ -12,11 +12,15 @@ MERGE_SECONDS = 3600.0
 
 
 class Unmergeable(JudgeError):
-    """Shards that verl's tool makes no model of."""
+    """verl's merge tool failed."""
 
 
 def merge_shards(actor: Path, target: Path) -> None:
-    """Write a checkpoint's `actor` folder as a Hugging Face folder (bfloat16) by `verl.model_merger`."""
+    """Merge a checkpoint's `actor` folder into a Hugging Face folder (bfloat16) with `verl.model_merger`.
+
+    Raises:
+        Unmergeable: The tool failed or ran longer than `MERGE_SECONDS`.
+    """
     command = [sys.executable, "-m", "verl.model_merger", "merge", "--backend", "fsdp"]
     folders = ["--local_dir", str(actor), "--target_dir", str(target)]
     try:
@@ -28,8 +32,9 @@ def merge_shards(actor: Path, target: Path) -> None:
 
 
 def read_shards(actor: Path) -> dict[str, Any]:
-    """The whole weights by name, put together from every rank's part (a DTensor says along which axis). Nothing but
-    tensors is unpickled: no code in a checkpoint is run."""
+    """Full weights by name, concatenated from the shards of all ranks along the axis that each DTensor names.
+
+    Only tensors are unpickled: code in a checkpoint is never run."""
     import torch
     from torch.distributed.tensor import DTensor, Shard
 
@@ -39,13 +44,13 @@ def read_shards(actor: Path) -> dict[str, Any]:
         for rank in range(ranks)
     ]
 
-    def whole(name: str) -> Any:
+    def full(name: str) -> Any:
         first = parts[0][name]
         if not isinstance(first, DTensor):
             return first
-        (where,) = first.placements
-        if not isinstance(where, Shard):
+        (placement,) = first.placements
+        if not isinstance(placement, Shard):
             return first.to_local()
-        return torch.cat([part[name].to_local() for part in parts], dim=where.dim)
+        return torch.cat([part[name].to_local() for part in parts], dim=placement.dim)
 
-    return {name: whole(name) for name in parts[0]}
+    return {name: full(name) for name in parts[0]}

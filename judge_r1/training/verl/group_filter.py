@@ -1,8 +1,8 @@
-"""Dynamic sampling on verl: its own group filter, with a bound.
+"""Dynamic sampling on verl: verl's group filter with a bound on redraws.
 
-verl's default trainer draws again for as long as groups are alike (it ignores `max_num_gen_batches`), and waits for
-ever where a judge is always right. This subclass, which comes in by `trainer.v1.sampler.custom_sampler`, stops the
-filter of a step after `REDRAWS` batches of groups; what is alike then is trained on.
+verl's default trainer replaces groups with identical outcomes without limit (it ignores `max_num_gen_batches`), so it
+never finishes a step when a judge is always right. This subclass (`trainer.v1.sampler.custom_sampler`) replaces at most
+`REDRAWS` batches of groups per step and trains on the remaining ones.
 """
 
 from collections import Counter
@@ -14,8 +14,9 @@ from judge_r1.training.trl.dynamic_sampling import REDRAWS
 
 
 class BoundedRedraws(ReplayBuffer):  # type: ignore[misc]
-    """Filters on `acc`, whether the comparison is right (an episode that the infrastructure lost counts as wrong).
-    `sampler_kwargs.train_batch_size` is the number of groups in a step."""
+    """Filters on `acc` (is the comparison right?). An infrastructure failure counts as wrong.
+
+    `sampler_kwargs.train_batch_size` is the number of groups per step."""
 
     def __init__(self, *, sampler_kwargs: Any, **kwargs: Any) -> None:
         batch = int(sampler_kwargs["train_batch_size"])
@@ -26,17 +27,17 @@ class BoundedRedraws(ReplayBuffer):  # type: ignore[misc]
             gen_batch_size=1,
             **kwargs,
         )
-        self._most, self._redrawn = REDRAWS * batch, 0
+        self._limit, self._redrawn = REDRAWS * batch, 0
 
     def sample(self, global_steps: int, partition_id: str, batch_size: int) -> Any:
-        """As verl's, with a new allowance for each step."""
+        """verl's `sample`, with the count of redraws reset for each step."""
         self._redrawn = 0
         return super().sample(global_steps, partition_id, batch_size)
 
     def _dapo_filtered_keys(self, partition_id: str) -> tuple[set[str], Counter[float]]:
-        """The groups to replace now, as many as the step's allowance still holds."""
+        """The groups to replace now, up to what is left of the step's limit."""
         found, _ = super()._dapo_filtered_keys(partition_id)
-        chosen = set(sorted(found)[: self._most - self._redrawn])
+        chosen = set(sorted(found)[: self._limit - self._redrawn])
         self._redrawn += len(chosen)
         values = self._dapo_classification_cache[partition_id]
         return chosen, Counter(values[uid] for uid in chosen)

@@ -1,6 +1,9 @@
-"""Asks each node of a running Ray what it sees, or watches that none goes; run in a process of its own, which can be
-ended, by `machines`. The question is JSON on the command line, the answer the last line; `watch` instead of a question
-ends when a node that was there is gone, and its last line says which."""
+"""Asks each node of a running Ray cluster what it sees, or watches for lost nodes.
+
+`cluster_check` runs this module in a separate process, which it can stop. The request is JSON on the command line and
+the result is the last line of output. With `watch` instead of a request, the process ends when a node is lost, and its
+last line names the node.
+"""
 
 import json
 import os
@@ -15,7 +18,7 @@ POLL_SECONDS, START_SECONDS = 2.0, 300.0
 
 
 def probe_node(paths: list[str]) -> dict[str, Any]:
-    """What this node sees. Imports stand here because it runs on a node that may lack anything of ours."""
+    """What this node sees. Imports are local because the node may lack our package and its dependencies."""
     import importlib.util
     import socket
     from pathlib import Path
@@ -29,40 +32,43 @@ def probe_node(paths: list[str]) -> dict[str, Any]:
 
 
 def nodes_with(gpus: int) -> list[str]:
-    """The nodes that are alive and have so many GPUs, in use or not."""
+    """The living nodes with at least `gpus` GPUs, in use or not."""
     alive = [node for node in ray.nodes() if node["Alive"]]
     return [node["NodeID"] for node in alive if node["Resources"].get("GPU", 0) >= gpus]
 
 
 def collect_reports(nodes: int, gpus: int, paths: list[str], until: float) -> dict[str, Any]:
-    """Ask as many nodes as are wanted, each with its GPUs taken while it answers, until all have or time is over."""
-    asked: dict[str, Any] = {}
+    """Probe nodes until `nodes` of them answered or the time `until` is over. A probe reserves its node's GPUs."""
+    probes: dict[str, Any] = {}
     task = ray.remote(probe_node)
     while True:
-        there = nodes_with(gpus)
-        asked = {node: ref for node, ref in asked.items() if node in there}
-        for node in there:
-            if node not in asked:
-                place = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
-                asked[node] = task.options(num_cpus=0, num_gpus=gpus, scheduling_strategy=place, max_retries=0).remote(
-                    paths
-                )
-        refs = list(asked.values())
+        available = nodes_with(gpus)
+        probes = {node: ref for node, ref in probes.items() if node in available}
+        for node in available:
+            if node not in probes:
+                strategy = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+                options = {"num_cpus": 0, "num_gpus": gpus, "scheduling_strategy": strategy, "max_retries": 0}
+                probes[node] = task.options(**options).remote(paths)
+        refs = list(probes.values())
         done = ray.wait(refs, num_returns=len(refs), timeout=POLL_SECONDS)[0] if refs else []
-        seats = []
+        reports = []
         for ref in done:
             try:
-                seats.append(ray.get(ref))
-            except ray.exceptions.RayError:  # the node died while it was asked: it is asked again if it comes back
-                asked = {node: other for node, other in asked.items() if other != ref}
-        if len(seats) >= nodes or time.monotonic() > until:
-            return {"there": len(there), "seats": seats}
+                reports.append(ray.get(ref))
+            except ray.exceptions.RayError:  # the node died; it is probed again if it comes back
+                probes = {node: other for node, other in probes.items() if other != ref}
+        if len(reports) >= nodes or time.monotonic() > until:
+            return {"available": len(available), "reports": reports}
         if len(done) == len(refs):
             time.sleep(POLL_SECONDS)
 
 
-def join(until: float) -> None:
-    """Connect to the Ray at RAY_ADDRESS; a head that is still starting refuses for a while. Errors: ConnectionError."""
+def connect(until: float) -> None:
+    """Connect to the Ray cluster at RAY_ADDRESS, retrying until the time `until` while its head is starting.
+
+    Raises:
+        ConnectionError: The cluster refused every attempt.
+    """
     while True:
         try:
             ray.init(address=os.environ["RAY_ADDRESS"], log_to_driver=False, logging_level="ERROR")
@@ -74,13 +80,13 @@ def join(until: float) -> None:
 
 
 def watch() -> str:
-    """Returns the sentence that says which node is gone."""
-    join(time.monotonic() + START_SECONDS)
-    here = {node["NodeID"]: node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
+    """Wait until a node is lost. Returns a message that names it."""
+    connect(time.monotonic() + START_SECONDS)
+    hosts = {node["NodeID"]: node["NodeManagerHostname"] for node in ray.nodes() if node["Alive"]}
     while True:
         time.sleep(POLL_SECONDS)
         alive = {node["NodeID"] for node in ray.nodes() if node["Alive"]}
-        if lost := [host for node, host in here.items() if node not in alive]:
+        if lost := [host for node, host in hosts.items() if node not in alive]:
             return f"Ray lost the node {lost[0]}"
 
 
@@ -88,12 +94,12 @@ def main() -> None:
     if sys.argv[1] == "watch":
         print(watch(), flush=True)
         return
-    question = json.loads(sys.argv[1])
-    until = time.monotonic() + question["seconds"]
-    join(until)
-    answer = collect_reports(question["nodes"], question["gpus_per_node"], question["paths"], until)
+    request = json.loads(sys.argv[1])
+    until = time.monotonic() + request["seconds"]
+    connect(until)
+    result = collect_reports(request["nodes"], request["gpus_per_node"], request["paths"], until)
     ray.shutdown()
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A recipe's GRPO objective in verl's words; `judge_r1.training.trl.objective` has the table and says it to TRL."""
+"""Maps a recipe's GRPO objective to verl's keys. `judge_r1.training.trl.objective` has the table and TRL's keys."""
 
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.trl.objective import DUAL_CLIP
@@ -9,8 +9,8 @@ SAMPLER = "trainer.v1.sampler"
 
 
 def objective(recipe: Recipe) -> dict[str, Value]:
-    """Advantage, ratio, clipping, aggregation and KL. The constant of `loss: constant` is the longest episode that the
-    budget allows, as TRL has it."""
+    """Advantage, ratio, clipping, aggregation and KL. The constant of `loss: constant` is the longest episode of the
+    budget, as in TRL."""
     grpo, actor = recipe.grpo, "actor_rollout_ref.actor"
     keys: dict[str, Value] = {
         "algorithm.adv_estimator": "judge_r1_grpo",
@@ -32,7 +32,7 @@ def objective(recipe: Recipe) -> dict[str, Value]:
 
 
 def _dynamic_sampling(recipe: Recipe) -> dict[str, Value]:
-    """verl's group filter on `acc`, the outcome, with our bound on how often it draws again (see `sampler`)."""
+    """verl's group filter on `acc` (is the comparison right?), with a bound on redraws (see `group_filter`)."""
     if not recipe.grpo.dynamic_sampling:
         return {}
     return {
@@ -45,7 +45,7 @@ def _dynamic_sampling(recipe: Recipe) -> dict[str, Value]:
 
 
 def _lora(recipe: Recipe) -> dict[str, Value]:
-    """verl trains the adapters and sends merged weights to the rollout server, which then needs no support of LoRA."""
+    """verl trains adapters and sends merged weights to the rollout server, which then needs no LoRA support."""
     if recipe.lora is None:
         return {}
     model = "actor_rollout_ref.model"

@@ -1,6 +1,6 @@
-"""The reward as verl asks for it: a function that hands over what the driver computed from the trajectory.
+"""verl's reward function: returns the reward that the agent loop computed from the trajectory.
 
-verl decodes the response for its reward functions, observations and all; nothing here reads that text.
+verl passes the decoded response, observations included, to reward functions. This one never reads it.
 """
 
 from typing import Any
@@ -10,16 +10,17 @@ from judge_r1.core.records import Trajectory
 from judge_r1.training.reward_rounding import round_reward
 
 FIELD = "reward_breakdown"
-"""The extra field of an agent loop's output that carries the breakdown."""
+"""The extra field of an agent loop's output that holds the reward breakdown."""
 
 
 class NoBreakdown(JudgeError):
-    """A sample that did not come from our agent loop."""
+    """A sample without a reward breakdown, which our agent loop always adds."""
 
 
 def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
-    """The breakdown of a rewarded trajectory with the same keys for every sample, as verl's aggregation needs them:
-    `evidence_hit` is 0.0 where it is not defined, and `evidence_hit_defined` says so."""
+    """The reward breakdown with the same keys for every sample, as verl's aggregation requires.
+
+    An undefined `evidence_hit` becomes 0.0 with `evidence_hit_defined` 0.0."""
     if trajectory.reward is None:
         raise ValueError("the trajectory has no reward yet")
     hit = trajectory.reward.get("evidence_hit")
@@ -34,12 +35,11 @@ def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any] | None = None, **_: Any
 ) -> dict[str, float]:
-    """verl's reward function: `score` is r on the grid of `outcome`, `acc` whether the comparison is right, the rest
-    the breakdown."""
+    """Returns `score` (r, see `reward_rounding`), `acc` (1.0 if the comparison is right) and the breakdown."""
     breakdown = (extra_info or {}).get(FIELD)
     if breakdown is None:
         raise NoBreakdown(
-            f"a sample of {data_source!r} has no {FIELD!r}: it was not played by judge_r1's agent loop; "
+            f"a sample of {data_source!r} has no {FIELD!r}: judge_r1's agent loop did not sample it; "
             "set its agent_name to 'judge_r1' and actor_rollout_ref.rollout.agent.agent_loop_config_path"
         )
     return {"score": round_reward(breakdown["r"]), "acc": float(breakdown["R1"] > 0), **breakdown}

@@ -1,7 +1,7 @@
-"""What the agent loop's workers write down about their episodes, and how it becomes rows of a run's logs.
+"""Logs of the rollout workers, and their aggregation into metrics of a step.
 
-verl's default trainer keeps no record of what happened in a rollout, so each worker process appends to a file of its
-own: a line for every episode, with the whole trajectory for the first groups that the worker plays in a step.
+verl's default trainer keeps no record of rollouts, so each worker process appends one line per episode to its own file.
+The lines of the first groups of a step hold whole trajectories.
 """
 
 import json
@@ -19,7 +19,7 @@ from judge_r1.training.trl.grpo import rollout_metrics
 
 
 class RolloutLog:
-    """A worker's file in `folder`, with the whole trajectories of the first `pairs` that it plays in a step."""
+    """A worker's file in `folder`. It holds whole trajectories for the first `pairs` pairs of each step."""
 
     def __init__(self, folder: Path, pairs: int = 1) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -37,8 +37,13 @@ class RolloutLog:
         seconds: Mapping[str, float],
         weights: tuple[int, int],
     ) -> None:
-        """One line: what `breakdown` needs of the trajectory, or all of it; the seconds it waited for each stage; the
-        first and the last version of the weights that it was sampled from (a version is a step)."""
+        """Append one episode.
+
+        Args:
+            session: The number of the episode within its group.
+            seconds: The time that the episode waited for each stage.
+            weights: The first and last version of the weights that sampled it (a version is a step).
+        """
         row: dict[str, Any] = {
             "step": step,
             "session": session,
@@ -59,22 +64,23 @@ class RolloutLog:
 
 
 class RolloutReader:
-    """Follows the files of a folder while workers append to them; `pairs` are the run's, by id. Workers on other
-    machines write over a shared folder, where a file may show itself late: up to `patience` seconds."""
+    """Reads the files of `folder` while workers append to them. `pairs` are the run's pairs by id.
 
-    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair], *, patience: float = 0.0) -> None:
-        self.folder, self.pairs, self.patience = folder, pairs, patience
-        self._read: dict[Path, int] = {}
+    Files of other nodes may become visible late: `step` waits for them up to `wait_seconds`."""
+
+    def __init__(self, folder: Path, pairs: dict[str, ReasoningPair], *, wait_seconds: float = 0.0) -> None:
+        self.folder, self.pairs, self.wait_seconds = folder, pairs, wait_seconds
+        self._offsets: dict[Path, int] = {}
         self._steps: dict[int, list[dict[str, Any]]] = defaultdict(list)
 
     def step(self, step: int, wanted: int = 0) -> tuple[dict[str, float], list[dict[str, Any]]]:
-        """The means over a finished step's episodes, of which `wanted` are expected (`rollout/episodes` is how many
-        there are), and its traces.
+        """Returns the mean metrics of a finished step, waiting for `wanted` episodes, and its traces.
 
-        `time/episode/generation` and `time/search` are how long an episode waited for each, queues included, while
-        others went on; `rollout/weights_behind` by how many steps the weights that sampled an episode were older than
-        they should be, at most."""
-        until = time.monotonic() + self.patience
+        `rollout/episodes` is the number of episodes. `time/episode/generation` and `time/search` are the mean seconds
+        that an episode waited for each stage, queues included. `rollout/weights_behind` is the largest age, in steps,
+        of the weights that sampled an episode.
+        """
+        until = time.monotonic() + self.wait_seconds
         self._read_all()
         while len(self._steps[step]) < wanted and time.monotonic() < until:
             time.sleep(0.5)
@@ -82,8 +88,8 @@ class RolloutReader:
         rows = sorted(self._steps.pop(step, []), key=lambda row: (row["pair_id"], row["session"]))
         if not rows:
             return {"rollout/episodes": 0.0}, []
-        played = [(self.pairs[row["pair_id"]], _counted(row)) for row in rows]
-        groups = [[t for _, t in group] for _, group in groupby(played, key=lambda one: one[0].pair_id)]
+        episodes = [(self.pairs[row["pair_id"]], _summary_trajectory(row)) for row in rows]
+        groups = [[t for _, t in group] for _, group in groupby(episodes, key=lambda episode: episode[0].pair_id)]
         waits = {stage: sum(row["seconds"][stage] for row in rows) / len(rows) for stage in rows[0]["seconds"]}
         means = {
             "rollout/episodes": float(len(rows)),
@@ -92,18 +98,19 @@ class RolloutReader:
             "time/search": waits["search"],
         }
         traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
-        return {**means, **rollout_metrics(played), **zero_variance(groups)}, traces
+        return {**means, **rollout_metrics(episodes), **zero_variance(groups)}, traces
 
     def _read_all(self) -> None:
         for path in sorted(self.folder.glob("*.jsonl")):
-            lines, self._read[path] = new_lines(path, self._read.get(path, 0))
+            lines, self._offsets[path] = new_lines(path, self._offsets.get(path, 0))
             for line in lines:
                 row = json.loads(line)
                 self._steps[row["step"]].append(row)
 
 
-def _counted(row: dict[str, Any]) -> Trajectory:
-    """What `breakdown` reads of an episode: how it ended, its reward, how many tokens it sampled (their ids are 0)."""
+def _summary_trajectory(row: dict[str, Any]) -> Trajectory:
+    """A trajectory with the fields that `rollout_metrics` reads: the end, the reward and the number of sampled tokens
+    (all ids are 0)."""
     count = row["sampled_tokens"]
     return Trajectory(
         prompt_ids=(),
@@ -118,7 +125,7 @@ def _counted(row: dict[str, Any]) -> Trajectory:
 
 
 def new_lines(path: Path, start: int) -> tuple[Sequence[str], int]:
-    """The complete lines of a growing file from byte `start` on, and the byte behind them."""
+    """The complete lines of a growing file from byte `start`, and the byte after them."""
     if not path.exists():
         return [], start
     with path.open("rb") as file:

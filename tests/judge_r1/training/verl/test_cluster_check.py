@@ -13,18 +13,25 @@ from judge_r1.training.resources import Resources
 from judge_r1.training.verl.cluster_check import Machines, NodeReport, NodesMissing, NotShared, check_reports
 from judge_r1.training.verl.config import overrides
 from judge_r1.training.verl.rollout_log import RolloutReader
-from judge_r1.training.verl.runner import settings
+from judge_r1.training.verl.runner import verl_variables
 
 
-def keys(recipe: Recipe, *, cpu: bool, joins: dict[str, str] | None, gpus: int = 4, nodes: int = 2) -> list[str]:
+def keys(recipe: Recipe, *, cpu: bool, variables: dict[str, str] | None, gpus: int = 4, nodes: int = 2) -> list[str]:
     x = Path("/x")
     return overrides(
-        recipe, train_parquet=x, agent_loops=x, checkpoints=x, cpu=cpu, gpus=gpus, nodes=nodes, joins=joins
+        recipe,
+        train_parquet=x,
+        agent_loops=x,
+        checkpoints=x,
+        cpu=cpu,
+        gpus=gpus,
+        nodes=nodes,
+        cluster_variables=variables,
     )
 
 
 def test_a_ray_that_runs_is_taken_as_it_is(recipe: Recipe) -> None:
-    told = keys(recipe, cpu=False, joins=settings(Path("/runs/a"), cpu=False))
+    told = keys(recipe, cpu=False, variables=verl_variables(Path("/runs/a"), cpu=False))
     config = compose(told)
     assert (config.trainer.nnodes, config.trainer.n_gpus_per_node) == (2, 4)
     assert config.ray_kwargs.ray_init.num_cpus is None
@@ -35,37 +42,37 @@ def test_a_ray_that_runs_is_taken_as_it_is(recipe: Recipe) -> None:
 
 
 def test_processors_of_a_ray_that_runs(recipe: Recipe) -> None:
-    config = compose(keys(recipe, cpu=True, joins=settings(Path("/runs/a"), cpu=True), gpus=1))
+    config = compose(keys(recipe, cpu=True, variables=verl_variables(Path("/runs/a"), cpu=True), gpus=1))
     assert config.ray_kwargs.ray_init.runtime_env.env_vars.VERL_PLATFORM == "cpu"
     assert "num_gpus" not in config.ray_kwargs.ray_init
     assert config.actor_rollout_ref.rollout.agent.num_workers == 2
 
 
 def test_batches_divide_among_all_machines(recipe: Recipe) -> None:
-    assert "trainer.nnodes=2" in keys(recipe, cpu=False, joins={})
+    assert "trainer.nnodes=2" in keys(recipe, cpu=False, variables={})
     with pytest.raises(JudgeError, match="8 episodes of one update do not divide among 16 accelerators"):
-        keys(recipe, cpu=False, joins={}, gpus=8)
+        keys(recipe, cpu=False, variables={}, gpus=8)
 
 
-def seat(host: str, *missing: str, cuda: bool = True) -> NodeReport:
+def report(host: str, *missing: str, cuda: bool = True) -> NodeReport:
     return NodeReport(host, missing, cuda)
 
 
 def test_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     two, run = Machines(2, 8), Path("/runs/a")
-    assert check_reports(two, [seat("a"), seat("b")], run, 2).cuda
-    assert not check_reports(two, [seat("a", cuda=False), seat("b", cuda=False)], run, 2).cuda
-    with pytest.raises(NotShared, match="torch finds no GPU on b, though"):
-        check_reports(two, [seat("a"), seat("b", cuda=False)], run, 2)
+    assert check_reports(two, [report("a"), report("b")], run, 2).cuda
+    assert not check_reports(two, [report("a", cuda=False), report("b", cuda=False)], run, 2).cuda
+    with pytest.raises(NotShared, match="torch finds no GPU on b, but finds one"):
+        check_reports(two, [report("a"), report("b", cuda=False)], run, 2)
     with pytest.raises(NotShared, match=r"node b does not see /runs/a/\.seen-1: the run"):
-        check_reports(two, [seat("a"), seat("b", "/runs/a/.seen-1")], run, 2)
+        check_reports(two, [report("a"), report("b", "/runs/a/.seen-1")], run, 2)
     with pytest.raises(NotShared, match="node b has no judge_r1"):
-        check_reports(two, [seat("a"), seat("b", "judge_r1")], run, 2)
+        check_reports(two, [report("a"), report("b", "judge_r1")], run, 2)
     with pytest.raises(NodesMissing, match=r"RAY_ADDRESS=head:6379 did not have 2 node\(s\) .*: 1 answered$"):
-        check_reports(two, [seat("a")], run, 1)
-    with pytest.raises(NodesMissing, match="1 answered; 2 are there, and something else uses their GPUs"):
-        check_reports(two, [seat("a")], run, 2)
+        check_reports(two, [report("a")], run, 1)
+    with pytest.raises(NodesMissing, match="1 answered; 2 are up, but their GPUs are in use"):
+        check_reports(two, [report("a")], run, 2)
     assert (NodesMissing.exit_status, NotShared.exit_status) == (75, 2)
 
 
@@ -99,5 +106,5 @@ def test_files_of_another_machine_may_come_late(
 
     monkeypatch.setattr("judge_r1.training.verl.rollout_log.time.sleep", arrives)
     assert RolloutReader(tmp_path, pairs.by_id()).step(1, 2)[0]["rollout/episodes"] == 1
-    assert RolloutReader(tmp_path, pairs.by_id(), patience=60).step(1, 2)[0]["rollout/episodes"] == 2
+    assert RolloutReader(tmp_path, pairs.by_id(), wait_seconds=60).step(1, 2)[0]["rollout/episodes"] == 2
     assert len(waited) == 3

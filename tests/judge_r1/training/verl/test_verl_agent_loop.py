@@ -1,6 +1,7 @@
 """Our episode under verl's real AgentLoopWorker and reward manager, with a server that says what it is told."""
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,6 +16,8 @@ from verl_factories import compose, keys_of
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.episode.machine import Episode
+from judge_r1.episode.rollout import pair_prompt_ids
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe, dump_recipe
@@ -48,7 +51,7 @@ class Room:
     """A data folder, a recipe and the agent loop's file, as `train_verl` writes them."""
 
     def __init__(self, recipe: Recipe, pairs: PairSet, data_folder: Path, home: Path) -> None:
-        self.pairs, self.home = pairs, home
+        self.pairs, self.data_folder, self.home = pairs, data_folder, home
         self.tokenizer = load_tokenizer(recipe.model)
         self.codec = SafeTokenizer(self.tokenizer)
         write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
@@ -140,6 +143,32 @@ def test_limits_asked_of_the_server(room: Room) -> None:
     assert params[0]["max_tokens"] == 32
     assert params[1]["max_tokens"] < 32  # the turn goes on: a stop string inside an open think ends nothing
     assert len({param["seed"] for param in params}) == len(params)
+
+
+def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    from judge_r1.training.verl.agent_loop import load_shared
+
+    threads: list[threading.Thread] = []
+    encode = SafeTokenizer.prompt_ids
+
+    def counted(*args: Any, **kwargs: Any) -> list[int]:
+        threads.append(threading.current_thread())
+        return encode(*args, **kwargs)
+
+    monkeypatch.setattr(SafeTokenizer, "prompt_ids", counted)
+    home, pair = room.home, room.pairs.pairs[0]
+    shared = load_shared(str(home / "recipe.yaml"), str(room.data_folder), str(home / "rollouts"))
+
+    async def group() -> list[Episode]:
+        return await asyncio.gather(*(shared.new_episode(pair) for _ in range(4)))
+
+    episodes = asyncio.run(group())
+    assert len({id(episode) for episode in episodes}) == 4
+    assert {episode.prompt_ids for episode in episodes} == {
+        tuple(pair_prompt_ids(pair, room.pairs, shared.recipe.episode, room.codec))
+    }
+    (thread, _of_the_comparison) = threads
+    assert thread is not threading.main_thread()
 
 
 def test_wrong_answer_scores_less(room: Room) -> None:

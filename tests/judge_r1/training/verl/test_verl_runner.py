@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,8 +17,10 @@ from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trl.metrics_callback import Diverged
+from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.rollout_log import RolloutLog, RolloutReader, new_lines
-from judge_r1.training.verl.runner import LogFollower, VerlFailed, _run, check, in_order, prepare
+from judge_r1.training.verl.runner import check_data, in_training_order, prepare
+from judge_r1.training.verl.supervisor import VerlFailed
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: 
 
     recipe = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"steps": 10})})
     file = recipe.data.train / "order.parquet"
-    write_parquet(in_order(recipe, pairs), file, recipe.episode)
+    write_parquet(in_training_order(recipe, pairs), file, recipe.episode)
     config = compose(keys_of(recipe)).data
     dataset = create_rl_dataset(str(file), config, load_tokenizer(recipe.model), None)
     loader = StatefulDataLoader(
@@ -150,53 +151,13 @@ def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: 
 
 
 def test_too_long_prompt_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:
-    check(recipe, pairs)
+    check_data(recipe, pairs)
     episode = recipe.episode.model_copy(update={"prompt_tokens": 20})
     with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
-        check(recipe.model_copy(update={"episode": episode}), pairs)
+        check_data(recipe.model_copy(update={"episode": episode}), pairs)
 
 
 def test_too_few_pairs_are_refused(recipe: Recipe, pairs: PairSet) -> None:
     grpo = recipe.grpo.model_copy(update={"pairs_per_step": 64})
     with pytest.raises(JudgeError, match="6 pairs do not fill one step"):
-        check(recipe.model_copy(update={"grpo": grpo}), pairs)
-
-
-def test_failure_shows_the_end_of_the_log(run: RunFolder) -> None:
-    command = [sys.executable, "-c", "print('all is well'); print('until here'); raise SystemExit(3)"]
-    with pytest.raises(VerlFailed, match=r"(?s)ended with status 3.*verl\.log:.*until here"):
-        _run(command, run, {}, lambda: None)
-    assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
-
-
-def test_a_process_that_falls_silent_is_stopped(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judge_r1.training.verl.runner.SILENCE_SECONDS", 1.0)
-    with pytest.raises(VerlFailed, match="said nothing for 1 s"):
-        _run([sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"], run, {}, lambda: None)
-
-
-def test_a_lost_node_stops_the_run(run: RunFolder) -> None:
-    """However much the process still says."""
-    talks = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
-    begun = time.monotonic()
-
-    def lost() -> str | None:
-        return "Ray lost the node b" if time.monotonic() - begun > 2 else None
-
-    with pytest.raises(VerlFailed, match="was stopped, because Ray lost the node b; what it did"):
-        _run([sys.executable, "-c", talks], run, {}, lambda: None, lost)
-    assert VerlFailed.exit_status == 75
-
-
-def test_nothing_is_left_running_when_following_fails(run: RunFolder) -> None:
-    grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
-
-    def follow() -> None:
-        raise VerlFailed("enough")
-
-    with pytest.raises(VerlFailed, match="enough"):
-        _run([sys.executable, "-c", grandchild], run, {"PATH": "/usr/bin:/bin"}, follow)
-    pid = int((run.folder / "logs" / "verl.log").read_text())
-    time.sleep(0.2)
-    stat = Path(f"/proc/{pid}/stat")
-    assert not stat.exists() or stat.read_text().split()[2] == "Z"
+        check_data(recipe.model_copy(update={"grpo": grpo}), pairs)

@@ -1,0 +1,55 @@
+"""Turns what verl and its rollout workers write into rows of the run's logs, step by step."""
+
+import json
+from pathlib import Path
+
+from judge_r1.training.metric_names import from_verl
+from judge_r1.training.recipe import Recipe
+from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.trl.metrics_callback import Diverged
+from judge_r1.training.verl.rollout_log import RolloutReader, new_lines
+from judge_r1.training.verl.supervisor import VerlFailed
+
+UNTRAINED_GROUPS = ("training/filter_groups/evicted_samples", "training/filter_groups/discarded_surplus_samples")
+"""With dynamic sampling: groups of a step that verl replaced, and groups that it sampled beyond what the step needs."""
+
+
+class LogFollower:
+    """Follows verl's metrics file and the rollout logs in `folder`."""
+
+    def __init__(self, run: RunFolder, folder: Path, rollouts: RolloutReader, recipe: Recipe) -> None:
+        self.run, self.metrics, self.rollouts = run, folder / "metrics.jsonl", rollouts
+        self.group_size, self.steps = recipe.grpo.group_size, recipe.grpo.steps
+        self.episodes = recipe.grpo.pairs_per_step * self.group_size
+        self.dynamic_sampling = recipe.grpo.dynamic_sampling  # verl then samples more groups than a step trains on
+        self._offset = 0
+
+    def update(self) -> None:
+        """Log the steps that verl finished since the last call.
+
+        Raises:
+            Diverged: The gradient norm is not a number.
+            VerlFailed: Episodes of a step are missing. verl would fill their places and train on.
+        """
+        lines, self._offset = new_lines(self.metrics, self._offset)
+        for line in lines:
+            row = json.loads(line)
+            step, metrics = row["step"], row["data"]
+            untrained = sum(int(metrics.get(name) or 0) for name in UNTRAINED_GROUPS)
+            wanted = self.episodes + self.group_size * untrained
+            means, traces = self.rollouts.step(step, wanted)
+            if metrics.get("actor/grad_norm", 0.0) is None:  # verl's log writes NaN as null
+                raise Diverged(step, "grad_norm", self.run.folder)
+            surplus = means["rollout/episodes"] - wanted
+            if surplus < 0 or (surplus and not self.dynamic_sampling):
+                raise VerlFailed(
+                    f"step {step}: {means['rollout/episodes']:.0f} of {wanted} episodes came back; "
+                    f"see {self.run.folder / 'logs' / 'verl.log'} for the others"
+                )
+            numbers = {key: value for key, value in metrics.items() if isinstance(value, int | float)}
+            progress = {"step": step, "progress": step / self.steps}
+            if self.dynamic_sampling:
+                means["rollout/groups_redrawn"] = metrics.get(UNTRAINED_GROUPS[0], 0.0)
+            self.run.log(progress | from_verl(numbers) | means)
+            for trace in traces:
+                self.run.trace(trace)

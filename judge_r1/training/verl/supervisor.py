@@ -1,0 +1,168 @@
+"""Runs verl's command in a process group and leaves no process of the group behind."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn
+
+from judge_r1.core.errors import TRY_AGAIN, JudgeError
+
+SILENCE_SECONDS = 3600.0
+"""verl prints at every step. A process without output for this long hangs."""
+STOP_SECONDS = 20.0
+"""Seconds between SIGTERM and SIGKILL."""
+POLL_SECONDS = 0.5
+
+
+class VerlFailed(JudgeError):
+    """verl's trainer failed. Its log has the reason. Another attempt may succeed, for example after a lost node."""
+
+    exit_status = TRY_AGAIN
+
+
+def run_supervised(
+    command: Sequence[str],
+    run_folder: Path,
+    env: dict[str, str],
+    on_output: Callable[[], None],
+    lost_node: Callable[[], str | None] = lambda: None,
+) -> None:
+    """Run `command` with its output in logs/verl.log, calling `on_output` after each piece of output.
+
+    SIGTERM and SIGINT stop the whole process group (SIGTERM, then SIGKILL after `STOP_SECONDS`) before this process
+    exits with status 143 or 130.
+
+    Raises:
+        VerlFailed: The command ended with an error, printed nothing for `SILENCE_SECONDS`, or `lost_node` returned a
+            reason to stop.
+        KeyboardInterrupt, SystemExit: A signal ended the run.
+    """
+    log, working_folder = run_folder / "logs" / "verl.log", run_folder / "verl"  # verl writes files where it runs
+    log.parent.mkdir(parents=True, exist_ok=True)
+    working_folder.mkdir(exist_ok=True)
+    name = " ".join(command[1:3])
+    with deferred_signals() as received, log.open("ab") as out:
+        process = subprocess.Popen(
+            command,
+            cwd=working_folder,
+            env=env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            close_fds=False,  # if this process is killed, the run folder stays locked while verl lives
+        )
+        try:
+            reason = _follow(process, out.fileno(), on_output, lambda: bool(received), lost_node)
+            status = process.poll()
+            if not (received or reason):
+                on_output()
+        finally:
+            stop_group(process)
+    if received:
+        raise_interrupted(received[0])
+    if reason:
+        raise VerlFailed(f"`{name}` was stopped, because {reason}; its output is in {log}")
+    if status:
+        raise VerlFailed(f"`{name}` ended with status {status}; the reason is in {log}:\n{_tail(log)}")
+
+
+def _follow(
+    process: subprocess.Popen[bytes],
+    log: int,
+    on_output: Callable[[], None],
+    interrupted: Callable[[], bool],
+    lost_node: Callable[[], str | None],
+) -> str | None:
+    """Copy output to the file descriptor `log` until the process ends. Returns the reason to stop it before."""
+    assert process.stdout is not None
+    pipe, last_output = process.stdout.fileno(), time.monotonic()
+    while not interrupted():
+        exited = process.poll() is not None
+        if select.select([pipe], [], [], 0.0 if exited else POLL_SECONDS)[0]:
+            if not (chunk := os.read(pipe, 2**16)):
+                process.wait()
+                return None
+            last_output = time.monotonic()
+            os.write(log, chunk)
+            on_output()
+        elif exited:  # another process may still hold the pipe
+            return None
+        if time.monotonic() - last_output > SILENCE_SECONDS:
+            return f"it printed nothing for {SILENCE_SECONDS:.0f} s"
+        if reason := lost_node():
+            return reason
+    return None
+
+
+def stop_group(process: subprocess.Popen[bytes]) -> None:
+    """End a process group: SIGTERM, then SIGKILL for what is left when its leader has ended or `STOP_SECONDS` are
+    over."""
+    _signal_group(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=STOP_SECONDS)
+    _signal_group(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal_group(group: int, signum: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signum)
+
+
+@contextmanager
+def deferred_signals() -> Iterator[list[int]]:
+    """Collects SIGTERM and SIGINT in the list that it yields, so that cleanup is never interrupted.
+
+    Does nothing outside the main thread, which alone may set handlers."""
+    with _handlers(lambda received: None) as received:
+        yield received
+
+
+@contextmanager
+def exit_on_sigterm() -> Iterator[None]:
+    """Turns the first SIGTERM into SystemExit, so that `finally` blocks run and child processes are stopped."""
+
+    def leave(received: list[int]) -> None:
+        if len(received) == 1 and received[0] == signal.SIGTERM:
+            raise_interrupted(signal.SIGTERM)
+
+    with _handlers(leave, signal.SIGTERM):
+        yield
+
+
+def raise_interrupted(signum: int) -> NoReturn:
+    """End this process as one that a signal interrupted: KeyboardInterrupt for SIGINT, else status 128 + signal."""
+    if signum == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + signum)
+
+
+@contextmanager
+def _handlers(on_signal: Callable[[list[int]], None], *signums: signal.Signals) -> Iterator[list[int]]:
+    received: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield received
+        return
+
+    def handle(signum: int, frame: FrameType | None) -> None:
+        received.append(signum)
+        on_signal(received)
+
+    before = {signum: signal.signal(signum, handle) for signum in signums or (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield received
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler or signal.SIG_DFL)
+
+
+def _tail(log: Path, lines: int = 8) -> str:
+    return "\n".join(log.read_text(encoding="utf-8", errors="replace").splitlines()[-lines:])

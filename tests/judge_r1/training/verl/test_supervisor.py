@@ -1,0 +1,172 @@
+"""The supervisor of verl's process group: failures, hangs, lost nodes and signals."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.training.recipe import Recipe, dump_recipe
+from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.verl.supervisor import VerlFailed, run_supervised
+
+SLEEPS = "import time; print('started', flush=True); time.sleep(60)"
+STUBBORN = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); " + SLEEPS
+VERL = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", {stubborn!r}])
+print("worker", child.pid, flush=True)
+time.sleep(600)
+"""
+"""Stands in for verl.trainer.main_ppo: its worker ignores SIGTERM, as a process that waits for a GPU does."""
+
+
+@pytest.fixture
+def run(recipe: Recipe, tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "run", recipe)
+
+
+def alive(pid: int) -> bool:
+    stat = Path(f"/proc/{pid}/stat")
+    return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "waited too long"
+        time.sleep(0.1)
+
+
+@pytest.fixture
+def signal_soon() -> Iterator[None]:
+    """SIGTERM for this process after a second."""
+    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM))
+    timer.start()
+    yield
+    timer.cancel()
+
+
+@pytest.mark.usefixtures("signal_soon")
+def test_a_process_that_ignores_sigterm_is_killed_at_the_deadline(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("judge_r1.training.verl.supervisor.STOP_SECONDS", 1.0)
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended:
+        code = f"import os; print(os.getpid(), flush=True); {STUBBORN}"
+        run_supervised([sys.executable, "-c", code], run.folder, {}, lambda: None)
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert not alive(int((run.folder / "logs" / "verl.log").read_text().split()[0]))
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def start_train(recipe: Recipe, folder: Path, env: dict[str, str]) -> subprocess.Popen[str]:
+    """`judge-r1 train` of `recipe` on verl in a process of its own."""
+    grpo = recipe.grpo.model_copy(update={"engine": "verl"})
+    (folder / "recipe.yaml").write_text(dump_recipe(recipe.model_copy(update={"grpo": grpo})))
+    command = [sys.executable, "-m", "judge_r1.cli", "train", str(folder / "recipe.yaml"), "--out", str(folder / "run")]
+    return subprocess.Popen(command, env=os.environ | env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+@pytest.mark.parametrize(("signum", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_signal_to_train_stops_verl_and_releases_the_run_folder(
+    recipe: Recipe, tmp_path: Path, signum: signal.Signals, status: int
+) -> None:
+    trainer = tmp_path / "python" / "verl" / "trainer"
+    trainer.mkdir(parents=True)
+    for package in (trainer.parent, trainer):
+        (package / "__init__.py").touch()
+    (trainer / "main_ppo.py").write_text(VERL.format(stubborn=STUBBORN))
+    path = os.pathsep.join([str(tmp_path / "python"), os.environ.get("PYTHONPATH", "")])
+    train = start_train(recipe, tmp_path, {"PYTHONPATH": path})
+    log = tmp_path / "run" / "logs" / "verl.log"
+    try:
+        wait_until(lambda: train.poll() is not None or (log.exists() and "started" in log.read_text()), 60)
+        assert train.poll() is None, train.communicate()[0]
+        worker = int(log.read_text().split("worker")[1].split()[0])
+        assert alive(worker)
+        train.send_signal(signum)
+        assert train.wait(30) == status
+        assert not alive(worker)
+        with lock_folder(tmp_path / "run"):
+            pass
+    finally:
+        train.kill()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_sigterm_to_train_stops_the_real_verl(recipe: Recipe, tmp_path: Path) -> None:
+    grpo = recipe.grpo.model_copy(update={"steps": 500})
+    train = start_train(recipe.model_copy(update={"grpo": grpo}), tmp_path, {})
+    run = tmp_path / "run"
+    try:
+        wait_until(lambda: train.poll() is not None or bool(read_rows(run / "metrics.jsonl")), 600)
+        assert train.poll() is None, train.communicate()[0]
+        train.send_signal(signal.SIGTERM)
+        assert train.wait(60) == 143
+        with lock_folder(run):
+            pass
+        home = f"VERL_FILE_LOGGER_PATH={run}".encode()
+        wait_until(lambda: not [path for path in Path("/proc").glob("[0-9]*/environ") if holds(path, home)], 30)
+    finally:
+        train.kill()
+
+
+def holds(path: Path, text: bytes) -> bool:
+    try:
+        return text in path.read_bytes()
+    except OSError:
+        return False
+
+
+def test_failure_shows_the_end_of_the_log(run: RunFolder) -> None:
+    command = [sys.executable, "-c", "print('all is well'); print('until here'); raise SystemExit(3)"]
+    with pytest.raises(VerlFailed, match=r"(?s)ended with status 3.*verl\.log:.*until here"):
+        run_supervised(command, run.folder, {}, lambda: None)
+    assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
+
+
+def test_a_process_that_falls_silent_is_stopped(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judge_r1.training.verl.supervisor.SILENCE_SECONDS", 1.0)
+    with pytest.raises(VerlFailed, match="printed nothing for 1 s"):
+        run_supervised(
+            [sys.executable, "-c", "import time; print('hello', flush=True); time.sleep(60)"],
+            run.folder,
+            {},
+            lambda: None,
+        )
+
+
+def test_a_lost_node_stops_the_run(run: RunFolder) -> None:
+    """However much the process still says."""
+    talks = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
+    begun = time.monotonic()
+
+    def lost() -> str | None:
+        return "Ray lost the node b" if time.monotonic() - begun > 2 else None
+
+    with pytest.raises(VerlFailed, match="was stopped, because Ray lost the node b; its output"):
+        run_supervised([sys.executable, "-c", talks], run.folder, {}, lambda: None, lost)
+    assert VerlFailed.exit_status == 75
+
+
+def test_nothing_is_left_running_when_following_fails(run: RunFolder) -> None:
+    grandchild = "import subprocess, sys; p = subprocess.Popen(['sleep', '60']); print(p.pid, flush=True); p.wait()"
+
+    def follow() -> None:
+        raise VerlFailed("enough")
+
+    with pytest.raises(VerlFailed, match="enough"):
+        run_supervised([sys.executable, "-c", grandchild], run.folder, {"PATH": "/usr/bin:/bin"}, follow)
+    pid = int((run.folder / "logs" / "verl.log").read_text())
+    time.sleep(0.2)
+    stat = Path(f"/proc/{pid}/stat")
+    assert not stat.exists() or stat.read_text().split()[2] == "Z"

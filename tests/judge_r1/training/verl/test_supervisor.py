@@ -59,8 +59,8 @@ def test_a_process_that_ignores_sigterm_is_killed_at_the_deadline(
 ) -> None:
     monkeypatch.setattr("judge_r1.training.verl.supervisor.STOP_SECONDS", 1.0)
     before = signal.getsignal(signal.SIGTERM)
+    code = f"import os; print(os.getpid(), flush=True); {STUBBORN}"
     with pytest.raises(SystemExit) as ended:
-        code = f"import os; print(os.getpid(), flush=True); {STUBBORN}"
         run_supervised([sys.executable, "-c", code], run.folder, {}, lambda: None)
     assert ended.value.code == 128 + signal.SIGTERM
     assert not alive(int((run.folder / "logs" / "verl.log").read_text().split()[0]))

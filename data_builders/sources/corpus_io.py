@@ -5,11 +5,12 @@ import json
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 from data_builders.sources.errors import SourceError
+from judge_r1.core import tabular
 
 T = TypeVar("T")
 _LINE_END = re.compile("\r\n?|[\u2028\u2029\u0085]")
@@ -85,3 +86,21 @@ def numbered(steps: Iterable[str]) -> str:
 def words(text: str) -> int:
     """White-space separated words, the unit of every length we report."""
     return len(text.split())
+
+
+class CorpusRow(tabular.Row):
+    """A row of a corpus's table: its texts are cleaned, and a null is an empty text."""
+
+    @classmethod
+    def of(cls, row: tabular.Row) -> "CorpusRow":
+        return cls(row.file, row.number, row.where, row.split, row.values)
+
+    def text(self, column: str) -> str:
+        return "" if self.value(column) is None else clean(super().text(column))
+
+
+def corpus_rows(path: Path | None, source: str, hub: str | None = None) -> Iterator[CorpusRow]:
+    """The rows of `path`, or without one those of the corpus's own `hub` name. Raises: SourceError, BadTable."""
+    if path is None and hub is None:
+        raise SourceError(f"source {source!r} reads a corpus from disk: give --path, its file or folder")
+    return map(CorpusRow.of, tabular.rows(path if path is not None else Path(f"{tabular.HUB}{hub}")))

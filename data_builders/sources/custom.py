@@ -22,8 +22,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from data_builders.domain_wording import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
+from data_builders.sources.corpus_io import CorpusRow, corpus_rows
 from data_builders.sources.errors import SourceError
-from data_builders.sources.tables import Row, rows
 from judge_r1.core.records import Case, Domain, NonEmpty
 from judge_r1.core.tabular import HUB
 from judge_r1.core.yaml_config import ConfigModel, load_config
@@ -82,27 +82,27 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
     yield from islice((case for case in found if case is not None), limit)
 
 
-def _rows(path: Path, described: DomainFile) -> Iterator[Row]:
+def _rows(path: Path, described: DomainFile) -> Iterator[CorpusRow]:
     for name in described.files:
         place = Path(name) if name.startswith(HUB) else path.parent / name
         if not name.startswith(HUB) and not place.exists():
             raise SourceError(f"{path}: key files names {name}, and {place} does not exist")
-        yield from rows(place, NAME, None)
+        yield from corpus_rows(place, NAME)
 
 
-def _unique(found: Iterator[Row], described: DomainFile) -> Iterator[Row]:
+def _unique(found: Iterator[CorpusRow], described: DomainFile) -> Iterator[CorpusRow]:
     """The rows. Errors: SourceError where two have one id."""
     column = described.columns.id
     seen: dict[str, str] = {}
     for row in found:
-        if column is not None and not row.name(column):
+        if column is not None and not row.label(column):
             raise SourceError(f"{row.where}: column {column!r}, the id, is empty")
-        if column is not None and (first := seen.setdefault(row.name(column), row.where)) != row.where:
-            raise SourceError(f"{row.where}: column {column!r} repeats {row.name(column)!r} of {first}")
+        if column is not None and (first := seen.setdefault(row.label(column), row.where)) != row.where:
+            raise SourceError(f"{row.where}: column {column!r} repeats {row.label(column)!r} of {first}")
         yield row
 
 
-def _case(row: Row, described: DomainFile, skips: Counter[str]) -> Case | None:
+def _case(row: CorpusRow, described: DomainFile, skips: Counter[str]) -> Case | None:
     columns = described.columns
     parts = {part: row.text(getattr(columns, part)) for part in ("context", "decision", "reference")}
     for part, text in parts.items():
@@ -113,8 +113,8 @@ def _case(row: Row, described: DomainFile, skips: Counter[str]) -> Case | None:
     if not license_:
         raise SourceError(f"{row.where}: column {columns.license!r}, the licence, is empty")
     file = Path(row.file).name
-    name = row.name(columns.id) if columns.id else f"{file}:{row.number}"
-    group = row.name(columns.group) if columns.group else ""
+    name = row.label(columns.id) if columns.id else f"{file}:{row.number}"
+    group = row.label(columns.group) if columns.group else ""
     meta = {"group": group} if group else {}  # an empty cell groups nothing
     return Case.of(
         domain=described.domain,

@@ -17,10 +17,9 @@ from typing import Any
 
 from data_builders.prompts.completing import prompt
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.sources.corpus_io import clean, numbered, one_line, words
+from data_builders.sources.corpus_io import CorpusRow, clean, corpus_rows, numbered, one_line, words
 from data_builders.sources.deepreview_output import review_of, review_sections, verdict
 from data_builders.sources.errors import SourceError
-from data_builders.sources.tables import Row, rows
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.teachers import Teacher, TeacherRequest
@@ -37,7 +36,7 @@ REPEATED = 8  # so many words in a row are a repetition
 class Reviewed:
     """A paper with its review, and what the venue decided."""
 
-    row: Row
+    row: CorpusRow
     paper: str
     steps: tuple[str, ...]
     decision: str
@@ -49,7 +48,7 @@ class Reviewed:
 
 def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
     """A draft for each paper with a best-mode review that agrees with the venue."""
-    for row in rows(path, NAME, HUB_NAME):
+    for row in corpus_rows(path, NAME, HUB_NAME):
         found = reviewed(row)
         if isinstance(found, str):
             skips[f"{NAME}: {found}"] += 1
@@ -57,7 +56,7 @@ def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
             yield _draft(found)
 
 
-def reviewed(row: Row) -> Reviewed | str:
+def reviewed(row: CorpusRow) -> Reviewed | str:
     """The row's paper and review, or why it has none to learn from."""
     if "pred_best_mode" in row.values:
         paper, output = row.text("paper_context"), _output(row, "pred_best_mode")
@@ -87,7 +86,7 @@ def _draft(found: Reviewed) -> Draft:
         context = await complete(NAME, teacher, ask, lambda text: check(text, found.paper, copied), skips, rejected)
         if context is None:
             return None
-        paper_id = found.row.name("id")
+        paper_id = found.row.label("id")
         title = found.row.text("title") if "title" in found.row.values else ""
         return Case.of(
             domain="academic",
@@ -131,14 +130,14 @@ def check(text: str, paper: str, copied: set[str]) -> Problem | None:
     return None
 
 
-def _is_best(row: Row) -> bool:
+def _is_best(row: CorpusRow) -> bool:
     mode = row.text("mode").lower().replace("_", " ").removesuffix(" mode")
     if mode not in ("fast", "standard", "best"):
         raise SourceError(f"{row.where}: column 'mode' must be Fast, Standard or Best Mode, not {row.text('mode')!r}")
     return mode == "best"
 
 
-def _output(row: Row, column: str) -> str:
+def _output(row: CorpusRow, column: str) -> str:
     """The text of a prediction: given as such, or in the field `output` of an object."""
     value = row.value(column)
     return (
@@ -146,17 +145,17 @@ def _output(row: Row, column: str) -> str:
     )
 
 
-def _last_message(row: Row, column: str) -> str:
+def _last_message(row: CorpusRow, column: str) -> str:
     """The content of the last message of a conversation, which the hub stores as JSON."""
     value: Any = row.value(column)
     if isinstance(value, str):
         try:
             value = json.loads(value)
         except ValueError:
-            raise row.mistyped(column, "messages as JSON") from None
+            raise row.wrong_type(column, "messages as JSON") from None
     content = value[-1].get("content") if isinstance(value, list) and value and isinstance(value[-1], dict) else None
     if not isinstance(content, str):
-        raise row.mistyped(column, "a list of messages {role, content}")
+        raise row.wrong_type(column, "a list of messages {role, content}")
     return clean(content)
 
 

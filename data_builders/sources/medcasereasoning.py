@@ -14,9 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import one_line
+from data_builders.sources.corpus_io import CorpusRow, corpus_rows, one_line
 from data_builders.sources.medrbench import report_before_discussion
-from data_builders.sources.tables import Row, rows
 from judge_r1.core.records import Case
 
 NAME, HUB_NAME = "medcasereasoning", "zou-lab/MedCaseReasoning"
@@ -26,11 +25,11 @@ PARTS = ("case_prompt", "diagnostic_reasoning", "final_diagnosis")
 
 def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, by file or split, and row. `seed` has no effect."""
-    found = (_case(row, skips) for row in rows(path, NAME, HUB_NAME))
+    found = (_case(row, skips) for row in corpus_rows(path, NAME, HUB_NAME))
     yield from islice((case for case in found if case is not None), limit)
 
 
-def _case(row: Row, skips: Counter[str]) -> Case | None:
+def _case(row: CorpusRow, skips: Counter[str]) -> Case | None:
     prompt, reference, decision = (row.text(column) for column in PARTS)
     for column, text in zip(PARTS, (prompt, reference, decision), strict=True):
         if not text:
@@ -39,7 +38,7 @@ def _case(row: Row, skips: Counter[str]) -> Case | None:
     report = report_before_discussion(row.text("text")) if "text" in row.values else None
     closed = report is not None and report[1]
     context = f"Case prompt\n{prompt}" + (f"\n\n{report[0]}" if report and closed else "")
-    article = row.name("pmcid")
+    article = row.label("pmcid")
     return Case.of(
         domain="medical",
         context=context,

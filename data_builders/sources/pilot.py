@@ -16,14 +16,14 @@ from pathlib import Path
 
 from data_builders.prompts.completing import prompt
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.sources.corpus_io import words
+from data_builders.sources.corpus_io import CorpusRow, words
 from data_builders.sources.echr_articles import ARTICLES, article_name, load_articles, named_articles, without_articles
 from data_builders.sources.errors import SourceError
-from data_builders.sources.tables import Row, file_rows
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.teachers import Teacher, TeacherRequest
 from judge_r1.core.records import Case, content_hash
+from judge_r1.core.tabular import file_rows
 
 NAME, FOLDER = "pilot", Path("data/ECHR2023")
 LICENSE = "none stated (PILOT, github.com/windszzlang/Legal-AI-PILOT); judgment text: Council of Europe, HUDOC"
@@ -35,7 +35,7 @@ _STEP = re.compile(r"(\d{1,2})\. \S")
 class EchrCase:
     """A case of the corpus: what a reasoning may rest on, and the articles it must arrive at."""
 
-    row: Row
+    row: CorpusRow
     facts: str
     articles: Mapping[str, str]
     violated: tuple[str, ...]
@@ -48,7 +48,7 @@ def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
     files = sorted(folder.glob("*.jsonl"))
     if not files:
         raise SourceError(f"{folder} holds no cases: expected train.jsonl, dev.jsonl or test.jsonl")
-    for row in (row for file in files for row in file_rows(file)):
+    for row in (CorpusRow.of(row) for file in files for row in file_rows(file)):
         violated = _violated(row)
         facts = row.text("facts")
         if not facts:
@@ -67,7 +67,7 @@ def _draft(matter: EchrCase) -> Draft:
         reference = await complete(NAME, teacher, ask, lambda text: check(text, matter), skips, rejected)
         if reference is None:
             return None
-        row, case_id = matter.row, matter.row.name("case_id")
+        row, case_id = matter.row, matter.row.label("case_id")
         facts = f"{row.text('title')}\n\nFacts\n\n{matter.facts}".strip()
         return Case.of(
             domain="legal",
@@ -145,11 +145,11 @@ def statutes(matter: EchrCase, only: tuple[str, ...] | None = None) -> str:
     return "\n\n".join(f"{article_name(article)}. {matter.articles[article]}" for article in chosen)
 
 
-def _violated(row: Row) -> tuple[str, ...]:
+def _violated(row: CorpusRow) -> tuple[str, ...]:
     """The violated articles, each once, in the order of the convention, then its protocols."""
     value = row.value("violated_articles")
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise row.mistyped("violated_articles", 'a list of articles such as "6" or "P1-1"')
+        raise row.wrong_type("violated_articles", 'a list of articles such as "6" or "P1-1"')
     return tuple(
         sorted(set(value), key=lambda one: (one.startswith("P"), [int(n) for n in re.findall(r"\d+", one)], one))
     )

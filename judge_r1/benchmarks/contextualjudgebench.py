@@ -15,10 +15,9 @@ from typing import Any
 from judge_r1.benchmarks.aggregation import require_consistent
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, placed
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of
-from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.tabular import HUB
+from judge_r1.core.tabular import HUB, Row, rows
 from judge_r1.episode.task import PairwiseTask
 
 SPLITS = (
@@ -56,7 +55,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 def item_of(row: Row, number: int) -> Item:
     """Grouped by split; the pairs of one context are one cluster, which is also the case to search."""
     if not row.text("context").strip():
-        raise row.bad("context", "must not be empty")
+        raise row.error("context", "must not be empty")
     item_id = f"{row.split}/{number}"
     candidates, gold = placed(item_id, row.text("positive_response"), row.text("negative_response"))
     case = cluster_of(row.text("context"))

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
-from judge_r1.benchmarks.tables import Row, objects, one_file
 from judge_r1.core.items import Item
+from judge_r1.core.tabular import Row, file_rows, first_file
 
 NAME = "hhh_alignment_eval.json"
 MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", "\n\n###Score Rubrics:\n")
@@ -18,8 +18,8 @@ MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a source: helpful, honest, harmless or other."""
-    file = one_file(path, NAME, f"eval/benchmark/data/{NAME}")
-    items = checked((item_of(row, number) for number, row in enumerate(objects(file))), file)
+    file = first_file(path, NAME, f"eval/benchmark/data/{NAME}")
+    items = checked((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
     return LoadedBenchmark(list(of_subset(items, subset, group_of)))
 
 
@@ -28,7 +28,7 @@ def item_of(row: Row, number: int) -> Item:
     asked, better = _parts(row, "chosen_instruction")
     again, worse = _parts(row, "rejected_instruction")
     if asked != again:
-        raise row.bad("rejected_instruction", "asks for something else than chosen_instruction")
+        raise row.error("rejected_instruction", "asks for something else than chosen_instruction")
     item_id = f"{row.name('source')}/{number}"
     candidates, gold = placed(item_id, better, worse)
     return Item(
@@ -45,7 +45,7 @@ def _parts(row: Row, column: str) -> tuple[str, str]:
     """The request and the response of a grading prompt."""
     text = row.text(column)
     if any(text.count(mark) != 1 for mark in MARKS):
-        raise row.bad(column, f"must hold each of the headings {', '.join(mark.strip() for mark in MARKS)} once")
+        raise row.error(column, f"must hold each of the headings {', '.join(mark.strip() for mark in MARKS)} once")
     asked, _, rest = text.partition(MARKS[0])[2].partition(MARKS[1])
     return asked, rest.partition(MARKS[2])[0]
 

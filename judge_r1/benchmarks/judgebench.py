@@ -13,9 +13,8 @@ from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, published, result_of
-from judge_r1.benchmarks.tables import Row, objects, rows
 from judge_r1.core.items import Item, ItemResult, Vote
-from judge_r1.core.tabular import HUB
+from judge_r1.core.tabular import HUB, Row, file_rows, rows
 
 LABELS = {"A>B": "A", "B>A": "B"}
 TIE = "A=B"
@@ -40,7 +39,7 @@ def item_of(row: Row) -> Item:
     pair_id, asked, source = row.name("pair_id"), row.text("question"), row.name("source")
     category = next((name for start, name in CATEGORIES.items() if source.startswith(start)), None)
     if category is None:
-        raise row.bad("source", f"must begin with one of {', '.join(CATEGORIES)}, not {source[:80]!r}")
+        raise row.error("source", f"must begin with one of {', '.join(CATEGORIES)}, not {source[:80]!r}")
     return Item(
         item_id=pair_id,
         cluster_id=pair_id if asked == WITHHELD else cluster_of(asked),
@@ -56,10 +55,10 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     terms of the swapped order. All pairs of the file are scored, also those that `path` lacks; where both have a pair
     its label must be the same."""
     labels = {item.item_id: item.gold for item in map(item_of, rows(path))}
-    pairs = [(item_of(row), row) for row in objects(file)]
+    pairs = [(item_of(row), row) for row in file_rows(file)]
     for item, row in pairs:
         if labels.get(item.item_id, item.gold) != item.gold:
-            raise row.bad("label", f"of pair {item.item_id} is another one than in {path}")
+            raise row.error("label", f"of pair {item.item_id} is another one than in {path}")
     suite = _suite(pairs, subset, file)
     games = {item.item_id: list(_games(row)) for item, row in pairs}
     return [result_of(suite, item, games[item.item_id]) for item in suite.items]
@@ -75,12 +74,12 @@ def _suite(pairs: Sequence[tuple[Item, Row]], subset: str | None, path: Path) ->
 def _games(row: Row) -> Iterator[Vote]:
     judgments: list[Any] = row.value("judgments")
     if not isinstance(judgments, list) or len(judgments) not in (1, 2):
-        raise row.bad("judgments", "must be a list of one or two judgments")
+        raise row.error("judgments", "must be a list of one or two judgments")
     if row.name("judge_name") == "reward_model":
         judgments = judgments[:1]
     for order, judgment in zip(((0, 1), (1, 0)), judgments, strict=False):
         if not isinstance(judgment, dict) or "decision" not in judgment:
-            raise row.bad("judgments", "must hold objects with a decision")
+            raise row.error("judgments", "must hold objects with a decision")
         decision = judgment["decision"]
         if decision not in (*LABELS, TIE, None):
             raise BadBenchmark(f"{row.where}: decision {str(decision)[:80]!r} is none of A>B, B>A, A=B and null")

@@ -13,8 +13,8 @@ from typing import Any
 from judge_r1.benchmarks.aggregation import mean_correct
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import GOLD, check_subset, checked, cluster_of, published, result_of
-from judge_r1.benchmarks.tables import Row, objects
 from judge_r1.core.items import Item, ItemResult, Vote
+from judge_r1.core.tabular import Row, file_rows
 
 SETS: Mapping[str, str] = {
     "Natural": "LLMBar/Natural",
@@ -66,12 +66,12 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     suite = _suite(path, _sets(subset) if subset or path.is_file() else present or LLMBAR)
     known = {(item.instruction, *item.texts): item for item in suite.items}
     found: list[tuple[Item, Row]] = []
-    for row in objects(file):
+    for row in file_rows(file):
         item = known.get((row.text("input"), row.text("output_1"), row.text("output_2")))
         if item is None:
             raise BadBenchmark(f"{row.where}: {path} holds no pair with these texts{f' in {subset}' if subset else ''}")
         if row.one_of("label", GOLD) != item.gold:
-            raise row.bad("label", f"of item {item.item_id} is another one than in {path}")
+            raise row.error("label", f"of item {item.item_id} is another one than in {path}")
         found.append((item, row))
     checked((item for item, _ in found), file)
     return [result_of(suite, item, list(_games(row))) for item, row in found]
@@ -97,7 +97,7 @@ def _items(path: Path, sets: Sequence[str]) -> Iterator[Item]:
         file = path if path.is_file() else _base(path) / SETS[name] / FILE
         if path.is_file() and len(sets) > 1:
             raise BadBenchmark(f"{path} is one set of several: name it, as in --subset Natural, or give the folder")
-        for number, row in enumerate(objects(file)):
+        for number, row in enumerate(file_rows(file)):
             yield Item(
                 item_id=f"{name}/{number}",
                 cluster_id=cluster_of(row.text("input")),
@@ -114,10 +114,10 @@ def _games(row: Row) -> Iterator[Vote]:
     for order, key in (((0, 1), "swap = False"), ((1, 0), "swap = True")):
         game = last.get(key) if isinstance(last, dict) else None
         if not isinstance(game, dict) or "winner" not in game:
-            raise row.bad("results", f"must end in an object with a winner for {key!r}")
+            raise row.error("results", f"must end in an object with a winner for {key!r}")
         winner = game["winner"]
         if winner not in ("1", "2", None):
-            raise row.bad("results", f"has the winner {str(winner)[:80]!r}, which is none of '1', '2' and null")
+            raise row.error("results", f"has the winner {str(winner)[:80]!r}, which is none of '1', '2' and null")
         yield published(order, None if winner is None else int(winner) - 1, "no_winner")
 
 

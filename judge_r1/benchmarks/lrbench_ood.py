@@ -12,8 +12,8 @@ from pathlib import Path
 from judge_r1.benchmarks import judgebench, llmbar, rewardbench
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import checked, group_of, of_subset
-from judge_r1.benchmarks.tables import rows
 from judge_r1.core.items import Item
+from judge_r1.core.tabular import rows
 
 REASONING = "judge-bench-reasoning"
 MT_BENCH = "mt-bench-hard"

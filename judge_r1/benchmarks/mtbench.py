@@ -17,10 +17,9 @@ from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset
-from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import PairwiseVerdict
-from judge_r1.core.tabular import HUB
+from judge_r1.core.tabular import HUB, Row, rows
 
 VOTES = {"model_a": "A", "model_b": "B", "tie": "tie", "tie (inconsistent)": "tie"}
 TURNED = {"A": "B", "B": "A", "tie": "tie"}
@@ -38,11 +37,11 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         asked, one = _conversation(row, "conversation_a", int(turn))
         also, other = _conversation(row, "conversation_b", int(turn))
         if asked != also:
-            raise row.bad("conversation_b", "answers other questions than conversation_a")
+            raise row.error("conversation_b", "answers other questions than conversation_a")
         item_id = f"{row.name('question_id')}/{first}/{second}/{turn}"
         shown = (row.name("question_id"), asked, (other, one) if turned else (one, other))
         if items.setdefault(item_id, shown) != shown:
-            raise row.bad("conversation_a", f"is not the one that an earlier vote on item {item_id} shows")
+            raise row.error("conversation_a", f"is not the one that an earlier vote on item {item_id} shows")
         vote = row.one_of("winner", VOTES)
         votes[item_id][TURNED[vote] if turned else vote] += 1
     found = [
@@ -87,10 +86,10 @@ def _conversation(row: Row, column: str, turn: int) -> tuple[str, str]:
     """What the user asked up to a turn, and what was answered."""
     messages = row.value(column)
     if not isinstance(messages, list) or len(messages) < 2 * turn:
-        raise row.bad(column, f"must be a list of at least {2 * turn} messages")
+        raise row.error(column, f"must be a list of at least {2 * turn} messages")
     for message, role in zip(messages, ROLES * turn, strict=False):
         if not isinstance(message, dict) or message.get("role") != role or not isinstance(message.get("content"), str):
-            raise row.bad(column, "must alternate messages of the user and the assistant, each with its content")
+            raise row.error(column, "must alternate messages of the user and the assistant, each with its content")
     texts = [message["content"] for message in messages[: 2 * turn]]
     return _numbered(texts[::2], "Message"), _numbered(texts[1::2], "Answer")
 

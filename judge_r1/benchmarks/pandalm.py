@@ -14,8 +14,8 @@ from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, published, result_of, with_ties
-from judge_r1.benchmarks.tables import Row, objects, one_file
 from judge_r1.core.items import Item, ItemResult, Vote
+from judge_r1.core.tabular import Row, file_rows, first_file
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
 SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
@@ -23,8 +23,8 @@ SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is the application that an instruction was written for (`motivation_app`)."""
-    file = one_file(path, "testset-v1.json", "data/testset-v1.json")
-    pairs = [(item_of(row), row.name("motivation_app")) for row in objects(file)]
+    file = first_file(path, "testset-v1.json", "data/testset-v1.json")
+    pairs = [(item_of(row), row.name("motivation_app")) for row in file_rows(file)]
     written_for = {item.item_id: application for item, application in pairs}
     items = checked((item for item, _ in pairs), file)
     return LoadedBenchmark(list(of_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties)
@@ -47,10 +47,10 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     else where the judge's answer could not be read (`garbage`), which is invalid."""
     suite, whole = load(path, subset), {item.item_id for item in load(path, None).items}
     games: dict[str, Vote] = {}
-    for row in objects(file):
+    for row in file_rows(file):
         name = row.name("idx")
         if name not in whole or name in games:
-            raise row.bad("idx", f"{name} {'stands in the file twice' if name in games else f'is no item of {path}'}")
+            raise row.error("idx", f"{name} {'stands in the file twice' if name in games else f'is no item of {path}'}")
         games[name] = published((0, 1), _said(row))
     missing = [item.item_id for item in suite.items if item.item_id not in games]
     if missing:
@@ -62,7 +62,7 @@ def _majority(row: Row) -> str:
     votes = Counter(row.one_of(f"annotator{number}", VOTES) for number in (1, 2, 3))
     winner, count = votes.most_common(1)[0]
     if count < 2:
-        raise row.bad("annotator3", "makes three different votes: the item has no majority")
+        raise row.error("annotator3", "makes three different votes: the item has no majority")
     return winner
 
 
@@ -75,7 +75,7 @@ def _said(row: Row) -> Preferred:
     columns: Iterator[str] = (column for column in row.values if column.endswith("_result"))
     column = next(columns, "")
     if not column:
-        raise row.bad("..._result", "is missing: these are not results of a judge on PandaLM's test set")
+        raise row.error("..._result", "is missing: these are not results of a judge on PandaLM's test set")
     return SAID.get(row.name(column))
 
 

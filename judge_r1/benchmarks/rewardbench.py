@@ -18,9 +18,8 @@ from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, placed
 from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset
-from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.tabular import HUB
+from judge_r1.core.tabular import HUB, Row, rows
 
 CHAT_HARD: Mapping[str, int] = {
     "mt-bench-hard": 37,
@@ -55,7 +54,7 @@ def item_of(row: Row) -> Item:
     """Grouped by subset; the pairs of one prompt are one cluster."""
     group = row.name("subset")
     if not section_of(group):
-        raise row.bad("subset", f"{group[:80]!r} is none of RewardBench's")
+        raise row.error("subset", f"must be a subset of RewardBench, not {group[:80]!r}")
     item_id = f"{group}/{row.name('id')}"
     candidates, gold = placed(item_id, row.text("chosen"), row.text("rejected"))
     return Item(

@@ -18,10 +18,9 @@ from judge_r1.benchmarks.aggregation import best_of_n
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, as_pair
 from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of, group_of, of_subset
 from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, ties_score
-from judge_r1.benchmarks.tables import Row, rows
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.records import content_hash
-from judge_r1.core.tabular import HUB
+from judge_r1.core.tabular import HUB, Row, rows
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt
 
@@ -41,18 +40,20 @@ def item_of(row: Row) -> Item:
     one, drawn by hash. Clusters are prompts; of Ties, a question together with its reference (`ref:N`, `tied:N`)."""
     group = row.one_of("subset", {name: name for name in SUBSETS})
     chosen, rejected = row.texts("chosen"), row.texts("rejected")
-    if len(chosen) != row.number("num_correct") or len(rejected) != row.number("num_incorrect"):
-        raise row.bad("chosen", "and 'rejected' must hold as many answers as num_correct and num_incorrect say")
+    if len(chosen) != row.integer("num_correct") or len(rejected) != row.integer("num_incorrect"):
+        raise row.error("chosen", "and 'rejected' must hold as many answers as num_correct and num_incorrect say")
     name = row.name("id")
     item_id = f"{group}/{name}"
     if group == TIES:
         kind, _, number = name.partition(":")
         if kind not in ("ref", "tied") or not number or not rejected or len(chosen) < (1 if kind == "ref" else 2):
-            raise row.bad("id", "of Ties must read ref:N (one right answer) or tied:N (two or more), with wrong ones")
+            raise row.error("id", "of Ties must read ref:N (one right answer) or tied:N (two or more), with wrong ones")
         candidates, gold, cluster = [*chosen, *rejected], len(chosen), f"{TIES}/{number}"
     else:
         if len(chosen) != 1 or len(rejected) != 3:
-            raise row.bad("chosen", f"must hold one answer and 'rejected' three, not {len(chosen)} and {len(rejected)}")
+            raise row.error(
+                "chosen", f"must hold one answer and 'rejected' three, not {len(chosen)} and {len(rejected)}"
+            )
         gold = int(content_hash("place", item_id), 16) % 4
         candidates, cluster = [*rejected[:gold], *chosen, *rejected[gold:]], cluster_of(row.text("prompt"))
     return Item(

@@ -1,11 +1,11 @@
-"""Tables: JSON Lines, JSON, CSV or parquet files, or a data set of the hub, row by row.
+"""Reads tables row by row: JSON Lines, JSON, CSV or parquet files, or a data set of the Hugging Face hub.
 
-    for found in rows(path, splits=("test",)):
-        print(found.where, found.values)
+    for row in rows(path, splits=("test",)):
+        prompt = row.text("prompt")
 
-`path` is a file, a folder, or `hub:OWNER/NAME`. Of a folder its `data` folder is read where that holds tables, and the
-folder itself otherwise, files in the order of their names, hub splits likewise. No more than one batch of rows is in
-memory, but for .json files, which are one value each. Every mistake names the file and the line or row.
+`path` is a file, a folder, or `hub:OWNER/NAME`. A folder is read in the order of its file names; if it has a subfolder
+`data` with tables, that one is read. At most one batch of rows is in memory, except for .json files, which are one
+value each. Every error names the file, the line or row, and the column.
 """
 
 import csv
@@ -15,8 +15,9 @@ import re
 import sys
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
@@ -29,12 +30,13 @@ BATCH = 64
 
 
 class BadTable(JudgeError):
-    """A table that is not there or cannot be read, or a row of it that is none; the message says where."""
+    """A table that is missing or unreadable, or a row with a wrong value. The message says where."""
 
 
-class Found(NamedTuple):
-    """One row: `file` (of the hub: name and split) and its `number` in it, from 1, `where` both in words (of JSON Lines
-    with the number of the line), `split` the part of the data set that it belongs to, which the file's name tells."""
+@dataclass(frozen=True)
+class Row:
+    """One row. `file` is its file (of the hub: name and split), `number` its position there, from 1, and `where` both
+    as text for messages (JSON Lines: with the line number). `split` is the file's name without shard number."""
 
     file: str
     number: int
@@ -42,43 +44,102 @@ class Found(NamedTuple):
     split: str
     values: Mapping[str, Any]
 
+    def value(self, column: str) -> Any:
+        """The value of a column. Raises: BadTable if the row has no such column."""
+        if column not in self.values:
+            raise self.missing(column)
+        return self.values[column]
 
-def rows(path: Path, splits: Sequence[str] = ()) -> Iterator[Found]:
-    """The rows of `path`; of a folder or a hub name those of `splits` alone, where any are given. Errors: BadTable,
-    also where there is no row at all."""
+    def text(self, column: str) -> str:
+        return str(self._typed(column, str, "text"))
+
+    def label(self, column: str) -> str:
+        """A text or a whole number, as text."""
+        value = self.value(column)
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(column)
+
+    def name(self, column: str) -> str:
+        """A label that is not empty."""
+        if not (found := self.label(column)).strip():
+            raise self.error(column, "must not be empty")
+        return found
+
+    def integer(self, column: str) -> int:
+        value = self._typed(column, int, "a whole number")
+        if isinstance(value, bool):
+            raise self.error(column, "must hold a whole number, not true or false")
+        return int(value)
+
+    def texts(self, column: str) -> list[str]:
+        values = self._typed(column, list, "a list of texts")
+        if not all(isinstance(value, str) for value in values):
+            raise self.error(column, "must hold a list of texts")
+        return list(values)
+
+    def one_of(self, column: str, meanings: Mapping[str, str]) -> str:
+        """The meaning of a column's label. Raises: BadTable for a label without one."""
+        label = self.name(column)
+        if label not in meanings:
+            raise self.error(column, f"must be one of {', '.join(meanings)}, not {label[:80]!r}")
+        return meanings[label]
+
+    def error(self, column: str, problem: str) -> BadTable:
+        """The error to raise for a column."""
+        return BadTable(f"{self.where}: column {column!r} {problem}")
+
+    def missing(self, column: str) -> BadTable:
+        near = suggest(column, self.values)
+        hint = near if near.startswith("; did you mean") else ""
+        return self.error(column, f"is missing{hint}; {self._columns}")
+
+    def wrong_type(self, column: str, wanted: str) -> BadTable:
+        return self.error(column, f"must hold {wanted}, not {type(self.values[column]).__name__}; {self._columns}")
+
+    @property
+    def _columns(self) -> str:
+        return f"the columns are: {', '.join(map(str, self.values)) or 'none'}"
+
+    def _typed(self, column: str, kind: type, wanted: str) -> Any:
+        value = self.value(column)
+        if not isinstance(value, kind):
+            raise self.wrong_type(column, wanted)
+        return value
+
+
+def rows(path: Path, splits: Sequence[str] = ()) -> Iterator[Row]:
+    """The rows of `path`, restricted to `splits` of a folder or hub name. Raises: BadTable, also if there are none."""
     empty = True
-    for found in _hub(str(path)[len(HUB) :], splits) if str(path).startswith(HUB) else _local(path, splits):
+    for row in _hub(str(path)[len(HUB) :], splits) if str(path).startswith(HUB) else _local(path, splits):
         empty = False
-        yield found
+        yield row
     if empty:
         raise BadTable(f"{path} holds no rows")
 
 
-def file_rows(file: Path) -> Iterator[Found]:
-    """The rows of one file, read by its ending."""
+def file_rows(file: Path) -> Iterator[Row]:
+    """The rows of one file; its ending says how it is read. Raises: BadTable."""
     readers = {".json": _json, ".csv": _csv, ".parquet": _parquet, "": _unknown}
     try:
-        for number, (place, values) in enumerate(readers.get(_suffix(file), _json_lines)(file), 1):
-            where = f"{file}, {place}"
+        for number, (position, values) in enumerate(readers.get(_suffix(file), _json_lines)(file), 1):
+            where = f"{file}, {position}"
             if not isinstance(values, dict):
                 raise BadTable(f"{where}: must be an object of columns, not {type(values).__name__}")
-            yield Found(str(file), number, where, _split(file), values)
+            yield Row(str(file), number, where, _split(file), values)
     except (OSError, EOFError, zlib.error) as error:
         raise BadTable(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def is_missing(column: str, values: Mapping[str, Any]) -> str:
-    """What to say of a column that a row has not: the nearest name, and what there is."""
-    near = suggest(column, values)
-    hint = near if near.startswith("; did you mean") else ""
-    return f"is missing{hint}; {columns_of(values)}"
+def first_file(path: Path, *names: str) -> Path:
+    """`path` itself if it is a file, or the first of `names` below it that exists. Raises: BadTable."""
+    if path.is_file():
+        return path
+    for name in names:
+        if (path / name).is_file():
+            return path / name
+    raise BadTable(f"{path} must be a file, or a folder that holds {' or '.join(names)}")
 
 
-def columns_of(values: Mapping[str, Any]) -> str:
-    return f"the columns are: {', '.join(map(str, values)) or 'none'}"
-
-
-def _local(path: Path, splits: Sequence[str]) -> Iterator[Found]:
+def _local(path: Path, splits: Sequence[str]) -> Iterator[Row]:
     if path.is_file():
         yield from file_rows(path)
         return
@@ -96,7 +157,7 @@ def _local(path: Path, splits: Sequence[str]) -> Iterator[Found]:
 
 
 def _tables(folder: Path) -> dict[Path, str]:
-    """The tables of a folder by name, each with its split."""
+    """The tables of a folder in name order, with the split of each."""
     if not folder.is_dir():
         return {}
     files = sorted(file for file in folder.iterdir() if file.name.endswith(SUFFIXES) and file.is_file())
@@ -108,7 +169,7 @@ def _suffix(file: Path) -> str:
 
 
 def _split(file: Path) -> str:
-    """A file's name without its ending and the number of its shard."""
+    """The file name without its ending and shard number."""
     return _SHARD.sub("", file.name.removesuffix(_suffix(file)))
 
 
@@ -134,7 +195,7 @@ def _json(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _csv(file: Path) -> Iterator[tuple[str, Any]]:
-    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # papers are longer than the 128 KiB that csv allows by itself
+    csv.field_size_limit(min(sys.maxsize, 2**31 - 1))  # the default of 128 KiB is too small for papers
     try:
         with file.open(encoding="utf-8-sig", newline="") as lines:
             for number, values in enumerate(csv.DictReader(lines, strict=True), 1):
@@ -161,11 +222,11 @@ def _parquet(file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _unknown(file: Path) -> Iterator[tuple[str, Any]]:
-    raise BadTable(f"{file} is no table: its name must end in {', '.join(SUFFIXES)}")
+    raise BadTable(f"{file} is not a table: its name must end in {', '.join(SUFFIXES)}")
 
 
-def _hub(name: str, splits: Sequence[str]) -> Iterator[Found]:
-    """The rows of a data set that `datasets.load_dataset` finds, split by split, streamed."""
+def _hub(name: str, splits: Sequence[str]) -> Iterator[Row]:
+    """Streams the rows of a data set of the hub, split by split."""
     try:
         from datasets import load_dataset
     except ImportError:
@@ -180,7 +241,7 @@ def _hub(name: str, splits: Sequence[str]) -> Iterator[Found]:
         for split in wanted:
             file = f"{HUB}{name}, split {split}"
             for number, values in enumerate(found[split], 1):
-                yield Found(file, number, f"{file}, row {number}", split, values)
+                yield Row(file, number, f"{file}, row {number}", split, values)
     except (OSError, ValueError) as error:
         raise BadTable(
             f"{name} could not be read from the hub ({' '.join(str(error).split())}): give --path with its files"

@@ -1,11 +1,12 @@
 """Episode configuration: the part of a recipe that says how an episode runs."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
-from judge_r1.core.yaml_config import ConfigModel, validated
+from judge_r1.core.yaml_config import ConfigModel, read, validated
 from judge_r1.episode.budget import Budget
 
 
@@ -30,3 +31,8 @@ class EpisodeConfig(ConfigModel):
 def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:
     """An episode configuration with `key=value` options put over it."""
     return validated(EpisodeConfig, config.model_dump(), options, "episode options")
+
+
+def recipe_episode(path: Path) -> EpisodeConfig:
+    """The `episode` section of a recipe file and of those it extends. Raises: ConfigError."""
+    return validated(EpisodeConfig, read(path, files=("start",)).get("episode") or {}, (), f"{path}, section episode")

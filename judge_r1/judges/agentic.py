@@ -10,7 +10,7 @@ from typing import Any
 
 from judge_r1.core.timing import StageTimer
 from judge_r1.episode.confidence import flips
-from judge_r1.episode.config import EpisodeConfig, with_options
+from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import PromptTooLong, new_retriever, run_episodes
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -19,7 +19,6 @@ from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutp
 from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
-from judge_r1.training.recipe import load_recipe
 
 
 class AgenticJudge:
@@ -93,7 +92,7 @@ def episode_config(making: JudgeBuild) -> EpisodeConfig:
     """As in the recipe given, or that of the run a model lies in, or the defaults; options win."""
     beside = Path(making.backend).parent / "recipe.yaml"
     found = making.recipe or (beside if beside.exists() else None)
-    return with_options(load_recipe(found).episode if found else EpisodeConfig(), list(making.options))
+    return with_options(recipe_episode(found) if found else EpisodeConfig(), making.options)
 
 
 def _make(making: JudgeBuild, local: Local = AgenticJudge) -> Judge:

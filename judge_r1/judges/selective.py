@@ -9,18 +9,24 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from judge_r1.core.records import InvalidVerdict
-from judge_r1.evaluation.calibrate import Calibration
 from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.statistics.selective_risk import Selective
 
 ABSTAINED = "abstained"
+
+
+class _Certificate(BaseModel):
+    """The part of calibration.json that a selective judge needs; other keys are ignored."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    selective: Selective | None
 
 
 class SelectiveJudge:
@@ -61,7 +67,7 @@ def _make(making: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_j
         raise BadJudge("a selective judge has one option: selective:calibration=FILE@SPEC")
     path = Path(given["calibration"])
     try:
-        found = Calibration.model_validate_json(path.read_bytes())
+        found = _Certificate.model_validate_json(path.read_bytes())
     except OSError as error:
         raise BadJudge(
             f"{path} cannot be read ({error.strerror}): give the calibration.json of judge-r1 calibrate"

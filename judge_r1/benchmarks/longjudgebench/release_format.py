@@ -8,7 +8,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,12 +23,36 @@ from judge_r1.benchmarks.longjudgebench.subset import Query, item_of
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.jsonl import located
-from judge_r1.core.records import InvalidVerdict
-from judge_r1.evaluation.traces import Trace
+from judge_r1.core.records import InvalidVerdict, Trajectory, Verdict
 
 MISSING = "missing"
 """The reason of a game that the file has no line for: it is wrong, and stays in the denominator."""
 _KEPT = ("swap_position", "debiased")
+
+
+class Trace(Protocol):
+    """The fields of `judge_r1.evaluation.traces.Trace` that a line is written from."""
+
+    @property
+    def row(self) -> str: ...
+
+    @property
+    def item_id(self) -> str: ...
+
+    @property
+    def order(self) -> Order: ...
+
+    @property
+    def sample(self) -> int: ...
+
+    @property
+    def member(self) -> int: ...
+
+    @property
+    def verdict(self) -> Verdict: ...
+
+    @property
+    def trajectory(self) -> Trajectory: ...
 
 
 class JudgeLine(BaseModel):

@@ -15,8 +15,8 @@ from source_factories import ToyTeacher, between, gather, write_rows
 from data_builders.sources import SOURCES
 from data_builders.sources.deepreview import ASKED, CONDENSED
 from data_builders.sources.deepreview_output import review_of, review_sections, verdict
-from data_builders.sources.errors import SourceError
 from data_builders.teachers import TeacherRequest
+from judge_r1.core.errors import JudgeError
 
 DEEPREVIEW = SOURCES.get("deepreview")
 REVIEW = r"""I will think first. \boxed_simreviewers{
@@ -220,7 +220,7 @@ def test_words_that_the_paper_has_too_are_no_repetition(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_column_is_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=message):
+    with pytest.raises(JudgeError, match=message):
         gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda ask: SHORT))
 
 

@@ -9,9 +9,9 @@ import pyarrow.parquet
 import pytest
 from source_factories import write_rows
 
-from data_builders.sources.errors import SourceError
 from data_builders.sources.medcasereasoning import read
 from judge_r1.core.records import Case
+from judge_r1.core.tabular import BadTable
 
 TEXT = (
     "A rare cough\n\nAbstract\n\nWe report scurvy.\n\nIntroduction\n\nCoughs are common.\n\nCase presentation\n\n"
@@ -84,13 +84,11 @@ def test_order_limit_and_skips(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=message):
+    with pytest.raises(BadTable, match=message):
         cases(write_rows(tmp_path / "t.jsonl", [ROW | changes]))
 
 
 def test_a_missing_column_is_named_with_the_nearest(tmp_path: Path) -> None:
     row = {k: v for k, v in ROW.items() if k != "final_diagnosis"} | {"final_diagnoses": "x"}
-    with pytest.raises(
-        SourceError, match=r"column 'final_diagnosis' is missing; did you mean 'final_diagnoses'\?; the"
-    ):
+    with pytest.raises(BadTable, match=r"column 'final_diagnosis' is missing; did you mean 'final_diagnoses'\?; the"):
         cases(write_rows(tmp_path / "t.jsonl", [row]))

@@ -14,6 +14,7 @@ from data_builders.sources import SOURCES
 from data_builders.sources.errors import SourceError
 from data_builders.sources.pilot import QUOTES, STEPS, check, drafts
 from data_builders.teachers import TeacherRequest
+from judge_r1.core.tabular import BadTable
 
 PILOT = SOURCES.get("pilot")
 ARTICLES = {
@@ -194,7 +195,7 @@ def test_both_the_folder_and_the_repository_are_accepted_and_files_come_by_name(
     ],
 )
 def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(SourceError, match=message):
+    with pytest.raises(BadTable, match=message):
         gather(PILOT, folder(tmp_path, **changes), ToyTeacher(lambda ask: GOOD))
 
 
@@ -212,8 +213,8 @@ def test_a_missing_place_is_named(tmp_path: Path) -> None:
 
 
 def test_the_good_reasoning_is_good() -> None:
+    from data_builders.sources.corpus_io import CorpusRow
     from data_builders.sources.pilot import EchrCase
-    from data_builders.sources.tables import Row
 
     articles = {name: f"{title}\n{text}" for name, (title, text) in ARTICLES.items()}
-    assert check(GOOD, EchrCase(Row("f", 1, "f, line 1", ROW), FACTS, articles, ("6", "P1-1"))) is None
+    assert check(GOOD, EchrCase(CorpusRow("f", 1, "f, line 1", "f", ROW), FACTS, articles, ("6", "P1-1"))) is None

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 from source_factories import write_rows
 
+from data_builders.sources.corpus_io import CorpusRow, corpus_rows
 from data_builders.sources.errors import SourceError
-from data_builders.sources.tables import Row, rows
+from judge_r1.core.tabular import BadTable
 
 
 def test_rows_by_column(tmp_path: Path) -> None:
     file = write_rows(tmp_path / "t.jsonl", [{"id": 1, "text": " x ", "empty": None}, {"id": 2, "text": "y"}])
-    first, second = rows(tmp_path, "toy", None)
+    first, second = corpus_rows(tmp_path, "toy")
     assert (first.name("id"), first.text("text"), first.text("empty")) == ("1", "x", "")
     assert (second.file, second.number, second.where) == (str(file), 2, f"{file}, line 2")
 
@@ -19,23 +20,21 @@ def test_rows_by_column(tmp_path: Path) -> None:
 def test_without_a_path_the_corpus_is_read_from_its_place_on_the_hub(tmp_path: Path) -> None:
     """`datasets` finds a folder by the same call as a name on the hub, which no test can reach."""
     write_rows(tmp_path / "train.jsonl", [{"text": "x"}])
-    assert [row.text("text") for row in rows(None, "toy", str(tmp_path))] == ["x"]
+    assert [row.text("text") for row in corpus_rows(None, "toy", str(tmp_path))] == ["x"]
     with pytest.raises(SourceError, match="source 'toy' reads a corpus from disk: give --path"):
-        rows(None, "toy", None)
+        corpus_rows(None, "toy", None)
 
 
 def test_a_wrong_column_is_named_with_those_there_are() -> None:
-    row = Row("f.jsonl", 3, "f.jsonl, line 3", {"case_promt": "x", "title": 4, "n": 5, "yes": True})
+    row = CorpusRow("f.jsonl", 3, "f.jsonl, line 3", "f", {"case_promt": "x", "title": 4, "n": 5, "yes": True})
     with pytest.raises(
-        SourceError,
+        BadTable,
         match=r"f\.jsonl, line 3: column 'case_prompt' is missing; did you mean 'case_promt'\?; "
         r"the columns are: case_promt, title, n, yes$",
     ):
         row.text("case_prompt")
-    with pytest.raises(
-        SourceError, match=r"line 3: column 'title' must hold text, not int; the columns are: case_promt"
-    ):
+    with pytest.raises(BadTable, match=r"line 3: column 'title' must hold text, not int; the columns are: case_promt"):
         row.text("title")
-    assert row.name("n") == "5"
-    with pytest.raises(SourceError, match="column 'yes' must hold text, not bool"):
-        row.name("yes")
+    assert row.label("n") == "5"
+    with pytest.raises(BadTable, match="column 'yes' must hold text, not bool"):
+        row.label("yes")

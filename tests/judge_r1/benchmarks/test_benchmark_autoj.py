@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.benchmarks.autoj import load
-from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.tabular import BadTable
 
 
 def pair(label: int, scenario: str = "seeking_advice", prompt: str = "What now?") -> dict[str, Any]:
@@ -21,7 +21,7 @@ def test_labels_scenarios_and_clusters(tmp_path: Path) -> None:
     assert [item.gold for item in suite.items] == ["A", "B", "tie"]
     assert [item.item_id for item in load(tmp_path, "coding/python").items] == ["coding/python/1"]
     assert suite.items[0].cluster_id == suite.items[1].cluster_id != suite.items[2].cluster_id
-    with pytest.raises(BadBenchmark, match="'label' must be one of 0, 1, 2, not '3'"):
+    with pytest.raises(BadTable, match="'label' must be one of 0, 1, 2, not '3'"):
         load(write(tmp_path / "t.jsonl", [pair(3)]), None)
 
 

@@ -7,6 +7,7 @@ from benchmark_factories import accuracy, decided, play, write
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
 from judge_r1.core.records import PairwiseVerdict, evidence_of
+from judge_r1.core.tabular import BadTable
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_panel
@@ -98,5 +99,5 @@ def test_the_hub_gives_what_its_files_give(tmp_path: Path) -> None:
 
 
 def test_a_pair_without_a_context_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=r"line 1: 'context' must not be empty"):
+    with pytest.raises(BadTable, match=r"line 1: column 'context' must not be empty"):
         load(write(tmp_path / "faithfulness_qa.jsonl", [pair(" ")]), None)

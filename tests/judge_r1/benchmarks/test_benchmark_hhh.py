@@ -4,8 +4,8 @@ from typing import Any
 import pytest
 from benchmark_factories import play, write
 
-from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.hhh import load
+from judge_r1.core.tabular import BadTable
 
 
 def graded(asked: str, response: str) -> str:
@@ -45,7 +45,7 @@ def test_requests_and_responses_are_taken_out_of_the_prompts(tmp_path: Path) -> 
     ],
 )
 def test_prompts_of_another_form_are_named(more: dict[str, str], message: str, tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=rf"row 2: {message}" if message[0] == "'" else message):
+    with pytest.raises(BadTable, match=rf"row 2: column {message}" if message[0] == "'" else message):
         load(write(tmp_path / "hhh_alignment_eval.json", [pair(0), pair(1, **more)]), None)
 
 

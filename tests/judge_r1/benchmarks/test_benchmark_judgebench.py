@@ -8,6 +8,7 @@ from benchmark_factories import accuracy, percent, play, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.judgebench import load, predictions
+from judge_r1.core.errors import JudgeError
 
 CATEGORIES = ("Knowledge", "Reasoning", "Math", "Coding")
 OUTPUTS = "dataset=judgebench,response_model={},judge_name={},judge_model={}"
@@ -99,7 +100,7 @@ def test_outputs_that_are_not_whole_are_named_with_their_line(
     row: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
-    with pytest.raises(BadBenchmark, match=message) as error:
+    with pytest.raises(JudgeError, match=message) as error:
         predictions(data, write(tmp_path / "out.jsonl", [row]), None)
     assert "out.jsonl, line 1" in str(error.value)
 

@@ -7,6 +7,7 @@ from benchmark_factories import accuracy, play, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.llmbar import LLMBAR, SETS, load, predictions
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 
 FILE = "LLMBar/Natural/dataset.json"
@@ -83,7 +84,7 @@ def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path
 )
 def test_results_that_are_not_the_benchmarks_are_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     write(tmp_path / FILE, [pair(0)])
-    with pytest.raises(BadBenchmark, match=message) as error:
+    with pytest.raises(JudgeError, match=message) as error:
         predictions(tmp_path, write(tmp_path / "result.json", [row]), None)
     assert "result.json, row 1" in str(error.value)
 

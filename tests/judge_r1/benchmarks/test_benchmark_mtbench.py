@@ -4,9 +4,9 @@ from typing import Any
 import pytest
 from benchmark_factories import decided, play, write
 
-from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.mtbench import agreement, load
 from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.tabular import BadTable
 
 TEXTS = {"gpt": ("gpt one", "gpt two"), "llama": ("llama", "llama too")}
 
@@ -96,7 +96,7 @@ def load_toy(ids: list[str]) -> Any:
     ],
 )
 def test_votes_of_another_form_are_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=message) as error:
+    with pytest.raises(BadTable, match=message) as error:
         load(write(tmp_path / "human.jsonl", [VOTES[0], row]), None)
     assert "line 2" in str(error.value)
 
@@ -104,5 +104,5 @@ def test_votes_of_another_form_are_named(row: dict[str, Any], message: str, tmp_
 def test_a_conversation_that_changes_between_votes_is_named(tmp_path: Path) -> None:
     other = [{"role": "user", "content": "question 81"}, {"role": "assistant", "content": "another answer"}]
     rows = [vote(81, "gpt", "llama", "tie"), vote(81, "gpt", "llama", "tie", conversation_a=other)]
-    with pytest.raises(BadBenchmark, match="is not the one that an earlier vote on item 81/gpt/llama/1 shows"):
+    with pytest.raises(BadTable, match="is not the one that an earlier vote on item 81/gpt/llama/1 shows"):
         load(write(tmp_path / "human.jsonl", rows), None)

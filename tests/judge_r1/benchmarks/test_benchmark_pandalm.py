@@ -4,8 +4,9 @@ from typing import Any
 import pytest
 from benchmark_factories import accuracy, percent, play, write
 
-from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.pandalm import load, predictions
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.tabular import BadTable
 
 
 def item(idx: int, *votes: int, **more: Any) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def test_the_majority_is_the_gold(tmp_path: Path) -> None:
 
 
 def test_three_different_votes_have_no_majority(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=r"row 1: 'annotator3' makes three different votes"):
+    with pytest.raises(BadTable, match=r"row 1: column 'annotator3' makes three different votes"):
         load(write(tmp_path / "testset-v1.json", [item(0, 0, 1, 2)]), None)
 
 
@@ -58,14 +59,14 @@ def test_published_results_may_be_words_and_unread(tmp_path: Path) -> None:
     ("said", "message"),
     [
         ([result(0, 1)], r"toy\.json has no result for 1 item\(s\), such as idx 1"),
-        ([result(0, 1), result(0, 1)], "row 2: 'idx' 0 stands in the file twice"),
-        ([result(7, 1)], "row 1: 'idx' 7 is no item of"),
-        ([{"idx": 0, "answer": 1}], "'..._result' is missing"),
+        ([result(0, 1), result(0, 1)], "row 2: column 'idx' 0 stands in the file twice"),
+        ([result(7, 1)], "row 1: column 'idx' 7 is no item of"),
+        ([{"idx": 0, "answer": 1}], "..._result' is missing"),
     ],
 )
 def test_results_that_are_not_whole_are_named(said: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     data = write(tmp_path / "testset-v1.json", [item(0, 1, 1, 1), item(1, 1, 1, 1)])
-    with pytest.raises(BadBenchmark, match=message):
+    with pytest.raises(JudgeError, match=message):
         predictions(data, write(tmp_path / "toy.json", said), None)
 
 

@@ -7,6 +7,7 @@ from benchmark_factories import accuracy, play, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench import CHAT_HARD, SECTIONS, load, sections
+from judge_r1.core.tabular import BadTable
 
 SMALL = {"alpacaeval-easy": 3, "donotanswer": 2, "math-prm": 2, "hep-go": 4, "hep-rust": 4}
 
@@ -68,7 +69,7 @@ def test_chat_hard_has_the_composition_of_the_paper(tmp_path: Path) -> None:
 
 
 def test_rows_of_another_form_are_named(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=r"line 1: 'subset' 'new' is none of RewardBench's"):
+    with pytest.raises(BadTable, match=r"line 1: column 'subset' must be a subset of RewardBench, not 'new'"):
         load(file(tmp_path / "filtered.jsonl", {"new": 1}), None)
-    with pytest.raises(BadBenchmark, match=r"line 1: 'chosen' must hold text, not list"):
+    with pytest.raises(BadTable, match=r"line 1: column 'chosen' must hold text, not list"):
         load(file(tmp_path / "filtered.jsonl", {"hep-go": 1}, chosen=["x"]), None)

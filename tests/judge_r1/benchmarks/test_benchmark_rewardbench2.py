@@ -9,6 +9,7 @@ from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench2 import SUBSETS, TIES, load
 from judge_r1.core.items import Item
 from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.tabular import BadTable
 from judge_r1.judges.base import BadJudge
 from judge_r1.judges.request import CustomPrompt
 
@@ -96,7 +97,7 @@ def test_the_score_is_the_mean_over_six_subsets(tmp_path: Path) -> None:
     ],
 )
 def test_rows_of_another_form_are_named(bad: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=message) as error:
+    with pytest.raises(BadTable, match=message) as error:
         load(write(tmp_path / "test.jsonl", [bad]), None)
     assert "line 1" in str(error.value)
     with pytest.raises(BadBenchmark, match="no subset 'Tie'; did you mean 'Ties'"):

@@ -106,7 +106,7 @@ def test_a_hub_that_does_not_answer_is_named_with_a_way_out(monkeypatch: pytest.
         ("t.csv", b"a,b\n1,2\n3\n", r"t\.csv, row 2: has more or fewer values"),
         ("t.csv", b"a,b\n1,2,3\n", r"t\.csv, row 1: has more or fewer values"),
         ("t.csv", b"a\n\xff\n", r"t\.csv is not a CSV table"),
-        ("t.txt", b"a,b", r"t\.txt is no table: its name must end in"),
+        ("t.txt", b"a,b", r"t\.txt is not a table: its name must end in"),
     ],
 )
 def test_a_damaged_table_is_named_with_its_line(name: str, data: bytes, message: str, tmp_path: Path) -> None:

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from benchmark_factories import write
 
-from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.tables import Row, objects, one_file, rows
+from judge_r1.core.tabular import BadTable, Row, file_rows, first_file, rows
 
 ROWS = [{"id": 1, "text": "x", "list": ["a", "b"]}, {"id": 2, "text": "y", "list": []}]
 
@@ -15,7 +14,7 @@ def test_rows_by_column_of_the_splits_that_were_asked_for(tmp_path: Path) -> Non
     write(tmp_path / "u.jsonl", [{"id": 3}])
     file = write(tmp_path / "t.jsonl", ROWS)
     found = list(rows(tmp_path, ("t",)))
-    assert [(row.number("id"), row.text("text"), row.texts("list")) for row in found] == [
+    assert [(row.integer("id"), row.text("text"), row.texts("list")) for row in found] == [
         (1, "x", ["a", "b"]), (2, "y", []),
     ]  # fmt: skip
     assert {row.split for row in found} == {"t"}
@@ -29,34 +28,34 @@ def test_rows_by_column_of_the_splits_that_were_asked_for(tmp_path: Path) -> Non
             {"promt": "x"},
             "prompt",
             "text",
-            "line 7: 'prompt' is missing; did you mean 'promt'?; the columns are: promt",
+            "line 7: column 'prompt' is missing; did you mean 'promt'?; the columns are: promt",
         ),
         ({}, "prompt", "text", "'prompt' is missing; the columns are: none"),
         ({"a": None}, "a", "text", "'a' must hold text, not NoneType"),
         ({"a": 1.5}, "a", "name", "'a' must hold text, not float"),
         ({"a": " "}, "a", "name", "'a' must not be empty"),
-        ({"a": "1"}, "a", "number", "'a' must hold a whole number, not str"),
-        ({"a": True}, "a", "number", "not true or false"),
+        ({"a": "1"}, "a", "integer", "'a' must hold a whole number, not str"),
+        ({"a": True}, "a", "integer", "not true or false"),
         ({"a": ["x", 1]}, "a", "texts", "'a' must hold a list of texts"),
         ({"a": "x"}, "a", "texts", "'a' must hold a list of texts, not str"),
     ],
 )
 def test_a_value_of_the_wrong_kind_is_named(values: dict[str, Any], column: str, kind: str, message: str) -> None:
-    with pytest.raises(BadBenchmark) as error:
-        getattr(Row("f, line 7", "f", values), kind)(column)
+    with pytest.raises(BadTable) as error:
+        getattr(Row("f", 7, "f, line 7", "f", values), kind)(column)
     assert message in str(error.value)
 
 
 def test_a_word_without_a_meaning_is_named() -> None:
-    row = Row("f, line 7", "f", {"label": 2})
+    row = Row("f", 7, "f, line 7", "f", {"label": 2})
     assert row.one_of("label", {"1": "A", "2": "B"}) == "B"
-    with pytest.raises(BadBenchmark, match="'label' must be one of x, y, not '2'"):
+    with pytest.raises(BadTable, match="'label' must be one of x, y, not '2'"):
         row.one_of("label", {"x": "A", "y": "B"})
 
 
 def test_one_file_of_several_places(tmp_path: Path) -> None:
     file = write(tmp_path / "data" / "t.json", ROWS)
-    assert one_file(tmp_path, "t.json", "data/t.json") == one_file(file, "t.json") == file
-    assert len(list(objects(file))) == len(json.loads(file.read_text()))
-    with pytest.raises(BadBenchmark, match=r"must be a file, or a folder that holds u\.json or v\.json"):
-        one_file(tmp_path, "u.json", "v.json")
+    assert first_file(tmp_path, "t.json", "data/t.json") == first_file(file, "t.json") == file
+    assert len(list(file_rows(file))) == len(json.loads(file.read_text()))
+    with pytest.raises(BadTable, match=r"must be a file, or a folder that holds u\.json or v\.json"):
+        first_file(tmp_path, "u.json", "v.json")

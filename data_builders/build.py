@@ -86,7 +86,7 @@ async def build_by_teacher(
             if case is None:
                 return None
             pairs = await perturb_by_teacher(
-                case, teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, tally=tally
+                case, teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, stats=tally
             )
             return BuiltCase(case, pairs, await verify(case, pairs, verifier) if verifier else [], tally)
         except BatchPending as waits:

@@ -1,140 +1,139 @@
-"""Fit the weights of swaps: `python -m scripts.fit_swap_weights medrbench=DIR echr=DIR f1000rd=DIR builtin`.
+"""Fits the weights of balanced swaps: `python -m scripts.fit_swap_weights medrbench=DIR echr=DIR f1000rd=DIR builtin`.
 
-A word must come into flawed texts as often as it is taken out of references, or its presence tells the flaw. Which
-words may replace which does not depend on the weights, so all places are collected once; then the expected flows
+A word must enter flawed texts as often as it leaves references, or its presence reveals the flaw. The weights do not
+affect which words may replace which, so all possible swaps are collected once. The expected flows
     q(x → y) = w(y) / Σ w(allowed) · min(1, Z(x) / Z(y))
-are summed over them, and each weight is corrected, w ← w · √(out / in), until in and out agree.
-`weights.py` is rewritten.
+are then summed over them, and each weight is corrected, w ← w · √(out / in), until out and in agree.
+The script rewrites `data_builders/perturb/lexicons/weights.json`.
 """
 
+import json
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
-from data_builders.perturb.lexicons.weights import WEIGHTS
-from data_builders.perturb.rules.balanced_swap import Found, SwapClass
+from data_builders.perturb.lexicons import FOLDER, Weights
+from data_builders.perturb.rules.balanced_swap import SwapClass, TermMatch
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources import SOURCES
+from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.records import Case
 
 ROUNDS = 300
-LEAST = 1e-9
-"""A weight below this share of its class's largest one is none."""
+MIN_WEIGHT = 1e-9
+"""A weight below this share of the largest weight of its class is dropped."""
 
 Key = tuple[str, str]
-Place = tuple[SwapClass, str, list[str]]
-"""A class, the word that stands there, and the words that the case and the grammar allow in its place."""
+SwapSite = tuple[SwapClass, str, list[str]]
+"""A class, a word of it in a reference, and the words that the case and the grammar allow instead."""
 
 
-def places(cases: Iterable[Case]) -> dict[Key, list[Place]]:
-    """Every place at which an operator of P2 or P4 may swap a word, by corpus and class.
+def collect_sites(cases: Iterable[Case]) -> dict[Key, list[SwapSite]]:
+    """Return every site at which an operator of P2 or P4 may swap a word, by corpus and class.
 
-    The operators themselves find them: for the time of this call a swap notes its place and is refused.
+    The operators find the sites themselves: during this call, a swap records its site and is rejected.
     """
-    found: dict[Key, list[Place]] = defaultdict(list)
+    found: dict[Key, list[SwapSite]] = defaultdict(list)
 
-    def note(
-        self: SwapClass, place: Found, corpus: str, fits: Callable[[str], bool], before: str, rng: Random
+    def record(
+        self: SwapClass, match: TermMatch, corpus: str, fits: Callable[[str], bool], before: str, rng: Random
     ) -> str | None:
-        allowed = [text for text in self.allowed(place, before) if self.fit_for(text, fits)]
+        allowed = [text for text in self.candidates(match, before) if self.fits_all(text, fits)]
         if allowed:
-            found[corpus, self.name].append((self, place.term.text, allowed))
+            found[corpus, self.name].append((self, match.term.text, allowed))
         return None
 
     rules = operators("text")
-    draw, SwapClass.swap = SwapClass.swap, note  # type: ignore[method-assign, assignment]
+    swap, SwapClass.swap = SwapClass.swap, record  # type: ignore[method-assign, assignment]
     try:
         for case in cases:
             for step in split_steps(case.reference):
                 for rule in (*rules[2], *rules[4]):
                     rule.apply(case, step, Random(0))
     finally:
-        SwapClass.swap = draw  # type: ignore[method-assign]
+        SwapClass.swap = swap  # type: ignore[method-assign]
     return dict(sorted(found.items()))
 
 
-def fit(there: list[Place], rounds: int = ROUNDS) -> dict[str, float]:
-    """The weights of one class of one corpus, for the words that can be balanced at all."""
-    weights = dict.fromkeys(sorted(_connected(there)), 1.0)
+def fit(sites: list[SwapSite], rounds: int = ROUNDS) -> dict[str, float]:
+    """Return the weights of one class of one corpus, for the words that can be balanced."""
+    weights = dict.fromkeys(sorted(_largest_component(sites)), 1.0)
     for _ in range(rounds):
-        taken, given = flows(there, weights)
+        outflow, inflow = flows(sites, weights)
         for text in weights:
-            ratio = (taken[text] + 1e-6) / (given[text] + 1e-6)
+            ratio = (outflow[text] + 1e-6) / (inflow[text] + 1e-6)
             weights[text] *= min(2.0, max(0.5, ratio)) ** 0.5
         largest = max(weights.values(), default=1.0)
         weights = {text: weight / largest for text, weight in weights.items()}
-    return {text: float(f"{weight:.3g}") for text, weight in weights.items() if weight > LEAST}
+    return {text: float(f"{weight:.3g}") for text, weight in weights.items() if weight > MIN_WEIGHT}
 
 
-def _connected(there: list[Place]) -> set[str]:
-    """The largest set of words each of which can become each other one, over any number of swaps: no others can be
-    put in as often as they are taken out."""
-    after: dict[str, set[str]] = defaultdict(set)
-    for _, old, allowed in there:
-        after[old].update(allowed)
+def _largest_component(sites: list[SwapSite]) -> set[str]:
+    """Return the largest set of words that can all become each other over any number of swaps.
 
-    def reached(start: str) -> set[str]:
-        seen, todo = {start}, [start]
-        while todo:
-            for word in after.get(todo.pop(), ()):
+    Other words cannot enter texts as often as they leave them.
+    """
+    successors: dict[str, set[str]] = defaultdict(set)
+    for _, old, allowed in sites:
+        successors[old].update(allowed)
+
+    def reachable(start: str) -> set[str]:
+        seen, stack = {start}, [start]
+        while stack:
+            for word in successors.get(stack.pop(), ()):
                 if word not in seen:
                     seen.add(word)
-                    todo.append(word)
+                    stack.append(word)
         return seen
 
-    reach = {word: reached(word) for word in sorted(after)}
-    sets = [{other for other in reach[word] if other in reach and word in reach[other]} for word in reach]
-    return max((found for found in sets if len(found) > 1), key=len, default=set())
+    reach = {word: reachable(word) for word in sorted(successors)}
+    components = [{other for other in reach[word] if other in reach and word in reach[other]} for word in reach]
+    return max((component for component in components if len(component) > 1), key=len, default=set())
 
 
-def flows(there: list[Place], weights: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
-    """How often each word is expected to be taken out, and to be put in."""
-    taken, given = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0.0)
-    mass = {text: there[0][0].mass(text, weights) for text in weights}
-    for _, old, allowed in there:
-        known = [text for text in allowed if text in weights] if old in weights else []
-        total = sum(weights[text] for text in known)
-        for new in known:
-            flow = weights[new] / total * min(1.0, mass[old] / mass[new])
-            taken[old] += flow
-            given[new] += flow
-    return taken, given
+def flows(sites: list[SwapSite], weights: dict[str, float]) -> tuple[dict[str, float], dict[str, float]]:
+    """Return how often each word is expected to leave references, and to enter flawed texts."""
+    outflow, inflow = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0.0)
+    normalizer = {text: sites[0][0].normalizer(text, weights) for text in weights}
+    for _, old, allowed in sites:
+        candidates = [text for text in allowed if text in weights] if old in weights else []
+        total = sum(weights[text] for text in candidates)
+        for new in candidates:
+            flow = weights[new] / total * min(1.0, normalizer[old] / normalizer[new])
+            outflow[old] += flow
+            inflow[new] += flow
+    return outflow, inflow
 
 
-def write(path: Path) -> None:
-    """`weights.py` as it is imported by `swap.py`."""
-    lines = ['"""How often each word of a swap class is drawn, by corpus and class. Written by `balance.py`."""', ""]
-    lines.append("WEIGHTS: dict[tuple[str, str], dict[str, float]] = {")
-    for (corpus, name), weights in sorted(WEIGHTS.items()):
-        if not weights:
-            lines.append(f'    ("{corpus}", "{name}"): {{}},')
-            continue
-        lines.append(f'    ("{corpus}", "{name}"): {{')
-        row = "       "
-        for word, weight in sorted(weights.items()):
-            entry = f' "{word}": {weight:g},'
-            if len(row) + len(entry) > 118:
-                lines.append(row)
-                row = "       "
-            row += entry
-        lines += [row, "    },"]
-    path.write_text("\n".join([*lines, "}  # fmt: skip", ""]), encoding="utf-8")
+def write_weights(weights: Weights, path: Path) -> None:
+    """Write `weights.json`, one class a line."""
+    corpora = []
+    for corpus, classes in sorted(weights.items()):
+        lines = [
+            f"    {json.dumps(name)}: {json.dumps(dict(sorted(words.items())), ensure_ascii=False)}"
+            for name, words in sorted(classes.items())
+        ]
+        corpora.append(f"  {json.dumps(corpus)}: {{\n" + ",\n".join(lines) + "\n  }")
+    write_atomic(path, ["{\n" + ",\n".join(corpora) + "\n}\n"])
+
+
+def main(arguments: list[str]) -> None:
+    cases: list[Case] = []
+    for argument in arguments:
+        source, _, folder = argument.partition("=")
+        cases += SOURCES.get(source).read(Path(folder) if folder else None, None, 0, Counter())
+    fitted: Weights = defaultdict(dict)
+    for (corpus, name), sites in collect_sites(cases).items():
+        weights = fitted[corpus][name] = fit(sites)
+        outflow, inflow = flows(sites, weights)
+        gap = sum(abs(outflow[text] - inflow[text]) for text in weights)
+        swaps = sum(outflow.values())
+        print(f"{corpus:16} {name:32} {len(sites):5} sites {swaps:8.1f} swaps, not balanced {gap:6.1f}")
+    write_weights(fitted, FOLDER / "weights.json")
 
 
 if __name__ == "__main__":
-    cases: list[Case] = []
-    for argument in sys.argv[1:]:
-        source, _, folder = argument.partition("=")
-        cases += SOURCES.get(source).read(Path(folder) if folder else None, None, 0, Counter())
-    WEIGHTS.clear()
-    for key, there in places(cases).items():
-        WEIGHTS[key] = fit(there)
-        taken, given = flows(there, WEIGHTS[key])
-        gap = sum(abs(taken[text] - given[text]) for text in WEIGHTS[key])
-        print(
-            f"{key[0]:16} {key[1]:32} {len(there):5} places {sum(taken.values()):8.1f} swaps, not balanced {gap:6.1f}"
-        )
-    write(Path(__file__).with_name("weights.py"))
+    main(sys.argv[1:])

@@ -1,1 +1,1 @@
-"""Breaking a reference reasoning on purpose, at a known place, in a known way."""
+"""Creates flawed reasonings: reference reasonings broken at a known position, in a known way."""

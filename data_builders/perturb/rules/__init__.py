@@ -1,1 +1,1 @@
-"""Rule-based flaws, one file a principle."""
+"""Rule-based flaws: one module of operators per principle, and the engine that applies them."""

@@ -1,65 +1,72 @@
-"""Swaps that leave no trace: a word is replaced by another of its class, as often in one direction as in the other.
+"""Replaces words by others of their class such that word frequencies do not reveal the flaw.
 
-A judge that never sees the case must not be able to tell the flawed text by its words. So the chance q(x → y) of a
-replacement meets detailed balance, f(x) q(x → y) = f(y) q(y → x), for the frequencies f with which the words stand in
-reference reasonings: y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other words of the class, and
-accepted with probability min(1, Z(x) / Z(y)) (Metropolis and Hastings). The weights w are in `weights.py`; `balance.py`
-fits them to a corpus, where w = f up to what the case excludes. A word without weight is neither taken nor given; a
-class without any has equal ones.
+A judge that never sees the case must not recognise the flawed text by its words. The probability q(x → y) of a
+replacement therefore satisfies detailed balance, f(x) q(x → y) = f(y) q(y → x), where f are the word frequencies of
+reference reasonings. y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other words z of the class, and
+accepted with probability min(1, Z(x) / Z(y)) (Metropolis-Hastings). `scripts/fit_swap_weights.py` fits the weights w of
+`lexicons/weights.json` to a corpus; w = f except for the swaps that a case excludes. A word without a weight is neither
+replaced nor proposed. In a class without weights all words have equal weight.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
-from data_builders.perturb.lexicons.weights import WEIGHTS
+from data_builders.perturb.lexicons import Weights, load_lexicon
 from judge_r1.core.records import Case
 
-OWN_WEIGHTS = frozenset({"builtin"})
-"""Sources whose cases ship with the package, so that their own word frequencies could be fitted."""
+WEIGHTS = load_lexicon("weights", Weights)
+SOURCES_WITH_OWN_WEIGHTS = frozenset({"builtin"})
+"""Sources whose cases ship with the package, so their own word frequencies could be fitted."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """One word or phrase of a class, and other words for the same thing."""
+    """One word or phrase of a class, and other names of the same thing."""
 
     text: str
     aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Found:
-    """A term where it stands in some text; `plural` says that it has an `s` there."""
+class TermMatch:
+    """An occurrence of a term; `plural` means that it has an `s` there."""
 
     term: Term
     start: int
     end: int
     plural: bool
-    klass: "SwapClass"
+    swap_class: "SwapClass"
 
 
 @dataclass(frozen=True)
 class SwapClass:
-    """Words that can stand in each other's place, where the text before matches `left` and the text after `right`.
-    `near` limits a swap to words with a small difference in rank."""
+    """Words that can replace each other where the text before matches `left` and the text after matches `right`.
+
+    `max_distance` limits a swap to words whose ranks in the class differ by no more.
+    """
 
     name: str
     terms: tuple[Term, ...]
     left: str = ""
     right: str = ""
-    near: int | None = None
+    max_distance: int | None = None
 
     @classmethod
-    def parse(cls, name: str, lexicon: str, left: str = "", right: str = "", near: int | None = None) -> "SwapClass":
-        """From `word, word=other name/other name, …`."""
-        entries = [entry.strip() for entry in lexicon.replace("\n", " ").split(",") if entry.strip()]
-        terms = []
-        for entry in entries:
-            text, _, names = entry.partition("=")
-            terms.append(Term(text, tuple(n for n in names.split("/") if n)))
-        return cls(name, tuple(terms), left, right, near)
+    def of(
+        cls,
+        name: str,
+        words: Iterable[str],
+        aliases: Mapping[str, tuple[str, ...]] | None = None,
+        *,
+        left: str = "",
+        right: str = "",
+        max_distance: int | None = None,
+    ) -> "SwapClass":
+        aliases = aliases or {}
+        return cls(name, tuple(Term(word, aliases.get(word, ())) for word in words), left, right, max_distance)
 
     @cached_property
     def _by_text(self) -> dict[str, int]:
@@ -74,71 +81,74 @@ class SwapClass:
         longest_first = sorted((re.escape(term.text) for term in self.terms), key=lambda text: (-len(text), text))
         return re.compile(rf"(?<![\w-])({'|'.join(longest_first)})(e?s)?(?![\w-]|['’]s\b)", re.IGNORECASE)
 
-    def find(self, text: str, start: int, end: int) -> Iterator[Found]:
-        """The terms of this class in `text[start:end]`, in their slots."""
+    def find(self, text: str, start: int, end: int) -> Iterator[TermMatch]:
+        """Yield the terms of this class in `text[start:end]` that stand in the class's slot."""
         left, right = self._slot
         for match in self._pattern.finditer(text, start, end):
             term = self.terms[self._by_text[match[1].lower()]]
             slot = left.search(text[max(start, match.start() - 60) : match.start()]) and right.match(text, match.end())
             if slot and (term.text.islower() or match[1] == term.text):
-                yield Found(term, match.start(), match.end(), match[2] is not None, self)
+                yield TermMatch(term, match.start(), match.end(), match[2] is not None, self)
 
-    def swap(self, found: Found, corpus: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
-        """Another term of the class in the form in which `found` stands, or None where the draw is refused.
+    def swap(self, found: TermMatch, corpus: str, fits: Callable[[str], bool], before: str, rng: Random) -> str | None:
+        """Draw another term in the number of `found`; None if no term fits or the proposal is rejected.
 
-        `corpus` (see there) names the weights; `fits` says which terms the case allows; `before` is the text before it,
-        whose `a` or `an` must stay right.
+        Args:
+            found: the term to replace.
+            corpus: the name of the weights, see `corpus_name`.
+            fits: whether the case allows a term.
+            before: the text before `found`; its `a` or `an` must stay correct.
+            rng: the source of randomness.
         """
-        weights = WEIGHTS.get((corpus, self.name), dict.fromkeys((term.text for term in self.terms), 1.0))
+        weights = WEIGHTS.get(corpus, {}).get(self.name)
+        if weights is None:
+            weights = dict.fromkeys((term.text for term in self.terms), 1.0)
         if not weights.get(found.term.text):
             return None
-        allowed = [text for text in self.allowed(found, before) if weights.get(text) and self.fit_for(text, fits)]
+        allowed = [text for text in self.candidates(found, before) if weights.get(text) and self.fits_all(text, fits)]
         if not allowed:
             return None
-        drawn = rng.choices(allowed, [weights[text] for text in allowed])[0]
-        if rng.random() * self.mass(drawn, weights) >= self.mass(found.term.text, weights):
+        proposal = rng.choices(allowed, [weights[text] for text in allowed])[0]
+        if rng.random() * self.normalizer(proposal, weights) >= self.normalizer(found.term.text, weights):
             return None
-        return _plural(drawn) if found.plural else drawn
+        return _pluralize(proposal) if found.plural else proposal
 
-    def allowed(self, found: Found, before: str) -> list[str]:
-        """The terms that grammar and `near` allow in the place of a found one."""
+    def candidates(self, found: TermMatch, before: str) -> list[str]:
+        """Return the terms that grammar and `max_distance` allow in place of `found`."""
         article = re.search(r"\b(an?)\s+$", before, re.IGNORECASE)
-        others = (self.terms[rank].text for rank in self._others(self.rank(found.term.text)))
-        return [text for text in others if article is None or _vowel(text) == (article[1].lower() == "an")]
+        others = (self.terms[rank].text for rank in self._other_ranks(found.term.text))
+        return [text for text in others if article is None or _takes_an(text) == (article[1].lower() == "an")]
 
-    def fit_for(self, text: str, fits: Callable[[str], bool]) -> bool:
+    def fits_all(self, text: str, fits: Callable[[str], bool]) -> bool:
         """Whether a term fits under all its names."""
-        return all(map(fits, (text, *self.terms[self.rank(text)].aliases)))
+        return all(map(fits, (text, *self.terms[self._by_text[text.lower()]].aliases)))
 
-    def mass(self, text: str, weights: Mapping[str, float]) -> float:
-        """Z: the weights of the words that a term may be swapped for, together."""
-        return sum(weights.get(self.terms[other].text, 0.0) for other in self._others(self.rank(text)))
+    def normalizer(self, text: str, weights: Mapping[str, float]) -> float:
+        """Return Z(x): the sum of the weights of the words that can replace a term."""
+        return sum(weights.get(self.terms[other].text, 0.0) for other in self._other_ranks(text))
 
-    def rank(self, text: str) -> int:
-        return self._by_text[text.lower()]
-
-    def _others(self, rank: int) -> Sequence[int]:
-        ranks = range(len(self.terms))
-        return [r for r in ranks if r != rank and (self.near is None or abs(r - rank) <= self.near)]
+    def _other_ranks(self, text: str) -> Sequence[int]:
+        rank, limit = self._by_text[text.lower()], self.max_distance
+        return [r for r in range(len(self.terms)) if r != rank and (limit is None or abs(r - rank) <= limit)]
 
 
-def corpus(case: Case) -> str:
-    """The name under which `weights.py` has the frequencies that hold for a case: its domain, or its source's own."""
-    return f"{case.source} {case.domain}" if case.source in OWN_WEIGHTS else case.domain
+def corpus_name(case: Case) -> str:
+    """Return the key of `weights.json` for a case: its domain, or `SOURCE DOMAIN` for a source with its own weights."""
+    return f"{case.source} {case.domain}" if case.source in SOURCES_WITH_OWN_WEIGHTS else case.domain
 
 
-def in_case_of(new: str, old: Found, text: str) -> str:
-    """`new` with a capital where a word stands in the text with one that is not its own."""
-    own = old.term.text[0].isupper() or any(map(str.isdigit, new))
-    return new if own or text[old.start].islower() else new[0].upper() + new[1:]
+def match_case(new: str, old: TermMatch, text: str) -> str:
+    """Capitalize `new` if `old` is a lower-case word that has a capital in `text`."""
+    fixed = old.term.text[0].isupper() or any(map(str.isdigit, new))
+    return new if fixed or text[old.start].islower() else new[0].upper() + new[1:]
 
 
-def _vowel(word: str) -> bool:
-    """Whether a word takes `an`; letters of an abbreviation are spoken one by one."""
+def _takes_an(word: str) -> bool:
+    """Whether a word takes `an`. Abbreviations are read letter by letter."""
     return word[0] in ("AEFHILMNORSX" if re.match(r"[A-Z]{2}|[A-Z]-", word) else "aeiouAEIOU")
 
 
-def _plural(word: str) -> str:
+def _pluralize(word: str) -> str:
     if re.search(r"[^aeiou]y$", word):
         return word[:-1] + "ies"
     return word + ("es" if re.search(r"(s|x|ch|sh)$", word) else "s")

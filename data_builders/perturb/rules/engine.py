@@ -1,8 +1,9 @@
-"""Flawed variants of a case by rules alone: no model, only operators, each tried at each step.
+"""Creates flawed variants of a case with rules: operators are tried at steps of the reference, without a model.
 
-Single variants break one principle, each at a step of its own; multi variants combine two to four principles in as
-many steps, no two of them the same combination (LRBench, section 2.3 and appendix E). All chance comes from generators
-seeded by (case, seed, principle), so a variant never depends on other cases or on the order of a run.
+A single variant breaks one principle; the variants of a principle change different steps. A multi variant breaks two
+to four principles in as many steps, and no two multi variants of a case break the same combination (LRBench, section
+2.3 and appendix E). All random generators are seeded by (case, seed, principle), so a variant depends neither on other
+cases nor on the order of a run.
 """
 
 import importlib
@@ -15,7 +16,7 @@ from random import Random
 
 import data_builders.perturb.rules
 from data_builders.perturb.pair_checks import check_pair
-from data_builders.perturb.rules.clauses import balanced
+from data_builders.perturb.rules.clauses import is_balanced
 from data_builders.perturb.rules.operators import OPERATORS, Edit, Operator, Step
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
@@ -23,12 +24,12 @@ from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, conte
 from judge_r1.core.registry import UnknownName, suggest
 
 TEACHER = "rules"
-Placed = tuple[Operator, Step, Edit]
+PlannedEdit = tuple[Operator, Step, Edit]
 
 
 @cache
 def operators(rule_set: str) -> dict[int, list[Operator]]:
-    """The operators of a rule set by principle; every module of this package may register some."""
+    """Return the operators of a rule set by principle. Imports every module of this package, so that all register."""
     for module in pkgutil.iter_modules(data_builders.perturb.rules.__path__):
         importlib.import_module(f"{data_builders.perturb.rules.__name__}.{module.name}")
     if rule_set not in OPERATORS:
@@ -45,45 +46,48 @@ def perturb(
     rule_set: str = "text",
     abstained: Counter[str],
 ) -> Iterator[ReasoningPair]:
-    """Up to `variants` single pairs for each principle, and up to `variants` multi pairs.
+    """Yield up to `variants` single pairs per principle, then up to `variants` multi pairs.
 
-    What cannot be made is counted in `abstained`, by principle and reason.
+    `abstained` counts the variants that cannot be made, by principle and reason.
     """
     by_principle = operators(rule_set)
     steps = split_steps(case.reference)
     if "single" in kinds:
         for number in NUMBERS:
-            yield from _singles(case, steps, by_principle[number], number, variants, seed, abstained)
+            yield from _single_pairs(case, steps, by_principle[number], number, variants, seed, abstained)
     if "multi" in kinds:
-        yield from _multis(case, steps, by_principle, variants, seed, abstained)
+        yield from _multi_pairs(case, steps, by_principle, variants, seed, abstained)
 
 
-def chance(case: Case, seed: int, *parts: str | int) -> Random:
-    """The generator of one decision: the same for the same case, seed and parts, wherever and whenever it is made."""
+def seeded_random(case: Case, seed: int, *parts: str | int) -> Random:
+    """Return a generator that depends on case, seed and parts only."""
     return Random(int(content_hash(case.case_id, seed, *parts), 16))
 
 
-def apply(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
-    """The text with the edits made, and the span of each replacement in it, in the order of `edits`.
+def apply_edits(text: str, edits: Sequence[Edit]) -> tuple[str, list[Span]]:
+    """Return the edited text, and the span of each replacement in it, in the order of `edits`.
 
-    A replacement without a character is marked by the character before it.
+    The span of an empty replacement is the character before it.
+
+    Raises:
+        ValueError: two edits overlap.
     """
     spans: dict[int, Span] = {}
-    parts, behind, length = [], 0, 0
-    for at, edit in sorted(enumerate(edits), key=lambda entry: entry[1].start):
-        if edit.start < behind:
+    parts, position, length = [], 0, 0
+    for index, edit in sorted(enumerate(edits), key=lambda entry: entry[1].start):
+        if edit.start < position:
             raise ValueError(f"two edits overlap at character {edit.start} of the reference")
-        parts += [text[behind : edit.start], edit.replacement]
-        length += edit.start - behind
+        parts += [text[position : edit.start], edit.replacement]
+        length += edit.start - position
         start = length if edit.replacement else max(0, length - 1)
         length += len(edit.replacement)
-        spans[at] = Span(start=start, end=max(length, start + 1))
-        behind = edit.end
-    return "".join([*parts, text[behind:]]), [spans[at] for at in range(len(edits))]
+        spans[index] = Span(start=start, end=max(length, start + 1))
+        position = edit.end
+    return "".join([*parts, text[position:]]), [spans[index] for index in range(len(edits))]
 
 
-class _Attempts:
-    """The edits of a case, each made once: operator and step give the edit, with chance of their own."""
+class _CaseEdits:
+    """The edits of one case, cached by operator, step and salt, each with its own random generator."""
 
     def __init__(self, case: Case, seed: int) -> None:
         self.case, self.seed = case, seed
@@ -93,20 +97,20 @@ class _Attempts:
     def edit(self, rule: Operator, step: Step, salt: str) -> Edit | None:
         key = (rule.name, step.index, salt)
         if key not in self._edits:
-            edit = rule.apply(self.case, step, chance(self.case, self.seed, *key))
-            self._edits[key] = edit if edit is None or self._may(edit) else None
+            edit = rule.apply(self.case, step, seeded_random(self.case, self.seed, *key))
+            self._edits[key] = edit if edit is None or self._is_usable(edit) else None
         return self._edits[key]
 
-    def _may(self, edit: Edit) -> bool:
+    def _is_usable(self, edit: Edit) -> bool:
         old = self.case.reference[edit.start : edit.end]
-        return edit.replacement != old and balanced(old) == balanced(edit.replacement)
+        return edit.replacement != old and is_balanced(old) == is_balanced(edit.replacement)
 
-    def pair(self, placed: Sequence[Placed], variant: int) -> ReasoningPair | None:
-        """The pair with these edits, or None (counted) where it is no valid pair."""
-        flawed, spans = apply(self.case.reference, [edit for _, _, edit in placed])
+    def pair(self, planned: Sequence[PlannedEdit], variant: int) -> ReasoningPair | None:
+        """Return the pair with these edits, or None if `check_pair` rejects it; rejections are counted."""
+        flawed, spans = apply_edits(self.case.reference, [edit for _, _, edit in planned])
         flaws = tuple(
             Flaw(principle=rule.principle, operator=rule.name, span=span, context_spans=edit.context_spans)
-            for (rule, _, edit), span in zip(placed, spans, strict=True)
+            for (rule, _, edit), span in zip(planned, spans, strict=True)
         )
         flaws = tuple(sorted(flaws, key=lambda flaw: flaw.span.start))
         origin = Origin(teacher=TEACHER, seed=self.seed, flaws=flaws)
@@ -118,23 +122,23 @@ class _Attempts:
         return pair
 
 
-def _singles(
+def _single_pairs(
     case: Case, steps: list[Step], rules: list[Operator], number: int, variants: int, seed: int, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
-    """Variants of one principle at distinct steps; the operator used least so far is tried first."""
-    rng = chance(case, seed, number)
-    attempts = _Attempts(case, seed)
-    rotation, free = rng.sample(rules, len(rules)), rng.sample(steps, len(steps))
+    """Yield variants of one principle at different steps. The least used operator is tried first."""
+    rng = seeded_random(case, seed, number)
+    edits = _CaseEdits(case, seed)
+    shuffled_rules, free = rng.sample(rules, len(rules)), rng.sample(steps, len(steps))
     used: Counter[str] = Counter()
     tried: set[tuple[str, int]] = set()
     for variant in range(1, variants + 1):
         found: tuple[ReasoningPair, Operator, Step] | None = None
-        for rule, step in ((r, s) for r in sorted(rotation, key=lambda r: used[r.name]) for s in free):
+        for rule, step in ((r, s) for r in sorted(shuffled_rules, key=lambda r: used[r.name]) for s in free):
             if (rule.name, step.index) in tried:
                 continue
             tried.add((rule.name, step.index))
-            edit = attempts.edit(rule, step, "single")
-            pair = attempts.pair([(rule, step, edit)], variant) if edit else None
+            edit = edits.edit(rule, step, "single")
+            pair = edits.pair([(rule, step, edit)], variant) if edit else None
             if pair is not None:
                 found = pair, rule, step
                 break
@@ -144,54 +148,57 @@ def _singles(
         used[found[1].name] += 1
         free.remove(found[2])
         yield found[0]
-    for reason, count in sorted(attempts.rejected.items()):
+    for reason, count in sorted(edits.rejected.items()):
         abstained[f"P{number}: rejected: {reason}"] += count
 
 
-def _multis(
+def _multi_pairs(
     case: Case, steps: list[Step], rules: dict[int, list[Operator]], variants: int, seed: int, abstained: Counter[str]
 ) -> Iterator[ReasoningPair]:
-    """Variants with different combinations of two to four principles, each flaw in a step of its own."""
-    rng = chance(case, seed, "multi")
-    attempts = _Attempts(case, seed)
+    """Yield variants with different combinations of two to four principles, each flaw in a different step."""
+    rng = seeded_random(case, seed, "multi")
+    edits = _CaseEdits(case, seed)
     used: Counter[str] = Counter()
-    made = 0
-    for combination in _combinations(rng):
-        if made == variants:
+    count = 0
+    for combination in _shuffled_combinations(rng):
+        if count == variants:
             break
         salt = "multi" + "".join(map(str, combination))
-        placed = _places(attempts, steps, [rules[number] for number in combination], salt, rng, used)
-        pair = attempts.pair(placed, made + 1) if placed else None
+        planned = _plan(edits, steps, [rules[number] for number in combination], salt, rng, used)
+        pair = edits.pair(planned, count + 1) if planned else None
         if pair is not None:
-            made += 1
-            used.update(rule.name for rule, _, _ in placed)
+            count += 1
+            used.update(rule.name for rule, _, _ in planned)
             yield pair
-    if made < variants:
-        abstained["multi: no further combination fits"] += variants - made
-    for reason, count in sorted(attempts.rejected.items()):
-        abstained[f"multi: rejected: {reason}"] += count
+    if count < variants:
+        abstained["multi: no further combination fits"] += variants - count
+    for reason, rejections in sorted(edits.rejected.items()):
+        abstained[f"multi: rejected: {reason}"] += rejections
 
 
-def _combinations(rng: Random) -> list[tuple[int, ...]]:
-    """All sets of two to four principles in a random order, in which pairs come early more often than fours."""
-    share = {2: 3 / 15, 3: 2 / 20, 4: 1 / 15}
-    sets = [combination for size in share for combination in combinations(NUMBERS, size)]
-    keys = {combination: rng.random() ** (1 / share[len(combination)]) for combination in sets}
+def _shuffled_combinations(rng: Random) -> list[tuple[int, ...]]:
+    """Return all sets of two to four principles in a weighted random order that favours small sets."""
+    weights = {2: 3 / 15, 3: 2 / 20, 4: 1 / 15}
+    sets = [combination for size in weights for combination in combinations(NUMBERS, size)]
+    keys = {combination: rng.random() ** (1 / weights[len(combination)]) for combination in sets}
     return sorted(sets, key=lambda combination: -keys[combination])
 
 
-def _places(
-    attempts: _Attempts, steps: list[Step], wanted: list[list[Operator]], salt: str, rng: Random, used: Counter[str]
-) -> list[Placed]:
-    """An operator and a step of its own for each principle, the pickiest first; empty where one finds none."""
+def _plan(
+    edits: _CaseEdits, steps: list[Step], wanted: list[list[Operator]], salt: str, rng: Random, used: Counter[str]
+) -> list[PlannedEdit]:
+    """Assign an operator and a step to each principle; return nothing if one finds none.
+
+    P2 and P4 choose first, because their operators fit the fewest steps.
+    """
     free = rng.sample(steps, len(steps))
-    placed: list[Placed] = []
+    planned: list[PlannedEdit] = []
     for rules in sorted(wanted, key=lambda rules: bool(rules) and rules[0].principle not in (2, 4)):
         order = sorted(rng.sample(rules, len(rules)), key=lambda rule: used[rule.name])
-        fits = ((r, s, edit) for r in order for s in free if (edit := attempts.edit(r, s, salt)) is not None)
+        fits = ((r, s, edit) for r in order for s in free if (edit := edits.edit(r, s, salt)) is not None)
         found = next(fits, None)
         if found is None:
             return []
         free.remove(found[1])
-        placed.append(found)
-    return placed
+        planned.append(found)
+    return planned

@@ -1,4 +1,4 @@
-"""The rule set `mini`: the same six principles, broken in the generated vocabulary of `data_builders.sources.mini`."""
+"""The rule set `mini`: the six principles, broken in the generated vocabulary of `data_builders.sources.mini`."""
 
 import re
 from random import Random
@@ -24,42 +24,37 @@ HARMFUL = {
 }
 
 
-def _register_tail(principle: int, name: str, tail: str) -> None:
-    @operator(principle, name, rule_set="mini")
-    def swap_inference(case: Case, step: Step, rng: Random) -> Edit | None:
-        match = _CLAIM.match(step.text)
-        return step.edit(match.span("inference"), tail) if match else None
+def _register(principle: int, name: str, pattern: re.Pattern[str], group: str, template: str) -> None:
+    """Register an operator that replaces a group of a pattern with a template filled from the pattern's groups."""
 
-
-def _register_advice(principle: int, name: str, advice: str) -> None:
     @operator(principle, name, rule_set="mini")
-    def swap_advice(case: Case, step: Step, rng: Random) -> Edit | None:
-        match = _ADVICE.match(step.text)
-        return step.edit(match.span("advice"), advice.format(**match.groupdict())) if match else None
+    def replace_group(case: Case, step: Step, rng: Random) -> Edit | None:
+        match = pattern.match(step.text)
+        return step.edit(match.span(group), template.format(**match.groupdict())) if match else None
 
 
 for _name, _text in NON_SEQUITURS.items():
-    _register_tail(1, f"inference_{_name}", _text)
+    _register(1, f"inference_{_name}", _CLAIM, "inference", _text)
 for _name, _text in PREJUDICES.items():
-    _register_tail(3, f"prejudice_{_name}", _text)
+    _register(3, f"prejudice_{_name}", _CLAIM, "inference", _text)
 for _name, _text in VAGUE.items():
-    _register_advice(5, f"vague_{_name}", _text)
+    _register(5, f"vague_{_name}", _ADVICE, "advice", _text)
 for _name, _text in HARMFUL.items():
-    _register_advice(6, f"harmful_{_name}", _text)
+    _register(6, f"harmful_{_name}", _ADVICE, "advice", _text)
 
 
 def _kind(values: list[str]) -> str:
     return "number" if values is NUMBERS else "month" if values is MONTHS else "noun"
 
 
-def _unheard(values: list[str], case: Case) -> list[str]:
-    """The values that no fact of the case has; all of them where the facts have every one."""
-    heard = {fact.value for fact in facts_of(case.context)}
-    return [value for value in values if value not in heard] or values
+def _unused(values: list[str], case: Case) -> list[str]:
+    """Return the values that no fact of the case has, or all values if the facts use every one."""
+    used = {fact.value for fact in facts_of(case.context)}
+    return [value for value in values if value not in used] or values
 
 
 def _register_value(kind: str) -> None:
-    """P2: another value of the same kind; the case's own fact contradicts it."""
+    """Register a P2 operator that changes a value to another of its kind; the case's own fact contradicts it."""
 
     @operator(2, f"other_{kind}", rule_set="mini")
     def change_value(case: Case, step: Step, rng: Random) -> Edit | None:
@@ -67,7 +62,7 @@ def _register_value(kind: str) -> None:
         if not match or _kind(values := EVENTS[case.domain][match["did"]]) != kind:
             return None
         start = case.context.index(f"{match['claim']}.")
-        new = rng.choice(_unheard(values, case))
+        new = rng.choice(_unused(values, case))
         return step.edit(match.span("value"), new, Span(start=start, end=start + len(match["claim"])))
 
 
@@ -75,32 +70,31 @@ for _name in ("number", "month", "noun"):
     _register_value(_name)
 
 
-def _invent(case: Case, step: Step, rng: Random, *, who: bool, did: bool, stranger: bool) -> Edit | None:
-    """P4: an event that the case says nothing about; `who` and `did` say which halves of the claim may change."""
-    match = _CLAIM.match(step.text)
-    if not match:
-        return None
-    facts = facts_of(case.context)
-    known, people = {(fact.who, fact.did) for fact in facts}, {fact.who for fact in facts}
-    names = [n for n in NAMES if (n in people) != stranger] if who else [match["who"]]
-    events = EVENTS[case.domain]
-    free = [(n, d) for n in names for d in (events if did else [match["did"]]) if (n, d) not in known]
-    if not free:
-        return None
-    name, event = rng.choice(free)
-    return step.edit(match.span("claim"), str(Fact(name, event, rng.choice(_unheard(events[event], case)))))
+def _register_invention(name: str, *, change_person: bool, known_person: bool) -> None:
+    """Register a P4 operator that states an event of which the case says nothing.
+
+    It changes either the person of the claim, to one that the case knows or does not know, or the event.
+    """
+
+    @operator(4, name, rule_set="mini")
+    def invent(case: Case, step: Step, rng: Random) -> Edit | None:
+        match = _CLAIM.match(step.text)
+        if not match:
+            return None
+        facts = facts_of(case.context)
+        stated, people = {(fact.who, fact.did) for fact in facts}, {fact.who for fact in facts}
+        events = EVENTS[case.domain]
+        if change_person:
+            claims = [(person, match["did"]) for person in NAMES if (person in people) == known_person]
+        else:
+            claims = [(match["who"], event) for event in events]
+        unstated = [claim for claim in claims if claim not in stated]
+        if not unstated:
+            return None
+        person, event = rng.choice(unstated)
+        return step.edit(match.span("claim"), str(Fact(person, event, rng.choice(_unused(events[event], case)))))
 
 
-@operator(4, "invented_event", rule_set="mini")
-def invented_event(case: Case, step: Step, rng: Random) -> Edit | None:
-    return _invent(case, step, rng, who=False, did=True, stranger=False)
-
-
-@operator(4, "wrong_person", rule_set="mini")
-def wrong_person(case: Case, step: Step, rng: Random) -> Edit | None:
-    return _invent(case, step, rng, who=True, did=False, stranger=False)
-
-
-@operator(4, "unknown_person", rule_set="mini")
-def unknown_person(case: Case, step: Step, rng: Random) -> Edit | None:
-    return _invent(case, step, rng, who=True, did=False, stranger=True)
+_register_invention("invented_event", change_person=False, known_person=True)
+_register_invention("wrong_person", change_person=True, known_person=True)
+_register_invention("unknown_person", change_person=True, known_person=False)

@@ -1,7 +1,7 @@
-"""What an operator is: a named way to break one principle in one step of a reference reasoning.
+"""Defines operators: named functions that break one principle in one step of a reference reasoning.
 
-An operator looks at a case and one step and returns the edit that breaks the step, or None where it does not fit.
-It must be a pure function of its arguments; all chance comes from the `Random` it is given.
+An operator takes a case and a step. It returns the edit that breaks the step, or None if it does not apply.
+Operators are pure functions of their arguments: all randomness comes from the `Random` that they receive.
 """
 
 from collections import defaultdict
@@ -11,25 +11,30 @@ from random import Random
 
 from judge_r1.core.records import Case, Span
 
+Interval = tuple[int, int]
+"""Characters `[start, end)` of a text."""
+
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a reasoning: characters `[start, end)` of the reference, numbering and bullet included."""
+    """One step of a reasoning: characters `[start, end)` of the reference, including its numbering and bullet."""
 
     index: int
     start: int
     end: int
     text: str
 
-    def edit(self, place: tuple[int, int], replacement: str, *context_spans: Span) -> "Edit":
-        """The edit that replaces the characters `place` of the step's text."""
-        return Edit(self.start + place[0], self.start + place[1], replacement, context_spans)
+    def edit(self, interval: Interval, replacement: str, *context_spans: Span) -> "Edit":
+        """Return the edit that replaces `interval` of the step's text."""
+        return Edit(self.start + interval[0], self.start + interval[1], replacement, context_spans)
 
 
 @dataclass(frozen=True)
 class Edit:
-    """Replace characters `[start, end)` of the reference by `replacement`; `context_spans` are the places of the
-    case's context that the new text contradicts. A pure insertion has start == end."""
+    """Replaces characters `[start, end)` of the reference. An insertion has start == end.
+
+    `context_spans` locate the text of the case's context that the replacement contradicts.
+    """
 
     start: int
     end: int
@@ -48,14 +53,14 @@ class Operator:
 
 
 OPERATORS: dict[str, list[Operator]] = defaultdict(list)
-"""Operators by rule set: `text` for real prose, `mini` for the generated vocabulary."""
+"""Operators by rule set: `text` for natural prose, `mini` for the generated vocabulary."""
 
 
 def operator(principle: int, name: str, *, rule_set: str = "text") -> Callable[[OperatorFunction], OperatorFunction]:
-    """Register a function as the operator `name` of a rule set."""
+    """Register a function as operator `name` of a rule set."""
 
-    def add(apply: OperatorFunction) -> OperatorFunction:
-        OPERATORS[rule_set].append(Operator(name, principle, apply))
-        return apply
+    def register(function: OperatorFunction) -> OperatorFunction:
+        OPERATORS[rule_set].append(Operator(name, principle, function))
+        return function
 
-    return add
+    return register

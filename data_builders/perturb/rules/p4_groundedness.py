@@ -1,6 +1,6 @@
-"""P4, groundedness: a detail of the case is replaced by one of the same kind of which the case has no word.
+"""P4, groundedness: a detail of the case is replaced by a detail of the same kind that the case never mentions.
 
-Both reasonings hold a detail of the same form; only the case tells that one of them was invented.
+Both reasonings have a detail of the same form, so only the case shows which one is invented.
 """
 
 import re
@@ -8,44 +8,39 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from data_builders.perturb.lexicons.terms import INVENTED
-from data_builders.perturb.rules.balanced_swap import SwapClass, corpus, in_case_of
-from data_builders.perturb.rules.claims import claims, traceless, unmentioned
+from data_builders.perturb.rules.balanced_swap import SwapClass, corpus_name, match_case
+from data_builders.perturb.rules.claims import absent_from, factual_terms, keeps_vocabulary_size
 from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.perturb.rules.steps import body
-from data_builders.perturb.rules.text_match import occurrences, says
+from data_builders.perturb.rules.steps import body_start
+from data_builders.perturb.rules.text_match import contains, occurrences
+from data_builders.perturb.rules.word_classes import INVENTED
 from judge_r1.core.records import Case
 
-PASSING = 12
-"""What the context names more often than this is its subject, not a detail."""
+MAX_MENTIONS = 12
+"""A term that the context mentions more often is its subject, not a detail."""
 
 
 def _register(name: str, groups: dict[str, str]) -> None:
-    """The operator `name`, for each domain with its group of classes; other domains use all of these groups."""
+    """Register an operator on one group of classes per domain. Other domains use the classes of all these groups."""
 
     @operator(4, name)
     def invent(case: Case, step: Step, rng: Random) -> Edit | None:
         known = {case.domain: groups[case.domain]} if case.domain in groups else groups
-        classes = [klass for domain, group in known.items() for klass in INVENTED[domain][group]]
-        places = [
-            found
-            for start, end in claims(case, step)
-            for klass in classes
-            for found in klass.find(step.text, start, end)
-        ]
-        unknown = unmentioned(case)
-        for found in rng.sample(places, len(places)):
+        classes = [swap_class for domain, group in known.items() for swap_class in INVENTED[domain][group]]
+        terms = factual_terms(case, step, classes)
+        is_absent = absent_from(case)
+        for found, _ in rng.sample(terms, len(terms)):
             old = step.text[found.start : found.end]
-            if 0 < len(occurrences(case.context, old)) <= PASSING:
-                fits = partial(_invented, case, unknown, old)
-                new = found.klass.swap(found, corpus(case), fits, step.text[: found.start], rng)
+            if 0 < len(occurrences(case.context, old)) <= MAX_MENTIONS:
+                fits = partial(_can_be_invented, case, is_absent, old)
+                new = found.swap_class.swap(found, corpus_name(case), fits, step.text[: found.start], rng)
                 if new is not None:
-                    return step.edit((found.start, found.end), in_case_of(new, found, step.text))
+                    return step.edit((found.start, found.end), match_case(new, found, step.text))
         return None
 
 
-def _invented(case: Case, unknown: Callable[[str], bool], old: str, new: str) -> bool:
-    return traceless(case, old, new) and unknown(new)
+def _can_be_invented(case: Case, is_absent: Callable[[str], bool], old: str, new: str) -> bool:
+    return keeps_vocabulary_size(case, old, new) and is_absent(new)
 
 
 _register("invented_finding", {"medical": "finding", "legal": "document", "academic": "result"})
@@ -53,22 +48,22 @@ _register("invented_source", {"medical": "investigation", "legal": "body", "acad
 _register("invented_subject", {"medical": "disease or treatment", "legal": "person or act", "academic": "material"})
 _register("invented_quality", {"medical": "quality", "legal": "quality", "academic": "quality"})
 
-EXHIBITS = SwapClass.parse("exhibit", "Figure, Table", right=r"\s+\d+\b(?!\.\d)")
+EXHIBITS = SwapClass.of("exhibit", ("Figure", "Table"), right=r"\s+\d+\b(?!\.\d)")
 
 
 @operator(4, "invented_exhibit")
 def invented_exhibit(case: Case, step: Step, rng: Random) -> Edit | None:
-    """`Table 2` of a paper that has a figure of this number, but no such table, or the other way round."""
-    found = list(EXHIBITS.find(step.text, body(step), len(step.text)))
-    for place in rng.sample(found, len(found)):
-        number = re.match(r"\s+\d+", step.text[place.end :])[0]  # type: ignore[index]  # the slot asks for it
-        if not place.plural and says(case.context, place.term.text + number):
-            fits = partial(_lacks, case, number, place.term.text)
-            new = place.klass.swap(place, corpus(case), fits, "", rng)
+    """Cite `Table 2` of a paper that has a Figure 2 but no such table, or the reverse."""
+    exhibits = list(EXHIBITS.find(step.text, body_start(step), len(step.text)))
+    for found in rng.sample(exhibits, len(exhibits)):
+        number = re.match(r"\s+\d+", step.text[found.end :])[0]  # type: ignore[index]  # the slot requires a number
+        if not found.plural and contains(case.context, found.term.text + number):
+            fits = partial(_is_missing, case, number, found.term.text)
+            new = found.swap_class.swap(found, corpus_name(case), fits, "", rng)
             if new is not None:
-                return step.edit((place.start, place.end + len(number)), new + number)
+                return step.edit((found.start, found.end + len(number)), new + number)
     return None
 
 
-def _lacks(case: Case, number: str, old: str, kind: str) -> bool:
-    return traceless(case, old, kind) and not says(case.context, kind + number)
+def _is_missing(case: Case, number: str, old: str, kind: str) -> bool:
+    return keeps_vocabulary_size(case, old, kind) and not contains(case.context, kind + number)

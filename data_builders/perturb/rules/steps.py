@@ -1,17 +1,17 @@
-"""A reference reasoning as a list of steps: the places where a flaw can be put.
+"""Splits a reference reasoning into steps, the units in which flaws are placed.
 
-A line that opens with a number, a bullet or a sub-bullet starts a step; so does a paragraph. A line that only wraps
-its paragraph does not. Where that gives fewer than `ENOUGH` steps with something to say, every sentence is a step.
+A line that opens with a number or a bullet starts a step, and so does a paragraph. A line that only continues a
+wrapped paragraph does not. If this gives fewer than `MIN_STEPS` steps of five words, every sentence becomes a step.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from data_builders.perturb.rules.operators import Step
+from data_builders.perturb.rules.operators import Interval, Step
 
-ENOUGH = 10
-"""Steps that a reference should have: five variants of one principle need five places."""
+MIN_STEPS = 10
+"""Steps a reference should have, so that five variants of one principle find five different steps."""
 
 MARKER = re.compile(r"[ \t]*(?:\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]|[-*+•·–—])[ \t]+(?=\S)")
 """Numbering or bullet at the start of a line."""
@@ -22,7 +22,7 @@ _HEADING = re.compile(
 )
 _LETTER = re.compile(r"[^\W_]")
 _WORD = re.compile(r"\S+")
-_STOP = re.compile(r"(?<=[.!?])[\"'”’»)\]*]*[ \t\n]+(?=[\"'“‘«(\[*]*[A-ZÀ-ÞĀ-Ž0-9])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"'”’»)\]*]*[ \t\n]+(?=[\"'“‘«(\[*]*[A-ZÀ-ÞĀ-Ž0-9])")
 _ABBREVIATION = re.compile(
     r"(?:\b(?:v|vs|cf|no|nos|para|paras|p|pp|art|arts|seq|al|fig|figs|eq|ref|refs|dr|mr|mrs|ms|prof|st|approx|ca|dec|"
     r"op|cit|vol|ed|eds|e\.g|i\.e|etc|resp|inc|ltd|jr|sr|sp|spp|\w)|\d)\.$",
@@ -31,15 +31,15 @@ _ABBREVIATION = re.compile(
 
 
 def split_steps(reference: str) -> list[Step]:
-    """The steps of a reference: in order, disjoint, and together all of it but white space between them."""
-    spans = list(_blocks(reference))
-    if sum(len(_WORD.findall(reference[start:end])) >= 5 for start, end in spans) < ENOUGH:
-        spans = [(start + a, start + b) for start, end in spans for a, b in sentences(reference[start:end])]
-    return [Step(index, start, end, reference[start:end]) for index, (start, end) in enumerate(spans)]
+    """Return the steps of a reference: ordered, disjoint, and complete except for white space between them."""
+    intervals = list(_blocks(reference))
+    if sum(len(_WORD.findall(reference[start:end])) >= 5 for start, end in intervals) < MIN_STEPS:
+        intervals = [(start + a, start + b) for start, end in intervals for a, b in sentences(reference[start:end])]
+    return [Step(index, start, end, reference[start:end]) for index, (start, end) in enumerate(intervals)]
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of list entries and paragraphs, without the white space around them."""
+def _blocks(text: str) -> Iterator[Interval]:
+    """Yield list entries and paragraphs without the white space around them."""
     starts, previous = [], ""
     for line in re.finditer(r"[^\n]*\n|[^\n]+", text):
         content = line[0].strip()
@@ -52,17 +52,17 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         yield _strip(text, start, end)
 
 
-def sentences(text: str) -> list[tuple[int, int]]:
-    """Spans of the sentences of a text. Numbering stays with its sentence, abbreviations and initials end none."""
+def sentences(text: str) -> list[Interval]:
+    """Return the sentences of a text. Numbering belongs to its sentence; abbreviations and initials do not end one."""
     marker = MARKER.match(text)
     first = marker.end() if marker else 0
     cuts = [0]
-    for stop in _STOP.finditer(text, first):
-        before = text[cuts[-1] : stop.start()]
-        if stop.start() > first and not (before.endswith(".") and _is_abbreviation(before, text[stop.end()])):
-            cuts.append(stop.end())
-    spans = (_strip(text, start, end) for start, end in pairwise([*cuts, len(text)]))
-    return [(start, end) for start, end in spans if start < end]
+    for end in _SENTENCE_END.finditer(text, first):
+        before = text[cuts[-1] : end.start()]
+        if end.start() > first and not (before.endswith(".") and _is_abbreviation(before, text[end.end()])):
+            cuts.append(end.end())
+    intervals = (_strip(text, start, end) for start, end in pairwise([*cuts, len(text)]))
+    return [(start, end) for start, end in intervals if start < end]
 
 
 def _is_abbreviation(before: str, following: str) -> bool:
@@ -74,7 +74,7 @@ def _is_abbreviation(before: str, following: str) -> bool:
     return match[0].lower() != "etc." or not following.isupper()
 
 
-def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+def _strip(text: str, start: int, end: int) -> Interval:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -82,25 +82,25 @@ def _strip(text: str, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-def body(step: Step) -> int:
-    """Where the words of a step begin, in the step: after numbering, bullet and a heading such as `**X:**` or `X:`."""
+def body_start(step: Step) -> int:
+    """Return the offset in the step after its numbering, bullet, and heading such as `**X:**` or `X:`."""
     marker = MARKER.match(step.text)
     start = marker.end() if marker else 0
     heading = _HEADING.match(step.text, start)
     return heading.end() if heading else start
 
 
-def body_sentences(step: Step, least: int = 4) -> list[tuple[int, int]]:
-    """Spans in the step's text of its sentences of at least `least` words, without numbering and heading."""
-    first = body(step)
-    spans = [(first + start, first + end) for start, end in sentences(step.text[first:])]
+def body_sentences(step: Step, min_words: int = 4) -> list[Interval]:
+    """Return the step's sentences of at least `min_words` words, without numbering and heading."""
+    first = body_start(step)
+    intervals = [(first + start, first + end) for start, end in sentences(step.text[first:])]
     return [
         (start, end)
-        for start, end in spans
-        if len(_WORD.findall(step.text[start:end])) >= least and _LETTER.search(step.text[start:end])
+        for start, end in intervals
+        if len(_WORD.findall(step.text[start:end])) >= min_words and _LETTER.search(step.text[start:end])
     ]
 
 
 def numbering(text: str) -> list[str]:
-    """The numbers and bullets that open the lines of a text, with their indentation."""
+    """Return the numbers and bullets at the starts of lines, with their indentation."""
     return [match[0] for line in text.split("\n") if (match := MARKER.match(line))]

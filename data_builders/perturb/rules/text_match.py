@@ -1,98 +1,94 @@
-"""String match of a phrase against a text: whole words, any case, white space and hyphens alike."""
+"""Matches phrases against texts: whole words, case-insensitive, white space and hyphens treated alike."""
 
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from data_builders.perturb.lexicons import load_lexicon
 from data_builders.perturb.rules.steps import sentences
 from judge_r1.core.records import Span
 
 WORD = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+")
-_GRAMMAR = """
-    a an the and or but nor of in on at to from by for with without as is are was were be been being it its this that
-    these those he she his her they their them him has have had not no do does did than then so if when which who whom
-    whose what where there here also only any all such into over under between during after before about
-"""
-_FUNCTION_WORDS = frozenset(_GRAMMAR.split())
+_FUNCTION_WORDS = load_lexicon("function_words", frozenset[str])
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words and numbers of a text."""
+    """Return the lower-case words and numbers of a text."""
     return [word.lower() for word in WORD.findall(text)]
 
 
 def content_words(text: str) -> list[str]:
-    """The words that carry a claim, each once: numbers, and words that are not mere grammar."""
-    kept = (word for word in words(text) if word.isdigit() or (len(word) > 1 and word not in _FUNCTION_WORDS))
-    return list(dict.fromkeys(map(stem, kept)))
+    """Return the distinct stems of numbers and of words that are not function words, in order."""
+    found = (word for word in words(text) if word.isdigit() or (len(word) > 1 and word not in _FUNCTION_WORDS))
+    return list(dict.fromkeys(map(stem, found)))
 
 
 @lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
-    """A word without its plural or past ending, so that `biopsies` meets `biopsy`."""
+    """Strip a plural or similar ending, so that `biopsies` matches `biopsy`."""
     for ending, rest in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ses", "s"), ("s", "")):
         if len(word) > 4 and word.endswith(ending) and not word.endswith(("ss", "us", "is")):
             return word[: -len(ending)] + rest
     return word
 
 
+def stems(text: str) -> set[str]:
+    """Return the stems of all words and numbers of a text."""
+    return set(map(stem, words(text)))
+
+
 @dataclass(frozen=True)
 class Sentence:
+    """Characters `[start, end)` of a text, and the stems in them."""
+
     start: int
     end: int
-    words: frozenset[str]
+    stems: frozenset[str]
 
 
 @lru_cache(maxsize=8)
-def index(text: str) -> tuple[Sentence, ...]:
-    """The sentences of a text with their stems."""
-    return tuple(Sentence(start, end, frozenset(map(stem, words(text[start:end])))) for start, end in sentences(text))
+def sentence_index(text: str) -> tuple[Sentence, ...]:
+    """Return the sentences of a text with their stems."""
+    return tuple(Sentence(start, end, frozenset(stems(text[start:end]))) for start, end in sentences(text))
 
 
 @lru_cache(maxsize=8)
 def _postings(text: str) -> dict[str, list[int]]:
-    """Which sentences have a stem, in order."""
-    places: dict[str, list[int]] = {}
-    for number, sentence in enumerate(index(text)):
-        for word in sentence.words:
-            if word in places:
-                places[word].append(number)
-            else:
-                places[word] = [number]
-    return places
+    """Map each stem to the indices of its sentences, in order."""
+    postings: dict[str, list[int]] = {}
+    for number, sentence in enumerate(sentence_index(text)):
+        for word in sentence.stems:
+            postings.setdefault(word, []).append(number)
+    return postings
 
 
 def vocabulary(text: str) -> Container[str]:
-    """All stems of a text."""
+    """Return all stems of a text."""
     return _postings(text).keys()
 
 
-def holding(text: str, wanted: Iterable[str]) -> list[Sentence]:
-    """The sentences of a text that hold all the wanted stems."""
+def sentences_with(text: str, wanted: Iterable[str]) -> list[Sentence]:
+    """Return the sentences of a text that contain all wanted stems."""
     postings = _postings(text)
     found = sorted((postings.get(word, []) for word in dict.fromkeys(wanted)), key=len)
     if not found:
-        return list(index(text))
-    return [index(text)[number] for number in sorted(set(found[0]).intersection(*found[1:]))]
+        return list(sentence_index(text))
+    return [sentence_index(text)[number] for number in sorted(set(found[0]).intersection(*found[1:]))]
 
 
-def pattern(phrase: str) -> re.Pattern[str]:
-    """The phrase as whole words; runs of white space and hyphens match each other."""
+@lru_cache(maxsize=4096)
+def phrase_pattern(phrase: str) -> re.Pattern[str]:
+    """Return a pattern for the phrase as whole words; runs of white space and hyphens match each other."""
     parts = [re.escape(part) for part in re.split(r"[\s-]+", phrase.strip()) if part]
     return re.compile(r"(?<![\w.,·])(?<!\d[-–])" + r"[\s-]+".join(parts) + r"(?![\w]|[.,·]\d)", re.IGNORECASE)
 
 
 def occurrences(text: str, phrase: str) -> list[Span]:
-    """Every place where a text has the phrase."""
-    return [Span(start=m.start(), end=m.end()) for m in _pattern(phrase).finditer(text)]
+    """Return every occurrence of a phrase in a text."""
+    return [Span(start=m.start(), end=m.end()) for m in phrase_pattern(phrase).finditer(text)]
 
 
-@lru_cache(maxsize=4096)
-def _pattern(phrase: str) -> re.Pattern[str]:
-    return pattern(phrase)
-
-
-def says(text: str, phrase: str) -> bool:
-    """Whether a text has the phrase."""
-    return _pattern(phrase).search(text) is not None
+def contains(text: str, phrase: str) -> bool:
+    """Whether a text contains a phrase."""
+    return phrase_pattern(phrase).search(text) is not None

@@ -1,1 +1,1 @@
-"""Flaws written by a teacher model."""
+"""Flaws written by a teacher model, and the checks on them."""

@@ -1,8 +1,8 @@
-"""Flawed variants of a case by a teacher: one call for the variants of a principle, one for those of several.
+"""Creates flawed variants of a case with a teacher: one call per principle, and one for multi variants.
 
-What comes back is read strictly (`answers`) and believed in nothing (`distrust`). Rejected variants alone are asked for
-again, with the reasons, until none is missing or `ROUNDS` are over; what is missing then is counted. The calls of a
-round go out together and are judged in a fixed order: the pairs depend on the case, the seed and the answers only.
+Answers are parsed strictly (`answer_parser`) and checked (`variant_checks`). Only rejected variants are requested
+again, with the reasons, for up to `MAX_ROUNDS` rounds; variants that are still missing are counted. The calls of a
+round run concurrently and are evaluated in a fixed order, so the pairs depend on case, seed and answers only.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from typing import Any
 
 from data_builders.perturb.rules.operators import Step
 from data_builders.perturb.rules.steps import split_steps
-from data_builders.perturb.teacher.answer_parser import Kind, Rejection, read_answer, unasked
-from data_builders.perturb.teacher.variant_checks import Accepted, clash, examine
+from data_builders.perturb.teacher.answer_parser import Kind, Rejection, parse_answer, unrequested_variants
+from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.records import Case, Origin, ReasoningPair, content_hash
 
-ROUNDS = 3
-"""How often a variant is asked for: once, and twice with the reason why it was rejected."""
+MAX_ROUNDS = 3
+"""Requests per variant: one, and two more with the reasons of the rejections."""
 
-_BYTES_PER_TOKEN, _THOUGHTS = 2.5, 2000
+_BYTES_PER_TOKEN, _THINKING_TOKENS = 2.5, 2000
 
 
 @dataclass
 class VariantStats:
-    """What happened to the variants asked for, by set (`P1` … `P6`, `multi`) and reason: sums, which add up."""
+    """Counts of requested variants by set (`P1` … `P6`, `multi`) and reason. Stats can be added."""
 
     answers: int = 0
     input_tokens: int = 0
@@ -47,10 +47,10 @@ class VariantStats:
         return self
 
     def as_dict(self) -> dict[str, Any]:
-        """For build.json; with the prompts' hash, for answers depend on them."""
+        """Return the entry of build.json. It has the prompts' hash, because answers depend on the prompts."""
         return {
             "prompts": prompts_hash(),
-            "rounds": ROUNDS,
+            "rounds": MAX_ROUNDS,
             "answers": self.answers,
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
@@ -61,127 +61,128 @@ class VariantStats:
             "notes": {note: n for note, n in sorted(self.notes.items()) if n},
         }
 
-    def used(self, answer: TeacherReply) -> None:
+    def add_usage(self, reply: TeacherReply) -> None:
         self.answers += 1
-        self.input_tokens += answer.input_tokens
-        self.output_tokens += answer.output_tokens
+        self.input_tokens += reply.input_tokens
+        self.output_tokens += reply.output_tokens
 
 
 async def perturb_by_teacher(
-    case: Case, teacher: Teacher, *, kinds: Sequence[str], variants: int, seed: int, tally: VariantStats
+    case: Case, teacher: Teacher, *, kinds: Sequence[str], variants: int, seed: int, stats: VariantStats
 ) -> list[ReasoningPair]:
-    """Up to `variants` single pairs for each principle and as many multi pairs, in the order of the rules' engine.
+    """Return up to `variants` single pairs per principle and up to `variants` multi pairs, ordered as by the rules.
 
-    Errors: those of `teacher.ask`, but for an ask that it refuses, which is counted.
+    Raises:
+        TeacherError: any error of `teacher.ask`, except for a refused request, which is counted.
     """
     steps = split_steps(case.reference)
-    names = [*(NUMBERS if "single" in kinds else ()), *((None,) if "multi" in kinds else ())]
-    sets = [_Set(case, steps, number, variants, tally) for number in names]
+    principles = [*(NUMBERS if "single" in kinds else ()), *((None,) if "multi" in kinds else ())]
+    sets = [_VariantSet(case, steps, principle, variants, stats) for principle in principles]
     texts: dict[str, str] = {}
-    for turn in range(ROUNDS):
-        open_sets = [one for one in sets if one.missing]
-        asks = [one.ask(turn) for one in open_sets]
-        answers = await asyncio.gather(*map(teacher.ask, asks), return_exceptions=True)
-        if fatal := _worst(answers):
-            raise fatal
-        for one, ask, answer in zip(open_sets, asks, answers, strict=True):
-            if isinstance(answer, TeacherReply):
-                one.take(ask, answer, turn, texts)
+    for round_index in range(MAX_ROUNDS):
+        incomplete = [one for one in sets if one.missing]
+        requests = [one.request(round_index) for one in incomplete]
+        replies = await asyncio.gather(*map(teacher.ask, requests), return_exceptions=True)
+        if error := _first_fatal(replies):
+            raise error
+        for one, request, reply in zip(incomplete, requests, replies, strict=True):
+            if isinstance(reply, TeacherReply):
+                one.add_reply(request, reply, round_index, texts)
             else:
-                one.give_up("the teacher refuses the ask")
+                one.abandon("the teacher refused the request")
     for one in sets:
-        one.give_up(f"not had in {ROUNDS} rounds")
+        one.abandon(f"not accepted in {MAX_ROUNDS} rounds")
     return [pair for one in sets for pair in one.pairs(teacher.name, seed)]
 
 
-def _worst(answers: Sequence[TeacherReply | BaseException]) -> BaseException | None:
-    """The first error that is more than a refused ask; what ends a build goes before what only postpones a case."""
-    errors = [a for a in answers if isinstance(a, BaseException) and not isinstance(a, TeacherRefused)]
+def _first_fatal(replies: Sequence[TeacherReply | BaseException]) -> BaseException | None:
+    """Return the first error that is not a refusal. Errors that end a build precede `BatchPending`, which delays it."""
+    errors = [r for r in replies if isinstance(r, BaseException) and not isinstance(r, TeacherRefused)]
     return min(errors, key=lambda error: isinstance(error, BatchPending), default=None)
 
 
-class _Set:
-    """The variants of one principle, or of several (`principle` is None), of one case."""
+class _VariantSet:
+    """The variants of one case for one principle, or the multi variants if `principle` is None."""
 
     def __init__(
-        self, case: Case, steps: list[Step], principle: int | None, variants: int, tally: VariantStats
+        self, case: Case, steps: list[Step], principle: int | None, variants: int, stats: VariantStats
     ) -> None:
-        self.case, self.steps, self.principle, self.tally = case, steps, principle, tally
+        self.case, self.steps, self.principle, self.stats = case, steps, principle, stats
         self.kind: Kind = "single" if principle else "multi"
         self.name = by_number(principle).code if principle else "multi"
         self.accepted: dict[int, tuple[Accepted, str]] = {}
         self.rejected: dict[int, str] = {}
         count = min(variants, len(steps) if principle else _combinations(len(steps)))
         self.missing = list(range(1, count + 1))
-        tally.wanted[self.name] += variants
+        stats.wanted[self.name] += variants
         if count < variants:
-            tally.abstained[f"{self.name}: the reference has too few steps"] += variants - count
+            stats.abstained[f"{self.name}: the reference has too few steps"] += variants - count
 
-    def ask(self, turn: int) -> TeacherRequest:
-        """The question for what is missing. `turn` numbers it, so that the same words asked again are a new ask."""
-        earlier = again({k: self.rejected[k] for k in self.missing}, self._taken()) if turn else ""
+    def request(self, round_index: int) -> TeacherRequest:
+        """Return the request for the missing variants. `sample` keeps equal prompts of two rounds apart."""
+        earlier = again({k: self.rejected[k] for k in self.missing}, self._used()) if round_index else ""
         if self.principle:
             system, user = single_prompt(self.case, self.principle, self.missing, earlier)
         else:
             system, user = multi_prompt(self.case, self.missing, earlier)
-        length = len(self.case.reference.encode()) / _BYTES_PER_TOKEN
-        return TeacherRequest(
-            system=system, user=user, max_tokens=math.ceil(length) * len(self.missing) + _THOUGHTS, sample=turn
-        )
+        length = math.ceil(len(self.case.reference.encode()) / _BYTES_PER_TOKEN)
+        max_tokens = length * len(self.missing) + _THINKING_TOKENS
+        return TeacherRequest(system=system, user=user, max_tokens=max_tokens, sample=round_index)
 
-    def take(self, ask: TeacherRequest, answer: TeacherReply, turn: int, texts: dict[str, str]) -> None:
-        """Accept what is good of an answer and remember what is wrong with the rest."""
-        self.tally.used(answer)
-        read, rejections = read_answer(answer.text, self.missing, self.kind, finished=answer.finished)
-        self.tally.notes["variants that nobody asked for"] += len(unasked(answer.text, self.missing))
-        prompt_hash = content_hash(ask.system, ask.user)
-        for variant in read:
-            principles = (self.principle,) if self.principle else variant.listed
-            found = examine(self.case, self.steps, variant, self.kind, principles)
-            if isinstance(found, Accepted):
+    def add_reply(self, request: TeacherRequest, reply: TeacherReply, round_index: int, texts: dict[str, str]) -> None:
+        """Accept the valid variants of a reply and record the reasons against the others."""
+        self.stats.add_usage(reply)
+        variants, rejections = parse_answer(reply.text, self.missing, self.kind, finished=reply.finished)
+        self.stats.notes["variants that were not requested"] += len(unrequested_variants(reply.text, self.missing))
+        prompt_hash = content_hash(request.system, request.user)
+        for variant in variants:
+            principles = (self.principle,) if self.principle else variant.principles
+            result = check_variant(self.case, self.steps, variant, self.kind, principles)
+            if isinstance(result, Accepted):
                 others = [accepted for accepted, _ in self.accepted.values()]
-                found = clash(found, others, self.kind, texts) or found
-            if isinstance(found, Rejection):
-                rejections.append(found)
+                result = find_conflict(result, others, self.kind, texts) or result
+            if isinstance(result, Rejection):
+                rejections.append(result)
                 continue
-            self.accepted[found.number] = (found, prompt_hash)
-            texts[found.flawed] = f"variant {found.number} for {self.name}"
-            self.tally.accepted_in_round[turn + 1] += 1
+            self.accepted[result.number] = (result, prompt_hash)
+            texts[result.flawed] = f"variant {result.number} for {self.name}"
+            self.stats.accepted_in_round[round_index + 1] += 1
         self.missing = sorted(rejection.number for rejection in rejections)
         for rejection in rejections:
             self.rejected[rejection.number] = rejection.detail
-            self.tally.rejected[f"{self.name}: {rejection.reason}"] += 1
+            self.stats.rejected[f"{self.name}: {rejection.reason}"] += 1
 
-    def give_up(self, reason: str) -> None:
+    def abandon(self, reason: str) -> None:
+        """Count the missing variants under a reason and request them no more."""
         if self.missing:
-            self.tally.abstained[f"{self.name}: {reason}"] += len(self.missing)
+            self.stats.abstained[f"{self.name}: {reason}"] += len(self.missing)
             self.missing = []
 
     def pairs(self, teacher: str, seed: int) -> list[ReasoningPair]:
-        """The accepted variants as pairs, in the order of their numbers."""
-        made = []
+        """Return the accepted variants as pairs, in the order of their numbers."""
+        pairs = []
         for number, (accepted, prompt_hash) in sorted(self.accepted.items()):
             origin = Origin(teacher=teacher, seed=seed, prompt_hash=prompt_hash, flaws=accepted.flaws)
-            made.append(ReasoningPair.of(self.case, accepted.flawed, variant=number, origin=origin, seed=seed))
-            self.tally.accepted[self.name] += 1
-            nowhere = any(flaw.principle == 2 and not flaw.context_spans for flaw in accepted.flaws)
-            self.tally.notes["P2 flaws whose old words are not found in the context"] += nowhere
-        return made
+            pairs.append(ReasoningPair.of(self.case, accepted.flawed, variant=number, origin=origin, seed=seed))
+            self.stats.accepted[self.name] += 1
+            unlocated = any(flaw.principle == 2 and not flaw.context_spans for flaw in accepted.flaws)
+            self.stats.notes["P2 flaws whose old words are not found in the context"] += unlocated
+        return pairs
 
-    def _taken(self) -> list[str]:
-        """What accepted variants use up: the beginnings of their steps, and the combinations of multi variants."""
+    def _used(self) -> list[str]:
+        """Describe what accepted variants use up: their steps, and the combinations of multi variants."""
         lines = []
         for accepted, _ in self.accepted.values():
-            begins = ", ".join(f'"{_begin(self.steps[index])}"' for index in accepted.steps)
+            begins = ", ".join(f'"{_beginning(self.steps[index])}"' for index in accepted.steps)
             combination = f"principles {list(accepted.combination)} in " if self.kind == "multi" else ""
             lines.append(f"{combination}the step that begins {begins}")
         return lines
 
 
 def _combinations(steps: int) -> int:
-    """How many sets of two to six steps there are."""
+    """Return the number of sets of two to six steps."""
     return sum(math.comb(steps, size) for size in NUMBERS if size >= 2)
 
 
-def _begin(step: Step) -> str:
+def _beginning(step: Step) -> str:
     return " ".join(step.text.split()[:8])

@@ -1,8 +1,8 @@
-"""Where a variant differs from its reference: a word-level diff, line by line, as edits of the reference.
+"""Computes the word-level differences of a variant from its reference, as edits of the reference.
 
-Lines are compared sentence by sentence where both have as many, so that flaws in neighbouring sentences stay two.
-White space, and the kind of quotation marks and dashes, are taken from the reference: a teacher that copies `’` as `'`
-has changed nothing. Edits in one step of the reference are one place.
+Lines are compared sentence by sentence if both have the same number of sentences, so that flaws in neighbouring
+sentences stay separate. White space and the style of quotation marks and dashes are taken from the reference: a
+teacher that copies `’` as `'` changes nothing. Edits in the same step of the reference form one change.
 """
 
 import re
@@ -11,23 +11,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from data_builders.perturb.rules.operators import Edit, Step
+from data_builders.perturb.rules.operators import Edit, Interval, Step
 from data_builders.perturb.rules.steps import sentences
 
 _TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+|[^\w\s]|_")
 _LINE = re.compile(r"\S(?:[^\n]*\S)?")
-_ALIKE = str.maketrans("‘’‛′“”„″«»‹›–—−‐‑", '\'\'\'\'""""""<>-----')
+_PLAIN_MARKS = str.maketrans("‘’‛′“”„″«»‹›–—−‐‑", '\'\'\'\'""""""<>-----')
 
 
 @dataclass(frozen=True)
-class Place:
-    """One edit of the reference, and the steps of it that the edit touches."""
+class Change:
+    """One edit of the reference, and the indices of the steps that it touches."""
 
     edit: Edit
     steps: tuple[int, ...]
-
-
-_Stretch = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -37,27 +34,26 @@ class _Token:
     key: str
 
 
-def places(reference: str, steps: Sequence[Step], variant: str) -> list[Place] | None:
-    """The places in which a variant differs, in order; None where it has more or fewer lines (blank ones aside)."""
-    found = edits(reference, variant)
-    if found is None:
+def find_changes(reference: str, steps: Sequence[Step], variant: str) -> list[Change] | None:
+    """Return the changes of a variant in order; None if its number of non-blank lines differs."""
+    edits = _find_edits(reference, variant)
+    if edits is None:
         return None
-    merged: list[Place] = []
-    for edit in found:
-        touched = _touched(steps, edit)
-        if merged:
-            last = merged[-1]
-            if touched[0] <= last.steps[-1]:
-                between = reference[last.edit.end : edit.start]
-                joined = Edit(last.edit.start, edit.end, last.edit.replacement + between + edit.replacement)
-                merged[-1] = Place(joined, tuple(sorted({*last.steps, *touched})))
-                continue
-        merged.append(Place(edit, touched))
-    return merged
+    changes: list[Change] = []
+    for edit in edits:
+        touched = _touched_steps(steps, edit)
+        if changes and touched[0] <= changes[-1].steps[-1]:
+            last = changes[-1]
+            between = reference[last.edit.end : edit.start]
+            joined = Edit(last.edit.start, edit.end, last.edit.replacement + between + edit.replacement)
+            changes[-1] = Change(joined, tuple(sorted({*last.steps, *touched})))
+        else:
+            changes.append(Change(edit, touched))
+    return changes
 
 
-def edits(reference: str, variant: str) -> list[Edit] | None:
-    """The smallest edits that make the variant's words of the reference, in order; None as above."""
+def _find_edits(reference: str, variant: str) -> list[Edit] | None:
+    """Return the smallest edits that turn the reference's words into the variant's, in order."""
     lines, others = list(_LINE.finditer(reference)), list(_LINE.finditer(variant))
     if len(lines) != len(others):
         return None
@@ -66,22 +62,22 @@ def edits(reference: str, variant: str) -> list[Edit] | None:
         for line, other in zip(lines, others, strict=True)
         if line[0] != other[0]
         for part, counterpart in _aligned(line, other)
-        for edit in _changes(reference, part, variant, counterpart)
+        for edit in _word_edits(reference, part, variant, counterpart)
     ]
 
 
 def step_at(steps: Sequence[Step], position: int) -> int:
-    """The step that a character of the reference belongs to; white space belongs to the step before it."""
+    """Return the index of the step at a character of the reference; white space belongs to the step before it."""
     return max(0, bisect_right([step.start for step in steps], position) - 1)
 
 
-def _touched(steps: Sequence[Step], edit: Edit) -> tuple[int, ...]:
+def _touched_steps(steps: Sequence[Step], edit: Edit) -> tuple[int, ...]:
     first = step_at(steps, edit.start)
     return tuple(range(first, step_at(steps, max(edit.start, edit.end - 1)) + 1))
 
 
-def _aligned(line: re.Match[str], other: re.Match[str]) -> Iterator[tuple[_Stretch, _Stretch]]:
-    """Differing stretches that stand for each other: sentences where there are as many, else the whole lines."""
+def _aligned(line: re.Match[str], other: re.Match[str]) -> Iterator[tuple[Interval, Interval]]:
+    """Yield corresponding intervals that differ: sentences if both lines have as many, else the whole lines."""
     parts, counterparts = sentences(line[0]), sentences(other[0])
     if len(parts) != len(counterparts):
         yield line.span(), other.span()
@@ -91,18 +87,23 @@ def _aligned(line: re.Match[str], other: re.Match[str]) -> Iterator[tuple[_Stret
             yield (line.start() + a, line.start() + b), (other.start() + c, other.start() + d)
 
 
-def _changes(reference: str, old: _Stretch, variant: str, new: _Stretch) -> Iterator[Edit]:
-    """The edits between two stretches: what lies between words that both have."""
-    old, new = _trimmed_ends(reference, old, variant, new)
-    ours, theirs = _tokens(reference, old), _tokens(variant, new)
-    for i1, i2, j1, j2 in _differing([t.key for t in ours], [t.key for t in theirs]):
-        start, end = (ours[i1 - 1].end if i1 else old[0]), (ours[i2].start if i2 < len(ours) else old[1])
-        first, last = (theirs[j1 - 1].end if j1 else new[0]), (theirs[j2].start if j2 < len(theirs) else new[1])
-        yield _trimmed(reference, start, end, variant[first:last])
+def _word_edits(reference: str, old: Interval, variant: str, new: Interval) -> Iterator[Edit]:
+    """Yield the edits between the words that two intervals share."""
+    old, new = _trim_common_ends(reference, old, variant, new)
+    old_tokens, new_tokens = _tokens(reference, old), _tokens(variant, new)
+    for i1, i2, j1, j2 in _differing([t.key for t in old_tokens], [t.key for t in new_tokens]):
+        start, end = _gap(old_tokens, i1, i2, old)
+        first, last = _gap(new_tokens, j1, j2, new)
+        yield _without_common_space(reference, start, end, variant[first:last])
 
 
-def _trimmed_ends(reference: str, old: _Stretch, variant: str, new: _Stretch) -> tuple[_Stretch, _Stretch]:
-    """The stretches without what both begin and end with, cut after white space: most of a variant is not looked at."""
+def _gap(tokens: Sequence[_Token], first: int, last: int, limit: Interval) -> Interval:
+    """Return the characters from the token before `tokens[first:last]` to the token after it."""
+    return (tokens[first - 1].end if first else limit[0]), (tokens[last].start if last < len(tokens) else limit[1])
+
+
+def _trim_common_ends(reference: str, old: Interval, variant: str, new: Interval) -> tuple[Interval, Interval]:
+    """Remove the common start and end of two intervals, cut at white space, so that the diff sees little text."""
     a, b = reference[slice(*old)], variant[slice(*new)]
     same = bisect_left(range(min(len(a), len(b))), True, key=lambda n: a[: n + 1] != b[: n + 1])
     head = next((n for n in range(same, 0, -1) if a[n - 1].isspace()), 0)
@@ -112,8 +113,8 @@ def _trimmed_ends(reference: str, old: _Stretch, variant: str, new: _Stretch) ->
     return (old[0] + head, old[1] - tail), (new[0] + head, new[1] - tail)
 
 
-def _trimmed(reference: str, start: int, end: int, text: str) -> Edit:
-    """The edit of `reference[start:end]` into `text`, less the white space around it that both have."""
+def _without_common_space(reference: str, start: int, end: int, text: str) -> Edit:
+    """Return the edit of `reference[start:end]` into `text` without the surrounding white space that both have."""
     if start < end and text and reference[start].isspace() and text[0].isspace():
         start, text = end - len(reference[start:end].lstrip()), text.lstrip()
     if start < end and text and reference[end - 1].isspace() and text[-1].isspace():
@@ -121,12 +122,12 @@ def _trimmed(reference: str, start: int, end: int, text: str) -> Edit:
     return Edit(start, end, text)
 
 
-def _tokens(text: str, stretch: _Stretch) -> list[_Token]:
-    return [_Token(*m.span(), m[0].translate(_ALIKE)) for m in _TOKEN.finditer(text, *stretch)]
+def _tokens(text: str, interval: Interval) -> list[_Token]:
+    return [_Token(*m.span(), m[0].translate(_PLAIN_MARKS)) for m in _TOKEN.finditer(text, *interval)]
 
 
 def _differing(old: list[str], new: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Differing runs `old[i1:i2]`, `new[j1:j2]`. What is equal at both ends is left out of the search first."""
+    """Yield differing runs `old[i1:i2]`, `new[j1:j2]`. Common ends are removed before the quadratic search."""
     first, shorter = 0, min(len(old), len(new))
     while first < shorter and old[first] == new[first]:
         first += 1

@@ -1,4 +1,4 @@
-"""Where a variant differs: the words are the variant's, white space and the look of quotation marks the reference's."""
+"""Changes take words from the variant, and white space and the style of quotation marks from the reference."""
 
 import re
 from random import Random
@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from perturb_factories import MEDICAL
 
-from data_builders.perturb.rules.engine import apply
+from data_builders.perturb.rules.engine import apply_edits
 from data_builders.perturb.rules.steps import split_steps
-from data_builders.perturb.teacher.text_diff import places
+from data_builders.perturb.teacher.text_diff import find_changes
 
 REFERENCE = MEDICAL.reference
 STEPS = split_steps(REFERENCE)
@@ -19,54 +19,54 @@ TOKEN = re.compile(r"\d+(?:[.,·]\d+)*|[^\W\d_]+|[^\w\s]|_")
 
 
 def words_of(text: str) -> list[list[str]]:
-    """By line; punctuation alike."""
+    """The tokens of each line, with plain punctuation."""
     straight = text.replace("’", "'").replace("“", '"').replace("”", '"').replace("–", "-")
     return [TOKEN.findall(line) for line in straight.split("\n") if line.strip()]
 
 
 def changed(reference: str, rng: Random, edits: int) -> str:
-    """The reference with some words replaced, left out or put in, lines kept, and typed with other white space."""
+    """The reference with some words replaced, deleted or inserted, and with other white space."""
     lines = [TOKEN.findall(line) for line in reference.split("\n")]
     for _ in range(edits):
         line = rng.choice(lines)
-        at = rng.randrange(len(line))
+        index = rng.randrange(len(line))
         match rng.randrange(3):
             case 0:
-                line[at] = rng.choice(WORDS)
+                line[index] = rng.choice(WORDS)
             case 1 if len(line) > 1:
-                del line[at]
+                del line[index]
             case _:
-                line.insert(at, rng.choice(WORDS))
+                line.insert(index, rng.choice(WORDS))
     return "\n".join(rng.choice(["", "  "]) + " ".join(line) + rng.choice(["", " "]) for line in lines)
 
 
 @given(st.randoms(use_true_random=False), st.integers(0, 6))
-def test_edits_give_the_words_of_the_variant(rng: Random, edits: int) -> None:
+def test_edits_produce_the_words_of_the_variant(rng: Random, edits: int) -> None:
     variant = changed(REFERENCE, rng, edits)
-    found = places(REFERENCE, STEPS, variant)
+    found = find_changes(REFERENCE, STEPS, variant)
     assert found is not None
     assert len(found) <= edits
-    text, _ = apply(REFERENCE, [place.edit for place in found])
+    text, _ = apply_edits(REFERENCE, [change.edit for change in found])
     assert words_of(text) == words_of(variant)
     outside = REFERENCE
-    for place in reversed(found):
-        outside = outside[: place.edit.start] + place.edit.replacement + outside[place.edit.end :]
+    for change in reversed(found):
+        outside = outside[: change.edit.start] + change.edit.replacement + outside[change.edit.end :]
     assert outside == text
 
 
 @given(st.randoms(use_true_random=False), st.sets(st.integers(0, len(STEPS) - 1), min_size=1, max_size=4))
-def test_each_changed_step_is_one_place(rng: Random, indices: set[int]) -> None:
+def test_each_changed_step_is_one_change(rng: Random, indices: set[int]) -> None:
     variant = REFERENCE
     for step in reversed(STEPS):
         if step.index in indices:
             words = list(re.finditer(r"[^\W\d_]{4,}", step.text))
             for word in sorted(rng.sample(words, 2), key=lambda match: -match.start()):
-                at = step.start + word.start()
-                variant = f"{variant[:at]}unheard of{variant[at + len(word[0]) :]}"
-    found = places(REFERENCE, STEPS, variant)
+                start = step.start + word.start()
+                variant = f"{variant[:start]}unheard of{variant[start + len(word[0]) :]}"
+    found = find_changes(REFERENCE, STEPS, variant)
     assert found is not None
-    assert [place.steps for place in found] == [(index,) for index in sorted(indices)]
-    assert apply(REFERENCE, [place.edit for place in found])[0] == variant
+    assert [change.steps for change in found] == [(index,) for index in sorted(indices)]
+    assert apply_edits(REFERENCE, [change.edit for change in found])[0] == variant
 
 
 @pytest.mark.parametrize(
@@ -85,28 +85,28 @@ def test_each_changed_step_is_one_place(rng: Random, indices: set[int]) -> None:
         ("the applicant's home", "the applicant left home", "the applicant left home"),
     ],
 )
-def test_only_words_are_taken_over(reference: str, variant: str, text: str) -> None:
-    found = places(reference, split_steps(reference), variant)
+def test_only_words_are_taken_from_the_variant(reference: str, variant: str, text: str) -> None:
+    found = find_changes(reference, split_steps(reference), variant)
     assert found is not None
-    assert apply(reference, [place.edit for place in found])[0] == text
+    assert apply_edits(reference, [change.edit for change in found])[0] == text
     assert (found == []) == (text == reference)
 
 
-def test_flaws_in_neighbouring_sentences_are_two_places() -> None:
+def test_flaws_in_neighbouring_sentences_are_two_changes() -> None:
     reference = "He came home late. She had left for Rome. They met in May."
-    found = places(
+    found = find_changes(
         reference, split_steps(reference), "He came home drunk. Her bags were gone by noon. They met in May."
     )
     assert found is not None
-    assert [place.steps for place in found] == [(0,), (1,)]
-    found = places(
+    assert [change.steps for change in found] == [(0,), (1,)]
+    found = find_changes(
         reference, split_steps(reference), "so He came home late. and She had left for Rome. They met in May."
     )
-    assert found is not None, "words put in before a sentence are of that sentence, though they end none"
-    assert [place.steps for place in found] == [(0,), (1,)]
+    assert found is not None, "words inserted before a sentence belong to that sentence"
+    assert [change.steps for change in found] == [(0,), (1,)]
 
 
-def test_lines_put_together_or_added_are_no_places() -> None:
-    assert places("a\nb", split_steps("a\nb"), "a b") is None
-    assert places("a\nb", split_steps("a\nb"), "a\nb\nc") is None
-    assert places("a\nb", split_steps("a\nb"), "a\n\nb\n") == []
+def test_joined_or_added_lines_are_rejected() -> None:
+    assert find_changes("a\nb", split_steps("a\nb"), "a b") is None
+    assert find_changes("a\nb", split_steps("a\nb"), "a\nb\nc") is None
+    assert find_changes("a\nb", split_steps("a\nb"), "a\n\nb\n") == []

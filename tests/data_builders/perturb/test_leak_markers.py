@@ -1,8 +1,8 @@
-"""Notes and emphasis give a flaw away; ordinary words about errors, principles and violations do not."""
+"""Notes and emphasis are leak markers; ordinary words about errors, principles and violations are not."""
 
 import pytest
 
-from data_builders.perturb.leak_markers import clue
+from data_builders.perturb.leak_markers import find_leak_marker
 
 
 @pytest.mark.parametrize(
@@ -23,8 +23,8 @@ from data_builders.perturb.leak_markers import clue
         "the mass was 39 mm [inserted detail]",
     ],
 )
-def test_traces(new: str) -> None:
-    assert clue("the mass was 36 mm", new) is not None
+def test_leak_markers_are_found(new: str) -> None:
+    assert find_leak_marker("the mass was 36 mm", new) is not None
 
 
 @pytest.mark.parametrize(
@@ -38,9 +38,9 @@ def test_traces(new: str) -> None:
         "a biased sample, and a mistake in the sums (n = 3)",
     ],
 )
-def test_ordinary_words(new: str) -> None:
-    assert clue("the mass was 36 mm", new) is None
+def test_ordinary_words_are_not_leak_markers(new: str) -> None:
+    assert find_leak_marker("the mass was 36 mm", new) is None
 
 
-def test_what_the_reference_has_is_no_trace() -> None:
-    assert clue("**Imaging:** a mass (sic) of 36 mm", "**Imaging:** a mass (sic) of 39 mm") is None
+def test_text_of_the_reference_is_not_a_leak_marker() -> None:
+    assert find_leak_marker("**Imaging:** a mass (sic) of 36 mm", "**Imaging:** a mass (sic) of 39 mm") is None

@@ -1,3 +1,5 @@
+"""The operators of the rule set `mini` break one step, and P2 and P4 relate to the context as they should."""
+
 from collections import Counter
 from random import Random
 
@@ -13,12 +15,12 @@ CASES = list(read(None, 60, 0, Counter()))
 
 
 @pytest.mark.parametrize("rule", [rule for number in RULES for rule in RULES[number]], ids=lambda rule: rule.name)
-def test_an_operator_breaks_one_step_and_nothing_else(rule: Operator) -> None:
+def test_an_operator_changes_only_its_step(rule: Operator) -> None:
     fits = 0
     for case in CASES:
         for step in split_steps(case.reference):
             edit = rule.apply(case, step, Random(1))
-            assert edit == rule.apply(case, step, Random(1)), "an operator is a function of its arguments"
+            assert edit == rule.apply(case, step, Random(1)), "an operator is a pure function"
             if edit is None:
                 continue
             fits += 1
@@ -29,13 +31,13 @@ def test_an_operator_breaks_one_step_and_nothing_else(rule: Operator) -> None:
     assert fits >= 10
 
 
-def test_each_principle_has_three_operators_at_least_and_names_differ() -> None:
+def test_each_principle_has_three_operators_with_unique_names() -> None:
     assert all(len(rules) >= 3 for rules in RULES.values())
     names = [rule.name for rules in RULES.values() for rule in rules]
     assert len(set(names)) == len(names)
 
 
-def test_p2_contradicts_the_context_and_p4_says_what_it_does_not_say() -> None:
+def test_p2_contradicts_the_context_and_p4_adds_to_it() -> None:
     seen: Counter[int] = Counter()
     for case in CASES:
         known = {(fact.who, fact.did): fact.value for fact in facts_of(case.context)}
@@ -61,7 +63,7 @@ def test_p2_contradicts_the_context_and_p4_says_what_it_does_not_say() -> None:
     assert min(seen.values()) >= 50
 
 
-def test_flaws_of_every_kind_stand_in_the_claims_and_the_advice_that_carry_them() -> None:
+def test_each_flaw_of_a_multi_pair_changes_one_line() -> None:
     for case in CASES[:20]:
         for pair in perturb(case, seed=3, kinds=["multi"], rule_set="mini", abstained=Counter()):
             assert len(pair.violated) >= 2

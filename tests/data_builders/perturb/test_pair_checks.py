@@ -1,11 +1,11 @@
-"""`check_pair` accepts what the engine makes and names what is wrong with anything else."""
+"""`check_pair` accepts the pairs of the engine and gives the reason against invalid ones."""
 
 from collections import Counter
 
 import pytest
 from perturb_factories import CASES, MEDICAL, case_of
 
-from data_builders.perturb.pair_checks import check_pair, replaced
+from data_builders.perturb.pair_checks import check_pair, replaced_texts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import read
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
@@ -14,54 +14,58 @@ MM = MEDICAL.reference.index("36 mm")
 CONTEXT_MM = MEDICAL.context.index("36 mm")
 
 
-def pair_of(case: Case, old: str, new: str, principle: int, places: tuple[Span, ...] = ()) -> ReasoningPair:
+def pair_of(case: Case, old: str, new: str, principle: int, context_spans: tuple[Span, ...] = ()) -> ReasoningPair:
     start = case.reference.index(old)
     flawed = case.reference[:start] + new + case.reference[start + len(old) :]
-    flaw = Flaw(principle=principle, operator="toy", span=Span(start=start, end=start + len(new)), context_spans=places)
-    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="toy", seed=0, flaws=(flaw,)), seed=0)
+    flaw = Flaw(
+        principle=principle, operator="test", span=Span(start=start, end=start + len(new)), context_spans=context_spans
+    )
+    return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="test", seed=0, flaws=(flaw,)), seed=0)
 
 
-PLACE = (Span(start=CONTEXT_MM, end=CONTEXT_MM + 5),)
+CONTEXT_SPANS = (Span(start=CONTEXT_MM, end=CONTEXT_MM + 5),)
 
 
 @pytest.mark.parametrize("case", [*CASES, *read(None, 4, 0, Counter())], ids=lambda case: case.domain + case.case_id)
-def test_engine_makes_valid_pairs_only(case: Case) -> None:
+def test_pairs_of_the_engine_are_valid(case: Case) -> None:
     rule_set = "mini" if case.source.startswith("mini") else "text"
     for pair in perturb(case, rule_set=rule_set, abstained=Counter()):
         assert check_pair(case, pair) is None
 
 
 def test_a_contradicted_value_is_valid() -> None:
-    assert check_pair(MEDICAL, pair_of(MEDICAL, "36 mm", "39 mm", 2, PLACE)) is None
+    assert check_pair(MEDICAL, pair_of(MEDICAL, "36 mm", "39 mm", 2, CONTEXT_SPANS)) is None
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "principle", "places", "reason"),
+    ("old", "new", "principle", "context_spans", "reason"),
     [
-        ("36 mm", "39 mm", 2, (), "no place of the context"),
+        ("36 mm", "39 mm", 2, (), "names no context span"),
         ("36 mm", "47 mm", 2, (Span(start=0, end=5),), "does not have the old value"),
         ("36 mm", "39 mm", 2, (Span(start=0, end=9999),), "ends outside"),
-        ("36 mm", "36 mm mm", 2, PLACE, "no new value"),
+        ("36 mm", "36 mm mm", 2, CONTEXT_SPANS, "no new value"),
         ("fever, cough", "pain", 4, (), "the case has the invented detail"),
-        ("fever", "jaundice", 4, PLACE, "contradicts no place"),
+        ("fever", "jaundice", 4, CONTEXT_SPANS, "contradicts nothing"),
         ("2. **Imaging", "7. **Imaging", 1, (), "numbering"),
         ("CT showed", "CT showed " + "very " * 60, 5, (), "times as long"),
     ],
 )
-def test_what_is_wrong_is_named(old: str, new: str, principle: int, places: tuple[Span, ...], reason: str) -> None:
-    assert reason in str(check_pair(MEDICAL, pair_of(MEDICAL, old, new, principle, places)))
+def test_the_reason_of_a_rejection(
+    old: str, new: str, principle: int, context_spans: tuple[Span, ...], reason: str
+) -> None:
+    assert reason in str(check_pair(MEDICAL, pair_of(MEDICAL, old, new, principle, context_spans)))
 
 
-def test_a_value_that_the_context_has_there_too_is_no_flaw() -> None:
+def test_a_value_that_the_context_also_has_is_not_a_flaw() -> None:
     case = case_of("medical", MEDICAL.context + " Later 39 mm.", MEDICAL.reference)
-    assert "the new value too" in str(check_pair(case, pair_of(case, "36 mm", "39 mm", 2, PLACE)))
+    assert "the new value too" in str(check_pair(case, pair_of(case, "36 mm", "39 mm", 2, CONTEXT_SPANS)))
 
 
 def test_an_invented_detail_is_valid() -> None:
     assert check_pair(MEDICAL, pair_of(MEDICAL, "fever", "jaundice", 4)) is None
 
 
-def test_another_case_and_a_hidden_change_are_named() -> None:
+def test_another_case_and_a_hidden_change_are_rejected() -> None:
     pair = pair_of(MEDICAL, "fever", "jaundice", 4)
     assert "not the case's reference" in str(check_pair(CASES[1], pair))
     span = pair.origin.flaws[0].span
@@ -70,10 +74,10 @@ def test_another_case_and_a_hidden_change_are_named() -> None:
     assert "outside the spans" in str(check_pair(MEDICAL, moved))
 
 
-def test_replaced_gives_the_old_words_back() -> None:
+def test_replaced_texts_restore_the_reference() -> None:
     for case in CASES:
         for pair in perturb(case, abstained=Counter()):
-            olds = replaced(pair)
+            olds = replaced_texts(pair)
             assert olds is not None
             text, shift = pair.flawed, 0
             for flaw, old in zip(pair.origin.flaws, olds, strict=True):
@@ -83,23 +87,23 @@ def test_replaced_gives_the_old_words_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "principle", "places", "reason"),
+    ("old", "new", "principle", "context_spans", "reason"),
     [
         ("36 mm", "39 mm", 2, (), None),
         ("36 mm", "thirty-nine millimetres", 2, (), None),
         ("36 mm", "39 mm", 2, (Span(start=0, end=9999),), "ends outside"),
         ("fever, cough", "pain", 4, (), "the case has the invented detail"),
         ("fever", "jaundice", 4, (), None),
-        ("36 mm", "39 mm (incorrect)", 2, (), "annotation"),
+        ("36 mm", "39 mm (incorrect)", 2, (), "leak marker"),
         ("likely.", "Likely!", 1, (), "changes no word"),
         ("2. **Imaging", "7. **Imaging", 1, (), "numbering"),
     ],
 )
-def test_a_prompted_teacher_may_use_other_words(
-    old: str, new: str, principle: int, places: tuple[Span, ...], reason: str | None
+def test_a_prompted_teacher_may_paraphrase(
+    old: str, new: str, principle: int, context_spans: tuple[Span, ...], reason: str | None
 ) -> None:
-    """Its flaws need no string match, but must hold in any wording."""
-    pair = pair_of(MEDICAL, old, new, principle, places)
+    """Its flaws need no string match, but must be flaws in any wording."""
+    pair = pair_of(MEDICAL, old, new, principle, context_spans)
     origin = pair.origin.model_copy(update={"prompt_hash": "0123"})
     pair = ReasoningPair.of(MEDICAL, pair.flawed, variant=1, origin=origin, seed=0)
     found = check_pair(MEDICAL, pair)

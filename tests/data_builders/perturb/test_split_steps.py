@@ -1,4 +1,4 @@
-"""Steps cover a reference in order, with exact offsets, whatever the text."""
+"""Steps cover any reference in order, with exact offsets."""
 
 import re
 from itertools import pairwise
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.perturb.rules.operators import Step
-from data_builders.perturb.rules.steps import ENOUGH, body, body_sentences, numbering, sentences, split_steps
+from data_builders.perturb.rules.steps import MIN_STEPS, body_sentences, body_start, numbering, sentences, split_steps
 
 LINES = st.lists(
     st.builds(
@@ -48,9 +48,9 @@ def test_steps_cover_any_text(text: str) -> None:
 @given(LINES)
 def test_body_and_its_sentences_lie_inside_the_step(text: str) -> None:
     for step in split_steps(text):
-        assert 0 <= body(step) <= len(step.text)
-        spans = body_sentences(step, least=1)
-        assert all(body(step) <= start < end <= len(step.text) for start, end in spans)
+        assert 0 <= body_start(step) <= len(step.text)
+        spans = body_sentences(step, min_words=1)
+        assert all(body_start(step) <= start < end <= len(step.text) for start, end in spans)
         assert all(one[1] <= other[0] for one, other in pairwise(spans))
 
 
@@ -59,17 +59,17 @@ def listed(entries: int) -> str:
 
 
 def test_numbered_lines_are_steps() -> None:
-    assert [step.text[:3] for step in split_steps(listed(ENOUGH))] == [f"{n}. "[:3] for n in range(1, ENOUGH + 1)]
+    assert [step.text[:3] for step in split_steps(listed(MIN_STEPS))] == [f"{n}. "[:3] for n in range(1, MIN_STEPS + 1)]
 
 
-def test_sub_bullets_are_steps_of_their_own() -> None:
+def test_sub_bullets_are_separate_steps() -> None:
     text = "- **Aims:**\n  1. Relieve the pain.\n  2. Save the nerve.\n- **Reason:** The mass grows."
     assert [step.text for step in split_steps(text)] == text.replace("\n  ", "\n").split("\n")
 
 
 def test_a_wrapped_line_continues_its_paragraph() -> None:
-    text = "\n\n".join(["The Court notes that the claim was\nlodged in due time."] * ENOUGH)
-    assert len(split_steps(text)) == ENOUGH
+    text = "\n\n".join(["The Court notes that the claim was\nlodged in due time."] * MIN_STEPS)
+    assert len(split_steps(text)) == MIN_STEPS
 
 
 def test_few_long_paragraphs_are_split_into_sentences() -> None:
@@ -90,12 +90,12 @@ def test_few_long_paragraphs_are_split_into_sentences() -> None:
         "K. A. Novak was heard.",
     ],
 )
-def test_abbreviations_end_no_sentence(sentence: str) -> None:
+def test_abbreviations_do_not_end_a_sentence(sentence: str) -> None:
     text = f"{sentence} It was late in 2001. The end."
     assert [text[a:b] for a, b in sentences(text)] == [sentence, "It was late in 2001.", "The end."]
 
 
-def test_numbering_stays_with_its_sentence() -> None:
+def test_numbering_belongs_to_its_sentence() -> None:
     text = "2. He left. She stayed."
     assert [text[a:b] for a, b in sentences(text)] == ["2. He left.", "She stayed."]
 
@@ -109,9 +109,9 @@ def test_numbering_stays_with_its_sentence() -> None:
         ("It grows.", "It grows."),
     ],
 )
-def test_body_begins_after_numbering_and_heading(text: str, words: str) -> None:
+def test_body_starts_after_numbering_and_heading(text: str, words: str) -> None:
     step = Step(0, 0, len(text), text)
-    assert re.sub(r"^\s+", "", text[body(step) :]) == words
+    assert re.sub(r"^\s+", "", text[body_start(step) :]) == words
 
 
 def test_numbering_lists_the_markers_of_lines() -> None:

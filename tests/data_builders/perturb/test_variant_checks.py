@@ -1,4 +1,4 @@
-"""What is wrong with a teacher's variant is named; what is right has its flaws located."""
+"""Invalid variants of a teacher are rejected with a reason; the flaws of valid ones are located."""
 
 from dataclasses import replace
 
@@ -8,34 +8,34 @@ from perturb_factories import MEDICAL, case_of
 from data_builders.perturb.pair_checks import check_pair
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.perturb.teacher.answer_parser import Kind, Rejection, Variant
-from data_builders.perturb.teacher.variant_checks import Accepted, clash, examine
+from data_builders.perturb.teacher.variant_checks import Accepted, check_variant, find_conflict
 from judge_r1.core.records import Origin, ReasoningPair
 
 STEPS = split_steps(MEDICAL.reference)
 
 
-def examined(
+def checked(
     *changes: tuple[str, str], kind: Kind = "single", principles: tuple[int, ...] = (1,)
 ) -> Accepted | Rejection:
     text = MEDICAL.reference
     for old, new in changes:
         assert old in text
         text = text.replace(old, new, 1)
-    return examine(MEDICAL, STEPS, Variant(1, text, principles), kind, principles)
+    return check_variant(MEDICAL, STEPS, Variant(1, text, principles), kind, principles)
 
 
 def accepted(*changes: tuple[str, str], kind: Kind = "single", principles: tuple[int, ...] = (1,)) -> Accepted:
-    found = examined(*changes, kind=kind, principles=principles)
+    found = checked(*changes, kind=kind, principles=principles)
     assert isinstance(found, Accepted), found
     return found
 
 
 def pair_of(found: Accepted) -> ReasoningPair:
-    origin = Origin(teacher="chat:toy", seed=0, prompt_hash="x", flaws=found.flaws)
+    origin = Origin(teacher="chat:test", seed=0, prompt_hash="x", flaws=found.flaws)
     return ReasoningPair.of(MEDICAL, found.flawed, variant=1, origin=origin, seed=0)
 
 
-def test_a_good_variant_is_located() -> None:
+def test_the_flaw_of_a_valid_variant_is_located() -> None:
     found = accepted(("36 mm", "63 mm"), principles=(2,))
     [flaw] = found.flaws
     assert found.flawed[flaw.span.start : flaw.span.end] == "63"
@@ -44,20 +44,20 @@ def test_a_good_variant_is_located() -> None:
     assert check_pair(MEDICAL, pair_of(found)) is None
 
 
-def test_what_stands_in_other_words_is_found_by_its_sentence() -> None:
-    """`a mass of 36 mm` is `a cystic mass of 36 mm` in the case: no phrase, but one sentence has its words."""
+def test_a_paraphrased_fact_is_located_by_its_sentence() -> None:
+    """The case has `a cystic mass of 36 mm` for `a mass of 36 mm`: the phrase differs, one sentence has its words."""
     found = accepted(("a mass of 36 mm in the left", "nothing at all in the left"), principles=(2,))
     [span] = found.flaws[0].context_spans
     assert MEDICAL.context[span.start : span.end].startswith("CT showed a cystic mass of 36 mm")
 
 
-def test_a_claim_that_the_case_has_in_no_words_has_no_place_there_and_is_valid() -> None:
+def test_a_fact_that_no_string_match_finds_is_valid_without_context_spans() -> None:
     found = accepted(("the risk was high", "the risk was nil"), principles=(2,))
     assert found.flaws[0].context_spans == ()
     assert check_pair(MEDICAL, pair_of(found)) is None
 
 
-def test_the_kth_principle_listed_is_the_flaw_in_the_kth_place() -> None:
+def test_the_kth_listed_principle_is_the_kth_flaw() -> None:
     changes = (("36 mm", "63 mm"), ("should be stopped", "should be doubled"))
     found = accepted(*changes, kind="multi", principles=(6, 2))
     assert [(f.principle, found.flawed[f.span.start : f.span.end]) for f in found.flaws] == [(6, "63"), (2, "doubled")]
@@ -80,16 +80,16 @@ def test_two_changes_in_one_step_are_one_flaw() -> None:
         ((("2. **Imaging", "**Imaging"),), "single", (1,), "the numbering differs"),
         ((("the chronic loss", "the chronic loss" + " and pain" * 40),), "single", (1,), "the length differs"),
         ((("renal origin is likely.", "renal origin\nis likely."),), "single", (1,), "the lines differ"),
-        ((("36 mm", "63 mm [flaw]"),), "single", (2,), "an annotation or a clue"),
-        ((("36 mm", "**63 mm**"),), "single", (2,), "an annotation or a clue"),
+        ((("36 mm", "63 mm [flaw]"),), "single", (2,), "a leak marker"),
+        ((("36 mm", "**63 mm**"),), "single", (2,), "a leak marker"),
         ((("likely.", "Likely!"),), "single", (1,), "no word is changed"),
-        ((("36 mm", "63 mm"), ("March 2019", "May 2019")), "single", (2,), "more than one place"),
-        ((("36 mm", "63 mm"),), "multi", (2, 4), "places and principles differ in number"),
+        ((("36 mm", "63 mm"), ("March 2019", "May 2019")), "single", (2,), "more than one step is changed"),
+        ((("36 mm", "63 mm"),), "multi", (2, 4), "changes and principles differ in number"),
         (
             (("36 mm", "63 mm"), ("March 2019", "May 2019"), ("fever", "mumps")),
             "multi",
             (2, 4),
-            "places and principles differ in number",
+            "changes and principles differ in number",
         ),
         ((("flank pain", "ceftriaxone in March 2019"),), "single", (4,), None),
         (
@@ -100,31 +100,31 @@ def test_two_changes_in_one_step_are_one_flaw() -> None:
         ),
     ],
 )
-def test_what_is_wrong_is_named(
+def test_the_reason_of_a_rejection(
     changes: tuple[tuple[str, str], ...], kind: Kind, principles: tuple[int, ...], reason: str | None
 ) -> None:
-    found = examined(*changes, kind=kind, principles=principles)
+    found = checked(*changes, kind=kind, principles=principles)
     assert (found.reason if isinstance(found, Rejection) else None) == reason
 
 
 def test_a_changed_sign_is_a_change() -> None:
-    """No word differs, and all is different: p < 0.05 is not p > 0.05."""
+    """p < 0.05 and p > 0.05 have the same words."""
     case = case_of(
         "academic", "The trial had p < 0.05.", "1. The trial had p < 0.05.\n2. So the drug works as they say."
     )
     variant = Variant(1, case.reference.replace("<", ">"))
-    assert isinstance(examine(case, split_steps(case.reference), variant, "single", (2,)), Accepted)
+    assert isinstance(check_variant(case, split_steps(case.reference), variant, "single", (2,)), Accepted)
 
 
-def test_variants_of_a_set_stand_in_different_places_with_different_principles() -> None:
+def test_variants_of_a_set_change_different_steps_and_break_different_principles() -> None:
     first = accepted(("36 mm", "63 mm"), principles=(2,))
     again = replace(accepted(("left kidney", "right kidney"), principles=(2,)), number=2)
     other = replace(accepted(("March 2019", "May 2019"), principles=(2,)), number=3)
-    assert "same place" in str(clash(again, [first], "single", {}))
-    assert clash(other, [first], "single", {}) is None
-    assert "identical" in str(clash(other, [first], "single", {other.flawed: "variant 2 for P4"}))
+    assert "same place" in str(find_conflict(again, [first], "single", {}))
+    assert find_conflict(other, [first], "single", {}) is None
+    assert "identical" in str(find_conflict(other, [first], "single", {other.flawed: "variant 2 for P4"}))
     one = accepted(("36 mm", "63 mm"), ("March 2019", "May 2019"), kind="multi", principles=(2, 4))
     same = replace(accepted(("fever", "mumps"), ("March 2019", "May 2019"), kind="multi", principles=(4, 2)), number=2)
     new = replace(accepted(("36 mm", "65 mm"), ("March 2019", "July 2019"), kind="multi", principles=(2, 5)), number=3)
-    assert "same principles" in str(clash(same, [one], "multi", {}))
-    assert "same place" in str(clash(new, [one], "multi", {}))
+    assert "same principles" in str(find_conflict(same, [one], "multi", {}))
+    assert "same place" in str(find_conflict(new, [one], "multi", {}))

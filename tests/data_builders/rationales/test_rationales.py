@@ -5,7 +5,7 @@ import pytest
 import real_tokenizers
 from factories import make_case, mini_pairs
 
-from data_builders.perturb.pair_checks import in_order, replaced
+from data_builders.perturb.pair_checks import flaws_in_text_order, replaced_texts
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.base import WRITERS, Writer, writer_for
 from data_builders.rationales.mini import write_mini
@@ -255,7 +255,7 @@ def test_a_trace_of_prose_without_a_search_judges_at_the_end() -> None:
 def turned(pair: ReasoningPair) -> ReasoningPair:
     """The same two texts with the other one as the flawed."""
     flaws, shift = [], 0
-    for flaw, old in zip(in_order(pair), replaced(pair) or (), strict=True):
+    for flaw, old in zip(flaws_in_text_order(pair), replaced_texts(pair) or (), strict=True):
         start = flaw.span.start - shift
         shift += flaw.span.end - flaw.span.start - len(old)
         flaws.append(flaw.model_copy(update={"span": Span(start=start, end=start + max(1, len(old)))}))

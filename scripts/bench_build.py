@@ -1,15 +1,14 @@
-"""What a build with a teacher costs beside the teacher, and what it survives.
+"""Measures builds with a teacher: overhead, peak memory, and recovery from faults and kills.
 
-    python scripts/bench_build.py real --data DIR --out DIR   all real cases, 7 sets, 5 variants, against the loopback
-                                                              teacher that lies: counts, rejections, time; then the
-                                                              same under faults and kills, byte for byte
-    python scripts/bench_build.py overhead --data DIR         answers a second with a teacher that needs no time
+    python scripts/bench_build.py real --data DIR --out DIR   builds all real cases (7 sets, 5 variants) with a fake
+                                                              teacher; repeats it under faults and kills and compares
+                                                              the files byte for byte
+    python scripts/bench_build.py overhead --data DIR         answers per second with an instant teacher
     python scripts/bench_build.py memory --plot FILE          peak memory at 10,000, 30,000 and 100,000 pairs
 
-`real` and `overhead` ask the rules' engine of tests/support/fake_teacher.py, which spoils a third of its variants
-("liar");
-`overhead` and `memory` a teacher that puts an unheard-of word into one step or two ("swap"). In `overhead` the answers
-are prepared beforehand; CPU time is that of the builder: on a shared machine it says more than the clock.
+The teacher "liar" (tests/support/fake_teacher.py) makes variants with the rule engine and corrupts a third of them.
+The teacher "swap" inserts an unknown word into one or two steps. `overhead` prepares all answers beforehand and also
+reports the CPU time of the builder, which varies less on a shared machine than wall time.
 """
 
 import argparse
@@ -45,34 +44,43 @@ REAL = ("medrbench", "echr", "f1000rd", "elife")
 SETS = [*(f"P{number}" for number in NUMBERS), "multi"]
 CONCURRENCY, KILLS, FAULTS = 32, 5, 0.3
 STALL_S, LATENCY_S, CUT, TIMEOUT_S = 0.5, 0.1, 0.03, 1800.0
-"""Under faults a stall lasts so long, and a good answer takes so long: a kill must find calls in flight. `CUT` is the
-share of the questions whose answer always stops half-way for want of tokens, in both runs."""
+"""Duration of an injected stall, and of a good answer in the fault run, so that a kill finds calls in flight. `CUT` is
+the share of requests whose answer is truncated at the token limit, in both runs."""
 DATA_FILES = ("cases.jsonl", "pairs.jsonl", "opinions.jsonl", "build.json")
 CALM_COLUMNS = (
-    *("calm", "cases", "pairs", "teacher's answers", "verifier's", "asked twice", "verifier agrees", "unreadable"),
+    *(
+        "calm",
+        "cases",
+        "pairs",
+        "teacher answers",
+        "verifier answers",
+        "repeated calls",
+        "verifier agrees",
+        "unreadable",
+    ),
     *("seconds", "answers/s", "peak MB"),
 )
-FAULT_COLUMNS = ("faults", "requests", "failed", "kills", "lost at each kill", "asked twice", "seconds", "files equal")
-"""Lost: answers made for a build that was no more; at most CONCURRENCY of the teacher and as many of the verifier."""
-MODES = ("no cache", "new answers", "all from the cache")
+FAULT_COLUMNS = ("faults", "requests", "failed", "kills", "lost per kill", "repeated calls", "seconds", "files equal")
+"""Lost: answers to a build that was already killed, at most CONCURRENCY from each of teacher and verifier."""
+MODES = ("no cache", "new answers", "all cached")
 PAIRS_PER_CASE = 25.5
-"""Of a `mini` case by the teacher below. `overhead` goes through `MODES`."""
+"""Pairs that the teacher `swap` yields per `mini` case."""
 
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _WANTED = re.compile(r"^Flawed Variant (\d+):$", re.MULTILINE)
 
 
-# ---- a teacher that needs no time ----
+# ---- instant teachers ----
 
 
-def swap_brain(ask: TeacherRequest) -> str:
-    """Variants with `zyxal` in step k, in two steps for multi."""
-    found = _REASONING.search(ask.user)
+def swap_answer(request: TeacherRequest) -> str:
+    """Variant k has the word `zyxal` in step k; multi variants have it in two steps."""
+    found = _REASONING.search(request.user)
     assert found
-    target = re.search(r"^Target principle: (\d)", ask.user, re.MULTILINE)
+    target = re.search(r"^Target principle: (\d)", request.user, re.MULTILINE)
     steps, parts = split_steps(found[1]), []
     pairs = list(combinations(range(len(steps)), 2))
-    for number in map(int, _WANTED.findall(ask.user[found.end() :])):
+    for number in map(int, _WANTED.findall(request.user[found.end() :])):
         where = [number - 1] if target else list(pairs[(number - 1) % len(pairs)])
         text = found[1]
         for step in sorted(where, reverse=True):
@@ -84,47 +92,47 @@ def swap_brain(ask: TeacherRequest) -> str:
     return "\n\n".join(parts)
 
 
-class AtOnce:
-    """Answers by a function, now."""
+class InstantTeacher:
+    """Answers with a function, without delay."""
 
     name = "stub:at-once"
 
     def __init__(self, answer: Callable[[TeacherRequest], str]) -> None:
         self._answer = answer
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        return TeacherReply(text=self._answer(ask), input_tokens=1, output_tokens=1, finished=True, model="stub")
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        return TeacherReply(text=self._answer(request), input_tokens=1, output_tokens=1, finished=True, model="stub")
 
 
-def recording(answer: Callable[[TeacherRequest], str], known: dict[TeacherRequest, str]) -> AtOnce:
-    """The same, and what it says goes into `known`."""
+def recording(answer: Callable[[TeacherRequest], str], known: dict[TeacherRequest, str]) -> InstantTeacher:
+    """An instant teacher that records its answers in `known`."""
 
-    def remembered(ask: TeacherRequest) -> str:
-        known[ask] = answer(ask)
-        return known[ask]
+    def record(request: TeacherRequest) -> str:
+        known[request] = answer(request)
+        return known[request]
 
-    return AtOnce(remembered)
+    return InstantTeacher(record)
 
 
-def run_build(plan: BuildPlan, out: Path, teacher: AtOnce, cache_file: Path | None) -> dict[str, Any]:
+def run_build(plan: BuildPlan, out: Path, teacher: InstantTeacher, cache_file: Path | None) -> dict[str, Any]:
     async def work() -> dict[str, Any]:
         if cache_file is None:
             return await build_by_teacher(plan, out, teacher, concurrency=CONCURRENCY)
         with Cache(cache_file) as cache:
-            asked = CachedTeacher(teacher, cache, ConcurrencyGate(Spending(), CONCURRENCY))
-            return await build_by_teacher(plan, out, asked, concurrency=CONCURRENCY)
+            cached = CachedTeacher(teacher, cache, ConcurrencyGate(Spending(), CONCURRENCY))
+            return await build_by_teacher(plan, out, cached, concurrency=CONCURRENCY)
 
     return asyncio.run(work())
 
 
-# ---- the three measurements ----
+# ---- measurements ----
 
 
 def overhead(data: Path | None, repeats: int) -> None:
-    brain = test_module("fake_teacher")
+    fake_teacher = test_module("fake_teacher")
     teachers: dict[str, Callable[[TeacherRequest], str]] = {
-        "swap": swap_brain,
-        "liar": lambda ask: brain.liar(ask.system, ask.user, ask.sample),
+        "swap": swap_answer,
+        "liar": lambda request: fake_teacher.liar(request.system, request.user, request.sample),
     }
     prepared: list[Case] = []
     SOURCES.register("prepared")(Source(read=lambda path, limit, seed, skips: iter(prepared), help="cases in memory"))
@@ -135,15 +143,15 @@ def overhead(data: Path | None, repeats: int) -> None:
             known: dict[TeacherRequest, str] = {}
             with TemporaryDirectory() as folder:
                 run_build(BuildPlan("prepared"), Path(folder), recording(answer, known), None)
-                counts, rates = _rates(AtOnce(known.__getitem__), Path(folder), repeats)
+                counts, rates = _rates(InstantTeacher(known.__getitem__), Path(folder), repeats)
             answers, size = counts["teacher"]["answers"], sum(map(len, known.values())) // len(known)
             rows.append((source, name, counts["cases"], counts["pairs"], answers, size, *rates))
             print(rows[-1], flush=True)
-    print("\nAnswers a second, median (lowest to highest); CPU for each in ms, median.")
+    print("\nAnswers per second: median (minimum to maximum). CPU per answer: median in ms.")
     table(("source", "teacher", "cases", "pairs", "answers", "characters", *(f"{mode}, CPU" for mode in MODES)), rows)
 
 
-def _rates(teacher: AtOnce, folder: Path, repeats: int) -> tuple[dict[str, Any], list[str]]:
+def _rates(teacher: InstantTeacher, folder: Path, repeats: int) -> tuple[dict[str, Any], list[str]]:
     found: dict[str, list[tuple[float, float]]] = {mode: [] for mode in MODES}
     for number in range(repeats):
         file = folder / f"{number}.sqlite"
@@ -161,7 +169,7 @@ def _spread(rates: Sequence[float], cpu: Sequence[float]) -> str:
 
 
 def memory(sizes: Sequence[int], plot: Path | None) -> None:
-    found: dict[str, list[tuple[int, float]]] = {"by a teacher": [], "by rules": []}
+    found: dict[str, list[tuple[int, float]]] = {"by teacher": [], "by rules": []}
     for kind, points in found.items():
         for size in sizes:
             command = [sys.executable, __file__, "one", "--pairs", str(size), "--kind", kind]
@@ -174,14 +182,14 @@ def memory(sizes: Sequence[int], plot: Path | None) -> None:
 
 
 def one(pairs: int, kind: str) -> None:
-    """One build of about so many pairs in this process, and its peak memory."""
+    """Builds about `pairs` pairs in this process and prints its peak memory."""
     with TemporaryDirectory() as folder:
         started = time.perf_counter()
         if kind == "by rules":
             counts = build("mini", Path(folder), limit=round(pairs / 17))
         else:
             plan = BuildPlan("mini", limit=round(pairs / PAIRS_PER_CASE))
-            counts = run_build(plan, Path(folder), AtOnce(swap_brain), Path(folder) / "answers.sqlite")
+            counts = run_build(plan, Path(folder), InstantTeacher(swap_answer), Path(folder) / "answers.sqlite")
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         size = (Path(folder) / "pairs.jsonl").stat().st_size / 2**20
     seconds = time.perf_counter() - started
@@ -210,8 +218,8 @@ def draw(found: dict[str, list[tuple[int, float]]], file: Path) -> None:
 
 
 def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> None:
-    """Errors: SystemExit where the faulty run does not give what the calm one gave, or asked for more than was lost."""
-    brain, loopback, fault_run = map(test_module, ("fake_teacher", "fake_llm_server", "fault_run"))
+    """Raises SystemExit if the fault run differs from the calm run, or repeats more calls than were lost."""
+    fake_teacher, server_module, fault_run = map(test_module, ("fake_teacher", "fake_llm_server", "fault_run"))
     calm_rows: list[tuple[object, ...]] = []
     fault_rows: list[tuple[object, ...]] = []
     counts: list[dict[str, Any]] = []
@@ -219,8 +227,8 @@ def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> No
     for source in sources:
         started = time.perf_counter()
         for case in SOURCES.get(source).read(data, limit, 0, Counter()):
-            brain.variants_of(case.domain, case.context, case.decision, case.reference)
-        print(f"{source}: the brain has its variants ready after {time.perf_counter() - started:.0f} s", flush=True)
+            fake_teacher.variants_of(case.domain, case.context, case.decision, case.reference)
+        print(f"{source}: variants prepared in {time.perf_counter() - started:.0f} s", flush=True)
         common = [source, "--path", str(data), "--concurrency", str(CONCURRENCY)]
         common += ["--limit", str(limit)] if limit else []
 
@@ -230,28 +238,28 @@ def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> No
             cache = out / source / f"{name}.sqlite"
             return fault_run.build(command, server, cache, kills=kills, seed=7, timeout_s=TIMEOUT_S)
 
-        with loopback.Loopback(brain.liar, faults=loopback.Faults(cut=CUT)) as server:
+        with server_module.Loopback(fake_teacher.liar, faults=server_module.Faults(cut=CUT)) as server:
             calm = build_at("calm", server, [], source, common)
             stats = server.stats()
         report = json.loads((out / source / "calm" / "build.json").read_text())
         timing = json.loads((out / source / "calm" / "timing.json").read_text())
         counts.append(report["teacher"])
         agreement = report["verifier"]["agreement"]["all"]
-        asked = stats["served"]
+        served = stats["served"]
         calm_rows.append(
             (
                 *(source, report["cases"], report["pairs"], report["teacher"]["answers"], agreement["pairs"]),
                 *(stats["repeated"], agreement["worse_agreed"], agreement["unreadable"], round(calm.seconds)),
-                *(round(asked / calm.seconds), timing["peak_memory_mb"]),
+                *(round(served / calm.seconds), timing["peak_memory_mb"]),
             )
         )
         print(f"  calm: {calm_rows[-1]} {stats}", flush=True)
         broken += [f"{source}, calm: {error}" for error in stats["errors"]]
-        broken += [f"{source}, calm: {stats['repeated']} asked twice"] * bool(stats["repeated"])
+        broken += [f"{source}, calm: {stats['repeated']} repeated calls"] * bool(stats["repeated"])
 
-        moments = [int(asked * (number + 0.5) / KILLS) for number in range(KILLS)]
-        faults = loopback.Faults(rate=FAULTS, stall_s=STALL_S, cut=CUT)
-        with loopback.Loopback(brain.liar, faults=faults, latency_s=LATENCY_S) as server:
+        moments = [int(served * (number + 0.5) / KILLS) for number in range(KILLS)]
+        faults = server_module.Faults(rate=FAULTS, stall_s=STALL_S, cut=CUT)
+        with server_module.Loopback(fake_teacher.liar, faults=faults, latency_s=LATENCY_S) as server:
             faulty = build_at("faults", server, moments, source, common)
             stats = server.stats()
         same = [
@@ -269,17 +277,17 @@ def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> No
         broken += [f"{source}, faults: {error}" for error in stats["errors"]]
         broken += [f"{source}: files differ"] * (not all(same))
         broken += [f"{source}: {faulty.kills} kills"] * (faulty.kills != KILLS)
-        broken += [f"{source}: {stats['repeated']} asked twice"] * (stats["repeated"] > sum(faulty.lost))
+        broken += [f"{source}: {stats['repeated']} repeated calls"] * (stats["repeated"] > sum(faulty.lost))
         broken += [f"{source}: lost {faulty.lost}"] * any(lost > 2 * CONCURRENCY for lost in faulty.lost)
     table(CALM_COLUMNS, calm_rows)
     table(FAULT_COLUMNS, fault_rows)
     rejections(counts)
     if broken:
-        raise SystemExit("BROKEN: " + "; ".join(broken))
+        raise SystemExit("FAILED: " + "; ".join(broken))
 
 
 def rejections(reports: Sequence[dict[str, Any]]) -> None:
-    """Reasons by set, over all sources."""
+    """Prints the rejection reasons per set, summed over all sources."""
     counts: dict[str, Counter[str]] = {"**wanted**": Counter(), "**accepted**": Counter()}
     reasons: dict[str, Counter[str]] = {}
     for report in reports:
@@ -294,7 +302,7 @@ def rejections(reports: Sequence[dict[str, Any]]) -> None:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
-    """Markdown."""
+    """Prints a Markdown table."""
     print("\n| " + " | ".join(columns) + " |\n|" + "---|" * len(columns))
     for row in rows:
         print("| " + " | ".join(f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row) + " |")

@@ -1,9 +1,9 @@
-"""One GRPO recipe on both engines, from one warm-up, on top of a finished demo: what they learn, and where time goes.
+"""Trains one GRPO recipe on both engines from the same warm-up model and compares accuracy and stage times.
 
     judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_engines.py --demo runs/demo --out runs/engines --seed 0
 
-The numbers of docs/engines.md come from here. Runs that are there are not done again (`--engine` picks one); `--seed`
-may be given again; `--steps` cuts the training short, for timings alone.
+Needs a finished demo. These are the numbers of docs/engines.md. Finished runs are not repeated. `--engine` selects one
+engine, `--seed` may be repeated, and `--steps` shortens the training for timings.
 """
 
 import argparse

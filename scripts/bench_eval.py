@@ -1,11 +1,11 @@
-"""How fast an evaluation is: the harness around a judge that needs no time, and local batches against `generate`.
+"""Measures evaluation speed: the harness with an instant judge, and local batches against `model.generate`.
 
     python scripts/bench_eval.py harness --items 5000 --repeat 5
     python scripts/bench_eval.py batches --model bundled:tiny --items 64 --repeat 3
 
-`harness` plays labelled pairs with traces written, each with a search and an answer in it, and says items a second.
-`batches` plays the same items with the transformers backend and with `model.generate`, one item after the other, at
-temperature 0 without searches, and says how much faster the batches are; both must write the same ids.
+`harness` evaluates labelled pairs and writes their traces, each with one search and one answer; it reports items per
+second. `batches` runs the same items through the local engine and, one by one, through `model.generate`, at temperature
+0 without searches. It reports the speed-up and checks that both give the same ids.
 """
 
 import argparse
@@ -36,21 +36,21 @@ from judge_r1.judges.request import JudgeRequest
 
 @dataclass(frozen=True)
 class Instant:
-    """A judge that needs no time: it has searched once and says A, in a trajectory of 60 tokens."""
+    """A judge without delay: it prefers A, with one search and a trajectory of 60 tokens."""
 
     name: str = "instant"
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            trajectory = _written(ask.item.case_id or "")
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory), 0.75)
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            trajectory = _trajectory(request.item.case_id or "")
+            yield JudgeOutput(request, trajectory, request.read(trajectory), 0.75)
 
 
-def _written(case_id: str) -> Trajectory:
+def _trajectory(case_id: str) -> Trajectory:
     passage = Evidence(case_id=case_id, start=0, end=9, text="a passage", score=1.0)
     answer = '<answer>{"comparison": "A>B", "violated_principles": [2]}</answer>'
     return Trajectory(
@@ -65,23 +65,24 @@ def _written(case_id: str) -> Trajectory:
 
 
 def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
-    """Items a second with every trace on disk: by the clock, and by the processor's time that this process has had."""
-    suite, rates, alone = suite_of(data), [], []
+    """Items per second with every trace on disk, by wall time and by CPU time."""
+    benchmark, rates, cpu_rates = suite_of(data), [], []
     for _ in range(repeat):
         with tempfile.TemporaryDirectory() as folder:
             started, busy = time.perf_counter(), time.process_time()
             results = evaluate(
-                JudgePanel("row", (Instant(),)), suite, out=Path(folder), resume=False, console=Console(quiet=True)
+                JudgePanel("row", (Instant(),)), benchmark, out=Path(folder), resume=False, console=Console(quiet=True)
             )
             seconds, busy = time.perf_counter() - started, time.process_time() - busy
-            assert len((Path(folder) / "traces.jsonl").read_bytes().splitlines()) == len(results) == len(suite.items)
-        rates.append(len(suite.items) / seconds)
-        alone.append(len(suite.items) / busy)
-    return rates, alone
+            traces = (Path(folder) / "traces.jsonl").read_bytes().splitlines()
+            assert len(traces) == len(results) == len(benchmark.items)
+        rates.append(len(benchmark.items) / seconds)
+        cpu_rates.append(len(benchmark.items) / busy)
+    return rates, cpu_rates
 
 
-def batches(suite: LoadedBenchmark, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
-    """Seconds for the same episodes: in batches by the transformers backend, and one by one through `generate`."""
+def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, repeat: int) -> dict[str, list[float]]:
+    """Seconds for the same episodes, in batches and one by one with `generate`."""
     import torch
 
     from judge_r1.episode.config import EpisodeConfig
@@ -97,17 +98,17 @@ def batches(suite: LoadedBenchmark, model_name: str, response_tokens: int, repea
     )
 
     def episodes() -> list[Episode]:
-        asked = [ask.task for ask in suite.requests()]
+        asked = [ask.task for ask in benchmark.requests()]
         return [task_episode(q, config, codec, ends, where="") for q in asked if isinstance(q, PairwiseTask)]
 
     def in_batches() -> list[tuple[int, ...]]:
-        played = episodes()
-        TransformersBackend(model, pad_id=tokenizer.pad_token_id, batch_size=64).run_episodes(played, lambda _: [], 0.0)
-        return [episode.trajectory().token_ids for episode in played]
+        run = episodes()
+        TransformersBackend(model, pad_id=tokenizer.pad_token_id, batch_size=64).run_episodes(run, lambda _: [], 0.0)
+        return [episode.trajectory().token_ids for episode in run]
 
     def one_by_one() -> list[tuple[int, ...]]:
-        played = episodes()
-        for episode in played:
+        run = episodes()
+        for episode in run:
             while isinstance(state := episode.state, Sample):
                 read = torch.tensor([[*episode.prompt_ids, *episode.token_ids]])
                 with torch.no_grad():
@@ -122,23 +123,23 @@ def batches(suite: LoadedBenchmark, model_name: str, response_tokens: int, repea
                         pad_token_id=tokenizer.pad_token_id,
                     )[0, read.shape[1] :].tolist()
                 episode.feed(ids, [0.0] * len(ids))
-        return [episode.trajectory().token_ids for episode in played]
+        return [episode.trajectory().token_ids for episode in run]
 
     seconds: dict[str, list[float]] = {"batches": [], "one by one": []}
-    ways: dict[str, Callable[[], list[tuple[int, ...]]]] = {"batches": in_batches, "one by one": one_by_one}
+    methods: dict[str, Callable[[], list[tuple[int, ...]]]] = {"batches": in_batches, "one by one": one_by_one}
     for _ in range(repeat):
-        written = {}
-        for name, way in ways.items():
+        ids = {}
+        for name, method in methods.items():
             started = time.perf_counter()
-            written[name] = way()
+            ids[name] = method()
             seconds[name].append(time.perf_counter() - started)
-        differing = sum(a != b for a, b in zip(*written.values(), strict=True))
-        assert not differing, f"{differing} of {len(suite.items)} items were written otherwise"
+        differing = sum(a != b for a, b in zip(*ids.values(), strict=True))
+        assert not differing, f"{differing} of {len(benchmark.items)} items have other ids"
     return seconds
 
 
 def mini(items: int) -> PairSet:
-    """So many labelled pairs of generated cases."""
+    """Builds `items` labelled pairs of generated cases."""
     from data_builders.build import build
 
     with tempfile.TemporaryDirectory() as folder:
@@ -156,15 +157,15 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     data = mini(options.items)
-    told: dict[str, Any] = {"items": len(data.pairs), "cases": len(data.cases)}
+    report: dict[str, Any] = {"items": len(data.pairs), "cases": len(data.cases)}
     if options.what == "harness":
-        rates, alone = harness(data, options.repeat)
-        told |= {"items_per_second": spread(rates), "items_per_cpu_second": spread(alone)}
+        rates, cpu_rates = harness(data, options.repeat)
+        report |= {"items_per_second": spread(rates), "items_per_cpu_second": spread(cpu_rates)}
     else:
         seconds = batches(suite_of(data), options.model, options.response_tokens, options.repeat)
-        told |= {"model": options.model} | {name: spread(values) for name, values in seconds.items()}
-        told["ratio"] = spread([b / a for a, b in zip(seconds["batches"], seconds["one by one"], strict=True)])
-    print(json.dumps(told, indent=2))
+        report |= {"model": options.model} | {name: spread(values) for name, values in seconds.items()}
+        report["ratio"] = spread([b / a for a, b in zip(seconds["batches"], seconds["one by one"], strict=True)])
+    print(json.dumps(report, indent=2))
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:

@@ -1,10 +1,10 @@
-"""A finished verl run once more: its episodes through TRL's update. Do both engines come to the same weights?
+"""Replays the episodes of a finished verl run through TRL's update and compares the resulting weights.
 
     judge-r1 demo
     OMP_NUM_THREADS=1 judge-r1 train recipes/mini/grpo.yaml grpo.engine=verl grpo.traced_pairs=12 --out runs/replay/verl
     OMP_NUM_THREADS=1 python scripts/bench_replay.py runs/replay/verl --out runs/replay/trl
 
-The run must have traced all of its episodes, as above. The numbers of docs/engines.md come from here.
+The run must have traced all of its episodes, as above. These are numbers of docs/engines.md.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from judge_r1.models.hub import load_model, resolve
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.trl.grpo import train_grpo
-from scripts.recorded_rollouts import Recorded
+from scripts.recorded_rollouts import RecordedRollouts
 
 MEASURES = ("loss", "grad_norm", "kl", "entropy")
 
@@ -26,10 +26,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     if given.out.exists():
-        parser.error(f"{given.out} is there already: a replay starts at its first step, so name another folder")
+        parser.error(f"{given.out} already exists: a replay starts at the first step; name another folder")
     recipe = load_recipe(given.run / "recipe.yaml", ["grpo.engine=trl"])
     run = RunFolder(given.out, recipe)
-    train_grpo(recipe, load_pairs(recipe.data.train), run, Recorded(given.run))
+    train_grpo(recipe, load_pairs(recipe.data.train), run, RecordedRollouts(given.run))
     rows = [
         [row for row in read_rows(folder / "metrics.jsonl") if "progress" in row] for folder in (given.run, given.out)
     ]

@@ -1,17 +1,17 @@
-"""One search, k = 3, in four ways over the same vectors: what it costs and what it finds.
+"""Compares four ways to search one case (k = 3) over the same vectors: time, memory and recall.
 
     python scripts/bench_retrieval.py
     python scripts/bench_retrieval.py --vectors 15000 50000 200000 --dim 768 --queries 200
 
-A        one flat index of all cases; its top 1000, then those of the case (our own writing of a common design)
+A        one flat index of all cases: take the top 1000, keep those of the case (our implementation of a common design)
 B ids    one flat index of all cases, restricted to the case by FAISS's IDSelectorBatch: exact
-B range  the same by IDSelectorRange, which needs the passages of a case to be neighbours in the index
-ours     one exact index per case (`retrieval.case_index.DenseIndex`)
+B range  the same with IDSelectorRange, which requires the passages of a case to be contiguous
+ours     one exact index per case (`retrieval.dense.DenseIndex`)
 
-The vectors are random, in cases of 50 passages, and so are the queries: queries that fit no case in particular, as
-"what did the expert say?" fits none. `recall` is the share of the case's true top 3 that was found, `under-filled` the
-share of searches that came back with fewer than 3 passages. `memory` is what a fresh process grew by when it built the
-index. All run on one FAISS thread (`--threads` sets it for A and B; ours always takes one).
+Vectors and queries are random, with 50 passages per case; random queries match no case in particular, like "what did
+the expert say?". `recall` is the share of the true top 3 of the case that was found, `under-filled` the share of
+searches with fewer than 3 results, and `memory` the growth of a fresh process while it builds the index. All searches
+use one FAISS thread (`--threads` changes it for A and B; ours always uses one).
 """
 
 import argparse
@@ -34,15 +34,15 @@ from retrieval.passages import Passage
 
 K, CASE, TOP = 3, 50, 1000
 Found = list[int]
-Search = Callable[[Vectors, int], Found]  # (query [1, dim], case) -> global numbers of its passages, best first
+Search = Callable[[Vectors, int], Found]  # (query [1, dim], case) -> global passage indices, best first
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; times in milliseconds, memory in MB."""
+    """One row of the table. Times are in milliseconds, memory in MB."""
 
     vectors: int
-    way: str
+    method: str
     p50: float
     p95: float
     recall: float
@@ -51,13 +51,13 @@ class Row:
 
     def __str__(self) -> str:
         return (
-            f"{self.vectors:>8,}  {self.way:<7} {self.p50:>9.3f} {self.p95:>9.3f} {1000 / self.p50:>10,.0f}"
+            f"{self.vectors:>8,}  {self.method:<7} {self.p50:>9.3f} {self.p95:>9.3f} {1000 / self.p50:>10,.0f}"
             f" {self.recall:>7.2f} {self.under_filled:>13.0%} {self.memory:>10.0f}"
         )
 
 
 class NoEmbedder:
-    """The searches here begin with vectors; nothing is embedded."""
+    """Placeholder: the searches here start from vectors."""
 
     name = "none"
 
@@ -71,7 +71,7 @@ class NoEmbedder:
 
 
 def global_filtered(vectors: Vectors) -> Search:
-    """A: rank everything, keep the first 1000, then look for the case among them."""
+    """A: ranks everything, keeps the first 1000 and selects the case among them."""
     import faiss
 
     index = faiss.IndexFlatIP(vectors.shape[1])
@@ -85,12 +85,12 @@ def global_filtered(vectors: Vectors) -> Search:
 
 
 def global_selected(vectors: Vectors, kind: str) -> Search:
-    """B: only the ids of the case are compared."""
+    """B: compares only the ids of the case."""
     import faiss
 
     index = faiss.IndexFlatIP(vectors.shape[1])
     index.add(vectors)
-    # The annotations that FAISS ships do not know the arguments of its parameter objects.
+    # The type annotations of FAISS lack the arguments of its parameter objects.
     parameters: Any = faiss.SearchParameters
 
     def search(query: Vectors, case: int) -> Found:
@@ -104,7 +104,7 @@ def global_selected(vectors: Vectors, kind: str) -> Search:
 
 
 def per_case(vectors: Vectors) -> Search:
-    """Ours: the index of the case is all that is looked at."""
+    """Ours: searches only the index of the case."""
     embedder = NoEmbedder(vectors.shape[1])
     starts = range(0, len(vectors), CASE)
     passages = [Passage(i, i, i + 1, "x") for i in range(CASE)]
@@ -124,12 +124,12 @@ def unit(random: np.random.Generator, count: int, dim: int) -> Vectors:
 
 
 def resident_mb() -> float:
-    """Memory of this process now, from /proc; NaN where there is none."""
+    """Resident memory of this process from /proc; NaN without /proc."""
     statm = Path("/proc/self/statm")
     return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6 if statm.exists() else float("nan")
 
 
-WAYS: dict[str, Callable[[Vectors], Search]] = {
+METHODS: dict[str, Callable[[Vectors], Search]] = {
     "A": global_filtered,
     "B ids": partial(global_selected, kind="ids"),
     "B range": partial(global_selected, kind="range"),
@@ -137,21 +137,21 @@ WAYS: dict[str, Callable[[Vectors], Search]] = {
 }
 
 
-def measure(way: str, count: int, dim: int, queries: int, threads: int, seed: int) -> Row:
-    """One line of the table, in this process."""
+def measure(method: str, count: int, dim: int, queries: int, threads: int, seed: int) -> Row:
+    """Measures one row of the table in this process."""
     import faiss
 
     faiss.omp_set_num_threads(threads)
     random = np.random.default_rng(seed)
-    vectors, asked = unit(random, count, dim), unit(random, queries, dim)
+    vectors, query_vectors = unit(random, count, dim), unit(random, queries, dim)
     cases = random.integers(0, count // CASE, queries).tolist()
     gc.collect()
     before = resident_mb()
-    search = WAYS[way](vectors)
+    search = METHODS[method](vectors)
     memory = resident_mb() - before
-    search(asked[:1], cases[0])  # the first call loads things
+    search(query_vectors[:1], cases[0])  # warm-up
     times, recall, under_filled = [], [], []
-    for query, case in zip(asked, cases, strict=True):
+    for query, case in zip(query_vectors, cases, strict=True):
         started = time.perf_counter()
         found = search(query[None], case)
         times.append(1000 * (time.perf_counter() - started))
@@ -160,7 +160,7 @@ def measure(way: str, count: int, dim: int, queries: int, threads: int, seed: in
         recall.append(len(set(found) & set(true.tolist())) / K)
         under_filled.append(len(found) < K)
     p50, p95 = np.percentile(times, [50, 95])
-    return Row(count, way, p50, p95, float(np.mean(recall)), float(np.mean(under_filled)), memory)
+    return Row(count, method, p50, p95, float(np.mean(recall)), float(np.mean(under_filled)), memory)
 
 
 def main() -> None:
@@ -168,20 +168,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=about, epilog=example, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--vectors", type=int, nargs="+", default=[15_000, 50_000], help="numbers of passages in all")
-    parser.add_argument("--dim", type=int, default=384, help="384 is e5-small, 768 e5-base")
-    parser.add_argument("--queries", type=int, default=200, help="searches timed for each line")
+    parser.add_argument("--vectors", type=int, nargs="+", default=[15_000, 50_000], help="total numbers of passages")
+    parser.add_argument("--dim", type=int, default=384, help="384: e5-small, 768: e5-base")
+    parser.add_argument("--queries", type=int, default=200, help="searches per row")
     parser.add_argument("--threads", type=int, default=1, help="FAISS threads of A and B")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     if min(options.vectors) < CASE or min(options.dim, options.queries, options.threads) < 1:
         parser.error(f"--vectors must be at least {CASE} (one case), the other sizes at least 1")
-    print(f"k {K}, {CASE} passages a case, {options.dim} dimensions, {options.queries} queries, one at a time\n")
-    print(" vectors  way        p50 ms    p95 ms searches/s  recall  under-filled  memory MB")
+    print(f"k {K}, {CASE} passages per case, {options.dim} dimensions, {options.queries} queries, one at a time\n")
+    print(" vectors  method        p50 ms    p95 ms searches/s  recall  under-filled  memory MB")
     with get_context("spawn").Pool(1, maxtasksperchild=1) as fresh_process:
         for count in options.vectors:
-            for way in WAYS:
-                work = (way, count - count % CASE, options.dim, options.queries, options.threads, options.seed)
+            for method in METHODS:
+                work = (method, count - count % CASE, options.dim, options.queries, options.threads, options.seed)
                 print(fresh_process.apply(measure, work), flush=True)
 
 

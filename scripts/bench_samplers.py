@@ -1,9 +1,8 @@
-"""Do the two local samplers draw alike? The same weights and pairs at temperature 1, in lock-step (TRL's rollouts and
-`eval`) and in the dynamic batch (verl's CPU server and `serve`).
+"""Compares the synchronous and the asynchronous path of the local engine: same weights and pairs at temperature 1.
 
     judge-r1 demo && OMP_NUM_THREADS=1 python scripts/bench_samplers.py --demo runs/demo --model runs/demo/warmup/model
 
-The numbers of docs/engines.md come from here. Each mean comes with its standard error over episodes.
+These are numbers of docs/engines.md. Each mean has its standard error over episodes.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""How often a certified threshold breaks its promise, over many calibrations of judges whose error is known exactly.
+"""Measures how often a certified threshold exceeds its risk bound, for simulated judges with known error rates.
 
 python -m scripts.bench_selective [--trials 2000] [--cases 240]
 """
@@ -16,67 +16,67 @@ from judge_r1.statistics.selective_risk import select
 
 ALPHA = DELTA = 0.1
 COPIES = 3
-"""Answers a case; they share its confidence and its luck, so that they tell no more than one."""
+"""Answers per case. They share confidence and outcome, so they carry the information of one answer."""
 Answers = tuple[list[float], list[bool], list[str]]
 Method = Callable[[Answers, int], float | None]
 
 
 class Judge(NamedTuple):
-    """Confidences are uniform on [0, 1]: the chance of an error at each, and R(λ), its mean over [λ, 1]."""
+    """A judge with uniform confidences on [0, 1]: error probability by confidence, and R(λ), its mean over [λ, 1]."""
 
     error: Callable[[NDArray[np.float64]], NDArray[np.float64]]
     risk: Callable[[float], float]
 
 
 class Measured(NamedTuple):
-    """The shares of calibrations in which a threshold was given, and in which its risk was over α; the mean share of
-    new cases that is answered."""
+    """Share of calibrations with a threshold, share whose threshold has a risk above α, and mean share of new cases
+    that are answered."""
 
     certified: float
-    broken: float
+    violated: float
     coverage: float
 
 
 JUDGES: dict[str, Judge] = {
-    # R falls with the threshold: .2254 and above keep the promise
+    # R falls with the threshold: thresholds from .2254 on satisfy the bound
     "honest": Judge(lambda c: 0.5 * (1 - c) ** 2, lambda low: (1 - low) ** 2 / 6),
-    # errs most where it is surest, so that R is not monotone: thresholds up to .525 keep it
-    "vain": Judge(
+    # errs most at high confidence, so R is not monotone: thresholds up to .525 satisfy the bound
+    "overconfident": Judge(
         lambda c: np.where(c > 0.9, 0.4, 0.02),
         lambda low: 0.4 if low >= 0.9 else (0.04 + 0.02 * (0.9 - low)) / (1 - low),
     ),
-    # just over α everywhere: each certificate is a false one
-    "hopeless": Judge(lambda c: np.full_like(c, 0.101), lambda low: 0.101),
+    # slightly above α everywhere: every certificate is wrong
+    "uninformative": Judge(lambda c: np.full_like(c, 0.101), lambda low: 0.101),
 }
 
 
 def answers(judge: Judge, cases: int, seed: int) -> Answers:
-    """One calibration set."""
+    """Draws one calibration set."""
     generator = np.random.default_rng(seed)
-    told = generator.random(cases)
-    right = generator.random(cases) >= judge.error(told)
+    confidences = generator.random(cases)
+    right = generator.random(cases) >= judge.error(confidences)
     names = [str(case) for case in range(cases) for _ in range(COPIES)]
-    return np.repeat(told, COPIES).tolist(), np.repeat(right, COPIES).tolist(), names
+    return np.repeat(confidences, COPIES).tolist(), np.repeat(right, COPIES).tolist(), names
 
 
 def by_case(of: Answers, seed: int) -> float | None:
-    """As it is meant."""
+    """The implemented method: one answer per case."""
     return select(*of, alpha=ALPHA, delta=DELTA, seed=seed).threshold
 
 
 def by_answer(of: Answers, seed: int) -> float | None:
-    """The same, with the answers of a case taken for independent ones."""
+    """Treats the answers of one case as independent."""
     return select(of[0], of[1], [str(i) for i in range(len(of[0]))], alpha=ALPHA, delta=DELTA, seed=seed).threshold
 
 
 def naive(of: Answers, seed: int) -> float | None:
-    """The most lenient threshold at which the errors seen, one answer a case, are at most α."""
+    """The lowest threshold at which the observed error rate, one answer per case, is at most α."""
     threshold = None
     errors = 0
-    for answered, (told, right) in enumerate(sorted(zip(of[0], of[1], strict=True), reverse=True)[::COPIES], 1):
+    for answered, (confidence, right) in enumerate(sorted(zip(of[0], of[1], strict=True), reverse=True)[::COPIES], 1):
         errors += not right
         if errors <= ALPHA * answered:
-            threshold = told
+            threshold = confidence
     return threshold
 
 
@@ -84,11 +84,11 @@ METHODS: dict[str, Method] = {"by case": by_case, "answers as cases": by_answer,
 
 
 def measure(judge: Judge, method: Method, cases: int, trials: int) -> Measured:
-    """Calibrate `trials` times on new cases."""
+    """Calibrates `trials` times, each time on new cases."""
     thresholds = [method(answers(judge, cases, trial), trial) for trial in range(trials)]
     given = [threshold for threshold in thresholds if threshold is not None]
-    broken = sum(judge.risk(threshold) > ALPHA for threshold in given)
-    return Measured(len(given) / trials, broken / trials, math.fsum(1 - t for t in given) / trials)
+    violated = sum(judge.risk(threshold) > ALPHA for threshold in given)
+    return Measured(len(given) / trials, violated / trials, math.fsum(1 - t for t in given) / trials)
 
 
 def noise(trials: int) -> float:
@@ -102,13 +102,13 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("--cases", type=int, default=240)
     options = parser.parse_args(arguments)
     print(f"alpha {ALPHA}, delta {DELTA} ± {noise(options.trials):.3f}; {options.trials:,} calibrations each\n")
-    print("| judge | method | cases | certified | promise broken | answers |")
+    print("| judge | method | cases | certified | bound violated | answers |")
     print("|---|---|---|---|---|---|")
     for name, judge in JUDGES.items():
-        for called, method in METHODS.items():
+        for method_name, method in METHODS.items():
             found = measure(judge, method, options.cases, options.trials)
-            shares = f"{found.certified:.3f} | {found.broken:.3f} | {found.coverage:.2f}"
-            print(f"| {name} | {called} | {options.cases} | {shares} |", flush=True)
+            shares = f"{found.certified:.3f} | {found.violated:.3f} | {found.coverage:.2f}"
+            print(f"| {name} | {method_name} | {options.cases} | {shares} |", flush=True)
 
 
 if __name__ == "__main__":

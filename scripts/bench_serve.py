@@ -1,13 +1,13 @@
-"""How the served judge bears a crowd, and what its batches are worth.
+"""Measures a served judge: behaviour under load, and the speed-up of batching.
 
     python -m scripts.bench_serve load --clients 200 --requests 2000 --rounds 3
-    python -m scripts.bench_serve batches --judge agentic@runs/demo/grpo/model --path runs/demo/data/test --games 64
+    python -m scripts.bench_serve batches --judge agentic@runs/demo/grpo/model --path runs/demo/data/test --pairs 64
 
-`load` starts a server of its own (as `judge-r1 serve` runs it) around a judge whose games take 50 ms and whose
-explanation is a hash of what it was asked, so that every answer can be checked against its request. Its clients send
-small bodies, cases of 1 MB, bodies that drip in, and malformed ones; some hang up before the answer. Who is told 429
-comes again after `Retry-After`. `batches` asks `judge-r1 serve` with a real model for the same pairs one at a time and
-sixteen together; both must give the same judgments.
+`load` starts a server (as `judge-r1 serve` runs it) with a judge that takes 50 ms per request and returns a hash of the
+request as its explanation, so that every answer can be checked. The clients send small bodies, 1 MB cases, slowly sent
+bodies and malformed ones; some disconnect before the answer. After a 429 a client retries after `Retry-After`.
+`batches` sends the same pairs to `judge-r1 serve` with a real model, one at a time and sixteen at once, and checks that
+the judgments are equal.
 """
 
 import argparse
@@ -40,21 +40,21 @@ from judge_r1.serving.middleware.body_limit import MIB
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.server import run_app
 from judge_r1.serving.service import Service
-from scripts.load_test_clients import Load, crowd
+from scripts.load_test_clients import Load, run_clients
 
-GAME_S = 0.05
+JUDGE_S = 0.05
 CASES = 16 * MIB
-"""What the cases of the loaded server may have: little, so that what else grows shows."""
+"""Case store limit of the server. It is small, so that other memory growth is visible."""
 REPO = Path(__file__).resolve().parents[1]
 
 
 def sign(context: str, a: str, b: str) -> str:
-    """What the echoing judge says of a request."""
+    """The explanation that `Echo` returns for a request."""
     return sha256("\0".join([context, a, b]).encode()).hexdigest()
 
 
 class Echo:
-    """Says A, and a hash of what it was asked."""
+    """Prefers A and returns a hash of the request as its explanation."""
 
     name = "echo"
 
@@ -62,18 +62,18 @@ class Echo:
     def settings(self) -> dict[str, Any]:
         return {}
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            await asyncio.sleep(GAME_S)
-            question = ask.task
-            assert isinstance(question, PairwiseTask)
-            said = sign(question.context, question.reasoning_a, question.reasoning_b)
-            judgment = Judgment.pairwise("A>B", (1,), said)
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            await asyncio.sleep(JUDGE_S)
+            task = request.task
+            assert isinstance(task, PairwiseTask)
+            signature = sign(task.context, task.reasoning_a, task.reasoning_b)
+            judgment = Judgment.pairwise("A>B", (1,), signature)
             trajectory = Trajectory.without_ids("answer", judgment=judgment)
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(request, trajectory, request.read(trajectory))
 
 
 @dataclass(frozen=True)
@@ -81,23 +81,23 @@ class Round:
     load: Load
     wall_s: float
     rss: int
-    """Bytes of the server's memory after it."""
+    """Memory of the server after the round, in bytes."""
 
 
 def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting: int = 64) -> tuple[int, list[Round]]:
-    """The server's bytes before, and what came of each round against the same server."""
+    """Runs `count` rounds against one server. Returns its memory in bytes before the first round, and the rounds."""
     with served("server", str(running), str(waiting)) as (process, port):
         before, found = rss(process.pid), []
         for seed in range(count):
             started = time.monotonic()
-            load = asyncio.run(crowd(port, clients, requests, sign, seed))
+            load = asyncio.run(run_clients(port, clients, requests, sign, seed))
             found.append(Round(load, time.monotonic() - started, rss(process.pid)))
         return before, found
 
 
 @contextmanager
 def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """A server of this script in a process of its own, and its port, when it is ready."""
+    """Starts a server in a subprocess and yields it with its port once it is ready."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     run = [sys.executable, "-m", "scripts.bench_serve", *command, "--port", str(port)]
@@ -117,30 +117,30 @@ def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
 
 
 def rss(process: int) -> int:
-    """Bytes of memory that a process holds now (Linux)."""
+    """Resident memory of a process in bytes (Linux)."""
     [kib] = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
     return int(kib) * 1024
 
 
 def batches(judge: str, pairs: list[dict[str, str]], repeat: int) -> dict[int, list[float]]:
-    """Seconds for all pairs with one game and with sixteen under way, by that number."""
+    """Seconds for all pairs with a concurrency of 1 and of 16, by concurrency."""
     seconds: dict[int, list[float]] = {1: [], 16: []}
     with served("serve", "--judge", judge, "--running", "16") as (_, port):
-        said: dict[int, list[Any]] = {}
+        judgments: dict[int, list[Any]] = {}
         with Client(f"http://127.0.0.1:{port}", concurrency=16) as warm:
-            warm.many(pairs)  # indexes the cases, and is not counted
+            warm.many(pairs)  # indexes the cases; not timed
         for _ in range(repeat):
-            for at_a_time in seconds:
-                with Client(f"http://127.0.0.1:{port}", concurrency=at_a_time) as client:
+            for concurrency in seconds:
+                with Client(f"http://127.0.0.1:{port}", concurrency=concurrency) as client:
                     started = time.monotonic()
                     answers = client.many(pairs)
-                    seconds[at_a_time].append(time.monotonic() - started)
-                said[at_a_time] = [_said(answer) for answer in answers]
-            assert said[1] == said[16], "batched games must give the judgments of single ones"
+                    seconds[concurrency].append(time.monotonic() - started)
+                judgments[concurrency] = [_judgment(answer) for answer in answers]
+            assert judgments[1] == judgments[16], "batching must not change judgments"
     return seconds
 
 
-def _said(answer: Any) -> Any:
+def _judgment(answer: Any) -> Any:
     assert isinstance(answer, JudgeResponse), answer
     return answer.comparison, answer.ended, answer.explanation, answer.searches, answer.violated_principles
 
@@ -177,22 +177,22 @@ def _pairs(path: Path, count: int) -> list[dict[str, str]]:
     ]
 
 
-def _tell_load(before: int, found: list[Round]) -> None:
-    tell = Console(width=160).print
-    tell(f"memory before: {before / MIB:.0f} MiB, of which no cases; they may have {CASES // MIB} MiB")
+def _print_load(before: int, found: list[Round]) -> None:
+    show = Console(width=160).print
+    show(f"memory before: {before / MIB:.0f} MiB without cases; the case store may use {CASES // MIB} MiB")
     for number, one in enumerate(found, 1):
         load = one.load
         q = statistics.quantiles(load.seconds, n=100)
-        p = statistics.quantiles(load.patience, n=100)
-        tell(f"round {number}: {one.wall_s:.1f} s, {sum(load.asked.values()) / one.wall_s:.0f} requests a second")
-        tell(f"  asked {dict(load.asked)}; statuses {dict(sorted(load.statuses.items()))}")
-        tell(f"  judged {load.judged}, vanished {load.vanished}, refused {load.refused}")
-        tell(f"  lost {len(load.lost)}, crossed {len(load.crossed)}", *load.lost[:3], *load.crossed[:3])
-        tell(
-            f"  a small request: p50 {q[49]:.2f} s, p95 {q[94]:.2f} s; "
-            f"any, with waits after 429: p50 {p[49]:.2f} s, p95 {p[94]:.2f} s"
+        p = statistics.quantiles(load.total_seconds, n=100)
+        show(f"round {number}: {one.wall_s:.1f} s, {sum(load.sent.values()) / one.wall_s:.0f} requests/s")
+        show(f"  sent {dict(load.sent)}; statuses {dict(sorted(load.statuses.items()))}")
+        show(f"  judged {load.judged}, disconnected {load.disconnected}, refused {load.refused}")
+        show(f"  failed {len(load.failed)}, mismatched {len(load.mismatched)}", *load.failed[:3], *load.mismatched[:3])
+        show(
+            f"  small requests: p50 {q[49]:.2f} s, p95 {q[94]:.2f} s; "
+            f"any request, including retries after 429: p50 {p[49]:.2f} s, p95 {p[94]:.2f} s"
         )
-        tell(f"  memory after it: {one.rss / MIB:.0f} MiB")
+        show(f"  memory after: {one.rss / MIB:.0f} MiB")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -204,9 +204,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     batch = commands.add_parser("batches")
     batch.add_argument("--judge", required=True)
     batch.add_argument("--path", type=Path, required=True)
-    batch.add_argument("--games", type=int, default=64)
+    batch.add_argument("--pairs", "--games", type=int, default=64)
     batch.add_argument("--repeat", type=int, default=3)
-    server = commands.add_parser("server", help="the server of `load`, which starts it")
+    server = commands.add_parser("server", help="runs the server of `load` (internal)")
     server.add_argument("running", type=int)
     server.add_argument("waiting", type=int)
     server.add_argument("--port", type=int, required=True)
@@ -214,17 +214,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.command == "server":
         _serve_echo(given.running, given.waiting, given.port)
     elif given.command == "load":
-        _tell_load(*rounds(given.clients, given.requests, given.rounds))
+        _print_load(*rounds(given.clients, given.requests, given.rounds))
     else:
-        pairs = _pairs(given.path, given.games)
+        pairs = _pairs(given.path, given.pairs)
         seconds = batches(given.judge, pairs, given.repeat)
-        for at_a_time, took in seconds.items():
-            rate = [len(pairs) / s for s in took]
+        for concurrency, timings in seconds.items():
+            rate = [len(pairs) / s for s in timings]
             spread = f"{min(rate):.2f} to {max(rate):.2f}"
-            print(f"{at_a_time:2} at a time: {statistics.median(rate):.2f} games a second ({spread})")
+            print(f"concurrency {concurrency:2}: {statistics.median(rate):.2f} pairs/s ({spread})")
         ratios = [one / many for one, many in zip(seconds[1], seconds[16], strict=True)]
         print(
-            f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {len(pairs)} games each"
+            f"ratio {statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f}), {len(pairs)} pairs each"
         )
 
 

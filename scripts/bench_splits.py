@@ -1,10 +1,10 @@
-"""Splits and exports at LRBench's size: seconds and peak memory of each step, in a process of its own.
+"""Measures splits and exports at LRBench's size: seconds and peak memory of each step, each in a fresh process.
 
     python scripts/bench_splits.py                              105,000 training pairs of 15,600 generated cases
-    python scripts/bench_splits.py --words 3000                 each case with so many words of filler
+    python scripts/bench_splits.py --words 3000                 adds 3,000 filler words to each case
     python scripts/bench_splits.py --cases 520 --sizes 100,300,500 --test 10
 
-A generated case gives a pair for each of the seven sets. Exports are those of the largest training set.
+Each generated case yields one pair for each of the seven sets. The largest training set is exported.
 """
 
 import argparse
@@ -33,8 +33,8 @@ Step = Callable[..., str]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", type=int, default=5200, help="cases of each domain")
-    parser.add_argument("--words", type=int, default=0, help="words of filler in each context")
+    parser.add_argument("--cases", type=int, default=5200, help="cases per domain")
+    parser.add_argument("--words", type=int, default=0, help="filler words per context")
     parser.add_argument("--sizes", default="1000,3000,5000")
     parser.add_argument("--test", type=int, default=100)
     parser.add_argument("--formats", nargs="*", default=FORMATS.names())
@@ -50,21 +50,21 @@ def main() -> None:
 
 
 def report(name: str, step: Step, *arguments: Any) -> None:
-    """Run a step in a fresh process and print what it took."""
+    """Runs a step in a fresh process and prints its time and memory."""
     with get_context("spawn").Pool(1) as pool:
-        seconds, peak, what = pool.apply(measured, (step, *arguments))
-    print(f"{name:<12} {seconds:>7.1f} s {peak:>6} MB  {what}", flush=True)
+        seconds, peak, summary = pool.apply(measured, (step, *arguments))
+    print(f"{name:<12} {seconds:>7.1f} s {peak:>6} MB  {summary}", flush=True)
 
 
 def measured(step: Step, *arguments: Any) -> tuple[float, int, str]:
-    """(seconds, peak memory of this process in MB, what the step says of itself)."""
+    """Returns (seconds, peak memory of this process in MB, the summary of the step)."""
     started = time.monotonic()
-    what = step(*arguments)
-    return time.monotonic() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, what
+    summary = step(*arguments)
+    return time.monotonic() - started, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, summary
 
 
 def generate(out: Path, count: int, words: int) -> str:
-    """Cases of `mini` and their pairs, written as they are made."""
+    """Writes `mini` cases and their pairs, one case at a time."""
     cases, pairs, made = out / CASES_FILE, out / PAIRS_FILE, 0
     with Writing(cases, pairs) as files:
         for number, short in enumerate(read(None, count * len(EVENTS), 0, Counter())):
@@ -77,7 +77,7 @@ def generate(out: Path, count: int, words: int) -> str:
 
 
 def lengthened(case: Case, words: int, number: int) -> Case:
-    """The case with words behind its facts that no reader of `mini` takes for facts."""
+    """Appends filler words that the `mini` parser does not read as facts."""
     rng = Random(number)
     filler = " ".join(f"W{rng.randrange(10**6):06}" for _ in range(words))
     return Case.of(
@@ -96,9 +96,9 @@ def split_pairs(folder: Path, out: Path, sizes: list[int], test: int) -> str:
 
 
 def export_pairs(folder: Path, out: Path, name: str) -> str:
-    tally = export(folder, out, name, Options())["train"]
+    stats = export(folder, out, name, Options())["train"]
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    return f"{tally.pairs:,} pairs, {size / 2**20:,.0f} MB"
+    return f"{stats.pairs:,} pairs, {size / 2**20:,.0f} MB"
 
 
 if __name__ == "__main__":

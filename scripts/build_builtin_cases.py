@@ -1,8 +1,8 @@
-"""Rebuild data_builders/sources/builtin.jsonl, which ships with the package: python -m scripts.build_builtin_cases
+"""Rebuilds data_builders/sources/builtin.jsonl, which ships with the package: python -m scripts.build_builtin_cases
 
-Scenarios are written by hand (`scripts/builtin_cases/texts`); this lays each out in one of several forms and fills it
-with what such a file also holds: normal results, procedure, set-up. Of `ATTEMPTS` fillings it keeps the one that shares
-least with the cases before it. Everything is a pure function of the texts and SEED.
+Scenarios are written by hand (`scripts/builtin_cases/texts`). The script lays out each one in one of several forms and
+adds the other content of such a file: normal results, procedure, set-up. Of `ATTEMPTS` variants it keeps the one with
+the smallest overlap with earlier cases. The result is a pure function of the texts and SEED.
 """
 
 from collections.abc import Callable
@@ -26,11 +26,11 @@ COMPOSERS: dict[str, Callable[[Scenario, Random], str]] = {
     "academic": academic.compose,
 }
 STEPS = [8, 9, 10, 10, 11, 12]
-"""How many steps a reference may have; those of a scenario are joined until it has one of these numbers."""
+"""Numbers of steps of a reference. The steps of a scenario are joined until one of these is reached."""
 
 
 def cases() -> list[Case]:
-    """All cases: the first of each domain, the second of each …"""
+    """Returns all cases, alternating between domains."""
     found = [entry for domain in COMPOSERS for entry in enumerate(_domain(domain))]
     return [case for _, case in sorted(found, key=lambda entry: entry[0])]
 
@@ -47,7 +47,7 @@ def _domain(domain: str) -> list[Case]:
                 found = runs(text)
                 drafts.append((max((overlap(found, other) for other in before), default=0.0), attempt, text, found))
         if not drafts:
-            raise ScenarioError(f"scenario {domain}/{scenario.slug} is too short: no filling has {FEWEST_WORDS} words")
+            raise ScenarioError(f"scenario {domain}/{scenario.slug} is too short: no variant has {FEWEST_WORDS} words")
         _, _, context, found = min(drafts, key=lambda draft: draft[:2])
         before.append(found)
         made.append(_case(scenario, context))
@@ -68,7 +68,7 @@ def _case(scenario: Scenario, context: str) -> Case:
 
 
 def joined(steps: tuple[str, ...], most: int) -> list[str]:
-    """At most so many steps: the two neighbours that are shortest together become one, again and again."""
+    """Joins the shortest pair of neighbouring steps until at most `most` steps are left."""
     found = list(steps)
     while len(found) > most:
         at = min(range(len(found) - 1), key=lambda n: words(found[n]) + words(found[n + 1]))

@@ -1,10 +1,11 @@
 """Rebuild the tiny base model that ships in judge_r1/models/tiny (about half an hour on two cores).
 
-A Qwen3-shaped causal LM of 1.2 M parameters with a byte-level BPE of the `mini` vocabulary. It is pre-trained on
-check lists: one numbered list, a look-up for each line, and whether each word of the record is the same.
-No pair of reasonings, no principle and no verdict occurs in that text. Seeds differ a lot in when the comparing circuit
-forms, so the rate stays up until a held-out test passes, and only then decays. Goes on where it was stopped. The base
-in the repository was trained in three stretches while its text grew: a rebuild gives one of its kind, not its bytes.
+The model is a Qwen3-shaped causal LM with 1.2 M parameters and a byte-level BPE of the `mini` vocabulary. Its
+pre-training text consists of check lists: a numbered list, a look-up for each line, and for each word of the record
+whether it is the same. The text contains no pair of reasonings, no principle and no verdict. The step at which the
+comparison circuit forms varies with the seed, so the learning rate decays only after a held-out test passes. A stopped
+run resumes. The model in the repository was trained in three runs while the text was extended, so a rebuild gives an
+equivalent model with other weights.
 
     python scripts/build_tiny_base.py --out judge_r1/models/tiny
 """
@@ -42,14 +43,14 @@ EXTRA_WORDS = (
 
 
 Text = list[tuple[str, float]]
-"""A text in the segments that an episode would encode apart, each with its weight in the loss: little on what cannot be
-foreseen (prompts, records), more on the few tokens that the circuits are for (copied claims, findings)."""
+"""A text as the segments that an episode encodes separately, each with its loss weight: low for text that cannot be
+predicted (prompts, records), high for the few tokens that matter (copied claims, findings)."""
 GIVEN, WRITTEN, COPIED = 0.02, 1.0, 3.0
 FINDING = 5.0
 
 
 def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Text]:
-    """A numbered list about a case (some lines wrong, some made up) and the look-up of each line."""
+    """Returns a numbered list about a case (some lines wrong, some invented) and the look-up of each line."""
     facts, events = facts_of(case.context), EVENTS[case.domain]
     known = {(fact.who, fact.did) for fact in facts}
     lines: list[str] = []
@@ -85,8 +86,8 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Te
 
 
 def document(case: Case, rng: Random) -> Text:
-    """One or two lists that share nothing but the record, and the check of every line of one of them or of both; one
-    prompt in ten shows the record too."""
+    """Returns one or two lists about one record, and the check of every line of one or both lists. One prompt in ten
+    also shows the record."""
     labels = rng.choice(["A", "B", "AB", "AB", "AB"])
     checked = rng.choice([labels, *labels])
     prompt = [
@@ -108,7 +109,7 @@ def document(case: Case, rng: Random) -> Text:
 
 
 def drill(rng: Random) -> Text:
-    """Words in twos, and whether the two are the same."""
+    """Returns pairs of words, each followed by whether they are the same."""
     kinds = [NAMES, *(list(events) for events in EVENTS.values()), *(v for e in EVENTS.values() for v in e.values())]
     text: Text = [("<|im_start|>user\ncompare<|im_end|>\n<|im_start|>assistant\n<think>", GIVEN)]
     for _ in range(40):
@@ -120,7 +121,7 @@ def drill(rng: Random) -> Text:
 
 
 def documents(seed: int, count: int) -> list[Text]:
-    """Look-ups of lists, and one drill in four."""
+    """Returns list look-ups; one text in four is a drill."""
     rng = Random(seed)
     return [drill(rng) if rng.random() < 0.25 else document(case, rng) for case in read(None, count, seed, Counter())]
 
@@ -130,7 +131,7 @@ def plain(text: Text) -> str:
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
-    """Byte-level BPE (any text round-trips), each word of the vocabulary one token, tags as plain added tokens."""
+    """Builds a byte-level BPE (lossless) with one token per vocabulary word and the tags as plain added tokens."""
     bpe = Tokenizer(models.BPE())
     bpe.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=True)
     bpe.decoder = decoders.ByteLevel()
@@ -171,8 +172,8 @@ def build_model(tokenizer: PreTrainedTokenizerFast) -> Qwen3ForCausalLM:
         pad_token_id=tokenizer.pad_token_id,
     )
     model = Qwen3ForCausalLM(config)
-    # Two standard inits are too soft for so small a model: normalised queries and keys cannot point at one token in two
-    # hundred, and with tied embeddings a rare word cannot be predicted with confidence before its vector has grown.
+    # Two standard initialisations are too small for this model: normalised queries and keys cannot select one token in
+    # 200, and with tied embeddings a rare word gets no confident prediction until its vector has grown.
     torch.nn.init.normal_(model.model.embed_tokens.weight, std=0.1)
     for layer in model.model.layers:
         torch.nn.init.constant_(layer.self_attn.q_norm.weight, 1.6)
@@ -186,7 +187,7 @@ def _encode(tokenizer: PreTrainedTokenizerFast, text: str) -> list[int]:
 
 
 def batch_of(tokenizer: PreTrainedTokenizerFast, texts: Sequence[Text]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Right-padded ids and loss weights."""
+    """Returns right-padded ids and loss weights, both `[texts, tokens]`."""
     findings = torch.tensor(finding_ids(tokenizer))
     rows = [
         torch.tensor([(token, weight) for part, weight in text for token in _encode(tokenizer, part)]) for text in texts
@@ -202,7 +203,7 @@ def finding_ids(tokenizer: PreTrainedTokenizerFast) -> list[int]:
 
 
 def batches_of(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless batches of 32 fresh texts of about the same length, so that little is padding."""
+    """Yields endless batches of 32 new texts of similar length, to limit padding."""
     for block in count(seed * 1_000_003):
         texts = sorted(documents(block, 256), key=lambda text: len(plain(text)))
         starts = list(range(0, len(texts), 32))
@@ -213,8 +214,7 @@ def batches_of(tokenizer: PreTrainedTokenizerFast, seed: int) -> Iterator[tuple[
 
 @torch.no_grad()
 def accuracies(model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast, texts: list[Text]) -> tuple[float, float]:
-    """On held-out texts, teacher-forced: the share of findings (same, differs) that the model gets right, and the
-    share of all tokens of the look-ups."""
+    """Teacher-forced accuracy on held-out texts: of the findings (same, differs), and of all look-up tokens."""
     ids, weights = batch_of(tokenizer, texts)
     guesses = model(ids, attention_mask=(weights > 0).long()).logits[:, :-1].argmax(-1)
     right = guesses == ids[:, 1:]
@@ -226,15 +226,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threshold", type=float, default=0.975, help="both held-out accuracies to reach")
+    parser.add_argument("--threshold", type=float, default=0.975, help="both held-out accuracies must reach it")
     parser.add_argument("--max-minutes", type=float, default=60)
     parser.add_argument("--decay-steps", type=int, default=200)
     args = parser.parse_args()
     torch.manual_seed(args.seed)
     unfinished = args.out / "unfinished"
-    going_on = unfinished.exists()
-    tokenizer = PreTrainedTokenizerFast.from_pretrained(unfinished) if going_on else build_tokenizer()
-    model = Qwen3ForCausalLM.from_pretrained(unfinished) if going_on else build_model(tokenizer)
+    resuming = unfinished.exists()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(unfinished) if resuming else build_tokenizer()
+    model = Qwen3ForCausalLM.from_pretrained(unfinished) if resuming else build_model(tokenizer)
     print(f"{model.num_parameters():,} parameters, {len(tokenizer)} tokens", flush=True)
     held_out = documents(10_000_019, 128)
     optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), weight_decay=0.01)

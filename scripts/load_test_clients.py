@@ -1,4 +1,4 @@
-"""A crowd of HTTP clients, well and badly behaved, that checks every answer against what it asked."""
+"""HTTP clients for load tests, both well and badly behaved. Every answer is checked against its request."""
 
 import asyncio
 import json
@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 DEADLINE_S = 60.0
-"""A request that is not answered within this is lost."""
-KINDS = {"plain": 67, "large": 10, "dripping": 8, "vanishing": 8, "malformed": 7}
-"""Of a hundred requests, so many are of each kind."""
+"""A request without an answer after this time has failed."""
+KINDS = {"plain": 67, "large": 10, "slow": 8, "disconnecting": 8, "malformed": 7}
+"""Percentage of requests of each kind."""
 LARGE = 2**20
-"""Bytes of a large case."""
+"""Size of a large case in bytes."""
 _JSON = "Content-Type: application/json\r\n"
 MALFORMED: list[tuple[bytes, int]] = [
     (
@@ -27,42 +27,42 @@ MALFORMED: list[tuple[bytes, int]] = [
     (f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Content-Length: 9999999999\r\n\r\n".encode(), 413),
     (b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Length: many\r\n\r\n", 400),
     (b"GET /v1/judge HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", 405),
-    (b"this is no HTTP at all\r\n\r\n", 400),
+    (b"this is not HTTP\r\n\r\n", 400),
 ]
-"""What is sent, and the status it must get."""
+"""Malformed requests and the status that each must get."""
 Sign = Callable[[str, str, str], str]
-"""What the judge must say of a context and two reasonings."""
+"""Maps a context and two reasonings to the explanation that the judge must return."""
 
 
 @dataclass
 class Load:
-    """What became of the requests. `seconds` are those of one answered small request, `patience` those of any request
-    from its first attempt to its judgment, waits after 429 included."""
+    """Counts of one load test. `seconds` are the latencies of small requests; `total_seconds` are the latencies of any
+    request from its first attempt to its judgment, including retries after 429."""
 
-    asked: Counter[str] = field(default_factory=Counter)
+    sent: Counter[str] = field(default_factory=Counter)
     statuses: Counter[int] = field(default_factory=Counter)
     judged: int = 0
-    vanished: int = 0
+    disconnected: int = 0
     refused: int = 0
-    lost: list[str] = field(default_factory=list)
-    crossed: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    mismatched: list[str] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    patience: list[float] = field(default_factory=list)
+    total_seconds: list[float] = field(default_factory=list)
 
 
-async def crowd(port: int, clients: int, requests: int, sign: Sign, seed: int = 0) -> Load:
-    """`requests` requests of `clients` clients, each of which asks one thing after the other."""
+async def run_clients(port: int, clients: int, requests: int, sign: Sign, seed: int = 0) -> Load:
+    """Sends `requests` requests from `clients` clients. Each client sends one request at a time."""
     load, numbers = Load(), iter(range(requests))
     kinds = random.Random(seed).choices(list(KINDS), list(KINDS.values()), k=requests)
 
     async def client() -> None:
         for number in numbers:
             kind = kinds[number]
-            load.asked[kind] += 1
+            load.sent[kind] += 1
             try:
                 await asyncio.wait_for(_one(port, kind, random.Random(f"{seed}-{number}"), sign, load), DEADLINE_S)
             except (asyncio.TimeoutError, OSError, ValueError) as error:
-                load.lost.append(f"request {number} ({kind}): {type(error).__name__} {error}")
+                load.failed.append(f"request {number} ({kind}): {type(error).__name__} {error}")
 
     await asyncio.gather(*(client() for _ in range(clients)))
     return load
@@ -75,7 +75,7 @@ async def _one(port: int, kind: str, draw: random.Random, sign: Sign, load: Load
         load.statuses[status] += 1
         load.refused += 1
         if status != expected:
-            load.lost.append(f"{sent[:60]!r} got {status} and not {expected}")
+            load.failed.append(f"{sent[:60]!r} got {status}, expected {expected}")
         return
     context = f"case {draw.random()} " + "x" * (LARGE if kind == "large" else draw.randrange(300))
     a, b = f"first {draw.random()}", f"second {draw.random()}"
@@ -84,12 +84,12 @@ async def _one(port: int, kind: str, draw: random.Random, sign: Sign, load: Load
         f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{_JSON}Connection: close\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     sent = head.encode() + body
-    if kind == "vanishing":
-        await _vanish(port, sent[: draw.choice([len(sent) // 2, len(sent)])], draw.uniform(0, 0.1))
-        load.vanished += 1
+    if kind == "disconnecting":
+        await _disconnect(port, sent[: draw.choice([len(sent) // 2, len(sent)])], draw.uniform(0, 0.1))
+        load.disconnected += 1
         return
     pieces, pause = [sent], 0.0
-    if kind == "dripping":
+    if kind == "slow":
         step = max(1, len(sent) // 10)
         pieces, pause = [sent[at : at + step] for at in range(0, len(sent), step)], draw.uniform(0.05, 0.2)
     first = time.monotonic()
@@ -103,15 +103,19 @@ async def _one(port: int, kind: str, draw: random.Random, sign: Sign, load: Load
             raise ValueError(f"status {status}: {answer[:200]!r}")
         await asyncio.sleep(int(headers["retry-after"]) * draw.uniform(1, 1.5))
     load.judged += 1
-    load.patience.append(time.monotonic() - first)
+    load.total_seconds.append(time.monotonic() - first)
     if kind == "plain":
         load.seconds.append(time.monotonic() - started)
     if json.loads(answer)["explanation"] != sign(context, a, b):
-        load.crossed.append(answer.decode()[:300])
+        load.mismatched.append(answer.decode()[:300])
 
 
 async def _exchange(port: int, pieces: list[bytes], pause: float = 0.0) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of what comes back. Errors: OSError, ValueError where it is no whole answer."""
+    """Sends `pieces` and returns status, headers and body.
+
+    Raises:
+        OSError, ValueError: the answer is incomplete.
+    """
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=2**22)
     try:
         for piece in pieces:
@@ -126,13 +130,13 @@ async def _exchange(port: int, pieces: list[bytes], pause: float = 0.0) -> tuple
         )
         return int(head[0].split()[1]), headers, body
     except (asyncio.IncompleteReadError, LookupError) as error:
-        raise ValueError(f"a torn answer: {error!r}") from None
+        raise ValueError(f"incomplete answer: {error!r}") from None
     finally:
         writer.close()
 
 
-async def _vanish(port: int, sent: bytes, after: float) -> None:
-    """Send this much, wait a little, and be gone with a reset."""
+async def _disconnect(port: int, sent: bytes, after: float) -> None:
+    """Sends bytes, waits `after` seconds and resets the connection."""
     _, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(sent)
     await asyncio.sleep(after)

@@ -1,14 +1,14 @@
-"""LongJudgeBench beside its evaluation: what its files hold and what needs no judge (the table of
-docs/longjudgebench.md), our traces as the release's own lines of judge outputs, and accuracy by length.
+"""LongJudgeBench tables: coverage and trivial baselines (docs/longjudgebench.md), our traces in the release's format,
+and accuracy by length.
 
     python scripts/longjudgebench_tables.py baselines --path LongJudgeBench
     python scripts/longjudgebench_tables.py lines --path LongJudgeBench --subset ma \\
-        --traces runs/eval --row gpt --out ma.jsonl
+        --traces runs/eval --judge-name gpt --out ma.jsonl
     python scripts/longjudgebench_tables.py lengths --path LongJudgeBench --subset ma --predictions ma.jsonl
     python scripts/longjudgebench_tables.py prompts --path LongJudgeBench --subset ma:search \\
         --model bundled:smollm2-135m
 
-`lengths` counts cl100k tokens, by tiktoken: pip install tiktoken, which fetches that vocabulary at its first use.
+`lengths` counts cl100k tokens with tiktoken (pip install tiktoken), which downloads the vocabulary on first use.
 """
 
 import argparse
@@ -44,17 +44,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     table = commands.add_parser("baselines", help="coverage and trivial baselines as Markdown")
-    lines = commands.add_parser("lines", help="traces of one row as the release's lines")
-    lengths = commands.add_parser("lengths", help="accuracy of a file of such lines, by length")
-    prompts = commands.add_parser("prompts", help="tokens of the prompts of a subset")
+    lines = commands.add_parser("lines", help="convert the traces of one judge to the release's format")
+    lengths = commands.add_parser("lengths", help="accuracy of a file in that format, by length")
+    prompts = commands.add_parser("prompts", help="prompt lengths of a subset in tokens")
     for command in (table, lines, lengths, prompts):
         command.add_argument("--path", type=Path, required=True, help="a checkout of the benchmark")
-        command.add_argument("--subset", default=None, help="as of `judge-r1 eval`")
-    lines.add_argument("--traces", type=Path, required=True, help="the OUT of an evaluation")
-    lines.add_argument("--row", required=True)
+        command.add_argument("--subset", default=None, help="a subset as in `judge-r1 eval`")
+    lines.add_argument("--traces", type=Path, required=True, help="the --out folder of an evaluation")
+    lines.add_argument("--judge-name", "--row", dest="row", required=True)
     lines.add_argument("--out", type=Path, required=True)
     lengths.add_argument("--predictions", type=Path, required=True)
-    prompts.add_argument("--model", required=True, help="whose tokenizer counts")
+    prompts.add_argument("--model", required=True, help="the model whose tokenizer is used")
     given = parser.parse_args()
     try:
         scope = scope_of(given.subset)
@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def print_tables(queries: Sequence[Query], scope: Scope) -> None:
-    """Rows over all of the ground truth where a rule needs no text, and over what is there where it does."""
+    """Prints baselines: over all of the ground truth if a rule needs no text, else over the items with text."""
     print("| column | queries of the paper | with gold here | judged here | outputs of the paper | with text here |")
     print("|---|---|---|---|---|---|")
     for row in coverage(queries, scope):
@@ -106,23 +106,27 @@ def print_bins(queries: Sequence[Query], outcomes: Sequence[ItemResult], count: 
         print(f"| {name} | {compared} | {'–' if accuracy is None else f'{accuracy:.4f}'} |")
 
 
-def print_prompts(suite: LoadedBenchmark, model: str) -> None:
-    """Of each column: games, and the median and the longest prompt; with search, the compact one without its case."""
+def print_prompts(benchmark: LoadedBenchmark, model: str) -> None:
+    """Prints requests, median and longest prompt per column. With search, prompts omit the case."""
     tokenizer = load_tokenizer(model)
     lengths: dict[str, list[int]] = defaultdict(list)
-    for ask in suite.requests():
-        question = ask.task
-        if isinstance(question, CustomPrompt):
-            prompt = question.prompt
+    for request in benchmark.requests():
+        task = request.task
+        if isinstance(task, CustomPrompt):
+            prompt = task.prompt
         else:
-            prompt = question_prompt(question, context="none", searches=3, style="compact")
-        lengths[ask.item.group].append(sum(len(tokenizer.encode(message["content"])) for message in prompt.chat()))
+            prompt = question_prompt(task, context="none", searches=3, style="compact")
+        lengths[request.item.group].append(sum(len(tokenizer.encode(message["content"])) for message in prompt.chat()))
     for column, counts in lengths.items():
-        print(f"{column}: {len(counts)} games, median {median(counts):.0f}, longest {max(counts)} tokens")
+        print(f"{column}: {len(counts)} requests, median {median(counts):.0f}, longest {max(counts)} tokens")
 
 
 def cl100k() -> Count:
-    """The release's tokens. Errors: JudgeError where they cannot be counted."""
+    """Returns a counter of cl100k tokens, the unit of the release.
+
+    Raises:
+        JudgeError: tiktoken or its vocabulary is not available.
+    """
     try:
         import tiktoken
 

@@ -1,10 +1,10 @@
-"""One leaderboard over many benchmarks: the demo's judge, a small pretrained model, and what needs no model.
+"""Builds a leaderboard over many benchmarks: the demo's judge, a small pretrained model and baselines without a model.
 
     judge-r1 demo && OMP_NUM_THREADS=1 python scripts/make_leaderboard.py --data DATA --demo runs/demo --items 30
 
-The table of docs/leaderboard.md comes from here. Of each benchmark `--items` are judged, the same for all, chosen
-by the hash of their ids; a judge none of whose prompts fit is left out. DATA holds the benchmarks' own folders. What is
-there is not done again.
+This is the table of docs/leaderboard.md. All judges evaluate the same `--items` items of each benchmark, selected by
+the hash of their ids. A judge is skipped if none of its prompts fit. DATA contains the folders of the benchmarks.
+Finished evaluations are not repeated.
 """
 
 import argparse
@@ -37,19 +37,19 @@ def main() -> None:
         **{name: name for name in BASELINES},
     }
     for name, (benchmark, path, subset) in benchmarks(given.data, given.demo).items():
-        suite = chosen(BENCHMARKS.get(benchmark).load(path, subset), given.items)
-        evaluation = Evaluation(suite, given.out / name, resume=True, name=name)
+        loaded = sample(BENCHMARKS.get(benchmark).load(path, subset), given.items)
+        evaluation = Evaluation(loaded, given.out / name, resume=True, name=name)
         for row, spec in judges.items():
-            making = JudgeBuild("", texts=suite.texts, sampling=Sampling(), batch_size=BATCH)
+            build = JudgeBuild("", texts=loaded.texts, sampling=Sampling(), batch_size=BATCH)
             try:
-                evaluation.run(partial(make_panel, f"{row}={spec}", making))
+                evaluation.run(partial(make_panel, f"{row}={spec}", build))
             except BadJudge as error:
-                print(f"{name}: {row} is left out: {error}")
+                print(f"{name}: skipped {row}: {error}")
         evaluation.finish([(row, "random") for row in evaluation.panels if row != "random"])
 
 
 def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]]:
-    """Name of the folder, benchmark, path, subset."""
+    """Maps a folder name to (benchmark, path, subset)."""
     return {
         "mini": ("lrbench", demo / "data" / "test", None),
         "llmbar": ("llmbar", data / "llmbar", None),
@@ -61,10 +61,10 @@ def benchmarks(data: Path, demo: Path) -> dict[str, tuple[str, Path, str | None]
     }
 
 
-def chosen(suite: LoadedBenchmark, count: int) -> LoadedBenchmark:
-    """So many of the items, by the hash of their ids, in the order of the suite."""
-    kept = {item.item_id for item in sorted(suite.items, key=lambda item: content_hash(item.item_id))[:count]}
-    return replace(suite, items=[item for item in suite.items if item.item_id in kept])
+def sample(benchmark: LoadedBenchmark, count: int) -> LoadedBenchmark:
+    """Selects `count` items by the hash of their ids and keeps the order of the benchmark."""
+    selected = {item.item_id for item in sorted(benchmark.items, key=lambda item: content_hash(item.item_id))[:count]}
+    return replace(benchmark, items=[item for item in benchmark.items if item.item_id in selected])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What one run has played, once more for another: the same episodes must make the same update on every engine."""
+"""Recorded rollouts of one run as the rollout source of another: the same episodes must give the same update."""
 
 from collections import defaultdict, deque
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from judge_r1.models.base import Sampling
 from judge_r1.training.run_folder import read_rows
 
 
-class Recorded:
-    """Plays nothing: gives out the episodes of a run's traces.jsonl, a step at each call. The run must have traced all
-    of them (`grpo.traced_pairs`)."""
+class RecordedRollouts:
+    """Returns the episodes of a run's traces.jsonl, one step per call. The run must have traced all of its episodes
+    (`grpo.traced_pairs`)."""
 
     def __init__(self, run: Path) -> None:
         self.path, self._step = run / "traces.jsonl", 0
@@ -21,8 +21,11 @@ class Recorded:
             self._steps[row["step"]][row["pair_id"]].append(Trajectory.model_validate(row["trajectory"]))
 
     def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
-        """The next step's episodes of these pairs, in the order they stand in. Errors: JudgeError where one is not
-        there, or one is left over."""
+        """Returns the episodes of the next step for these pairs, in order.
+
+        Raises:
+            JudgeError: an episode is missing or left over.
+        """
         self._step += 1
         step, found = self._steps[self._step], []
         for pair in pairs:

@@ -1,5 +1,7 @@
-"""The long run behind docs/results.md, on top of a finished demo: warm-up and GRPO on two more seeds, and the grid of
-context and search after SFT on careful rationales. About half an hour on two idle cores; goes on where it was stopped.
+"""Reproduces the `mini` numbers of docs/results.md on top of a finished demo.
+
+Trains warm-up and GRPO with two more seeds, and the grid of context and search after SFT on careful rationales. Takes
+about half an hour on two idle cores. A stopped run resumes.
 
     judge-r1 demo && python scripts/reproduce_mini_results.py --demo runs/demo
 """

@@ -1,7 +1,7 @@
-"""Pictures of the report for the docs: `python scripts/screenshot_report.py EVAL... --out docs/img`.
+"""Takes screenshots of the report for the docs: `python scripts/screenshot_report.py EVAL... --out docs/img`.
 
-The first evaluation's page is shown from its top, at an item with its episode, filtered, in the dark and on a phone;
-the leaderboard is of all evaluations. Needs playwright and an installed chromium.
+Shows the page of the first evaluation from the top, at an item with its episode, filtered, in the dark theme and on a
+phone. The leaderboard covers all evaluations. Needs playwright and an installed chromium.
 """
 
 import argparse
@@ -18,8 +18,7 @@ from judge_r1.evaluation.report.comparison import write_comparison
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-PATIENCE = 20_000
-"""Milliseconds for anything that a page is asked."""
+TIMEOUT_MS = 20_000
 
 
 @contextmanager
@@ -29,7 +28,7 @@ def opened(browser: "Browser", page: Path, size: tuple[int, int], *, dark: bool 
         color_scheme="dark" if dark else "light",
         reduced_motion="reduce",
     )
-    view.set_default_timeout(PATIENCE)
+    view.set_default_timeout(TIMEOUT_MS)
     view.goto(page.absolute().as_uri())
     if view.locator("#items").count():
         view.locator("#browser").wait_for()
@@ -38,7 +37,7 @@ def opened(browser: "Browser", page: Path, size: tuple[int, int], *, dark: bool 
 
 
 def item_with_evidence(view: "Page") -> None:
-    """An item that the first judge has wrong and another one right, after it was shown what the flaw contradicts."""
+    """Opens an item that the first judge gets wrong and another one gets right with the evidence."""
     view.select_option("select[name=row]", "0")
     view.select_option("select[name=state]", "wrong")
     for _ in range(200):
@@ -48,7 +47,9 @@ def item_with_evidence(view: "Page") -> None:
             shown = view.locator("#case mark.shown.wanted").count()
             if shown and view.locator(".judge[aria-checked=true] .right").count():
                 return
-    raise SystemExit("no item that the first judge has wrong was shown the evidence: give labelled pairs")
+    raise SystemExit(
+        "found no item that the first judge gets wrong and another gets right with evidence: use labelled pairs"
+    )
 
 
 def draw(browser: "Browser", folders: list[Path], out: Path) -> None:
@@ -67,9 +68,9 @@ def draw(browser: "Browser", folders: list[Path], out: Path) -> None:
     with opened(browser, page, (390, 844)) as view:
         item_with_evidence(view)
         view.screenshot(path=out / "report-phone.png")
-    with tempfile.TemporaryDirectory() as place:
-        write_comparison(folders, Path(place) / "board.html")
-        with opened(browser, Path(place) / "board.html", (1280, 860)) as view:
+    with tempfile.TemporaryDirectory() as folder:
+        write_comparison(folders, Path(folder) / "board.html")
+        with opened(browser, Path(folder) / "board.html", (1280, 860)) as view:
             view.screenshot(path=out / "report-leaderboard.png")
 
 
@@ -81,8 +82,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/img"))
     given = parser.parse_args()
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         draw(browser, given.evaluations, given.out)
         browser.close()
 

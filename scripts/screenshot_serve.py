@@ -1,7 +1,8 @@
-"""Pictures of the served judge's page for the docs: `python scripts/screenshot_serve.py SPEC TEST_DATA --out docs/img`.
+"""Takes screenshots of the served judge's page: `python scripts/screenshot_serve.py SPEC TEST_DATA --out docs/img`.
 
-A pair of TEST_DATA (a built data folder, such as runs/demo/data/test) is judged by SPEC in both orders and shown in the
-light, in the dark and on a phone; so is an example as it is chosen. Needs playwright and an installed chromium.
+The judge SPEC judges a pair of TEST_DATA (a built data folder, such as runs/demo/data/test) in both orders. The
+screenshots show the result in the light theme, the dark theme and on a phone, and a built-in example. Needs playwright
+and an installed chromium.
 """
 
 import argparse
@@ -21,15 +22,14 @@ from judge_r1.core.records import Case, ReasoningPair
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-PATIENCE = 60_000
-"""Milliseconds for anything that the page is asked."""
-TRIED = 40
-"""Pairs that are tried until one is judged alike in both orders."""
+TIMEOUT_MS = 60_000
+MAX_PAIRS = 40
+"""Pairs to try until one gets the same judgment in both orders."""
 
 
 @contextmanager
 def serving(spec: str) -> Iterator[str]:
-    """The address of a server of this judge."""
+    """Serves the judge and yields the address."""
     import uvicorn
 
     from judge_r1.serving.app import create_app
@@ -58,7 +58,7 @@ def opened(browser: "Browser", url: str, size: tuple[int, int], *, dark: bool = 
         color_scheme="dark" if dark else "light",
         reduced_motion="reduce",
     )
-    view.set_default_timeout(PATIENCE)
+    view.set_default_timeout(TIMEOUT_MS)
     view.goto(url)
     yield view
     view.close()
@@ -73,7 +73,7 @@ def fill(view: "Page", case: Case, pair: ReasoningPair) -> None:
 
 
 def judge_both(view: "Page") -> bool:
-    """Judged in both orders: does it say the same, with evidence?"""
+    """Judges in both orders. Returns whether both judgments agree and cite evidence."""
     view.get_by_role("button", name="Judge", exact=True).click()
     view.get_by_role("button", name="Swap the order and judge again").click()
     view.locator("#agreement").wait_for()
@@ -81,11 +81,11 @@ def judge_both(view: "Page") -> bool:
 
 
 def good_pair(view: "Page", pairs: Sequence[tuple[Case, ReasoningPair]]) -> tuple[Case, ReasoningPair]:
-    for case, pair in pairs[:TRIED]:
+    for case, pair in pairs[:MAX_PAIRS]:
         fill(view, case, pair)
         if judge_both(view):
             return case, pair
-    raise SystemExit(f"none of {min(TRIED, len(pairs))} pairs was judged alike in both orders with evidence")
+    raise SystemExit(f"none of {min(MAX_PAIRS, len(pairs))} pairs got the same judgment in both orders with evidence")
 
 
 def draw(browser: "Browser", url: str, pairs: Sequence[tuple[Case, ReasoningPair]], out: Path) -> None:
@@ -113,7 +113,7 @@ def draw(browser: "Browser", url: str, pairs: Sequence[tuple[Case, ReasoningPair
 
 
 def pairs_of(folder: Path) -> list[tuple[Case, ReasoningPair]]:
-    """Pairs whose flaw contradicts the case, which is what a judge has to search for."""
+    """Returns the pairs with a P2 flaw: the judge has to search for the contradiction."""
     cases = {case.case_id: case for case in read_jsonl(folder / "cases.jsonl", Case, unique="case_id")}
     pairs = read_jsonl(folder / "pairs.jsonl", ReasoningPair, unique="pair_id")
     return [(cases[pair.case_id], pair) for pair in pairs if pair.violated == (2,)]
@@ -128,8 +128,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("docs/img"))
     given = parser.parse_args()
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with serving(given.spec) as url, sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    with serving(given.spec) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
         draw(browser, url, pairs_of(given.data), given.out)
         browser.close()
 

@@ -1,4 +1,4 @@
-"""The terminal view of a run as a picture: `python scripts/screenshot_watch.py RUN PICTURE.svg`."""
+"""Draws the terminal view of a run: `python scripts/screenshot_watch.py RUN PICTURE.svg`."""
 
 import io
 import re
@@ -23,7 +23,7 @@ def draw(folder: Path, picture: Path) -> None:
     recipe = load_recipe(folder / "recipe.yaml")
     console.print(view(recipe, folder, history, state=state(folder, history), width=WIDTH))
     drawn = console.export_svg(title=f"judge-r1 watch {folder}")
-    picture.write_text(re.sub(r"@font-face \{.*?\}", "", drawn, flags=re.DOTALL), encoding="utf-8")  # loads nothing
+    picture.write_text(re.sub(r"@font-face \{.*?\}", "", drawn, flags=re.DOTALL), encoding="utf-8")  # no web fonts
 
 
 if __name__ == "__main__":

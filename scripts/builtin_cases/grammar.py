@@ -1,5 +1,5 @@
-"""Sentences with choices: `[a|b]` is one of the parts (nested as one likes), `{3.5..5.0}` a number in that range, with
-as many decimals as its lower end, `{1200..4800,}` the same with a comma at the thousands, `{name}` a slot.
+"""Sentence templates. `[a|b]` is one of the parts (may be nested), `{3.5..5.0}` a number in that range with the decimals
+of its lower end, `{1200..4800,}` the same with a thousands separator, `{name}` a slot.
 """
 
 import re
@@ -14,7 +14,11 @@ Slot = str | Callable[[], str]
 
 
 def expand(template: str, rng: Random, slots: Mapping[str, Slot] | None = None) -> str:
-    """One text of a template. KeyError for a slot that is not given."""
+    """Expands a template to one text.
+
+    Raises:
+        KeyError: a slot has no value.
+    """
     text = " ".join(template.split())
     while (found := _CHOICE.search(text)) is not None:
         text = text[: found.start()] + rng.choice(found[1].split("|")) + text[found.end() :]
@@ -36,12 +40,12 @@ def _number(match: re.Match[str], rng: Random) -> str:
 
 
 def draw(templates: Sequence[str], count: int, rng: Random, slots: Mapping[str, Slot] | None = None) -> list[str]:
-    """Texts of `count` different templates (of all, if there are no more), in random order."""
+    """Expands `count` different templates (or all, if there are fewer) in random order."""
     return [expand(template, rng, slots) for template in rng.sample(templates, min(count, len(templates)))]
 
 
 def lines(text: str) -> list[str]:
-    """The templates of a block: one an unindented line, going on in indented ones."""
+    """Returns the templates of a block: one per unindented line; indented lines continue it."""
     entries: list[str] = []
     for line in dedent(text).strip("\n").split("\n"):
         if line[:1].isspace() and entries:
@@ -52,7 +56,7 @@ def lines(text: str) -> list[str]:
 
 
 def table(text: str) -> dict[str, list[str]]:
-    """`key: template` lines of a block, by key."""
+    """Groups the `key: template` lines of a block by key."""
     found: dict[str, list[str]] = {}
     for line in lines(text):
         key, _, template = line.partition(": ")
@@ -61,5 +65,5 @@ def table(text: str) -> dict[str, list[str]]:
 
 
 def paragraphs(texts: Iterable[str]) -> str:
-    """The texts that say something, a blank line between two."""
+    """Joins non-empty texts with blank lines."""
     return "\n\n".join(text for text in texts if text)

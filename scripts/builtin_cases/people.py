@@ -1,4 +1,4 @@
-"""Invented people and places for the parts of a case that the grammar writes."""
+"""Invented names of people and places."""
 
 from collections.abc import Callable
 from random import Random
@@ -28,12 +28,12 @@ _TOWNS = """
 
 
 def people(rng: Random) -> Callable[[], str]:
-    """A source of full names in which no surname comes twice."""
+    """Returns a generator of full names with unique surnames."""
     last = iter(rng.sample(_LAST.split(), len(_LAST.split())))
     return lambda: f"{rng.choice(_FIRST.split())} {next(last)}"
 
 
 def towns(rng: Random) -> Callable[[], str]:
-    """A source of invented towns, none twice."""
+    """Returns a generator of unique town names."""
     names = iter(rng.sample(_TOWNS.split(), len(_TOWNS.split())))
     return lambda: next(names)

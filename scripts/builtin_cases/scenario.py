@@ -1,13 +1,13 @@
-"""A scenario: the part of a case that is written by hand, read from a text file.
+"""Scenarios: the hand-written part of a case, read from a text file.
 
     === slug
-    key: value            (one a line)
+    key: value            (one per line)
     --- section
     paragraphs
     --- reasoning
-    one step a line
+    one step per line
 
-The sections come in the order in which a case tells them; `reasoning` holds the steps of its reference.
+Sections are in the order of the case. `reasoning` holds the steps of the reference.
 """
 
 import re
@@ -21,7 +21,7 @@ REASONING = "reasoning"
 
 
 class ScenarioError(JudgeError):
-    """A text file that cannot be read as scenarios."""
+    """A scenario file is malformed."""
 
 
 @dataclass(frozen=True)
@@ -36,18 +36,18 @@ class Scenario:
     steps: tuple[str, ...]
 
     def field(self, name: str) -> str:
-        """The value of a field that the scenario must have."""
+        """Returns a required field."""
         if name not in self.fields:
             raise ScenarioError(f"scenario {self.domain}/{self.slug}: field {name!r} is missing")
         return self.fields[name]
 
     def items(self, name: str) -> list[str]:
-        """The comma-separated entries of a field; none where it is absent."""
+        """Returns the comma-separated entries of a field; empty if it is absent."""
         return [entry.strip() for entry in self.fields.get(name, "").split(",") if entry.strip()]
 
 
 def scenarios(domain: str) -> list[Scenario]:
-    """The scenarios of a domain, by file name and in the order of each file."""
+    """Reads the scenarios of a domain, in the order of file names and lines."""
     blocks: list[tuple[Path, str]] = []
     for path in sorted((TEXTS / domain).glob("*.txt")):
         head, *parts = re.split(r"(?m)^=== ", path.read_text("utf-8"))
@@ -57,7 +57,7 @@ def scenarios(domain: str) -> list[Scenario]:
     found = [_scenario(domain, path, number, block) for number, (path, block) in enumerate(blocks)]
     twice = sorted({s.slug for s in found if sum(t.slug == s.slug for t in found) > 1})
     if twice:
-        raise ScenarioError(f"{domain}: two scenarios are called {twice[0]!r}")
+        raise ScenarioError(f"{domain}: two scenarios have the name {twice[0]!r}")
     return found
 
 
@@ -68,7 +68,7 @@ def _scenario(domain: str, path: Path, number: int, block: str) -> Scenario:
     for line in lines:
         name, colon, value = line.partition(": ")
         if not colon or name in fields:
-            raise ScenarioError(f"{path}, scenario {slug!r}: {line!r} is no 'key: value' of its own")
+            raise ScenarioError(f"{path}, scenario {slug!r}: {line!r} is not a unique 'key: value' line")
         fields[name] = value.strip()
     sections = {}
     for part in parts:
@@ -76,5 +76,5 @@ def _scenario(domain: str, path: Path, number: int, block: str) -> Scenario:
         sections[name.strip()] = text.strip()
     steps = [line.strip() for line in sections.pop(REASONING, "").split("\n") if line.strip()]
     if not steps or not all(sections.values()):
-        raise ScenarioError(f"{path}, scenario {slug!r}: a section is empty, or there is no {REASONING!r}")
+        raise ScenarioError(f"{path}, scenario {slug!r}: a section is empty or {REASONING!r} is missing")
     return Scenario(domain, slug.strip(), number, fields, sections, tuple(steps))

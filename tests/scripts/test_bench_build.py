@@ -1,4 +1,4 @@
-"""The benchmark of builds, at a small size: it measures what it says, and a broken promise ends it."""
+"""The build benchmark at a small size."""
 
 import json
 from pathlib import Path
@@ -22,11 +22,11 @@ def test_rejections_are_summed_by_set_and_reason(capsys: pytest.CaptureFixture[s
     assert found["**wanted**"] == ("10", "1,000", "1,010")
     assert found["**accepted**"] == ("4", "0", "4")
     assert found["the lines differ"] == ("3", "0", "3")
-    assert list(found)[2:] == ["no", "the lines differ"], "the commonest reason comes first"
+    assert list(found)[2:] == ["no", "the lines differ"], "the most frequent reason comes first"
 
 
-def test_one_build_tells_its_peak(capsys: pytest.CaptureFixture[str]) -> None:
-    bench_build.one(100, "by a teacher")
+def test_one_build_prints_its_peak_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    bench_build.one(100, "by teacher")
     row = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert 80 <= row["pairs"] <= 120
     assert row["peak_mb"] > 20
@@ -35,14 +35,14 @@ def test_one_build_tells_its_peak(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.real_data
 def test_the_fault_run_of_two_real_cases(real_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bench_build.real(real_data, tmp_path, ["medrbench"], 2)
-    told = capsys.readouterr().out
-    assert "| medrbench | 2 |" in told
-    assert "| 4 of 4 |" in told
+    output = capsys.readouterr().out
+    assert "| medrbench | 2 |" in output
+    assert "| 4 of 4 |" in output
     assert (tmp_path / "medrbench" / "faults" / "opinions.jsonl").stat().st_size > 0
 
 
 @pytest.mark.real_data
-def test_a_server_that_answers_otherwise_under_faults_is_told(
+def test_different_answers_under_faults_are_an_error(
     real_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     faults = fake_llm_server.Faults

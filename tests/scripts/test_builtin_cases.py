@@ -40,10 +40,10 @@ def test_a_scenario_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("text", "message"),
     [
         ("stray\n" + GOOD, "must begin with '=== slug'"),
-        (GOOD + GOOD, "two scenarios are called 'first'"),
-        (GOOD.replace("kind: toy", "kind toy"), "'kind toy' is no 'key: value'"),
-        (GOOD.replace("normal:", "kind:"), "is no 'key: value' of its own"),
-        (GOOD.partition("--- reasoning")[0], "there is no 'reasoning'"),
+        (GOOD + GOOD, "two scenarios have the name 'first'"),
+        (GOOD.replace("kind: toy", "kind toy"), "'kind toy' is not a unique 'key: value' line"),
+        (GOOD.replace("normal:", "kind:"), "is not a unique 'key: value' line"),
+        (GOOD.partition("--- reasoning")[0], "'reasoning' is missing"),
         (GOOD.replace("Ten sheep.\nTwo dogs.", ""), "a section is empty"),
     ],
 )

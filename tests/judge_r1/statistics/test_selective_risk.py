@@ -25,19 +25,19 @@ TRIALS = 600
 @pytest.mark.parametrize("judge", JUDGES)
 def test_the_promise_breaks_in_at_most_delta_of_the_calibrations(judge: str) -> None:
     found = measure(JUDGES[judge], by_case, 240, TRIALS)
-    assert found.broken <= DELTA + noise(TRIALS)
-    if judge == "hopeless":
-        assert found.certified == found.broken > 0.3 * DELTA  # it is this judge that could break it
+    assert found.violated <= DELTA + noise(TRIALS)
+    if judge == "uninformative":
+        assert found.certified == found.violated > 0.3 * DELTA  # this judge can violate the bound
     else:
         assert found.certified > 0.5
 
 
 def test_a_threshold_that_only_looks_good_breaks_it_far_more_often() -> None:
-    assert measure(JUDGES["honest"], naive, 240, TRIALS).broken > 3 * DELTA
+    assert measure(JUDGES["honest"], naive, 240, TRIALS).violated > 3 * DELTA
 
 
 def test_counting_answers_of_one_case_as_independent_breaks_it() -> None:
-    assert measure(JUDGES["hopeless"], by_answer, 240, TRIALS).broken > 2 * DELTA
+    assert measure(JUDGES["uninformative"], by_answer, 240, TRIALS).violated > 2 * DELTA
 
 
 @pytest.mark.parametrize("judge", JUDGES)

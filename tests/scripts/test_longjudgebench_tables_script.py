@@ -29,11 +29,11 @@ def test_the_table_of_baselines(
     root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run(monkeypatch, "baselines", "--path", root)
-    told = capsys.readouterr().out
-    assert "| DR | 50 | 2 | 2 | 200 | 4 |" in told
-    assert "| DR | fixed order of systems | 2 | 1.0000 [" in told
-    assert "| DR | longest | 2 |" in told
-    assert "| MA | always tie | 3 | 0.3333" in told
+    output = capsys.readouterr().out
+    assert "| DR | 50 | 2 | 2 | 200 | 4 |" in output
+    assert "| DR | fixed order of systems | 2 | 1.0000 [" in output
+    assert "| DR | longest | 2 |" in output
+    assert "| MA | always tie | 3 | 0.3333" in output
 
 
 def test_traces_become_lines_that_are_binned_by_length(
@@ -63,10 +63,10 @@ def test_traces_become_lines_that_are_binned_by_length(
 
 def test_prompts_are_counted(root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     tiny = Path(judge_r1.models.__path__[0]) / "tiny"
-    for subset, games in (("ma", 6), ("surge:search", 24)):
+    for subset, requests in (("ma", 6), ("surge:search", 24)):
         run(monkeypatch, "prompts", "--path", root, "--subset", subset, "--model", tiny)
-        told = capsys.readouterr().out
-        assert f": {games} games, median " in told
+        output = capsys.readouterr().out
+        assert f": {requests} requests, median " in output
 
 
 def test_a_mistake_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

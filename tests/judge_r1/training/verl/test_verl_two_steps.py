@@ -19,7 +19,7 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder, read_rows
 from judge_r1.training.verl.fsdp_checkpoint import read_shards
 from judge_r1.training.verl.runner import train_verl
-from scripts.recorded_rollouts import Recorded
+from scripts.recorded_rollouts import RecordedRollouts
 
 
 def left_behind(mark: str) -> list[str]:
@@ -126,7 +126,7 @@ def same_on_trl(
     from judge_r1.training.trl.grpo import train_grpo
 
     other = RunFolder(tmp_path / "trl", recipe)
-    train_grpo(recipe, load_pairs(recipe.data.train), other, Recorded(run.folder))
+    train_grpo(recipe, load_pairs(recipe.data.train), other, RecordedRollouts(run.folder))
     again = weights(other.model)
     moved = sum(float(((new[name] - old[name]) ** 2).sum()) for name in old) ** 0.5
     apart = sum(float(((new[name] - again[name]) ** 2).sum()) for name in old) ** 0.5

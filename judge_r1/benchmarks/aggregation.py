@@ -1,66 +1,144 @@
-"""What a judge said of an item, game by game, and what follows from all of its games."""
+"""Combines the votes on one item into one verdict with a score.
+
+`aggregate_votes` handles every kind of verdict; the other functions are the rules of particular benchmarks for pairs.
+"""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, ScoresVerdict, preference
+from judge_r1.core.records import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    PairwiseVerdict,
+    RankingVerdict,
+    ScoresVerdict,
+    Verdict,
+    preference,
+)
+from judge_r1.statistics.correlation import pair_accuracy
+
+MISSING_SCORE = "missing_score"
+"""The reason of an invalid verdict: some candidate has no valid score."""
 
 
-def majority_vote(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    """Majority over the games of a pair; the one that more games prefer wins, and as many on both sides are a tie.
+def aggregate_votes(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The default rule. A pair with gold "A", "B" or "tie" goes by majority; the votes on other items are averaged.
 
-    Invalid games have no vote; an item without a valid game is invalid. With two games in both orders this is
-    JudgeBench's rule: +1 for a game that agrees with the label, -1 for one against it, right where the sum is above 0.
+    Scores are averaged per candidate, rankings by mean rank, checklists per question. Comparisons of several
+    candidates become scores: the share of comparisons won. Invalid votes are left out. The gold decides the score:
+    the index of the best candidate (1 if it alone is on top), a score for each candidate (the share of the pairs which
+    the gold orders that are ordered alike; of a single candidate 1 if the rounded scores are equal), or a dict of
+    questions (the share whose mean and gold are on the same side of 0.5).
     """
-    if invalid := all_invalid(games):
+    if item.gold in ("A", "B", "tie"):
+        return majority_vote(item, votes)
+    if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
-    votes = Counter(game.winner for game in games)
-    winner = "tie" if votes[0] == votes[1] else "A" if votes[0] > votes[1] else "B"
+    checklists = [vote.verdict.scores for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]
+    if checklists:
+        means = {name: _mean(scores[name] for scores in checklists if name in scores) for name in checklists[0]}
+        return AggregatedVerdict(verdict=ChecklistVerdict(scores=means), score=_checklist_score(means, item.gold))
+    given: list[list[float]] = [[] for _ in item.candidates]
+    for vote in votes:
+        for index, score in _candidate_scores(vote):
+            given[index].append(score)
+    if not all(given):
+        return AggregatedVerdict(verdict=InvalidVerdict(reason=MISSING_SCORE), score=0.0)
+    scores = [_mean(values) for values in given]
+    verdict: Verdict = ScoresVerdict(scores=tuple(scores))
+    if any(isinstance(vote.verdict, RankingVerdict) for vote in votes):
+        verdict = RankingVerdict(order=tuple(sorted(range(len(scores)), key=lambda index: -scores[index])))
+    return AggregatedVerdict(verdict=verdict, score=_scores_score(scores, item.gold))
+
+
+def majority_vote(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The candidate of a pair that more votes prefer; a tie if both have as many. Two scores and a ranking of two imply
+    a preference. Invalid votes do not count; an item without a valid vote is invalid.
+
+    With two votes in both orders this is JudgeBench's rule: +1 for a vote that agrees with the label, -1 for one
+    against it, right if the sum is above 0.
+    """
+    if invalid := all_invalid(votes):
+        return AggregatedVerdict(verdict=invalid, score=0.0)
+    counts = Counter(vote.winner for vote in votes)
+    winner = "tie" if counts[0] == counts[1] else "A" if counts[0] > counts[1] else "B"
     return AggregatedVerdict(verdict=PairwiseVerdict(winner=winner), score=float(winner == item.gold))
 
 
-def mean_correct(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    """The verdict of `settle_pair`, worth the share of games that give the gold: a pair judged rightly in one of two
-    orders is half right, as in LLMBar's average accuracy."""
-    right = sum(_says(game) == item.gold for game in games) / len(games)
-    return AggregatedVerdict(verdict=majority_vote(item, games).verdict, score=right)
+def mean_correct(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The verdict of `majority_vote`, scored by the share of votes that give the gold: a pair judged correctly in one
+    of two orders scores 0.5, as in LLMBar's average accuracy."""
+    right = sum(_preferred(vote) == item.gold for vote in votes) / len(votes)
+    return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=right)
 
 
-def require_consistent(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    """The verdict of `settle_pair`, right only where every game gives the gold (consistent accuracy): a judge that
-    changes its mind with the order is wrong, also on a pair whose gold is a tie."""
-    right = all(_says(game) == item.gold for game in games)
-    return AggregatedVerdict(verdict=majority_vote(item, games).verdict, score=float(right))
+def require_consistent(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The verdict of `majority_vote`, right only if every vote gives the gold (consistent accuracy). A judge that
+    changes its preference with the order is wrong, also on a pair whose gold is a tie."""
+    right = all(_preferred(vote) == item.gold for vote in votes)
+    return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=float(right))
 
 
-def best_of_n(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    """Best of n, by games of two: right where the best candidate has more votes than its rival in each pairing. The
-    verdict is how many games each candidate has won."""
-    if invalid := all_invalid(games):
+def best_of_n(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """Best of n by pairwise votes: right if the best candidate has more votes than its rival in each pairing. The
+    verdict counts the votes that each candidate has won."""
+    if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
-    margins = Counter({frozenset(game.order): 0 for game in games})
-    for game in games:
-        if game.winner is not None:
-            margins[frozenset(game.order)] += 1 if game.winner == item.gold else -1
-    won = Counter(game.winner for game in games)
-    scores = tuple(float(won[place]) for place in range(len(item.candidates)))
+    margins = Counter({frozenset(vote.order): 0 for vote in votes})
+    for vote in votes:
+        if vote.winner is not None:
+            margins[frozenset(vote.order)] += 1 if vote.winner == item.gold else -1
+    won = Counter(vote.winner for vote in votes)
+    scores = tuple(float(won[index]) for index in range(len(item.candidates)))
     return AggregatedVerdict(
         verdict=ScoresVerdict(scores=scores), score=float(all(margin > 0 for margin in margins.values()))
     )
 
 
-def _says(game: Vote) -> str | None:
-    """A game of two in terms of the item's candidates: "A", "B" or "tie"; None for an invalid answer."""
-    shown = preference(game.verdict)
-    if shown is None or shown == "tie":
-        return shown
-    return "AB"[game.order["AB".index(shown)]]
-
-
-def all_invalid(games: Sequence[Vote]) -> InvalidVerdict | None:
-    """The first game's reason, where no game has a valid verdict."""
-    first = games[0].verdict
-    if isinstance(first, InvalidVerdict) and all(isinstance(game.verdict, InvalidVerdict) for game in games):
+def all_invalid(votes: Sequence[Vote]) -> InvalidVerdict | None:
+    """The first vote's verdict if no vote is valid, else None."""
+    first = votes[0].verdict
+    if isinstance(first, InvalidVerdict) and all(isinstance(vote.verdict, InvalidVerdict) for vote in votes):
         return first
     return None
+
+
+def _preferred(vote: Vote) -> str | None:
+    """The vote on a pair in terms of the item's candidates: "A", "B" or "tie"; None if it is invalid."""
+    shown = preference(vote.verdict)
+    if shown is None or shown == "tie":
+        return shown
+    return "AB"[vote.order["AB".index(shown)]]
+
+
+def _candidate_scores(vote: Vote) -> list[tuple[int, float]]:
+    """(candidate, score): the score itself, minus the rank, or 1, 0.5 or 0 for a comparison won, tied or lost."""
+    verdict = vote.verdict
+    if isinstance(verdict, ScoresVerdict):
+        return list(zip(vote.order, verdict.scores, strict=True))
+    if isinstance(verdict, RankingVerdict):
+        return [(vote.order[shown], -float(rank)) for rank, shown in enumerate(verdict.order)]
+    if isinstance(verdict, PairwiseVerdict):
+        tied = verdict.winner == "tie"
+        return [(index, 0.5 if tied else float(index == vote.winner)) for index in vote.order]
+    return []
+
+
+def _scores_score(scores: Sequence[float], gold: Any) -> float:
+    if len(scores) == 1:
+        (expected,) = gold if isinstance(gold, list | tuple) else (gold,)
+        return float(round(scores[0]) == expected)
+    if isinstance(gold, int):
+        return float(all(scores[gold] > score for index, score in enumerate(scores) if index != gold))
+    return pair_accuracy(gold, scores).strict or 0.0
+
+
+def _checklist_score(means: dict[str, float], gold: Any) -> float:
+    return _mean(float(name in means and (means[name] >= 0.5) == (value >= 0.5)) for name, value in gold.items())
+
+
+def _mean(values: Iterable[float]) -> float:
+    found = list(values)
+    return sum(found) / len(found)

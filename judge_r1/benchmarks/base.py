@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import majority_vote
+from judge_r1.benchmarks.aggregation import aggregate_votes
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.pair_set import PairSet
@@ -48,7 +48,7 @@ class LoadedBenchmark:
     items: Sequence[Item]
     task: Callable[[Item, Order], PairwiseTask | CustomPrompt] = as_pair
     presentation_orders: Callable[[Item], Sequence[Order]] = one_order
-    aggregate: Callable[[Item, Sequence[Vote]], AggregatedVerdict] = majority_vote
+    aggregate: Callable[[Item, Sequence[Vote]], AggregatedVerdict] = aggregate_votes
     texts: Mapping[str, str] = field(default_factory=dict)
     metrics: Callable[[Sequence[ItemResult]], dict[str, Any]] = lambda outcomes: {}
     baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemResult]]] = lambda items: {}

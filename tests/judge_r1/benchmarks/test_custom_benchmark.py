@@ -1,0 +1,76 @@
+"""A benchmark of conversations is one new file: it registers itself, and a judge is evaluated on it to a summary."""
+
+import json
+from pathlib import Path
+
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
+from judge_r1.core.items import ChatMessage, Conversation, Item
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.judges.base import JudgeBuild
+from judge_r1.judges.panel import make_panel
+
+NAME = "test-conversations"
+
+
+def conversation(*replies: str) -> Conversation:
+    """User and assistant messages in turn; the user asks the same in each conversation."""
+    messages: list[ChatMessage] = []
+    for number, reply in enumerate(replies, 1):
+        messages.append(ChatMessage(role="user", content=f"Question {number}?"))
+        messages.append(ChatMessage(role="assistant", content=reply))
+    return tuple(messages)
+
+
+def load(path: Path, subset: str | None) -> LoadedBenchmark:
+    lines = [json.loads(line) for line in (path / "conversations.jsonl").read_text().splitlines()]
+    items = [
+        Item(
+            item_id=line["id"],
+            cluster_id=line["topic"],
+            group=line["topic"],
+            instruction="Which conversation helps the user more?",
+            candidates=tuple(conversation(*replies) for replies in line["replies"].values()),
+            systems=tuple(line["replies"]),
+            gold=line["better"],
+        )
+        for line in lines
+        if subset in (None, line["topic"])
+    ]
+    return LoadedBenchmark(items, presentation_orders=both_orders)
+
+
+BENCHMARKS.register(NAME)(
+    Benchmark("conversations of two systems, both orders", "a folder with conversations.jsonl", load)
+)
+
+
+def test_a_judge_is_evaluated_on_conversations(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "topic": "tax", "better": "A", "replies": {"x": ["A long useful reply.", "More."], "y": ["No."]}},
+        {"id": "2", "topic": "tax", "better": "B", "replies": {"y": ["No."], "x": ["Another long reply to it."]}},
+        {"id": "3", "topic": "law", "better": "B", "replies": {"x": ["A reply with many words."], "y": ["Yes."]}},
+    ]
+    (tmp_path / "conversations.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    benchmark = BENCHMARKS.get(NAME).load(tmp_path, None)
+    assert benchmark.items[0].systems == ("x", "y")
+    task = benchmark.requests()[0].task
+    assert "User: Question 1?\n\nAssistant: A long useful reply.\n\nUser: Question 2?" in task.reasoning_a
+
+    out = tmp_path / "out"
+    evaluation = Evaluation(benchmark, out, resume=False, name=NAME)
+    evaluation.run(lambda: make_panel("longer", JudgeBuild("")))
+    summary = evaluation.finish([])
+    (row,) = json.loads((out / "summary.json").read_text())["rows"]
+    assert summary["benchmark"] == NAME
+    assert (row["name"], row["n"], row["accuracy"], row["valid_rate"]) == ("longer", 3, 2 / 3, 1.0)
+    assert {group: part["accuracy"] for group, part in row["by_domain"].items()} == {"tax": 1.0, "law": 0.0}
+    results = [json.loads(line) for line in (out / "outcomes.jsonl").read_text().splitlines()]
+    assert [result["verdict"]["winner"] for result in results] == ["A", "B", "A"]
+    assert "Question 2?" in (out / "report.html").read_text()
+
+
+def test_a_subset_is_evaluated_alone(tmp_path: Path) -> None:
+    row = {"id": "1", "topic": "tax", "better": "A", "replies": {"x": ["Yes."], "y": ["No."]}}
+    lines = [row, row | {"id": "2", "topic": "law"}]
+    (tmp_path / "conversations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert [item.item_id for item in BENCHMARKS.get(NAME).load(tmp_path, "law").items] == ["2"]

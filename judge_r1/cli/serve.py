@@ -46,9 +46,9 @@ def serve(
     service = open_service(
         judge,
         recipe=recipe,
-        running=running,
-        waiting=waiting,
-        seconds=seconds,
+        max_concurrency=running,
+        queue_size=waiting,
+        timeout=seconds,
         limits=Limits(body=body_mib * MIB, case=case_mib * MIB, batch=batch),
         case_bytes=cases_mib * MIB,
         keys=keys,

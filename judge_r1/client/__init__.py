@@ -1,13 +1,13 @@
-"""A served judge from Python: typed answers, patience with what may pass, and a deadline for everything.
+"""The Python client of a served judge: typed responses, retries, and a deadline for every request.
 
     with Client("http://127.0.0.1:8000") as judge:
         print(judge.judge(context=..., reasoning_a=..., reasoning_b=...).winner)
 
-`AsyncClient` is the same with `async` and `await`. Needs the extra `endpoints` and none of a model's libraries.
+`AsyncClient` is the asynchronous version. The client needs the extra `endpoints` and no model libraries.
 """
 
 from judge_r1.client.async_client import AsyncClient, BadRequest
-from judge_r1.client.responses import Event, SearchBegan, ServerError, ServerRefuses
+from judge_r1.client.responses import Event, SearchStarted, ServerError, ServerRefuses
 from judge_r1.client.sync_client import Client
 from judge_r1.core.endpoint import RetriesExhausted
 
@@ -17,7 +17,7 @@ __all__ = [
     "Client",
     "Event",
     "RetriesExhausted",
-    "SearchBegan",
+    "SearchStarted",
     "ServerError",
     "ServerRefuses",
 ]

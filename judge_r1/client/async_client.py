@@ -1,4 +1,4 @@
-"""The client of a served judge, for asyncio and trio."""
+"""The asynchronous client of a served judge, for asyncio and trio."""
 
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
@@ -11,16 +11,16 @@ import anyio
 import httpx
 from pydantic import BaseModel, ValidationError
 
-from judge_r1.client.responses import Answer, Event, Transient, event_of, explained, read
+from judge_r1.client.responses import Answer, Event, TransientError, error_of, event_of, parse_response
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import explain
 from judge_r1.core.wire import (
     CaseRequest,
     CaseResponse,
+    ErrorMessage,
     JudgeRequestBody,
     JudgeResponse,
-    Problem,
     ScoreRequest,
     ScoreResponse,
 )
@@ -31,7 +31,7 @@ KEY = "JUDGE_R1_KEY"
 
 
 class BadRequest(JudgeError):
-    """A request that need not be sent: what it lacks, field by field."""
+    """A request with missing or invalid fields. It is not sent."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,22 @@ class _Server:
 
 
 class AsyncClient:
-    """`url` is where `judge-r1 serve` listens; `key` is taken from JUDGE_R1_KEY where it is not given, and leaves this
-    object in a header only. Each ask has `seconds` for all its `attempts`; of `many`, `concurrency` are under way
-    together. Use it as a context manager, or `aclose` it.
+    """The client of the server at `url`.
 
-    Errors of every ask: BadRequest before anything is sent; ServerRefuses for this request alone; NoAnswer where
-    patience is at its end; ServerError for what would befall any other request, too.
+    Use it as an async context manager, or call `aclose`.
+
+    Args:
+        url: The address of `judge-r1 serve`.
+        key: The API key; by default that of the environment variable JUDGE_R1_KEY. It is only sent in a header.
+        seconds: Deadline of a request with all its retries.
+        attempts: Maximum number of attempts per request.
+        concurrency: Maximum number of concurrent requests of `many`.
+
+    Every method raises:
+        BadRequest: The request is not valid. It is not sent.
+        ServerRefuses: The server rejects this request.
+        RetriesExhausted: There is no valid response after the last retry or before the deadline.
+        ServerError: Every request would fail, for example without a valid key.
     """
 
     def __init__(
@@ -66,30 +76,31 @@ class AsyncClient:
         self._http = httpx.AsyncClient(
             base_url=base,
             auth=self._sign,
-            timeout=None,  # deadlines are ours: a server that drips its answer never runs into one of httpx's
+            timeout=None,  # httpx has no total deadline: a server that sends slowly would never exceed it
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=concurrency),
             follow_redirects=False,
         )
 
     async def judge(self, **pair: Any) -> JudgeResponse:
-        """The judgment of a pair: reasoning_a, reasoning_b, and what else a `JudgeRequest` has (context or case_id,
-        decision, domain, trace)."""
-        return await self._ask("POST", "/v1/judge", _made(JudgeRequestBody, pair), JudgeResponse)
+        """Judges a pair: reasoning_a, reasoning_b, and optionally context or case_id, decision, domain, trace."""
+        return await self._send("POST", "/v1/judge", _validated(JudgeRequestBody, pair), JudgeResponse)
 
-    async def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | Problem]:
-        """The judgments of several pairs, in order. A pair that has none (it was refused, or never answered) has a
-        Problem in its place; what would befall the others too is raised."""
-        requests = [_made(JudgeRequestBody, pair, f"pair {number}: ") for number, pair in enumerate(pairs)]
-        found: list[JudgeResponse | Problem | None] = [None] * len(requests)
+    async def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | ErrorMessage]:
+        """Judges several pairs. Returns the results in order, with an ErrorMessage for each pair that failed.
+
+        Raises an error that every request would meet.
+        """
+        requests = [_validated(JudgeRequestBody, pair, f"pair {number}: ") for number, pair in enumerate(pairs)]
+        results: list[JudgeResponse | ErrorMessage | None] = [None] * len(requests)
         failed: list[EndpointError] = []
-        places = anyio.Semaphore(self._concurrency)
+        slots = anyio.Semaphore(self._concurrency)
 
         async def one(number: int) -> None:
-            async with places:
+            async with slots:
                 try:
-                    found[number] = await self._ask("POST", "/v1/judge", requests[number], JudgeResponse)
+                    results[number] = await self._send("POST", "/v1/judge", requests[number], JudgeResponse)
                 except (RequestRejected, RetriesExhausted) as error:
-                    found[number] = Problem(error=str(error))
+                    results[number] = ErrorMessage(error=str(error))
                 except EndpointError as error:
                     failed.append(error)
                     group.cancel_scope.cancel()
@@ -99,32 +110,33 @@ class AsyncClient:
                 group.start_soon(one, number)
         if failed:
             raise failed[0]
-        return [answer for answer in found if answer is not None]
+        return [answer for answer in results if answer is not None]
 
     async def score(self, prompt: str, candidates: Iterable[str], **more: Any) -> ScoreResponse:
-        """Scores as of a reward model, by games of two; `more` is what else a `ScoreRequest` has (reference, context or
-        case_id, domain)."""
-        body = _made(ScoreRequest, {"prompt": prompt, "candidates": list(candidates), **more})
-        return await self._ask("POST", "/v1/score", body, ScoreResponse)
+        """Scores candidates by pairwise comparisons; `more` may hold reference, context or case_id, and domain."""
+        body = _validated(ScoreRequest, {"prompt": prompt, "candidates": list(candidates), **more})
+        return await self._send("POST", "/v1/score", body, ScoreResponse)
 
     async def put_case(self, context: str) -> CaseResponse:
-        """Keep a case at the server, to judge it by its `case_id` many times."""
-        return await self._ask("PUT", "/v1/cases", _made(CaseRequest, {"context": context}), CaseResponse)
+        """Uploads a case, to judge it by its `case_id` many times."""
+        return await self._send("PUT", "/v1/cases", _validated(CaseRequest, {"context": context}), CaseResponse)
 
     async def stream(self, **pair: Any) -> AsyncIterator[Event]:
-        """A pair's episode as it is played; the last event is its JudgeResponse. It is asked for once. Whoever closes
-        it before its end gives the game up."""
-        body = _made(JudgeRequestBody, pair)
+        """Judges a pair and yields the events of its episode. The last one is the JudgeResponse.
+
+        A stream is not retried. Closing the iterator early cancels the request on the server.
+        """
+        body = _validated(JudgeRequestBody, pair)
         until = anyio.current_time() + self._seconds
         request = self._request("POST", "/v1/judge/stream", body)
         try:
             response = await self._in_time(until, partial(self._http.send, request, stream=True))
-        except Transient as error:
+        except TransientError as error:
             raise _last(error, 1) from None
         try:
             if response.status_code != 200:
                 await self._in_time(until, response.aread)
-                raise _last(explained(self._host, response), 1)
+                raise _last(error_of(self._host, response), 1)
             lines, name = response.aiter_lines(), ""
             while (line := await self._in_time(until, lambda: anext(lines, None))) is not None:
                 field, _, value = line.partition(": ")
@@ -137,7 +149,7 @@ class AsyncClient:
                     if isinstance(event, JudgeResponse):
                         return
             raise RetriesExhausted(f"{self._host}: the stream ended without a judgment")
-        except Transient as error:
+        except TransientError as error:
             raise _last(error, 1) from None
         finally:
             with anyio.move_on_after(5, shield=True):
@@ -155,52 +167,52 @@ class AsyncClient:
     ) -> None:
         await self.aclose()
 
-    async def _ask(self, method: str, path: str, body: BaseModel, kind: type[Answer]) -> Answer:
+    async def _send(self, method: str, path: str, body: BaseModel, kind: type[Answer]) -> Answer:
         until, attempt = anyio.current_time() + self._seconds, 0
         while True:
             attempt += 1
             try:
                 response = await self._in_time(until, partial(self._http.send, self._request(method, path, body)))
-                return read(self._host, response, kind)
-            except Transient as error:
+                return parse_response(self._host, response, kind)
+            except TransientError as error:
                 wait = error.wait(attempt)
                 if attempt == self._attempts:
                     raise _last(error, attempt) from None
                 if anyio.current_time() + wait >= until:
                     raise RetriesExhausted(
-                        f"{self._host} has no answer before the deadline of {self._seconds:g} s ({error})"
+                        f"{self._host} gave no response before the deadline of {self._seconds:g} s ({error})"
                     ) from None
             await anyio.sleep(wait)
 
     async def _in_time(self, until: float, call: Callable[[], Awaitable[T]]) -> T:
-        """Errors: NoAnswer after the deadline, Transient for a connection that fails."""
+        """Raises RetriesExhausted after the deadline, and TransientError if the connection fails."""
         try:
             with anyio.fail_after(max(0.0, until - anyio.current_time())):
                 return await call()
         except TimeoutError:
-            raise RetriesExhausted(f"{self._host} gave no answer within {self._seconds:g} s") from None
+            raise RetriesExhausted(f"{self._host} gave no response within {self._seconds:g} s") from None
         except httpx.RequestError as error:
-            raise Transient(f"{self._host}: {type(error).__name__} {error}".rstrip()) from None
+            raise TransientError(f"{self._host}: {type(error).__name__} {error}".rstrip()) from None
 
     def _request(self, method: str, path: str, body: BaseModel) -> httpx.Request:
         content = body.model_dump_json(exclude_unset=True)
         return self._http.build_request(method, path, content=content, headers={"content-type": "application/json"})
 
     def _sign(self, request: httpx.Request) -> httpx.Request:
-        """Puts the key where it is needed, and into no variable that a traceback could show."""
+        """Adds the key to the header only: no variable holds it that a traceback could show."""
         if self._key is not None:
             request.headers["authorization"] = f"Bearer {self._key.get_secret_value()}"
         return request
 
 
-def _made(kind: type[Body], fields: Mapping[str, Any], where: str = "") -> Body:
+def _validated(kind: type[Body], fields: Mapping[str, Any], where: str = "") -> Body:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        raise BadRequest(f"{where}no {kind.__name__}: {explain(error)}") from None
+        raise BadRequest(f"{where}invalid {kind.__name__}: {explain(error)}") from None
 
 
 def _last(error: EndpointError, attempts: int) -> EndpointError:
-    if not isinstance(error, Transient):
+    if not isinstance(error, TransientError):
         return error
-    return RetriesExhausted(f"asked {attempts} times in vain; at last: {error}" if attempts > 1 else str(error))
+    return RetriesExhausted(f"failed {attempts} times; the last error: {error}" if attempts > 1 else str(error))

@@ -1,100 +1,100 @@
-"""What a served judge says: typed, or an error with its sentence."""
+"""Parses the responses of a served judge into typed results and errors."""
 
 import random
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import httpx
 from pydantic import BaseModel, ValidationError
 
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
 from judge_r1.core.jsonl import explain
-from judge_r1.core.wire import JudgeResponse, Problem, Refusal, TurnSeen
+from judge_r1.core.wire import ErrorMessage, ErrorResponse, JudgeResponse, TurnResponse
 
-AGAIN = (408, 429, 500, 502, 503)
-"""What may pass. Not 504: the server has spent its whole deadline on it already."""
+RETRIED = (408, 429, 500, 502, 503)
+"""Statuses of transient errors. Not 504: the server has already spent its whole deadline on the request."""
 BACKOFF_S = 0.5
 _LONGEST_WAIT_S = 30.0
 ServerError = EndpointError
-"""The base of all that a client raises about its server."""
+"""The base class of all errors of the server."""
 Answer = TypeVar("Answer", bound=BaseModel)
 
 
 class ServerRefuses(RequestRejected):
-    """A request that the server will not take, however often it is sent; `status` is HTTP's, `said` are its words."""
+    """The server rejects this request. `status` is the HTTP status, `reason` the server's message."""
 
-    def __init__(self, host: str, status: int, problem: Refusal) -> None:
-        super().__init__(f"{host} refuses the request (status {status}): {problem.error}", problem.error)
-        self.status, self.tokens, self.limit = status, problem.tokens, problem.limit
+    def __init__(self, host: str, status: int, response: ErrorResponse) -> None:
+        super().__init__(f"{host} rejects the request (status {status}): {response.error}", response.error)
+        self.status, self.tokens, self.limit = status, response.tokens, response.limit
 
 
-class Transient(EndpointError):
-    """What may pass; `wait_s` is what the server asked for."""
+class TransientError(EndpointError):
+    """An error that a retry may fix. `wait_s` is the wait that the server asks for."""
 
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
         self.wait_s = wait_s
 
     def wait(self, attempt: int) -> float:
-        """Seconds before the next attempt: what the server says and a little more, or full jitter."""
+        """Seconds before the next attempt: the server's wait plus jitter, or exponential backoff with full jitter."""
         if self.wait_s is not None:
             return self.wait_s + random.uniform(0, BACKOFF_S)
         return random.uniform(0, min(_LONGEST_WAIT_S, BACKOFF_S * 2.0**attempt))
 
 
 @dataclass(frozen=True)
-class SearchBegan:
-    """The judge searches the case for `query`."""
+class SearchStarted:
+    """The judge starts to search the case for `query`."""
 
     query: str
 
 
-Event = SearchBegan | TurnSeen | JudgeResponse
-"""Of an episode that is watched: searches and turns as they happen, the judgment at last."""
+Event = SearchStarted | TurnResponse | JudgeResponse
+"""An event of a streamed episode: searches and turns as they happen, then the judgment."""
 
 
-def read(host: str, response: httpx.Response, kind: type[Answer]) -> Answer:
-    """The answer of a request. Errors: as for `explained`, and ServerError for a server of another kind."""
+def parse_response(host: str, response: httpx.Response, kind: type[Answer]) -> Answer:
+    """The typed response. Raises what `error_of` returns, and ServerError if the body has another type."""
     if response.status_code != 200:
-        raise explained(host, response)
-    return parsed(host, response.content, kind)
+        raise error_of(host, response)
+    return parse_json(host, response.content, kind)
 
 
-def parsed(host: str, text: str | bytes, kind: type[Answer]) -> Answer:
+def parse_json(host: str, text: str | bytes, kind: type[Answer]) -> Answer:
     try:
         return kind.model_validate_json(text)
     except ValidationError as error:
-        said = explain(error)
+        mistake = explain(error)
         raise EndpointError(
-            f"{host} answers with no {kind.__name__} ({said}): is it a judge-r1 of this version?"
+            f"{host} returns no {kind.__name__} ({mistake}): does it run judge-r1 of this version?"
         ) from None
 
 
-def explained(host: str, response: httpx.Response) -> EndpointError:
-    """What a status other than 200 means: Transient, ServerRefuses, or ServerError for what would befall any other
-    request, too."""
-    status, problem = response.status_code, _problem(response)
+def error_of(host: str, response: httpx.Response) -> EndpointError:
+    """The error of a status other than 200: TransientError, ServerRefuses for this request alone, or ServerError if every
+    request would fail."""
+    status, body = response.status_code, _error_body(response)
     if status == 401:
-        return EndpointError(f"{host} wants a key or refuses the one it was sent: set JUDGE_R1_KEY, or give key=")
+        return EndpointError(f"{host} needs an API key or rejects the one it got: set JUDGE_R1_KEY, or pass key=")
     if 300 <= status < 400:
-        return EndpointError(f"{host} redirects (status {status}): give the address that it redirects to")
-    if status in AGAIN:
-        return Transient(f"{host}: status {status}: {problem.error}", retry_after(response.headers))
+        return EndpointError(f"{host} redirects (status {status}): use the address that it redirects to")
+    if status in RETRIED:
+        return TransientError(f"{host}: status {status}: {body.error}", retry_after(response.headers))
     if status == 504:
-        return RetriesExhausted(f"{host} gave up: {problem.error}")
-    return ServerRefuses(host, status, problem)
+        return RetriesExhausted(f"{host} gave up: {body.error}")
+    return ServerRefuses(host, status, body)
 
 
 def event_of(host: str, name: str, data: str) -> Event | None:
-    """An event of a stream, None for one that only a newer server tells. Errors: NoAnswer for the server's `error`."""
+    """An event of a stream; None for an unknown kind (a newer server). Raises RetriesExhausted for an `error` event."""
     if name == "verdict":
-        return parsed(host, data, JudgeResponse)
+        return parse_json(host, data, JudgeResponse)
     if name == "turn":
-        return parsed(host, data, TurnSeen)
+        return parse_json(host, data, TurnResponse)
     if name == "search":
-        return SearchBegan(parsed(host, data, _Query).query)
+        return SearchStarted(parse_json(host, data, _Query).query)
     if name == "error":
-        raise RetriesExhausted(f"{host}: {parsed(host, data, Problem).error}")
+        raise RetriesExhausted(f"{host}: {parse_json(host, data, ErrorMessage).error}")
     return None
 
 
@@ -102,10 +102,10 @@ class _Query(BaseModel):
     query: str
 
 
-def _problem(response: httpx.Response) -> Refusal:
-    """The server's own sentence, or the beginning of whatever came from what stands before it."""
+def _error_body(response: httpx.Response) -> ErrorResponse:
+    """The server's error, or the start of the text that a proxy sent instead."""
     try:
-        return Refusal.model_validate_json(response.content)
+        return ErrorResponse.model_validate_json(response.content)
     except ValidationError:
-        said: Any = " ".join(response.text.split())[:300]
-        return Refusal(error=said or "no reason given")
+        text = " ".join(response.text.split())[:300]
+        return ErrorResponse(error=text or "no reason given")

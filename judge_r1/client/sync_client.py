@@ -1,4 +1,4 @@
-"""The same client without `await`: the asynchronous one in a thread of its own, so that its deadlines hold here too."""
+"""The synchronous client: runs `AsyncClient` in a background thread, so its deadlines apply."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -10,14 +10,16 @@ from anyio.from_thread import start_blocking_portal
 
 from judge_r1.client.async_client import AsyncClient
 from judge_r1.client.responses import Event
-from judge_r1.core.wire import CaseResponse, JudgeResponse, Problem, ScoreResponse
+from judge_r1.core.wire import CaseResponse, ErrorMessage, JudgeResponse, ScoreResponse
 
 T = TypeVar("T")
 
 
 class Client:
-    """As `AsyncClient`, whose options, calls and errors it has. Threads may share it; it works in notebooks, too. Use
-    it as a context manager, or `close` it."""
+    """The synchronous version of `AsyncClient`, with the same options, methods and errors.
+
+    It is thread-safe and works in notebooks. Use it as a context manager, or call `close`.
+    """
 
     def __init__(self, url: str = "http://127.0.0.1:8000", **options: Any) -> None:
         self._client = AsyncClient(url, **options)
@@ -29,7 +31,7 @@ class Client:
     def judge(self, **pair: Any) -> JudgeResponse:
         return self._call(partial(self._client.judge, **pair))
 
-    def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | Problem]:
+    def many(self, pairs: Iterable[Mapping[str, Any]]) -> list[JudgeResponse | ErrorMessage]:
         return self._call(partial(self._client.many, pairs))
 
     def score(self, prompt: str, candidates: Iterable[str], **more: Any) -> ScoreResponse:
@@ -57,8 +59,8 @@ class Client:
     ) -> None:
         self.close()
 
-    def _call(self, ask: Callable[[], Awaitable[T]]) -> T:
-        return self._portal.call(ask)
+    def _call(self, request: Callable[[], Awaitable[T]]) -> T:
+        return self._portal.call(request)
 
 
 async def _next(events: AsyncGenerator[Event, None]) -> Event | None:

@@ -1,4 +1,4 @@
-"""Texts that come while a judge is running: the cases that it may search, the ones used last."""
+"""A bounded, thread-safe store of case texts by tenant, with least-recently-used eviction."""
 
 import threading
 from collections import Counter, OrderedDict
@@ -14,43 +14,49 @@ MAX_BYTES = 2**28
 
 
 class CaseStoreFull(JudgeError):
-    """No room: every text on the shelf is in use."""
+    """The store has no space for a text: every stored text is pinned."""
 
 
 @dataclass
 class _StoredText:
+    """`size` is in bytes of UTF-8. A `removed` text exists only for its pins and is deleted with the last of them."""
+
     text: str
-    owner: str
+    tenant: str
     size: int
-    """Bytes of UTF-8."""
-    holders: int = 0
+    pins: int = 0
     removed: bool = False
-    """It is there for its holders alone, and gone with the last of them."""
 
 
 class CaseStore(Mapping[str, str]):
-    """Texts by an id that is made of owner and content, so that no id ever means two texts and nobody's text is found
-    by another's id. At `max_bytes` of UTF-8 who has the most gives way, their least used text first, but none that is
-    held. Safe to share between threads."""
+    """Texts by an id that is a hash of tenant and content: no tenant can find a text by another tenant's id.
+
+    When the texts exceed `max_bytes`, the store evicts the least recently used text of the largest tenant. Pinned texts
+    stay.
+    """
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
         self.max_bytes = max_bytes
-        self._kept: dict[str, _StoredText] = {}
-        self._owners: dict[str, OrderedDict[str, _StoredText]] = {}  # the least used first
-        self._sizes: Counter[str] = Counter()  # bytes by owner
+        self._texts: dict[str, _StoredText] = {}
+        self._by_tenant: dict[str, OrderedDict[str, _StoredText]] = {}  # least recently used first
+        self._sizes: Counter[str] = Counter()  # bytes by tenant
         self._lock = threading.Lock()
 
-    def put(self, text: str, owner: str = "") -> str:
-        """The id of a text, which is there from now on. Errors: ShelfFull where texts in use leave no room for it."""
-        case_id = _id(text, owner)
+    def put(self, text: str, tenant: str = "") -> str:
+        """Stores a text and returns its id.
+
+        Raises:
+            CaseStoreFull: Pinned texts leave no space for it.
+        """
+        case_id = _case_id(text, tenant)
         with self._lock:
-            if case_id not in self._kept:
-                self._make_room(size := len(text.encode()), owner)
-                kept = self._kept[case_id] = _StoredText(text, owner, size)
-                self._owners.setdefault(owner, OrderedDict())[case_id] = kept
-                self._sizes[owner] += size
-            self._kept[case_id].removed = False
-            self._owners[owner].move_to_end(case_id)
+            if case_id not in self._texts:
+                self._evict_for(size := len(text.encode()), tenant)
+                stored = self._texts[case_id] = _StoredText(text, tenant, size)
+                self._by_tenant.setdefault(tenant, OrderedDict())[case_id] = stored
+                self._sizes[tenant] += size
+            self._texts[case_id].removed = False
+            self._by_tenant[tenant].move_to_end(case_id)
         return case_id
 
     @property
@@ -60,104 +66,116 @@ class CaseStore(Mapping[str, str]):
 
     @contextmanager
     def pin(self, case_id: str | None) -> Iterator[None]:
-        """Within the block a text stays, whoever puts how many others. Errors: KeyError where it is not there."""
+        """Prevents eviction of a text within the block. Does nothing for None.
+
+        Raises:
+            KeyError: The store does not hold the text.
+        """
         if case_id is None:
             yield
             return
         with self._lock:
-            kept = self._kept[case_id]
-            kept.holders += 1
+            stored = self._texts[case_id]
+            stored.pins += 1
         try:
             yield
         finally:
             with self._lock:
-                kept.holders -= 1
-                if kept.removed and not kept.holders:
-                    self._forget(case_id)
+                stored.pins -= 1
+                if stored.removed and not stored.pins:
+                    self._delete(case_id)
 
     def in_use(self, case_id: str) -> bool:
-        """Does anybody hold it?"""
+        """Is the text pinned?"""
         with self._lock:
-            return case_id in self._kept and self._kept[case_id].holders > 0
+            return case_id in self._texts and self._texts[case_id].pins > 0
 
-    def get_owned(self, case_id: str, owner: str) -> str:
-        """A text by its id, for its owner alone. Errors: KeyError, also for what belongs to somebody else."""
-        with self._lock:
-            return self._of(case_id, owner).text
+    def get_owned(self, case_id: str, tenant: str) -> str:
+        """The text of an id that belongs to `tenant`.
 
-    def remove(self, case_id: str, owner: str) -> None:
-        """Forget a text, which stays for those who hold it. Errors: KeyError, as for `owned`."""
+        Raises:
+            KeyError: The text is not stored, or belongs to another tenant.
+        """
         with self._lock:
-            kept = self._of(case_id, owner)
-            kept.removed = True
-            if not kept.holders:
-                self._forget(case_id)
+            return self._of(case_id, tenant).text
 
-    def sizes(self, owner: str) -> dict[str, int]:
-        """Bytes of each text of an owner, by id, the least used first."""
+    def remove(self, case_id: str, tenant: str) -> None:
+        """Deletes a text. Existing pins can still read it.
+
+        Raises:
+            KeyError: The text is not stored, or belongs to another tenant.
+        """
         with self._lock:
-            texts = self._owners.get(owner, OrderedDict())
-            return {case_id: kept.size for case_id, kept in texts.items() if not kept.removed}
+            stored = self._of(case_id, tenant)
+            stored.removed = True
+            if not stored.pins:
+                self._delete(case_id)
+
+    def sizes(self, tenant: str) -> dict[str, int]:
+        """Bytes of each text of a tenant by id, least recently used first."""
+        with self._lock:
+            texts = self._by_tenant.get(tenant, OrderedDict())
+            return {case_id: stored.size for case_id, stored in texts.items() if not stored.removed}
 
     def __getitem__(self, case_id: str) -> str:
         with self._lock:
-            kept = self._kept[case_id]
-            self._owners[kept.owner].move_to_end(case_id)
-            return kept.text
+            stored = self._texts[case_id]
+            self._by_tenant[stored.tenant].move_to_end(case_id)
+            return stored.text
 
     def __contains__(self, case_id: object) -> bool:
         with self._lock:
-            return case_id in self._kept
+            return case_id in self._texts
 
     def __iter__(self) -> Iterator[str]:
         with self._lock:
-            return iter([*self._kept])
+            return iter([*self._texts])
 
     def __len__(self) -> int:
-        return len(self._kept)
+        return len(self._texts)
 
     def __bool__(self) -> bool:
-        """Texts may come: what searches them is needed from the start."""
+        """True even when empty: texts may arrive later, so a judge must build its retriever."""
         return True
 
-    def _of(self, case_id: str, owner: str) -> _StoredText:
-        if (kept := self._kept[case_id]).owner != owner or kept.removed:
+    def _of(self, case_id: str, tenant: str) -> _StoredText:
+        if (stored := self._texts[case_id]).tenant != tenant or stored.removed:
             raise KeyError(case_id)
-        return kept
+        return stored
 
-    def _forget(self, case_id: str) -> None:
-        kept = self._kept.pop(case_id)
-        del self._owners[kept.owner][case_id]
-        self._sizes[kept.owner] -= kept.size
-        if not self._owners[kept.owner]:
-            del self._owners[kept.owner], self._sizes[kept.owner]
+    def _delete(self, case_id: str) -> None:
+        stored = self._texts.pop(case_id)
+        del self._by_tenant[stored.tenant][case_id]
+        self._sizes[stored.tenant] -= stored.size
+        if not self._by_tenant[stored.tenant]:
+            del self._by_tenant[stored.tenant], self._sizes[stored.tenant]
 
-    def _make_room(self, size: int, owner: str) -> None:
-        """Room for a new text of `owner`, which counts as theirs already."""
-        over = self._sizes.total() + size - self.max_bytes
-        sizes, gone = self._sizes + Counter({owner: size}), []
-        free = {
-            other: (case_id for case_id, kept in texts.items() if not kept.holders)
-            for other, texts in self._owners.items()
+    def _evict_for(self, size: int, tenant: str) -> None:
+        """Frees space for a new text of `tenant`; its size already counts for that tenant."""
+        excess = self._sizes.total() + size - self.max_bytes
+        sizes, evicted = self._sizes + Counter({tenant: size}), []
+        unpinned = {
+            other: (case_id for case_id, stored in texts.items() if not stored.pins)
+            for other, texts in self._by_tenant.items()
         }
-        while over > 0 and free:
-            most = max(free, key=sizes.__getitem__)
-            case_id = next(free[most], None)
+        while excess > 0 and unpinned:
+            largest = max(unpinned, key=sizes.__getitem__)
+            case_id = next(unpinned[largest], None)
             if case_id is None:
-                del free[most]
+                del unpinned[largest]
                 continue
-            gone.append(case_id)
-            over -= self._kept[case_id].size
-            sizes[most] -= self._kept[case_id].size
-        if over > 0:
+            evicted.append(case_id)
+            excess -= self._texts[case_id].size
+            sizes[largest] -= self._texts[case_id].size
+        if excess > 0:
             raise CaseStoreFull(
-                f"there is no room for a case of {size} bytes: all may have {self.max_bytes}, and games that wait or "
-                "run need the others"
+                f"there is no space for a case of {size} bytes: the limit for all cases is {self.max_bytes} bytes, and "
+                "requests that wait or run need the stored ones"
             )
-        for case_id in gone:
-            self._forget(case_id)
+        for case_id in evicted:
+            self._delete(case_id)
 
 
-def _id(text: str, owner: str) -> str:
-    """Of the text as it is: two that look alike may have their characters at different places."""
-    return sha256(dumps(["case", owner, text]).encode()).hexdigest()[:32]
+def _case_id(text: str, tenant: str) -> str:
+    """A hash of the exact text: Unicode normalisation would change the character offsets of the evidence."""
+    return sha256(dumps(["case", tenant, text]).encode()).hexdigest()[:32]

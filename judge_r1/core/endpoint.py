@@ -17,65 +17,70 @@ from judge_r1.core.errors import JudgeError
 
 
 class EndpointError(JudgeError):
-    """A server that cannot be asked, or gave no answer in time."""
+    """An endpoint cannot be reached, or every request to it would fail."""
 
 
 class RetriesExhausted(EndpointError):
-    """One ask without a good answer after all attempts: another one may fare better."""
+    """One request has no valid answer after the last retry. Other requests may succeed."""
 
 
 class RequestRejected(EndpointError):
-    """An ask that the server will not take, however often it is put; `said` are its words."""
+    """The server rejects this request; a retry would not help. `reason` is the server's message."""
 
-    def __init__(self, message: str, said: str = "") -> None:
+    def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
-        self.said = said
+        self.said = reason
 
 
-class Keyed(Protocol):
-    """Whoever may need a key."""
+class KeyHolder(Protocol):
+    """An endpoint that may need an API key."""
 
     @property
     def name(self) -> str: ...
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The environment variables that may hold it, best first."""
+        """Environment variables that may hold the key, in order of preference."""
         ...
 
     @property
     def needs_key(self) -> bool: ...
 
 
-def find_key(asked: Keyed, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
-    """The key in the first of the variables that is set. Errors: EndpointError where one is needed."""
-    for name in asked.key_variables:
+def find_key(endpoint: KeyHolder, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
+    """The key in the first of the variables that is set. Raises EndpointError if a key is needed and none is set."""
+    for name in endpoint.key_variables:
         if key := environment.get(name, "").strip():
             if not re.fullmatch(r"[!-~]+", key):
-                raise EndpointError(f"the environment variable {name} holds something that cannot be a key")
+                raise EndpointError(f"the environment variable {name} does not hold a valid key")
             return SecretStr(key)
-    if asked.needs_key:
-        raise EndpointError(f"{asked.name} needs a key: put it into the environment variable {asked.key_variables[-1]}")
+    if endpoint.needs_key:
+        raise EndpointError(f"{endpoint.name} needs a key: set the environment variable {endpoint.key_variables[-1]}")
     return None
 
 
 def checked_address(url: str, where: str) -> str:
-    """The URL without a slash at its end. Errors: EndpointError, which repeats nothing of the URL: it may hold a
-    secret in any place."""
+    """The URL without a trailing slash.
+
+    Raises:
+        EndpointError: The URL is not valid. The message does not repeat it, because it may contain a secret.
+    """
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError:
-        raise EndpointError(f"{where}: the URL cannot be read") from None
+        raise EndpointError(f"{where}: the URL is not valid") from None
     if parts.username or parts.password or parts.query:
-        raise EndpointError(f"{where}: a URL holds no user, password or query; keys come from environment variables")
+        raise EndpointError(
+            f"{where}: the URL must not contain a user, password or query; keys come from environment variables"
+        )
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise EndpointError(f"{where} has no URL of the form https://host/v1")
+        raise EndpointError(f"{where} must be a URL of the form https://host/v1")
     return url.rstrip("/")
 
 
 def address_and_model(text: str, where: str) -> tuple[str, str]:
-    """`URL#MODEL` in its two parts. Errors: EndpointError."""
+    """Splits `URL#MODEL`. Raises EndpointError if a part is missing or not valid."""
     url, _, model = text.partition("#")
     address = checked_address(url, where)
     if not model:
@@ -84,7 +89,7 @@ def address_and_model(text: str, where: str) -> tuple[str, str]:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that a `Retry-After` header asks for, be it a number or a date; None without one that can be read."""
+    """Seconds of a `Retry-After` header (a number or a date); None if it is missing or not valid."""
     value = headers.get("retry-after", "").strip()
     try:
         return max(0.0, float(value))

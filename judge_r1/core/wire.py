@@ -5,16 +5,15 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.records import Verdict
 
-EXAMPLE: dict[str, Any] = {
+JUDGE_EXAMPLE: dict[str, Any] = {
     "context": "Ana paid 34 crowns on Monday. Ben paid nothing. The court heard both on Friday.",
     "decision": "Ben owes 34 crowns.",
     "reasoning_a": "1. Ana paid 34 crowns and Ben nothing. 2. So Ben owes 34 crowns.",
     "reasoning_b": "1. Ana paid 43 crowns on Friday. 2. So Ben owes 34 crowns.",
     "domain": "legal",
 }
-
-
 SCORE_EXAMPLE: dict[str, Any] = {
     "prompt": "What is two and two?",
     "candidates": ["It is four.", "It is five, I think."],
@@ -22,71 +21,69 @@ SCORE_EXAMPLE: dict[str, Any] = {
 }
 
 
-def _whole(text: str) -> str:
+def _valid_unicode(text: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in text):
-        raise ValueError("holds half a character (a lone surrogate): send it as valid UTF-8")
+        raise ValueError("contains a lone surrogate: send it as valid UTF-8")
     return text
 
 
-def _says_something(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
 
 
-Text = Annotated[str, AfterValidator(_whole)]
+Text = Annotated[str, AfterValidator(_valid_unicode)]
+NonBlankText = Annotated[Text, AfterValidator(_not_blank), Field(json_schema_extra={"minLength": 1})]
 
 
-Said = Annotated[Text, AfterValidator(_says_something), Field(json_schema_extra={"minLength": 1})]
-
-
-class Body(BaseModel):
-    """What is sent: a field that nobody knows is a mistake."""
+class RequestModel(BaseModel):
+    """Base of request bodies: unknown fields fail."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Answer(BaseModel):
-    """What comes back: a client lets fields be that a newer server has."""
+class ResponseModel(BaseModel):
+    """Base of responses: a client ignores fields that only a newer server sends."""
 
 
-class CaseNamed(Body):
-    """What is judged may be about a case: its text, or the id that `/v1/cases` gave it, or neither."""
+class CaseReference(RequestModel):
+    """The case of a request: its text, the id that `PUT /v1/cases` returned, or neither."""
 
-    context: Text | None = Field(None, description="the case, which the judge may search")
-    case_id: Text | None = Field(None, description="a case that was put before")
+    context: Text | None = Field(None, description="the case; the judge may search it")
+    case_id: Text | None = Field(None, description="the id of an uploaded case")
     domain: str = Field(
         GENERAL,
         pattern=r"^[a-z][a-z0-9_ -]*$",
         max_length=60,
-        description="legal, medical or academic; general is for answers to a request; another name, in lower case, is"
-        " only told to the judge",
+        description="legal, medical or academic; general for answers to a request; any other lower-case name only"
+        " appears in the prompt",
     )
 
     @model_validator(mode="after")
-    def _one_case(self) -> "CaseNamed":
+    def _at_most_one_case(self) -> "CaseReference":
         if self.context is not None and self.case_id is not None:
-            raise ValueError("context and case_id exclude each other: name one of them, or none")
+            raise ValueError("context and case_id exclude each other: send one of them, or none")
         return self
 
 
-class JudgeRequestBody(CaseNamed):
-    """Two candidates, and the case they are about."""
+class JudgeRequestBody(CaseReference):
+    """Two candidates and their case."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [JUDGE_EXAMPLE]})
 
-    decision: Text = Field("", description="what was decided in the case, or the request that the candidates answer")
-    reasoning_a: Said
-    reasoning_b: Said
+    decision: Text = Field("", description="the decision made in the case, or the request that the candidates answer")
+    reasoning_a: NonBlankText
+    reasoning_b: NonBlankText
     trace: bool = Field(False, description="return the whole episode, turn by turn")
 
 
-class Principle(Answer):
+class Principle(ResponseModel):
     number: int
     name: str
 
 
-class Passage(Answer):
+class Passage(ResponseModel):
     """`text` is `context[start:end]` of the case."""
 
     start: int
@@ -95,8 +92,8 @@ class Passage(Answer):
     score: float
 
 
-class TurnSeen(Answer):
-    """What the judge wrote, and what it was shown after that."""
+class TurnResponse(ResponseModel):
+    """The text that the judge wrote in one turn, and the passages and notice that it was shown after it."""
 
     text: str
     query: str | None
@@ -104,14 +101,19 @@ class TurnSeen(Answer):
     notice: str | None
 
 
-class JudgeResponse(Answer):
-    """`winner` and `comparison` are null where the judge gave no valid answer, for the reason that `ended` names."""
+class JudgeResponse(ResponseModel):
+    """The judgment of one request.
+
+    `verdict` is the whole verdict: a comparison, scores, a ranking, a checklist, or invalid. `winner` and `comparison`
+    are null if it does not compare two candidates. For an invalid verdict, `ended` is the reason.
+    """
 
     id: str
     judge: str
     valid: bool
     winner: Literal["A", "B", "tie"] | None
     comparison: Literal["A>B", "A<B"] | None
+    verdict: Verdict | None = None
     violated_principles: list[Principle]
     explanation: str | None
     confidence: float | None
@@ -119,54 +121,58 @@ class JudgeResponse(Answer):
     searches: int
     ended: str
     seconds: float
-    turns: list[TurnSeen] | None = None
+    turns: list[TurnResponse] | None = None
 
 
-class Problem(Answer):
-    """Why a request has no judgment: one sentence."""
+class ErrorMessage(ResponseModel):
+    """The reason why a request failed, in one sentence."""
 
     error: str
 
 
-class Refusal(Problem):
-    """The same of a whole answer. Of a prompt that is too long also its tokens, and how many it may have."""
+class ErrorResponse(ErrorMessage):
+    """The body of an error response. For a prompt that is too long: its number of tokens and the limit."""
 
     tokens: int | None = None
     limit: int | None = None
 
 
-class CaseRequest(Body):
-    model_config = ConfigDict(json_schema_extra={"examples": [{"context": EXAMPLE["context"]}]})
-    context: Said
+class CaseRequest(RequestModel):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"context": JUDGE_EXAMPLE["context"]}]})
+    context: NonBlankText
 
 
-class CaseResponse(Answer):
-    """`bytes` of UTF-8."""
+class CaseResponse(ResponseModel):
+    """An uploaded case; `bytes` is its size in UTF-8."""
 
     case_id: str
     bytes: int
 
 
-class ScoreRequest(CaseNamed):
-    """A prompt and its candidates. Each is played against `reference`, or without one against each other candidate, in
-    both orders."""
+class ScoreRequest(CaseReference):
+    """A prompt and its candidates.
+
+    The judge compares each candidate with `reference`, or without one with every other candidate, in both orders.
+    """
 
     model_config = ConfigDict(json_schema_extra={"examples": [SCORE_EXAMPLE]})
 
-    prompt: Text = Field(description="what the candidates answer")
-    candidates: list[Said] = Field(min_length=1)
-    reference: Said | None = Field(None, description="what each candidate is compared with")
+    prompt: Text = Field(description="the prompt that the candidates answer")
+    candidates: list[NonBlankText] = Field(min_length=1)
+    reference: NonBlankText | None = Field(None, description="a reference answer to compare each candidate with")
 
     @model_validator(mode="after")
-    def _can_be_played(self) -> "ScoreRequest":
+    def _comparable(self) -> "ScoreRequest":
         if self.reference is None and len(self.candidates) < 2:
-            raise ValueError("one candidate has nothing to be compared with: give a reference, or more candidates")
+            raise ValueError("one candidate cannot be compared: send a reference, or more candidates")
         return self
 
 
-class ScoreResponse(Answer):
-    """One score in [0, 1] a candidate, in order; null where not one of its games has a valid answer. `games` were
-    played, of which `invalid` had none."""
+class ScoreResponse(ResponseModel):
+    """One score in [0, 1] per candidate, in order; null if none of its comparisons has a valid answer.
+
+    `games` is the number of comparisons, `invalid` the number of those without a valid answer.
+    """
 
     id: str
     judge: str

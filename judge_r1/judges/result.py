@@ -7,18 +7,62 @@ from typing import Literal
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL, by_number
-from judge_r1.core.records import Evidence, InvalidVerdict, PairwiseVerdict, Trajectory
+from judge_r1.core.records import (
+    ChecklistVerdict,
+    Evidence,
+    InvalidVerdict,
+    PairwiseVerdict,
+    RankingVerdict,
+    ScoresVerdict,
+    Trajectory,
+    Verdict,
+)
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
+Winner = Literal["A", "B", "tie"]
+
+
+def winner_of(verdict: Verdict) -> Winner | None:
+    """The better one of two candidates, also by their scores or ranking; None for any other verdict."""
+    if isinstance(verdict, PairwiseVerdict):
+        return verdict.winner
+    if isinstance(verdict, ScoresVerdict) and len(verdict.scores) == 2:
+        first, second = verdict.scores
+        return "tie" if first == second else "A" if first > second else "B"
+    if isinstance(verdict, RankingVerdict) and len(verdict.order) == 2:
+        return "A" if verdict.order[0] == 0 else "B"
+    return None
+
+
+def describe_verdict(verdict: Verdict) -> str:
+    """The verdict as a few words, such as `A is better` or `scores 7, 4`."""
+    match verdict:
+        case PairwiseVerdict(winner="tie"):
+            return "a tie"
+        case PairwiseVerdict():
+            return f"{verdict.winner} is better"
+        case ScoresVerdict():
+            return f"scores {', '.join(f'{score:g}' for score in verdict.scores)}"
+        case RankingVerdict():
+            return f"ranking, best first: {', '.join(str(index + 1) for index in verdict.order)}"
+        case ChecklistVerdict():
+            return f"checklist {', '.join(f'{name}: {score:g}' for name, score in verdict.scores.items())}"
+        case _:
+            return f"no valid answer ({verdict.reason})"
+
 
 @dataclass(frozen=True)
 class JudgeResult:
-    """What a judge said of two candidates. `winner` is None where its answer is invalid, for the reason that `ended`
-    names. `confidence` is the probability of the winner by the token that decided, where that is known."""
+    """The verdict of a judge with its explanation and evidence.
 
-    winner: Literal["A", "B", "tie"] | None
+    `verdict` is a comparison, scores, a ranking, a checklist, or invalid. `confidence` is the probability of the
+    verdict at the deciding token, if known. `ended` says how the episode ended; for an invalid verdict it is the
+    reason.
+    """
+
+    verdict: Verdict
     violated_principles: tuple[int, ...]
     explanation: str | None
     evidence: tuple[Evidence, ...]
@@ -28,47 +72,60 @@ class JudgeResult:
 
     @property
     def valid(self) -> bool:
-        return self.winner is not None
+        return not isinstance(self.verdict, InvalidVerdict)
 
     @property
-    def comparison(self) -> str | None:
-        return {"A": "A>B", "B": "A<B"}.get(self.winner or "")
+    def winner(self) -> Winner | None:
+        """The better candidate of a pair; None if the verdict is invalid or does not compare two candidates."""
+        return winner_of(self.verdict)
+
+    @property
+    def comparison(self) -> Literal["A>B", "A<B"] | None:
+        """The paper's notation; None also for a tie."""
+        match self.winner:
+            case "A":
+                return "A>B"
+            case "B":
+                return "A<B"
+            case _:
+                return None
 
     @property
     def principles(self) -> tuple[str, ...]:
-        """The names of the principles that the worse candidate violates."""
+        """Names of the principles that the worse candidate violates."""
         return tuple(by_number(number).name for number in self.violated_principles)
 
     def __str__(self) -> str:
         if not self.valid:
             return f"no valid answer ({self.ended})"
-        said = "a tie" if self.winner == "tie" else f"{self.winner} is better"
-        named = f"; the other violates {', '.join(self.principles)}" if self.principles else ""
-        sure = f" (confidence {self.confidence:.2f})" if self.confidence is not None else ""
+        confidence = f" (confidence {self.confidence:.2f})" if self.confidence is not None else ""
+        violated = f"; the other violates {', '.join(self.principles)}" if self.principles else ""
         searches = self.trajectory.searches
-        return f"{said}{sure}{named}; {searches} search{'' if searches == 1 else 'es'}"
+        return (
+            f"{describe_verdict(self.verdict)}{confidence}{violated}; {searches} search{'' if searches == 1 else 'es'}"
+        )
 
     def _repr_html_(self) -> str:
-        """For notebooks: the verdict, and the evidence that was read."""
+        """The notebook view: verdict, explanation and the passages read."""
         rows = "".join(f"<li>{escape(passage.text)}</li>" for passage in self.evidence)
-        shown = f"<details><summary>{len(self.evidence)} passages read</summary><ol>{rows}</ol></details>"
-        told = f"<p>{escape(self.explanation)}</p>" if self.explanation else ""
-        return f"<div><strong>{escape(str(self))}</strong>{told}{shown if rows else ''}</div>"
+        passages = f"<details><summary>{len(self.evidence)} passages read</summary><ol>{rows}</ol></details>"
+        explanation = f"<p>{escape(self.explanation)}</p>" if self.explanation else ""
+        return f"<div><strong>{escape(str(self))}</strong>{explanation}{passages if rows else ''}</div>"
 
 
 def request_of(
     item_id: str,
-    shelf: CaseStore,
+    cases: CaseStore,
     *,
     reasoning_a: str,
     reasoning_b: str,
     context: str = "",
     decision: str = "",
     domain: str = GENERAL,
-    owner: str = "",
+    tenant: str = "",
 ) -> JudgeRequest:
-    """One game of two candidates; the case is put on the shelf."""
-    case_id = shelf.put(context, owner) if context.strip() else None
+    """The request to compare two candidates. Stores the case in `cases`."""
+    case_id = cases.put(context, tenant) if context.strip() else None
     item = Item(
         item_id=item_id,
         cluster_id=case_id or item_id,
@@ -77,19 +134,19 @@ def request_of(
         candidates=(reasoning_a, reasoning_b),
         gold=None,
     )
-    question = PairwiseTask(domain, decision, reasoning_a, reasoning_b, case_id, context if case_id else "")
-    return JudgeRequest(item, (0, 1), 0, question)
+    task = PairwiseTask(domain, decision, reasoning_a, reasoning_b, case_id, context if case_id else "")
+    return JudgeRequest(item, (0, 1), 0, task)
 
 
-def result_of(played: JudgeOutput) -> JudgeResult:
-    verdict, trajectory = played.verdict, played.trajectory
+def result_of(output: JudgeOutput) -> JudgeResult:
+    verdict, trajectory = output.verdict, output.trajectory
     judgment = trajectory.judgment
     return JudgeResult(
-        winner=verdict.winner if isinstance(verdict, PairwiseVerdict) else None,
+        verdict=verdict,
         violated_principles=judgment.violated_principles if judgment else (),
         explanation=judgment.explanation if judgment else None,
         evidence=judgment.evidence if judgment else (),
-        confidence=played.confidence,
+        confidence=output.confidence,
         ended=verdict.reason if isinstance(verdict, InvalidVerdict) else trajectory.ended,
         trajectory=trajectory,
     )

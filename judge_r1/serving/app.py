@@ -1,4 +1,4 @@
-"""The API of a served judge: an ASGI app around one judge, its queue and its cases."""
+"""The ASGI app of a served judge: routes, middleware and error handlers around one `Service`."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,25 +9,26 @@ from fastapi.security import HTTPBearer
 from fastapi_offline import FastAPIOffline
 
 from judge_r1.core.version import __version__
-from judge_r1.serving.errors import add_problems, problem
+from judge_r1.serving.errors import add_error_handlers, error_response
 from judge_r1.serving.middleware.auth import DOCS, AuthMiddleware, RateLimited
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware
 from judge_r1.serving.middleware.metrics import MetricsMiddleware
 from judge_r1.serving.routes import cases, health, judge, openai_chat, score
 from judge_r1.serving.service import Service
-from judge_r1.serving.ui import routes
+from judge_r1.serving.ui import routes as ui
 
-ABOUT = """A judge of long-context reasoning. Put a case once or send it along, ask which of two candidates is better,
-and get the verdict with the evidence that was read. Every problem is `{"error": "one sentence"}`."""
+ABOUT = """A judge of long-context reasoning. Upload a case once or send it with the request, ask which of two
+candidates is better, and get the verdict with the evidence that the judge read. Every error is
+`{"error": "one sentence"}`."""
 
 
 def create_app(service: Service) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.ready, service.desk.closing = True, False
+        service.ready, service.queue.closing = True, False
         yield
         service.ready = False
-        await service.desk.drain(service.drain_seconds)
+        await service.queue.drain(service.drain_seconds)
         service.close()
 
     app = FastAPIOffline(
@@ -40,19 +41,19 @@ def create_app(service: Service) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.service = service
-    add_problems(app)
-    app.add_exception_handler(RateLimited, _limited)
-    key = [Depends(HTTPBearer(auto_error=False))] if service.keys else []  # for /docs; `Gate` looks at it
-    for rooms in (judge, score, cases, openai_chat):
-        app.include_router(rooms.router(service), dependencies=key)
-    for rooms in (health, routes):
-        app.include_router(rooms.router(service))
+    add_error_handlers(app)
+    app.add_exception_handler(RateLimited, _rate_limited)
+    key = [Depends(HTTPBearer(auto_error=False))] if service.keys else []  # for /docs; AuthMiddleware checks the key
+    for module in (judge, score, cases, openai_chat):
+        app.include_router(module.router(service), dependencies=key)
+    for module in (health, ui):
+        app.include_router(module.router(service))
     app.add_middleware(BodyLimitMiddleware, limits=service.limits)
     app.add_middleware(AuthMiddleware, keys=service.keys)
     app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
 
 
-async def _limited(request: Request, error: Exception) -> JSONResponse:
+async def _rate_limited(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RateLimited)
-    return problem(request.url.path, 429, str(error), {"Retry-After": str(error.seconds)})
+    return error_response(request.url.path, 429, str(error), {"Retry-After": str(error.seconds)})

@@ -1,4 +1,4 @@
-"""Clients that leave: what is done for them ends with them."""
+"""Cancels work when the client disconnects."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -7,19 +7,22 @@ from typing import Any, TypeVar
 from starlette.requests import Request
 from starlette.types import Receive
 
-from judge_r1.serving.errors import ClientLeft
+from judge_r1.serving.errors import ClientDisconnected
 
 T = TypeVar("T")
 
 
-async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns or raises; cancelled as soon as the client is gone. The body must have been read. Errors:
-    ClientLeft."""
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(left(request.receive))
+async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """Returns or raises what `work` does, and cancels it when the client disconnects. The body must have been read.
+
+    Raises:
+        ClientDisconnected
+    """
+    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request.receive))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)  # games have their deadlines
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)  # each request has its own deadline
         if not task.done():
-            raise ClientLeft("the client is gone")
+            raise ClientDisconnected("the client has disconnected")
         return task.result()
     finally:
         task.cancel()
@@ -27,17 +30,17 @@ async def while_there(request: Request, work: Coroutine[Any, Any, T]) -> T:
         await asyncio.gather(task, gone, return_exceptions=True)
 
 
-async def left(receive: Receive) -> None:
+async def wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def some_at_a_time(works: list[Coroutine[Any, Any, T]], count: int) -> list[T]:
-    """What each returns, in order, `count` of them under way together; with the first that raises all others end."""
-    places = asyncio.Semaphore(count)
+async def gather_limited(works: list[Coroutine[Any, Any, T]], limit: int) -> list[T]:
+    """The results in order, with at most `limit` running concurrently. The first error cancels the others."""
+    slots = asyncio.Semaphore(limit)
 
     async def one(work: Coroutine[Any, Any, T]) -> T:
-        async with places:
+        async with slots:
             return await work
 
     tasks = [asyncio.ensure_future(one(work)) for work in works]

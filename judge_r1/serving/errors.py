@@ -1,4 +1,4 @@
-"""Why a request has no answer: a status and one sentence, in our form or in OpenAI's."""
+"""Error responses: a status and one sentence, in our format or in OpenAI's."""
 
 import logging
 from collections.abc import Mapping
@@ -13,43 +13,43 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 from judge_r1.core.case_store import CaseStoreFull
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.wire import Refusal
-from judge_r1.serving.local_case_store import CasesAway
+from judge_r1.core.wire import ErrorResponse
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, ShuttingDown
-from judge_r1.serving.schemas import Unjudged
+from judge_r1.serving.replicated_case_store import CaseStoreUnavailable
+from judge_r1.serving.schemas import BatchError
 
 OPENAI = ("/v1/chat/", "/v1/models")
-"""Addresses that answer as OpenAI's do, problems included."""
+"""Paths whose errors have OpenAI's format."""
 _TYPES = {401: "authentication_error", 404: "not_found_error", 429: "rate_limit_error"}
-_MEANS = {
-    400: "a request that cannot be understood; the message has an example",
-    401: "a key is needed",
+_DESCRIPTIONS = {
+    400: "the request cannot be read; the message has an example",
+    401: "an API key is required",
     404: "there is no such case or model",
-    408: "the body did not come in time",
-    413: "the body, the case or the batch is larger than may be",
-    422: "a field is wrong, or the prompt is longer than the judge reads",
-    429: "the queue is full, or the key has asked for more than it may: come again after Retry-After seconds",
+    408: "the body did not arrive in time",
+    413: "the body, the case or the batch exceeds the limit",
+    422: "a field is not valid, or the prompt is longer than the judge's limit",
+    429: "the queue is full, or the key exceeds its rate limit: retry after Retry-After seconds",
     502: "the judge's backend gave no answer",
-    503: "the server is going away, or holds all that it can",
+    503: "the server is shutting down, or its memory limits are reached",
     504: "no judgment before the deadline",
 }
 _log = logging.getLogger(__name__)
 FAILED = "the server failed"
-"""What is told of an error that nobody foresaw."""
-SHELF_S = 5
-"""When to come again where all cases on the shelf are in use, or those that were put cannot be asked for."""
+"""The message of an unexpected error. Its details are only logged."""
+CASE_STORE_RETRY_S = 5
+"""Retry-After if all stored cases are in use, or the store of uploaded cases does not respond."""
 
 
-class ClientLeft(Exception):
-    """Nobody is there to take the answer."""
+class ClientDisconnected(Exception):
+    """The client has closed the connection."""
 
 
-class TooLong(Exception):
-    """A prompt of `tokens` where the judge reads `limit`."""
+class PromptTooLong(Exception):
+    """A prompt of `tokens` tokens exceeds the judge's `limit`."""
 
     def __init__(self, tokens: int, limit: int) -> None:
         super().__init__(
-            f"the prompt has {tokens} tokens and this judge takes {limit}: shorten the context or the candidates"
+            f"the prompt has {tokens} tokens and the limit of this judge is {limit}: shorten the context or the candidates"
         )
         self.tokens, self.limit = tokens, limit
 
@@ -59,37 +59,36 @@ STATUS: Mapping[type[Exception], int] = {
     ShuttingDown: 503,
     DeadlineExceeded: 504,
     BackendFailed: 502,
-    TooLong: 422,
-    ClientLeft: 499,
+    PromptTooLong: 422,
+    ClientDisconnected: 499,
     CaseStoreFull: 503,
-    CasesAway: 503,
+    CaseStoreUnavailable: 503,
     EndpointError: 502,
     JudgeError: 422,
 }
-"""The status of each; of a subclass its own one."""
+"""HTTP status by exception type; the most specific type counts."""
 NO_JUDGMENT: tuple[type[Exception], ...] = (*STATUS, HTTPException)
-"""What may come instead of a judgment."""
+"""Everything that a request for a judgment may raise on purpose."""
+
+_UNPARSED = "There was an error parsing the body"
+"""FastAPI's message for a body that fails to parse other than by JSON syntax."""
+COMMON = (401, 408, 413, 422, 503)
+"""Statuses of every route that needs a key and a body."""
 
 
-_UNREAD = "There was an error parsing the body"
-"""What FastAPI says where reading the JSON fails by anything but its form."""
-ANYWHERE = (401, 408, 413, 422, 503)
-"""What may become of any request that has a key and a body."""
+def documented_errors(*statuses: int, model: type[BaseModel] = ErrorResponse) -> dict[int | str, dict[str, Any]]:
+    """The OpenAPI documentation of these statuses and the common ones."""
+    return {status: {"model": model, "description": _DESCRIPTIONS[status]} for status in sorted({*COMMON, *statuses})}
 
 
-def documented(*statuses: int, model: type[BaseModel] = Refusal) -> dict[int | str, dict[str, Any]]:
-    """These problems and those that may happen anywhere, for the OpenAPI document."""
-    return {status: {"model": model, "description": _MEANS[status]} for status in sorted({*ANYWHERE, *statuses})}
+JUDGE_ERRORS = documented_errors(400, 404, 429, 502, 504)
+"""Documented errors of routes that judge."""
 
 
-PROBLEMS = documented(400, 404, 429, 502, 504)
-"""What may become of a request for judgments."""
-
-
-def problem(
+def error_response(
     path: str, status: int, message: str, headers: Mapping[str, str] | None = None, **more: Any
 ) -> JSONResponse:
-    message = readable(message)
+    message = valid_utf8(message)
     if path.startswith(OPENAI):
         kind = _TYPES.get(status, "invalid_request_error" if status < 500 else "server_error")
         error: dict[str, Any] = {"message": message, "type": kind, "param": None, "code": status, **more}
@@ -97,28 +96,28 @@ def problem(
     return JSONResponse({"error": message, **more}, status, headers)
 
 
-def sentence(error: Exception) -> str:
-    """What the client is told."""
-    return readable(str(error.detail if isinstance(error, StarletteHTTPException) else error))
+def message_of(error: Exception) -> str:
+    """The error's message for the client."""
+    return valid_utf8(str(error.detail if isinstance(error, StarletteHTTPException) else error))
 
 
-def readable(text: str) -> str:
-    """Without halves of characters, which no answer can be written with."""
+def valid_utf8(text: str) -> str:
+    """Replaces lone surrogates, which no response can encode."""
     return text.encode("utf-8", "replace").decode()
 
 
 def client_message(error: Exception) -> str:
-    """What the client is told of an error in the middle of an answer; one that nobody foresaw is for the log."""
+    """The message for an error inside a stream or batch. Unexpected errors are logged and not disclosed."""
     if isinstance(error, NO_JUDGMENT):
-        return sentence(error)
-    _log.error("a game failed", exc_info=error)
+        return message_of(error)
+    _log.error("a request failed", exc_info=error)
     return FAILED
 
 
-def unjudged(error: Exception) -> Unjudged:
-    """What stands in the place of a judgment in a batch."""
+def batch_error(error: Exception) -> BatchError:
+    """The entry of a failed request in a batch."""
     status = error.status_code if isinstance(error, StarletteHTTPException) else _status(error)
-    return Unjudged(error=client_message(error), status=status, **_tokens(error))
+    return BatchError(error=client_message(error), status=status, **_tokens(error))
 
 
 def _status(error: Exception) -> int:
@@ -126,44 +125,46 @@ def _status(error: Exception) -> int:
 
 
 def _tokens(error: Exception) -> dict[str, int]:
-    return {"tokens": error.tokens, "limit": error.limit} if isinstance(error, TooLong) else {}
+    return {"tokens": error.tokens, "limit": error.limit} if isinstance(error, PromptTooLong) else {}
 
 
-def add_problems(app: FastAPI) -> None:
-    async def without_judgment(request: Request, error: Exception) -> JSONResponse:
+def add_error_handlers(app: FastAPI) -> None:
+    async def known_error(request: Request, error: Exception) -> JSONResponse:
         headers = {"Retry-After": str(error.seconds)} if isinstance(error, QueueFull) else {}
-        if isinstance(error, CaseStoreFull | CasesAway):
-            headers = {"Retry-After": str(SHELF_S)}
-        return problem(request.url.path, _status(error), str(error), headers, **_tokens(error))
+        if isinstance(error, CaseStoreFull | CaseStoreUnavailable):
+            headers = {"Retry-After": str(CASE_STORE_RETRY_S)}
+        return error_response(request.url.path, _status(error), str(error), headers, **_tokens(error))
 
-    def unreadable(request: Request, message: str) -> JSONResponse:
-        return problem(request.url.path, 400 if request.url.path.startswith(OPENAI) else 422, message)
+    def invalid_body(request: Request, message: str) -> JSONResponse:
+        return error_response(request.url.path, 400 if request.url.path.startswith(OPENAI) else 422, message)
 
-    async def refused(request: Request, error: Exception) -> JSONResponse:
+    async def http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
-        if error.detail == _UNREAD:
-            return unreadable(request, "the body cannot be read as JSON: is it UTF-8, not compressed, of few levels?")
-        return problem(request.url.path, error.status_code, str(error.detail), error.headers)
+        if error.detail == _UNPARSED:
+            return invalid_body(
+                request, "the body cannot be read as JSON: send uncompressed UTF-8 without deep nesting"
+            )
+        return error_response(request.url.path, error.status_code, str(error.detail), error.headers)
 
-    async def malformed(request: Request, error: Exception) -> JSONResponse:
+    async def validation_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        return unreadable(request, _mistake(first["type"], first["loc"], first["msg"]))
+        return invalid_body(request, _validation_message(first["type"], first["loc"], first["msg"]))
 
-    async def unforeseen(request: Request, error: Exception) -> JSONResponse:
-        return problem(request.url.path, 500, FAILED)  # what it was is in the log
+    async def unexpected_error(request: Request, error: Exception) -> JSONResponse:
+        return error_response(request.url.path, 500, FAILED)  # the details are logged
 
-    app.add_exception_handler(Exception, unforeseen)
+    app.add_exception_handler(Exception, unexpected_error)
     for kind in STATUS:
-        app.add_exception_handler(kind, without_judgment)
-    app.add_exception_handler(StarletteHTTPException, refused)
-    app.add_exception_handler(RequestValidationError, malformed)
+        app.add_exception_handler(kind, known_error)
+    app.add_exception_handler(StarletteHTTPException, http_error)
+    app.add_exception_handler(RequestValidationError, validation_error)
 
 
-def _mistake(kind: str, where: tuple[str | int, ...], message: str) -> str:
-    """What FastAPI found in a request, as a sentence."""
+def _validation_message(kind: str, where: tuple[str | int, ...], message: str) -> str:
+    """FastAPI's validation error as one sentence."""
     if kind == "json_invalid":
-        return f"the body is not JSON: it cannot be read from character {where[-1]} on"
+        return f"the body is not JSON: the error is at character {where[-1]}"
     if where == ("body",) and kind in ("missing", "model_attributes_type"):
         return "the body must be a JSON object, sent with the header `Content-Type: application/json`"
     return f"{'.'.join(map(str, where[1:])) or 'the body'}: {message.removeprefix('Value error, ')}"

@@ -1,4 +1,4 @@
-"""The queue before a judge: so many games at a time, so many waiting, owners in turn, and a deadline for each."""
+"""The request queue of a judge: bounded concurrency, bounded length, fair turns between tenants, deadlines."""
 
 import asyncio
 import time
@@ -11,13 +11,12 @@ from judge_r1.judges.base import Judge, JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.step_callback import StepCallback, step_callback
 
-_AGAIN_S = 0.25
-"""How long a patient game stays away from a full queue."""
+_RETRY_S = 0.25
+"""How long a request with `wait_when_full` waits before it tries a full queue again."""
 
 
 class QueueFull(Exception):
-    """As many wait as may, or others who wait have a better right to a place; `seconds` is when it may be worth trying
-    again."""
+    """The queue is full, or the tenant has too large a share of it. `seconds` is a suggested wait before a retry."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"the queue is full: try again in {seconds} s")
@@ -25,130 +24,149 @@ class QueueFull(Exception):
 
 
 class ShuttingDown(Exception):
-    """The server is going away and takes no more games."""
+    """The server is shutting down and accepts no requests."""
 
 
 class DeadlineExceeded(Exception):
-    """A game that was not over by its deadline."""
+    """A request was not finished by its deadline."""
 
 
 class BackendFailed(Exception):
-    """A game that the judge's backend gave no answer to; the message is how it ended."""
+    """The judge's backend gave no answer. The message is how the episode ended."""
 
 
 @dataclass
 class RequestQueue:
-    """`running` games are played at a time and `waiting` more may wait; each has `seconds` from its arrival. Of the
-    owners who wait, each has its turn, and in a full queue who has the most gives way to who has less. `waited` is told
-    the seconds that each game has waited when it begins."""
+    """Runs up to `max_concurrency` requests at once. Up to `queue_size` more may wait.
+
+    Each request has `timeout` seconds from its arrival. Waiting tenants take turns. When the queue is full, a new
+    request replaces the newest one of the tenant with the most waiting requests. `observe_wait` receives the seconds
+    that each request has waited.
+    """
 
     judge: Judge
-    running: int = 16
-    waiting: int = 256
-    seconds: float = 300.0
-    waited: Callable[[float], None] = lambda seconds: None
-    now_running: int = field(default=0, init=False)
+    max_concurrency: int = 16
+    queue_size: int = 256
+    timeout: float = 300.0
+    observe_wait: Callable[[float], None] = lambda seconds: None
+    running: int = field(default=0, init=False)
     closing: bool = field(default=False, init=False)
-    _queues: "OrderedDict[str, deque[asyncio.Future[None]]]" = field(default_factory=OrderedDict, init=False)
+    _waiting: "OrderedDict[str, deque[asyncio.Future[None]]]" = field(default_factory=OrderedDict, init=False)
     _mean_seconds: float = field(default=1.0, init=False)
 
     async def submit(
-        self, ask: JudgeRequest, *, owner: str = "", listener: StepCallback | None = None, patient: bool = False
+        self,
+        request: JudgeRequest,
+        *,
+        tenant: str = "",
+        listener: StepCallback | None = None,
+        wait_when_full: bool = False,
     ) -> JudgeOutput:
-        """Errors: Busy, Closing, TooLate, Lost. Cancelled, the game is given up and its place is free at once. One that
-        is `patient` comes again where the queue is full, until its deadline: for who has many and bounds them."""
+        """Runs one request. Cancellation stops it and frees its slot at once.
+
+        `wait_when_full` retries until the deadline if the queue is full. It is for callers that bound their own
+        concurrency.
+
+        Raises:
+            QueueFull, ShuttingDown, DeadlineExceeded, BackendFailed
+        """
         try:
-            return await asyncio.wait_for(self._submit(ask, owner, listener, patient), self.seconds)
+            return await asyncio.wait_for(self._submit(request, tenant, listener, wait_when_full), self.timeout)
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
-            raise DeadlineExceeded(f"no judgment within {self.seconds:g} s") from None
+            raise DeadlineExceeded(f"no judgment within {self.timeout:g} s") from None
 
     @property
-    def now_waiting(self) -> int:
-        return sum(map(len, self._queues.values()))
+    def waiting(self) -> int:
+        return sum(map(len, self._waiting.values()))
 
     async def drain(self, seconds: float) -> bool:
-        """Take no more games and wait for those that were taken; False where some are still played."""
+        """Accepts no more requests and waits for the accepted ones. Returns False if some still run after `seconds`."""
         self.closing = True
         until = time.monotonic() + seconds
-        while (self.now_running or self.now_waiting) and time.monotonic() < until:
+        while (self.running or self.waiting) and time.monotonic() < until:
             await asyncio.sleep(0.02)
-        return not (self.now_running or self.now_waiting)
+        return not (self.running or self.waiting)
 
-    async def _submit(self, ask: JudgeRequest, owner: str, listener: StepCallback | None, patient: bool) -> JudgeOutput:
+    async def _submit(
+        self, request: JudgeRequest, tenant: str, listener: StepCallback | None, wait_when_full: bool
+    ) -> JudgeOutput:
         arrived = time.monotonic()
-        async with self._place(owner, patient):
+        async with self._slot(tenant, wait_when_full):
             started = time.monotonic()
-            self.waited(started - arrived)
+            self.observe_wait(started - arrived)
             with step_callback(listener):
-                async with aclosing(self.judge.judge([ask])) as games:  # type: ignore[type-var]
-                    played = [game async for game in games]
+                async with aclosing(self.judge.judge([request])) as outputs:  # type: ignore[type-var]
+                    done = [output async for output in outputs]
             self._mean_seconds += 0.1 * (time.monotonic() - started - self._mean_seconds)
-        if not played or played[0].trajectory.infrastructure_failed:
-            raise BackendFailed(played[0].trajectory.ended if played else "no_answer")
-        return played[0]
+        if not done or done[0].trajectory.infrastructure_failed:
+            raise BackendFailed(done[0].trajectory.ended if done else "no_answer")
+        return done[0]
 
     @asynccontextmanager
-    async def _place(self, owner: str, patient: bool) -> AsyncIterator[None]:
+    async def _slot(self, tenant: str, wait_when_full: bool) -> AsyncIterator[None]:
         while True:
             if self.closing:
-                raise ShuttingDown("the server is closing")
-            if self.now_running < self.running:
-                self.now_running += 1
+                raise ShuttingDown("the server is shutting down")
+            if self.running < self.max_concurrency:
+                self.running += 1
                 break
             try:
-                await self._wait(owner)
+                await self._wait(tenant)
                 break
             except QueueFull:
-                if not patient:
+                if not wait_when_full:
                     raise
-            await asyncio.sleep(_AGAIN_S)
+            await asyncio.sleep(_RETRY_S)
         try:
             yield
         finally:
-            self.now_running -= 1
-            self._next()
+            self.running -= 1
+            self._start_next()
 
-    async def _wait(self, owner: str) -> None:
-        if self.now_waiting >= self.waiting:
-            self._make_room(owner)
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._queues.setdefault(owner, deque()).append(turn)
+    async def _wait(self, tenant: str) -> None:
+        if self.waiting >= self.queue_size:
+            self._displace_for(tenant)
+        ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(tenant, deque()).append(ready)
         try:
-            await turn
+            await ready
         except asyncio.CancelledError:
-            if turn.cancelled():
-                self._forget(owner, turn)
-            elif turn.exception() is None:  # its place was given to it in the same moment
-                self.now_running -= 1
-                self._next()
+            if ready.cancelled():
+                self._forget(tenant, ready)
+            elif ready.exception() is None:  # it received its slot in the same moment
+                self.running -= 1
+                self._start_next()
             raise
 
-    def _make_room(self, owner: str) -> None:
-        """Send away the newest game of who has the most in the queue. Errors: Busy where `owner` would then have more
-        than they."""
-        busy = QueueFull(max(1, round(self._mean_seconds * self.now_waiting / self.running)))
-        most = max(self._queues, key=lambda other: len(self._queues[other]), default=owner)
-        if len(self._queues.get(most, ())) < len(self._queues.get(owner, ())) + 2:
-            raise busy
-        turn = self._queues[most][-1]
-        self._forget(most, turn)
-        if not turn.done():
-            turn.set_exception(busy)
+    def _displace_for(self, tenant: str) -> None:
+        """Rejects the newest request of the tenant with the most waiting requests.
 
-    def _forget(self, owner: str, turn: "asyncio.Future[None]") -> None:
-        queue = self._queues.get(owner, deque())
-        if turn in queue:
-            queue.remove(turn)
+        Raises:
+            QueueFull: `tenant` would then have more requests in the queue than that tenant.
+        """
+        full = QueueFull(max(1, round(self._mean_seconds * self.waiting / self.max_concurrency)))
+        largest = max(self._waiting, key=lambda other: len(self._waiting[other]), default=tenant)
+        if len(self._waiting.get(largest, ())) < len(self._waiting.get(tenant, ())) + 2:
+            raise full
+        ready = self._waiting[largest][-1]
+        self._forget(largest, ready)
+        if not ready.done():
+            ready.set_exception(full)
+
+    def _forget(self, tenant: str, ready: "asyncio.Future[None]") -> None:
+        queue = self._waiting.get(tenant, deque())
+        if ready in queue:
+            queue.remove(ready)
             if not queue:
-                del self._queues[owner]
+                del self._waiting[tenant]
 
-    def _next(self) -> None:
-        """Give a free place to the owner whose turn it is; an owner goes to the end after each game."""
-        while self._queues and self.now_running < self.running:
-            owner, queue = self._queues.popitem(last=False)
-            turn = queue.popleft()
+    def _start_next(self) -> None:
+        """Gives free slots to the next tenants. A tenant moves to the end after each of its requests."""
+        while self._waiting and self.running < self.max_concurrency:
+            tenant, queue = self._waiting.popitem(last=False)
+            ready = queue.popleft()
             if queue:
-                self._queues[owner] = queue
-            if not turn.done():
-                self.now_running += 1
-                turn.set_result(None)
+                self._waiting[tenant] = queue
+            if not ready.done():
+                self.running += 1
+                ready.set_result(None)

@@ -1,100 +1,137 @@
-"""Cases that several servers share: one keeper has those that were put, each server copies of what it has judged.
+"""Stores of the cases that clients upload: in one server, or in an actor that several servers share.
 
-A server asks the keeper about every case that is named by its id, so that what was deleted is gone for all of them at
-once. An id is made of owner and text: a copy is the case wherever it came from, and only the text that a server has
-not seen yet travels.
+A server asks the actor about every case that a request names by its id, so a deletion takes effect in all servers at
+once. An id is a hash of tenant and text. Every server therefore can use its own copy, and only texts that it has not
+seen yet are transferred.
 """
 
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from judge_r1.core.case_store import MAX_BYTES, CaseStore
 
-_DELETED = 2**16
-"""Ids of deleted cases that are remembered."""
-Asking = Callable[..., Awaitable[Any]]
-"""A method of the keeper by its name, and what it takes. Errors: CasesAway."""
+_MAX_DELETED = 2**16
+"""Number of deleted ids that the actor remembers."""
+ActorCall = Callable[..., Awaitable[Any]]
+"""Calls a method of the actor: its name, then its arguments. Raises CaseStoreUnavailable."""
+
+
+class CaseStoreUnavailable(Exception):
+    """The store of uploaded cases does not respond."""
+
+
+class CaseStoreProtocol(Protocol):
+    """The asynchronous interface of `CaseStore`. Methods raise what `CaseStore` raises, and CaseStoreUnavailable."""
+
+    async def put(self, text: str, tenant: str) -> str: ...
+
+    async def get_owned(self, case_id: str, tenant: str) -> str: ...
+
+    async def remove(self, case_id: str, tenant: str) -> None: ...
+
+    async def sizes(self, tenant: str) -> dict[str, int]: ...
+
+
+class LocalCaseStore:
+    """The cases of a single server."""
+
+    def __init__(self, cases: CaseStore) -> None:
+        self._cases = cases
+
+    async def put(self, text: str, tenant: str) -> str:
+        return self._cases.put(text, tenant)
+
+    async def get_owned(self, case_id: str, tenant: str) -> str:
+        return self._cases.get_owned(case_id, tenant)
+
+    async def remove(self, case_id: str, tenant: str) -> None:
+        self._cases.remove(case_id, tenant)
+
+    async def sizes(self, tenant: str) -> dict[str, int]:
+        return self._cases.sizes(tenant)
 
 
 class CaseStoreActor:
-    """One shelf for all servers. It knows those that were deleted from those that gave way to others."""
+    """The shared store. It distinguishes deleted cases from evicted ones."""
 
     def __init__(self, max_bytes: int = MAX_BYTES) -> None:
-        self._shelf = CaseStore(max_bytes)
+        self._cases = CaseStore(max_bytes)
         self._deleted: OrderedDict[str, None] = OrderedDict()
 
-    async def put(self, text: str, owner: str) -> str:
-        case_id = self._shelf.put(text, owner)
+    async def put(self, text: str, tenant: str) -> str:
+        case_id = self._cases.put(text, tenant)
         self._deleted.pop(case_id, None)
         return case_id
 
-    async def find(self, case_id: str, owner: str, whole: bool) -> tuple[bool, str]:
-        """Is the case there, and its text where the `whole` is wanted. It is used now, and gives way last."""
+    async def find(self, case_id: str, tenant: str, with_text: bool) -> tuple[bool, str]:
+        """Whether the case is stored, and its text if `with_text`. Marks the case as recently used."""
         try:
-            self._shelf.get_owned(case_id, owner)
+            self._cases.get_owned(case_id, tenant)
         except KeyError:
             return False, ""
-        text = self._shelf[case_id]
-        return True, text if whole else ""
+        text = self._cases[case_id]
+        return True, text if with_text else ""
 
-    async def remove(self, case_id: str, owner: str) -> bool:
-        """False where it was not there."""
+    async def remove(self, case_id: str, tenant: str) -> bool:
+        """Deletes a case. Returns False if it was not stored."""
         try:
-            self._shelf.remove(case_id, owner)
+            self._cases.remove(case_id, tenant)
         except KeyError:
             return False
         self._deleted[case_id] = None
-        if len(self._deleted) > _DELETED:
+        if len(self._deleted) > _MAX_DELETED:
             self._deleted.popitem(last=False)
         return True
 
     async def deleted(self, case_id: str) -> bool:
         return case_id in self._deleted
 
-    async def sizes(self, owner: str) -> dict[str, int]:
-        return self._shelf.sizes(owner)
+    async def sizes(self, tenant: str) -> dict[str, int]:
+        return self._cases.sizes(tenant)
 
 
 class ReplicatedCaseStore:
-    """The keeper's cases, for one server, whose shelf has the copies. A copy that a game holds is good although the
-    case gave way at the keeper, but not once it was deleted."""
+    """One server's view of the shared store, with local copies.
 
-    def __init__(self, copies: CaseStore, ask: Asking) -> None:
-        self._copies, self._ask = copies, ask
+    A pinned copy stays valid if the actor evicts the case, but not if a client deletes it.
+    """
 
-    async def put(self, text: str, owner: str) -> str:
-        case_id: str = await self._ask("put", text, owner)
+    def __init__(self, copies: CaseStore, call: ActorCall) -> None:
+        self._copies, self._call = copies, call
+
+    async def put(self, text: str, tenant: str) -> str:
+        case_id: str = await self._call("put", text, tenant)
         return case_id
 
-    async def get_owned(self, case_id: str, owner: str) -> str:
-        copy = self._copy(case_id, owner)  # taken before it is asked for: it may give way meanwhile
-        there, text = await self._ask("find", case_id, owner, copy is None)
-        if there:
+    async def get_owned(self, case_id: str, tenant: str) -> str:
+        copy = self._copy(case_id, tenant)  # read before the call: the copy may be evicted meanwhile
+        stored, text = await self._call("find", case_id, tenant, copy is None)
+        if stored:
             return str(text) if copy is None else copy
-        if copy is not None and self._copies.in_use(case_id) and not await self._ask("deleted", case_id):
+        if copy is not None and self._copies.in_use(case_id) and not await self._call("deleted", case_id):
             return copy
-        self._drop(case_id, owner)
+        self._drop(case_id, tenant)
         raise KeyError(case_id)
 
-    async def remove(self, case_id: str, owner: str) -> None:
-        there = await self._ask("remove", case_id, owner)
-        self._drop(case_id, owner)
-        if not there:
+    async def remove(self, case_id: str, tenant: str) -> None:
+        stored = await self._call("remove", case_id, tenant)
+        self._drop(case_id, tenant)
+        if not stored:
             raise KeyError(case_id)
 
-    async def sizes(self, owner: str) -> dict[str, int]:
-        found: dict[str, int] = await self._ask("sizes", owner)
-        return found
+    async def sizes(self, tenant: str) -> dict[str, int]:
+        sizes: dict[str, int] = await self._call("sizes", tenant)
+        return sizes
 
-    def _copy(self, case_id: str, owner: str) -> str | None:
+    def _copy(self, case_id: str, tenant: str) -> str | None:
         try:
-            return self._copies.get_owned(case_id, owner)
+            return self._copies.get_owned(case_id, tenant)
         except KeyError:
             return None
 
-    def _drop(self, case_id: str, owner: str) -> None:
-        """Forget a copy, which stays for the games that hold it."""
+    def _drop(self, case_id: str, tenant: str) -> None:
+        """Removes the local copy. Requests that pinned it can still read it."""
         with suppress(KeyError):
-            self._copies.remove(case_id, owner)
+            self._copies.remove(case_id, tenant)

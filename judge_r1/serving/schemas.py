@@ -1,4 +1,4 @@
-"""What the API takes and gives, with examples."""
+"""Requests and responses of the server that the Python client does not use."""
 
 from typing import Any
 
@@ -7,22 +7,22 @@ from pydantic import BaseModel, ConfigDict, Field
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Evidence, Turn
 from judge_r1.core.wire import (
-    EXAMPLE,
-    Answer,
-    Body,
+    JUDGE_EXAMPLE,
     CaseResponse,
+    ErrorResponse,
     JudgeRequestBody,
     JudgeResponse,
     Passage,
     Principle,
-    Refusal,
+    RequestModel,
+    ResponseModel,
     Text,
-    TurnSeen,
+    TurnResponse,
 )
 from judge_r1.judges.result import JudgeResult
 
 CHAT_EXAMPLES: list[Any] = [
-    {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": EXAMPLE},
+    {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": JUDGE_EXAMPLE},
     {
         "model": "judge-r1",
         "messages": [{"role": "user", "content": '{"question": "Two and two?", "A": "Four.", "B": "Five."}'}],
@@ -30,18 +30,18 @@ CHAT_EXAMPLES: list[Any] = [
 ]
 
 
-class BatchRequest(Body):
-    model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [EXAMPLE]}]})
+class BatchRequest(RequestModel):
+    model_config = ConfigDict(json_schema_extra={"examples": [{"requests": [JUDGE_EXAMPLE]}]})
     requests: list[JudgeRequestBody] = Field(min_length=1)
 
 
-class Unjudged(Refusal):
-    """The same of one entry of a batch, with the status that it would have had alone."""
+class BatchError(ErrorResponse):
+    """The error of one entry of a batch, with the status that it would have as a request."""
 
     status: int
 
 
-class OpenAIError(Answer):
+class OpenAIError(ResponseModel):
     message: str
     type: str
     param: None
@@ -50,23 +50,23 @@ class OpenAIError(Answer):
     limit: int | None = None
 
 
-class OpenAIProblem(Answer):
-    """The same, as OpenAI's clients read it."""
+class OpenAIErrorResponse(ResponseModel):
+    """An error in OpenAI's format."""
 
     error: OpenAIError
 
 
-class BatchResponse(Answer):
-    """One entry a request, in order."""
+class BatchResponse(ResponseModel):
+    """One entry per request, in order."""
 
-    results: list[JudgeResponse | Unjudged]
+    results: list[JudgeResponse | BatchError]
 
 
-class CaseList(Answer):
+class CaseList(ResponseModel):
     cases: list[CaseResponse]
 
 
-class CaseText(Answer):
+class CaseText(ResponseModel):
     case_id: str
     context: str
 
@@ -80,8 +80,7 @@ class ChatMessage(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """A call of OpenAI's chat API. How the judge draws its tokens is the server's: `temperature` and the like are
-    ignored."""
+    """A request of OpenAI's chat API. The server sets the sampling: `temperature` and similar fields are ignored."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra={"examples": CHAT_EXAMPLES})
 
@@ -92,27 +91,30 @@ class ChatRequest(BaseModel):
     stream_options: dict[str, Any] | None = None
 
 
-def response(trace_id: str, judge: str, found: JudgeResult, seconds: float, *, trace: bool) -> JudgeResponse:
+def judge_response(trace_id: str, judge: str, result: JudgeResult, seconds: float, *, trace: bool) -> JudgeResponse:
     return JudgeResponse(
         id=trace_id,
         judge=judge,
-        valid=found.valid,
-        winner=found.winner,
-        comparison=found.comparison,
-        violated_principles=[Principle(number=n, name=by_number(n).name) for n in found.violated_principles],
-        explanation=found.explanation,
-        confidence=found.confidence,
-        evidence=[passage(p) for p in found.evidence],
-        searches=found.trajectory.searches,
-        ended=found.ended,
+        valid=result.valid,
+        winner=result.winner,
+        comparison=result.comparison,
+        verdict=result.verdict,
+        violated_principles=[Principle(number=n, name=by_number(n).name) for n in result.violated_principles],
+        explanation=result.explanation,
+        confidence=result.confidence,
+        evidence=[passage_response(p) for p in result.evidence],
+        searches=result.trajectory.searches,
+        ended=result.ended,
         seconds=round(seconds, 4),
-        turns=[turn_seen(turn) for turn in found.trajectory.turns] if trace else None,
+        turns=[turn_response(turn) for turn in result.trajectory.turns] if trace else None,
     )
 
 
-def passage(found: Evidence) -> Passage:
-    return Passage(start=found.start, end=found.end, text=found.text, score=found.score)
+def passage_response(evidence: Evidence) -> Passage:
+    return Passage(start=evidence.start, end=evidence.end, text=evidence.text, score=evidence.score)
 
 
-def turn_seen(turn: Turn) -> TurnSeen:
-    return TurnSeen(text=turn.text, query=turn.query, passages=[passage(p) for p in turn.passages], notice=turn.notice)
+def turn_response(turn: Turn) -> TurnResponse:
+    return TurnResponse(
+        text=turn.text, query=turn.query, passages=[passage_response(p) for p in turn.passages], notice=turn.notice
+    )

@@ -1,4 +1,4 @@
-"""The app on a socket until it is told to stop: what is under way is answered, nothing new is taken."""
+"""Runs the app on a socket until SIGTERM or SIGINT, then finishes the requests that run."""
 
 import signal
 import socket
@@ -13,26 +13,26 @@ from judge_r1.serving.app import create_app
 from judge_r1.serving.service import Service
 
 DRAIN_S = 60
-"""How long a server that was told to stop waits for what is under way."""
+"""Seconds that a stopping server waits for running requests."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def check_host(host: str, keys: Path | None) -> None:
-    """Errors: JudgeError for a judge that anybody on the network could ask."""
+    """Raises JudgeError if the network could use the judge without a key."""
     if host not in LOOPBACK and keys is None:
         raise JudgeError(
-            f"--host {host} lets other machines in, and without --keys anybody may ask: make a file of keys with "
-            "`judge-r1 keys add NAME --file keys.json` and serve with --keys keys.json"
+            f"--host {host} opens the server to other machines, and without --keys anyone may use it: make a key file "
+            "with `judge-r1 keys add NAME --file keys.json` and serve with --keys keys.json"
         )
 
 
 def check_free(host: str, port: int) -> None:
-    """Before a model is loaded for nothing. Errors: JudgeError for an address that cannot be listened at."""
+    """Raises JudgeError if the address cannot be bound. Called before the model is loaded."""
     try:
         for family, kind, protocol, _, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
-            with socket.socket(family, kind, protocol) as tried:
-                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                tried.bind(address)
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
     except OSError as error:
         raise JudgeError(
             f"cannot listen at {host}, port {port} ({error.strerror}): choose another --host or --port"
@@ -40,14 +40,17 @@ def check_free(host: str, port: int) -> None:
 
 
 def run_app(service: Service, host: str, port: int) -> None:
-    """Returns after SIGTERM or SIGINT, when what was under way is answered. Without keys only who calls this machine by
-    its own name is answered: a page of the web that has its name point here (DNS rebinding) is not."""
+    """Serves until SIGTERM or SIGINT and returns when the running requests are answered.
+
+    Without keys the server answers only requests to loopback host names. That blocks DNS rebinding: a web page whose
+    host name resolves to this machine.
+    """
     app: ASGIApp = create_app(service)
     if service.keys is None:
         app = TrustedHostMiddleware(app, allowed_hosts=[*LOOPBACK, "[::1]"])
-    stopped = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:  # uvicorn raises the signal again when it is done; that must not kill who has ended in order
+    handlers = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:  # uvicorn raises the signal again after shutdown; that must not kill a process that stopped in order
         uvicorn.run(app, host=host, port=port, timeout_graceful_shutdown=DRAIN_S, server_header=False)
     finally:
-        for number, handler in stopped.items():
+        for number, handler in handlers.items():
             signal.signal(number, handler)

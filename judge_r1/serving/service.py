@@ -1,4 +1,4 @@
-"""What the routes share: a judge, its queue, its cases and what is counted; and how it is made of a SPEC."""
+"""The state that all routes share (judge, queue, cases, keys, metrics), opened from a SPEC."""
 
 import time
 import uuid
@@ -16,120 +16,142 @@ from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.models.base import Sampling
 from judge_r1.models.step_callback import StepCallback
-from judge_r1.serving.errors import TooLong
-from judge_r1.serving.local_case_store import CaseStoreProtocol, LocalCaseStore
+from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.middleware.metrics import Metrics
 from judge_r1.serving.queue import RequestQueue
-from judge_r1.serving.schemas import response
-from judge_r1.serving.trace_log import Traces
+from judge_r1.serving.replicated_case_store import CaseStoreProtocol, LocalCaseStore
+from judge_r1.serving.schemas import judge_response
+from judge_r1.serving.trace_log import TraceLog
 
 
 @dataclass
 class Service:
-    """`keys` None: nobody is asked for one. `traces` None: nothing is retained. `shelf` has the cases that are searched
-    here, `kept` those that were put: the same ones, unless several servers share them."""
+    """A judge and what its server needs.
+
+    Without `keys`, requests need no API key. Without `trace_log`, no request is recorded. `local_cases` holds the
+    cases that this server searches; `case_store` holds the uploaded ones. They are the same store unless several
+    servers share the uploads.
+    """
 
     judge: Judge
-    shelf: CaseStore
-    desk: RequestQueue
+    local_cases: CaseStore
+    queue: RequestQueue
     limits: Limits = field(default_factory=Limits)
     keys: KeyFile | None = None
-    traces: Traces | None = None
+    trace_log: TraceLog | None = None
     drain_seconds: float = 30.0
     ready: bool = field(default=False, init=False)
     metrics: Metrics = field(init=False)
-    kept: CaseStoreProtocol = field(init=False)
+    case_store: CaseStoreProtocol = field(init=False)
 
     def __post_init__(self) -> None:
-        self.metrics = Metrics(self.desk, self.shelf)
-        self.kept = LocalCaseStore(self.shelf)
+        self.metrics = Metrics(self.queue, self.local_cases)
+        self.case_store = LocalCaseStore(self.local_cases)
 
     async def judge_one(
-        self, request: JudgeRequestBody, owner: str, listener: StepCallback | None = None, *, patient: bool = False
+        self,
+        body: JudgeRequestBody,
+        tenant: str,
+        listener: StepCallback | None = None,
+        *,
+        wait_when_full: bool = False,
     ) -> tuple[JudgeResponse, JudgeOutput]:
-        """Errors: `problems.NO_JUDGMENT`."""
+        """Judges one pair. Raises one of `errors.NO_JUDGMENT`."""
         started, trace_id = time.monotonic(), uuid.uuid4().hex
-        played = await self.run(lambda: self.request(request, trace_id, owner), owner, listener, patient=patient)
+        output = await self.run(
+            lambda: self.request(body, trace_id, tenant), tenant, listener, wait_when_full=wait_when_full
+        )
         seconds = time.monotonic() - started
-        return response(trace_id, self.judge.name, result_of(played), seconds, trace=request.trace), played
+        return judge_response(trace_id, self.judge.name, result_of(output), seconds, trace=body.trace), output
 
     async def run(
         self,
-        make: Callable[[], Awaitable[JudgeRequest]],
-        owner: str,
+        make_request: Callable[[], Awaitable[JudgeRequest]],
+        tenant: str,
         listener: StepCallback | None = None,
         *,
-        patient: bool = False,
+        wait_when_full: bool = False,
     ) -> JudgeOutput:
-        """One game; its case stays on the shelf until it is over. `patient` as for the desk. Errors:
-        `problems.NO_JUDGMENT`."""
-        ask = await make()
-        with self.metrics.request() as ended, self.shelf.pin(ask.item.case_id):
-            played = await self.desk.submit(ask, owner=owner, listener=listener, patient=patient)
-            if played.over is not None:
-                raise TooLong(*played.over)
-            ended(played)
-        if self.traces is not None and not self.traces.keep(played, owner):
-            self.metrics.traces_lost.inc()
-        return played
+        """Runs one request with its case pinned; `wait_when_full` as in `RequestQueue.submit`.
 
-    async def request(self, request: JudgeRequestBody, item_id: str, owner: str) -> JudgeRequest:
-        """Errors: as for `context`."""
-        context = await self.context(request.context, request.case_id, owner)
+        Raises one of `errors.NO_JUDGMENT`.
+        """
+        request = await make_request()
+        with self.metrics.request() as record, self.local_cases.pin(request.item.case_id):
+            output = await self.queue.submit(request, tenant=tenant, listener=listener, wait_when_full=wait_when_full)
+            if output.over is not None:
+                raise PromptTooLong(*output.over)
+            record(output)
+        if self.trace_log is not None and not self.trace_log.write(output, tenant):
+            self.metrics.traces_lost.inc()
+        return output
+
+    async def request(self, body: JudgeRequestBody, item_id: str, tenant: str) -> JudgeRequest:
+        """The judge request of a body. Raises what `context` raises."""
+        context = await self.context(body.context, body.case_id, tenant)
         return request_of(
             item_id,
-            self.shelf,
-            reasoning_a=request.reasoning_a,
-            reasoning_b=request.reasoning_b,
+            self.local_cases,
+            reasoning_a=body.reasoning_a,
+            reasoning_b=body.reasoning_b,
             context=context,
-            decision=request.decision,
-            domain=request.domain,
-            owner=owner,
+            decision=body.decision,
+            domain=body.domain,
+            tenant=tenant,
         )
 
-    async def context(self, text: str | None, case_id: str | None, owner: str) -> str:
-        """The text of a case, given or put before. Errors: HTTPException 404 for a case that is not there, 413 for one
-        that is too large; CasesAway."""
+    async def context(self, text: str | None, case_id: str | None, tenant: str) -> str:
+        """The text of a case: the given one, or the uploaded one of this id.
+
+        Raises:
+            HTTPException: 404 for an unknown case, 413 for a case over the limit.
+            CaseStoreUnavailable: The uploaded cases cannot be read now.
+        """
         if case_id is not None:
             try:
-                return await self.kept.get_owned(case_id, owner)
+                return await self.case_store.get_owned(case_id, tenant)
             except KeyError:
                 raise no_case(case_id) from None
         if (size := len((text or "").encode())) > self.limits.case:
-            raise HTTPException(413, f"the case has {size} bytes, over the {self.limits.case} that one may have")
+            raise HTTPException(413, f"the case has {size} bytes: the limit is {self.limits.case}")
         return text or ""
 
     def close(self) -> None:
-        """Let go of the judge's model and of the file of traces."""
+        """Releases the judge's model and closes the trace log."""
         if isinstance(self.judge, Closable):
             self.judge.close()
-        if self.traces is not None:
-            self.traces.close()
+        if self.trace_log is not None:
+            self.trace_log.close()
 
 
 def no_case(case_id: str) -> HTTPException:
-    return HTTPException(404, f"there is no case {case_id}: put it at /v1/cases first")
+    return HTTPException(404, f"there is no case {case_id}: upload it with PUT /v1/cases first")
 
 
 def open_service(
     spec: str,
     *,
     recipe: Path | None = None,
-    running: int = 16,
-    waiting: int = 256,
-    seconds: float = 300.0,
+    max_concurrency: int = 16,
+    queue_size: int = 256,
+    timeout: float = 300.0,
     sampling: Sampling | None = None,
     limits: Limits | None = None,
     case_bytes: int = MAX_BYTES,
     keys: Path | None = None,
     traces: Path | None = None,
 ) -> Service:
-    """Load the judge of a SPEC; `case_bytes` is what all cases together may have. Errors: JudgeError."""
+    """Loads the judge of a SPEC. `case_bytes` limits all stored cases together.
+
+    Raises:
+        JudgeError: The SPEC, the recipe, the key file or the trace folder cannot be used.
+    """
     key_file = KeyFile(keys) if keys else None
-    retained = Traces(traces) if traces else None
-    shelf = CaseStore(case_bytes)
-    making = JudgeBuild("", texts=shelf, sampling=sampling or Sampling(), batch_size=running, recipe=recipe)
-    judge = served_judge(spec, making)
-    return Service(judge, shelf, RequestQueue(judge, running, waiting, seconds), limits or Limits(), key_file, retained)
+    trace_log = TraceLog(traces) if traces else None
+    cases = CaseStore(case_bytes)
+    build = JudgeBuild("", texts=cases, sampling=sampling or Sampling(), batch_size=max_concurrency, recipe=recipe)
+    judge = served_judge(spec, build)
+    queue = RequestQueue(judge, max_concurrency, queue_size, timeout)
+    return Service(judge, cases, queue, limits or Limits(), key_file, trace_log)

@@ -1,4 +1,4 @@
-"""Server-sent events: what happens is sent as it happens, and what is done ends when the client leaves."""
+"""Server-sent events. The work behind a stream is cancelled when the client disconnects."""
 
 import asyncio
 import json
@@ -8,25 +8,29 @@ from typing import Any
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from judge_r1.serving.cancellation import left
+from judge_r1.serving.cancellation import wait_for_disconnect
 
 HEARTBEAT_S = 10.0
-"""A comment is sent after so long a silence: proxies close what is silent, and who has left is noticed."""
+"""Seconds without an event before a comment is sent: it keeps proxies from closing the connection, and detects a
+closed one."""
 SEND_S = 60.0
-"""A client that takes nothing for so long is gone."""
-_BEAT = b": still playing\n\n"
+"""A client that accepts no data for this long counts as disconnected."""
+_HEARTBEAT = b": still running\n\n"
 Emit = Callable[[bytes], None]
 
 
 def event(name: str | None, data: Any) -> bytes:
-    """One event; `data` stands on one line as JSON."""
+    """One event; `data` is JSON on one line."""
     head = f"event: {name}\n" if name else ""
     return f"{head}data: {json.dumps(data)}\n\n".encode()
 
 
 class EventStream(Response):
-    """`produce` is played and what it emits is sent. What it raises before the first event has a status, as anywhere;
-    after it `failed` makes an event of it."""
+    """Runs `produce` and sends what it emits.
+
+    An error before the first event becomes an ordinary error response. After it, `failed` turns the error into an
+    event.
+    """
 
     def __init__(
         self,
@@ -42,7 +46,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         events: asyncio.Queue[bytes] = asyncio.Queue()
         task = asyncio.ensure_future(self._produce(events.put_nowait))
-        gone = asyncio.ensure_future(left(receive))
+        gone = asyncio.ensure_future(wait_for_disconnect(receive))
         begun = False
         try:
             while not gone.done():
@@ -73,7 +77,7 @@ class EventStream(Response):
     async def _next(
         self, events: "asyncio.Queue[bytes]", task: "asyncio.Future[None]", gone: "asyncio.Future[None]"
     ) -> bytes | None:
-        """The next event, a heartbeat where none comes; None where the last one was taken."""
+        """The next event; a heartbeat if none arrives in time; None after the last one."""
         getting = asyncio.ensure_future(events.get())
         first: set[asyncio.Future[Any]] = {getting, task, gone}
         await asyncio.wait(first, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED)
@@ -82,4 +86,4 @@ class EventStream(Response):
         getting.cancel()
         if task.done():
             return events.get_nowait() if not events.empty() else None
-        return _BEAT
+        return _HEARTBEAT

@@ -1,4 +1,4 @@
-"""Episodes kept in a folder, where that is asked for; nowhere else is anything of a request retained."""
+"""Writes every episode of a server to `traces.jsonl`. Off by default: without it the server retains no request."""
 
 import json
 import logging
@@ -12,46 +12,49 @@ from judge_r1.judges.base import JudgeOutput
 _log = logging.getLogger(__name__)
 
 
-class Traces:
-    """One line a game in `traces.jsonl`: its id, whose it was, what was asked and the whole trajectory.
-    A trace that cannot be written (a full disk) costs nobody the judgment: the first such is logged."""
+class TraceLog:
+    """One line a request: its id, tenant, item, verdict and whole trajectory.
+
+    A trace that cannot be written (full disk) does not fail the request. Only the first such failure is logged.
+    """
 
     def __init__(self, folder: Path) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            own = os.open(folder / "traces.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)  # all clients' texts
-            self._file = os.fdopen(own, "ab", buffering=0)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+            descriptor = os.open(folder / "traces.jsonl", flags, 0o600)  # it holds the texts of all clients
+            self._file = os.fdopen(descriptor, "ab", buffering=0)
         except OSError as error:
             raise JudgeError(f"--traces {folder}: {error.strerror}") from None
         self._lock = threading.Lock()
-        self._torn, self._told = False, False
+        self._torn, self._warned = False, False
 
     def close(self) -> None:
         self._file.close()
 
-    def keep(self, played: JudgeOutput, owner: str) -> bool:
-        """False where it could not be written."""
+    def write(self, output: JudgeOutput, tenant: str) -> bool:
+        """Appends one line. Returns False if it could not be written."""
         row = {
-            "id": played.ask.item.item_id,
-            "owner": owner,
-            "item": played.ask.item.model_dump(mode="json"),
-            "verdict": played.verdict.model_dump(mode="json"),
-            "confidence": played.confidence,
-            "trajectory": played.trajectory.model_dump(mode="json"),
+            "id": output.ask.item.item_id,
+            "owner": tenant,
+            "item": output.ask.item.model_dump(mode="json"),
+            "verdict": output.verdict.model_dump(mode="json"),
+            "confidence": output.confidence,
+            "trajectory": output.trajectory.model_dump(mode="json"),
         }
         with self._lock:
             try:
-                self._write(json.dumps(row).encode() + b"\n")
+                self._append(json.dumps(row).encode() + b"\n")
             except OSError as error:
-                if not self._told:
-                    _log.error("traces are lost, the first of them now: %s", error.strerror)
-                self._told = True
+                if not self._warned:
+                    _log.error("traces cannot be written: %s; later failures are only counted", error.strerror)
+                self._warned = True
                 return False
         return True
 
-    def _write(self, line: bytes) -> None:
-        """The whole line, and first an end to one that was torn before."""
-        left = b"\n" * self._torn + line
-        while left:
-            left = left[self._file.write(left) :]
-            self._torn = bool(left)
+    def _append(self, line: bytes) -> None:
+        """Writes the whole line. Ends a line first that an earlier failure has torn."""
+        rest = b"\n" * self._torn + line
+        while rest:
+            rest = rest[self._file.write(rest) :]
+            self._torn = bool(rest)

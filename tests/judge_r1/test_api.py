@@ -62,10 +62,10 @@ def test_a_pair_by_other_names(pair: dict[str, str], says: str) -> None:
 
 
 def test_a_case_that_comes_again_is_kept_once() -> None:
-    shelf = CaseStore()
-    judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=shelf)), shelf)
+    cases = CaseStore()
+    judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=cases)), cases)
     judge.many([PAIR | {"context": "Ana paid."}] * 5 + [PAIR | {"context": "Ben paid."}, PAIR])
-    assert sorted(shelf.values()) == ["Ana paid.", "Ben paid."]
+    assert sorted(cases.values()) == ["Ana paid.", "Ben paid."]
 
 
 @pytest.mark.parametrize(
@@ -145,8 +145,8 @@ def test_an_invalid_answer_is_no_judgment() -> None:
 
 
 def test_no_case_of_many_gives_way_to_the_next() -> None:
-    shelf = CaseStore(100)
-    judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=shelf)), shelf)
+    cases = CaseStore(100)
+    judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=cases)), cases)
     with pytest.raises(CaseStoreFull, match="no room"):
         judge.many([PAIR | {"context": str(number) * 40} for number in range(3)])
     assert [one.winner for one in judge.many([PAIR | {"context": "3" * 40}] * 3)] == ["A"] * 3

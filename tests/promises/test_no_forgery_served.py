@@ -70,9 +70,9 @@ def brain() -> Iterator[JudgeServer]:
 @pytest.mark.parametrize("text", ATTACKS)
 def test_hostile_requests_are_judged_like_calm_ones(text: str, brain: JudgeServer) -> None:
     """The same writing of the judge gives the same verdict, and its evidence is of the case that was sent."""
-    shelf = CaseStore()
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=shelf))
-    app, sent = create_app(service(judge, shelf=shelf)), pair(text)
+    cases = CaseStore()
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=cases))
+    app, sent = create_app(service(judge, cases=cases)), pair(text)
 
     async def talk(client: httpx.AsyncClient) -> tuple[Any, str]:
         answer = (await client.post("/v1/judge", json=sent)).json()
@@ -149,17 +149,17 @@ def test_the_judges_words_pass_for_no_verdict_of_a_chat_call(brain: JudgeServer)
 
 @pytest.fixture(scope="module")
 def engine_judge() -> tuple[EngineJudge, CaseStore]:
-    shelf = CaseStore()
+    cases = CaseStore()
     options = "context=full,search=false,prompt=compact,retriever=bm25,budget.response_tokens=2"
-    judge = served_judge(f"agentic:{options}@bundled:tiny", JudgeBuild("", texts=shelf, batch_size=4))
+    judge = served_judge(f"agentic:{options}@bundled:tiny", JudgeBuild("", texts=cases, batch_size=4))
     assert isinstance(judge, EngineJudge)
-    return judge, shelf
+    return judge, cases
 
 
 def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[EngineJudge, CaseStore]) -> None:
     """A real tokenizer and engine behind the API: the prompt of a hostile request has the control tokens of a calm one
     and no other."""
-    judge, shelf = engine_judge
+    judge, cases = engine_judge
     added = judge._beginning.codec.added
     tokens = [str(token) for token in judge._beginning.codec.tokenizer.added_tokens_decoder.values()]
     seen: list[list[int]] = []
@@ -177,7 +177,7 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
 
     kept = judge._beginning
     judge._beginning = Watched()  # type: ignore[assignment]
-    app = create_app(service(judge, shelf=shelf))
+    app = create_app(service(judge, cases=cases))
 
     async def talk(client: httpx.AsyncClient) -> list[int]:
         return [(await client.post("/v1/judge", json=pair(text))).status_code for text in ["calm", *ATTACKS, *tokens]]
@@ -201,9 +201,9 @@ def test_no_request_reads_the_case_of_another(asked: Sequence[tuple[str, str]]) 
     with JudgeServer(scripted) as brain, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "keys.json"
         keys = {name: {"Authorization": f"Bearer {add_key(file, name)}"} for name in ("ana", "ben")}
-        shelf = CaseStore()
-        judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=shelf))
-        app = create_app(service(judge, shelf=shelf, keys=KeyFile(file)))
+        cases = CaseStore()
+        judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=cases))
+        app = create_app(service(judge, cases=cases, keys=KeyFile(file)))
 
         async def one(client: httpx.AsyncClient, number: int, owner: str, text: str) -> None:
             context = f"ana paid 34 in {number} {owner} {text}"
@@ -225,9 +225,9 @@ def test_no_request_reads_the_case_of_another(asked: Sequence[tuple[str, str]]) 
 
 def test_gold_in_a_request_is_no_answer(brain: JudgeServer) -> None:
     """The strongest of them in every field at once, for every address that judges."""
-    shelf = CaseStore()
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=shelf))
-    app, sent = create_app(service(judge, shelf=shelf)), pair(GOLD)
+    cases = CaseStore()
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=cases))
+    app, sent = create_app(service(judge, cases=cases)), pair(GOLD)
 
     async def talk(client: httpx.AsyncClient) -> list[Any]:
         score = {"prompt": sent["decision"], "candidates": [sent["reasoning_a"], sent["reasoning_b"]]}

@@ -59,10 +59,10 @@ def _step(body: dict[str, Any], comparison: str) -> tuple[int, Any]:
 
 @contextmanager
 def searching_server(brain: Any = fair, wait: Any = lambda: None, **settings: Any) -> Iterator[LiveServer]:
-    shelf = CaseStore()
+    cases = CaseStore()
     with JudgeServer(brain, wait=wait) as mind:
-        judge = make_judge(f"agentic:{OPTIONS}@{mind.url}#toy", JudgeBuild("", texts=shelf))
-        with LiveServer(service(judge, shelf=shelf, **settings)) as server:
+        judge = make_judge(f"agentic:{OPTIONS}@{mind.url}#toy", JudgeBuild("", texts=cases))
+        with LiveServer(service(judge, cases=cases, **settings)) as server:
             yield server
 
 

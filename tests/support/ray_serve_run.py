@@ -30,7 +30,7 @@ def slow() -> Any:
             async for played in make_judge("longer", JudgeBuild("")).judge(asks):
                 yield played
 
-    return service(Slow(), running=8, waiting=64)
+    return service(Slow(), max_concurrency=8, queue_size=64)
 
 
 def main(port: int, folder: Path) -> None:

@@ -22,4 +22,4 @@ class Slow(Held):
 
 if __name__ == "__main__":
     port, keys = int(sys.argv[1]), KeyFile(Path(sys.argv[2])) if len(sys.argv) > 2 else None
-    run_app(service(Slow(), running=2, keys=keys), "127.0.0.1", port)
+    run_app(service(Slow(), max_concurrency=2, keys=keys), "127.0.0.1", port)

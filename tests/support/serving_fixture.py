@@ -24,7 +24,7 @@ from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.service import Service
-from judge_r1.serving.trace_log import Traces
+from judge_r1.serving.trace_log import TraceLog
 
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
 
@@ -76,12 +76,12 @@ def service(
     *,
     limits: Limits | None = None,
     keys: KeyFile | None = None,
-    traces: Traces | None = None,
-    shelf: CaseStore | None = None,
-    **desk: Any,
+    trace_log: TraceLog | None = None,
+    cases: CaseStore | None = None,
+    **queue: Any,
 ) -> Service:
     judge = make_judge(judge, JudgeBuild("")) if isinstance(judge, str) else judge
-    return Service(judge, shelf or CaseStore(), RequestQueue(judge, **desk), limits or Limits(), keys, traces)
+    return Service(judge, cases or CaseStore(), RequestQueue(judge, **queue), limits or Limits(), keys, trace_log)
 
 
 class LiveServer:

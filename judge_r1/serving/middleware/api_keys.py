@@ -1,6 +1,6 @@
-"""Who may ask: API keys in a file that holds their hashes alone.
+"""API keys in a file that stores only their hashes.
 
-A key is 32 random bytes, so that one SHA-256 of it can be guessed by nobody; it is shown once, when it is made.
+A key is 32 random bytes, so a plain SHA-256 hash of it cannot be inverted. It is shown once, when it is created.
 """
 
 import hmac
@@ -16,16 +16,16 @@ from judge_r1.core.jsonl import explain
 from judge_r1.core.records import Record
 
 PER_MINUTE = 600
-"""Judgments that a key may ask for in a minute, unless it is made with another number."""
+"""Default rate limit of a key, in judgments per minute."""
 _PREFIX = "jr1-"
 
 
 class BadKeys(JudgeError):
-    """A file of keys that cannot be used, or a key that is not in it."""
+    """A key file that cannot be used, or a key that it does not hold."""
 
 
 class Key(Record):
-    """`name` owns what is put with the key; `per_minute` judgments may be asked for in a minute."""
+    """`name` is the tenant of the key's requests; `per_minute` limits its judgments."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,59}$")
     sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
@@ -37,14 +37,14 @@ class Keys(Record):
 
 
 class KeyFile:
-    """The keys of a file, read again when it has changed."""
+    """The keys of a file, which is read again when it changes."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stamp, self._keys = _stamp(path), read_keys(path)
 
     def find(self, secret: str) -> Key | None:
-        """The key that this is. Every hash is compared, in constant time: how long it takes tells nothing."""
+        """The key with this secret. Compares every hash in constant time, so timing reveals nothing."""
         if (stamp := _stamp(self.path)) != self._stamp:
             self._stamp, self._keys = stamp, read_keys(self.path)
         digest, found = _hash(secret), None
@@ -55,24 +55,24 @@ class KeyFile:
 
 
 def read_keys(path: Path) -> tuple[Key, ...]:
-    """Errors: BadKeys."""
+    """Raises BadKeys."""
     try:
         return Keys.model_validate_json(path.read_text(encoding="utf-8")).keys
     except FileNotFoundError:
-        raise BadKeys(f"there is no file {path}: make a key with `judge-r1 keys add NAME --file {path}`") from None
+        raise BadKeys(f"there is no file {path}: create a key with `judge-r1 keys add NAME --file {path}`") from None
     except ValidationError as error:
-        raise BadKeys(f"{path} is no file of keys: {explain(error)}") from None
+        raise BadKeys(f"{path} is not a key file: {explain(error)}") from None
     except UnicodeDecodeError:
-        raise BadKeys(f"{path} is no file of keys: it is not UTF-8") from None
+        raise BadKeys(f"{path} is not a key file: it is not UTF-8") from None
     except OSError as error:
         raise BadKeys(f"{path} cannot be read: {error.strerror}") from None
 
 
 def add_key(path: Path, name: str, per_minute: int = PER_MINUTE) -> str:
-    """A new key, which stands nowhere else. Errors: BadKeys for a name that is taken or no name."""
+    """Creates a key and returns its secret, which is stored nowhere. Raises BadKeys for a taken or invalid name."""
     keys = read_keys(path) if path.exists() else ()
     if any(key.name == name for key in keys):
-        raise BadKeys(f"{path} has a key {name!r} already: remove it first, or take another name")
+        raise BadKeys(f"{path} already has a key {name!r}: remove it first, or use another name")
     secret = _PREFIX + secrets.token_urlsafe(32)
     try:
         key = Key(name=name, sha256=_hash(secret), per_minute=per_minute)
@@ -83,16 +83,16 @@ def add_key(path: Path, name: str, per_minute: int = PER_MINUTE) -> str:
 
 
 def remove_key(path: Path, name: str) -> None:
-    """Errors: BadKeys where there is none of this name."""
+    """Raises BadKeys if there is no key with this name."""
     keys = read_keys(path)
-    kept = tuple(key for key in keys if key.name != name)
-    if len(kept) == len(keys):
-        raise BadKeys(f"{path} has no key {name!r}: `judge-r1 keys list --file {path}` shows them")
-    _write(path, kept)
+    remaining = tuple(key for key in keys if key.name != name)
+    if len(remaining) == len(keys):
+        raise BadKeys(f"{path} has no key {name!r}: `judge-r1 keys list --file {path}` lists them")
+    _write(path, remaining)
 
 
 def _write(path: Path, keys: tuple[Key, ...]) -> None:
-    """All or nothing, readable by its owner alone."""
+    """Replaces the file atomically, readable only by its owner."""
     part = path.with_name(f"{path.name}.part")
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(Keys(keys=keys).model_dump_json(indent=1) + "\n")
@@ -104,7 +104,7 @@ def _hash(secret: str) -> str:
 
 
 def _stamp(path: Path) -> tuple[int, int]:
-    """What changes when the file does; (0, 0) where it is gone, which reading will say."""
+    """Changes when the file does; (0, 0) for a missing file, which `read_keys` then reports."""
     try:
         stat = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""What is counted, in Prometheus' form; names begin with `judge_r1_`."""
+"""Prometheus metrics; their names start with `judge_r1_`."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.judges.base import JudgeOutput
-from judge_r1.serving.errors import TooLong
+from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, RequestQueue, ShuttingDown
 
 SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
@@ -20,52 +20,60 @@ _KINDS: dict[type[BaseException], str] = {
     ShuttingDown: "closing",
     DeadlineExceeded: "too_late",
     BackendFailed: "lost",
-    TooLong: "prompt_too_long",
+    PromptTooLong: "prompt_too_long",
     asyncio.CancelledError: "client_left",
 }
 
 
 class Metrics:
-    """One registry for one app."""
+    """The metrics of one app, in their own registry."""
 
-    def __init__(self, desk: RequestQueue, shelf: CaseStore) -> None:
-        self.registry = here = CollectorRegistry()
-        self._gauge("games_running", "Games under way.", lambda: desk.now_running)
-        self._gauge("games_waiting", "Games in the queue.", lambda: desk.now_waiting)
-        self._gauge("cases", "Cases on the shelf.", lambda: len(shelf))
-        self._gauge("case_bytes", "Bytes of the cases on the shelf.", lambda: shelf.bytes)
-        self.waits = Histogram("judge_r1_wait_seconds", "Wait of a game in the queue.", buckets=SECONDS, registry=here)
-        self._games = Histogram(
-            "judge_r1_game_seconds", "A game that was played, with its wait.", buckets=SECONDS, registry=here
+    def __init__(self, queue: RequestQueue, cases: CaseStore) -> None:
+        self.registry = registry = CollectorRegistry()
+        self._gauge("games_running", "Requests that run.", lambda: queue.running)
+        self._gauge("games_waiting", "Requests in the queue.", lambda: queue.waiting)
+        self._gauge("cases", "Cases in the store.", lambda: len(cases))
+        self._gauge("case_bytes", "Bytes of the cases in the store.", lambda: cases.bytes)
+        self.waits = Histogram(
+            "judge_r1_wait_seconds", "Wait of a request in the queue.", buckets=SECONDS, registry=registry
         )
-        self._ends = Counter("judge_r1_games", "Games by how they ended.", ["outcome"], registry=here)
-        self._tokens = Counter("judge_r1_tokens", "Read (in every turn) and written.", ["kind"], registry=here)
-        self.requests = Counter("judge_r1_requests", "By route and status.", ["route", "status"], registry=here)
-        self.traces_lost = Counter("judge_r1_traces_lost", "Games whose trace could not be written.", registry=here)
-        desk.waited = self.waits.observe
+        self._durations = Histogram(
+            "judge_r1_game_seconds", "Duration of a judged request, with its wait.", buckets=SECONDS, registry=registry
+        )
+        self._outcomes = Counter("judge_r1_games", "Requests by outcome.", ["outcome"], registry=registry)
+        self._tokens = Counter(
+            "judge_r1_tokens", "Tokens read (in every turn) and written.", ["kind"], registry=registry
+        )
+        self.requests = Counter(
+            "judge_r1_requests", "HTTP requests by route and status.", ["route", "status"], registry=registry
+        )
+        self.traces_lost = Counter(
+            "judge_r1_traces_lost", "Requests whose trace could not be written.", registry=registry
+        )
+        queue.observe_wait = self.waits.observe
 
     def text(self) -> bytes:
         return generate_latest(self.registry)
 
     @contextmanager
     def request(self) -> Iterator[Callable[[JudgeOutput], None]]:
-        """Counts one game: by what it is told of it, or by what is raised."""
-        started, told = time.monotonic(), False
+        """Counts one request: by the output given to the yielded function, or by the exception raised."""
+        started, recorded = time.monotonic(), False
 
-        def ended(played: JudgeOutput) -> None:
-            nonlocal told
-            told = True
-            verdict = played.verdict
-            self._ends.labels(verdict.winner if isinstance(verdict, PairwiseVerdict) else "invalid").inc()
-            self._games.observe(time.monotonic() - started)
+        def record(output: JudgeOutput) -> None:
+            nonlocal recorded
+            recorded = True
+            verdict = output.verdict
+            self._outcomes.labels(verdict.winner if isinstance(verdict, PairwiseVerdict) else verdict.kind).inc()
+            self._durations.observe(time.monotonic() - started)
             for kind in ("input", "output"):
-                self._tokens.labels(kind).inc((played.usage or {}).get(f"{kind}_tokens", 0))
+                self._tokens.labels(kind).inc((output.usage or {}).get(f"{kind}_tokens", 0))
 
         try:
-            yield ended
+            yield record
         except BaseException as error:
-            if not told:
-                self._ends.labels(_KINDS.get(type(error), "error")).inc()
+            if not recorded:
+                self._outcomes.labels(_KINDS.get(type(error), "error")).inc()
             raise
 
     def _gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
@@ -73,7 +81,7 @@ class Metrics:
 
 
 class MetricsMiddleware:
-    """Counts requests by the route that took them ("none": it came to no route) and their status."""
+    """Counts requests by route ("none" if no route matches) and status."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app, self.metrics = app, metrics
@@ -92,7 +100,7 @@ class MetricsMiddleware:
 
         try:
             await self.app(scope, receive, counting)
-        except Exception:  # what the client is told is made of it further out (`problems`)
+        except Exception:  # an outer error handler writes the response
             status = 500
             raise
         finally:

@@ -1,4 +1,4 @@
-"""How the server is: for those who watch it."""
+"""Health, readiness and metrics routes."""
 
 from fastapi import APIRouter, Response
 from fastapi.responses import JSONResponse
@@ -15,15 +15,15 @@ def router(service: Service) -> APIRouter:
         """Is the process alive?"""
         return {"status": "ok"}
 
-    @routes.get("/readyz", responses={503: {"description": "it starts, or it is going away"}})
+    @routes.get("/readyz", responses={503: {"description": "the server is starting or shutting down"}})
     async def readyz() -> JSONResponse:
-        """Does it take requests?"""
-        ready = service.ready and not service.desk.closing
+        """Does the server accept requests?"""
+        ready = service.ready and not service.queue.closing
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
     @routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
     async def metrics() -> Response:
-        """Queue, games, waits, tokens and cases, in Prometheus' form."""
+        """Prometheus metrics of the queue, requests, waits, tokens and cases."""
         return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     return routes

@@ -1,49 +1,51 @@
-"""Pairs: one, many, or one that is watched turn by turn."""
+"""Routes that judge: one pair, a batch, or one pair as a stream of turns."""
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.machine import Episode, Search
-from judge_r1.serving.cancellation import some_at_a_time, while_there
-from judge_r1.serving.errors import PROBLEMS, client_message, unjudged
+from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
+from judge_r1.serving.errors import JUDGE_ERRORS, batch_error, client_message
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
-from judge_r1.serving.schemas import BatchRequest, BatchResponse, Unjudged, turn_seen
+from judge_r1.serving.schemas import BatchError, BatchRequest, BatchResponse, turn_response
 from judge_r1.serving.service import Service
 from judge_r1.serving.sse import Emit, EventStream, event
 
 STREAM = """`event: search` {query} and `event: turn` {text, query, passages, notice} as they happen, then
-`event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment every ten seconds of silence. Leave, and
-the game is given up."""
+`event: verdict` (as from `/v1/judge`) or `event: error` {error}; a comment after every ten seconds without an event.
+The judge stops when the client disconnects."""
 EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
-"""One event, as OpenAPI has them."""
+"""The OpenAPI schema of one event."""
 
 
 def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["judging"], responses=PROBLEMS)
+    routes = APIRouter(tags=["judging"], responses=JUDGE_ERRORS)
 
     @routes.post("/v1/judge")
     async def judge(body: JudgeRequestBody, request: Request) -> JudgeResponse:
         """Compare two candidates."""
         consume_quota(request)
-        answer, _ = await while_there(request, service.judge_one(body, tenant_of(request)))
+        answer, _ = await cancel_on_disconnect(request, service.judge_one(body, tenant_of(request)))
         return answer
 
     @routes.post("/v1/judge/batch")
     async def judge_batch(body: BatchRequest, request: Request) -> BatchResponse:
-        """Compare many pairs; one that has no judgment says why in its place."""
-        if len(body.requests) > (most := service.limits.batch):
-            raise HTTPException(413, f"{len(body.requests)} requests in a batch, over the {most} that it may have")
+        """Compare many pairs. The entry of a pair that fails is its error."""
+        if len(body.requests) > (limit := service.limits.batch):
+            raise HTTPException(413, f"{len(body.requests)} requests in a batch: the limit is {limit}")
         consume_quota(request, len(body.requests))
-        owner = tenant_of(request)
+        tenant = tenant_of(request)
 
-        async def one(entry: JudgeRequestBody) -> JudgeResponse | Unjudged:
+        async def one(entry: JudgeRequestBody) -> JudgeResponse | BatchError:
             try:
-                return (await service.judge_one(entry, owner, patient=True))[0]
-            except Exception as error:  # the others are judged all the same
-                return unjudged(error)
+                return (await service.judge_one(entry, tenant, wait_when_full=True))[0]
+            except Exception as error:  # the other entries are judged
+                return batch_error(error)
 
         works = [one(entry) for entry in body.requests]
-        return BatchResponse(results=await while_there(request, some_at_a_time(works, service.desk.running)))
+        return BatchResponse(
+            results=await cancel_on_disconnect(request, gather_limited(works, service.queue.max_concurrency))
+        )
 
     @routes.post(
         "/v1/judge/stream",
@@ -51,12 +53,12 @@ def router(service: Service) -> APIRouter:
         responses={200: {"description": STREAM, "content": {"text/event-stream": {"schema": EVENT}}}},
     )
     async def judge_stream(body: JudgeRequestBody, request: Request) -> EventStream:
-        """Compare two candidates and see the episode turn by turn."""
+        """Compare two candidates and stream the episode turn by turn."""
         consume_quota(request)
-        owner = tenant_of(request)
+        tenant = tenant_of(request)
 
         async def produce(emit: Emit) -> None:
-            answer, _ = await service.judge_one(body, owner, _Watch(emit))
+            answer, _ = await service.judge_one(body, tenant, _TurnEvents(emit))
             emit(event("verdict", answer.model_dump(mode="json")))
 
         return EventStream(produce, lambda error: event("error", {"error": client_message(error)}))
@@ -64,15 +66,15 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-class _Watch:
-    """Sees an episode after each step and tells what is new: a search that begins, a turn with what it was shown."""
+class _TurnEvents:
+    """Emits the new searches and turns after each step of an episode."""
 
     def __init__(self, emit: Emit) -> None:
         self._emit, self._turns = emit, 0
 
     def __call__(self, episode: Episode) -> None:
         for turn in episode.turns[self._turns :]:
-            self._emit(event("turn", turn_seen(turn).model_dump(mode="json")))
+            self._emit(event("turn", turn_response(turn).model_dump(mode="json")))
         self._turns = len(episode.turns)
         if isinstance(episode.state, Search):
             self._emit(event("search", {"query": episode.state.query}))

@@ -1,4 +1,4 @@
-"""The page at `/`: one document with all it needs in it, which may load nothing and run nothing but itself."""
+"""The web page at `/`: one self-contained document whose policy forbids it to load or run anything else."""
 
 import base64
 import hashlib
@@ -13,7 +13,7 @@ from judge_r1.core.principles import PRINCIPLES
 from judge_r1.serving.service import Service
 
 SHARED = "evaluation/report/static/"
-"""Where the report's page lies; both pages look alike and build their parts in one way."""
+"""Style and scripts of the report page, which this page shares."""
 OWN = "serving/ui/static/"
 STYLES = (SHARED + "style.css", OWN + "style.css")
 SCRIPTS = (
@@ -24,7 +24,7 @@ SCRIPTS = (
 
 @dataclass(frozen=True)
 class Page:
-    """`policy` is the Content-Security-Policy that allows exactly the style and the script of `body`."""
+    """`policy` is a Content-Security-Policy that allows only the style and the script of `body`."""
 
     body: bytes
     policy: str
@@ -33,7 +33,7 @@ class Page:
 
 def router(service: Service) -> APIRouter:
     routes = APIRouter()
-    page = made(service)
+    page = render_page(service)
     headers = {
         "Content-Security-Policy": page.policy,
         "X-Content-Type-Options": "nosniff",
@@ -44,8 +44,8 @@ def router(service: Service) -> APIRouter:
     }
 
     @routes.api_route("/", methods=["GET", "HEAD"], include_in_schema=False)
-    async def front(request: Request) -> Response:
-        """A page to try the judge."""
+    async def index(request: Request) -> Response:
+        """A web page to try the judge."""
         if request.headers.get("if-none-match") == page.etag:
             return Response(status_code=304, headers=headers)
         return Response(page.body, headers=headers, media_type="text/html; charset=utf-8")
@@ -53,8 +53,8 @@ def router(service: Service) -> APIRouter:
     return routes
 
 
-def made(service: Service) -> Page:
-    """The page of this server. Where keys are asked for it says nothing of the judge: anybody may read it."""
+def render_page(service: Service) -> Page:
+    """The page of this server. It needs no key, so it omits the judge's name if the server uses keys."""
     style = "\n" + "\n".join(_file(name) for name in STYLES)
     script = "\n" + "\n".join(_file(name) for name in SCRIPTS)
     data = {
@@ -63,10 +63,10 @@ def made(service: Service) -> Page:
         "principles": [asdict(principle) for principle in PRINCIPLES],
         "examples": json.loads(_file(OWN + "examples.json")),
     }
-    parts = {"{{ style }}": style, "{{ script }}": script, "{{ data }}": _quoted(data)}
+    parts = {"{{ style }}": style, "{{ script }}": script, "{{ data }}": _script_json(data)}
     text = _file(OWN + "index.html")
-    for mark, part in parts.items():
-        before, after = text.split(mark)
+    for placeholder, part in parts.items():
+        before, after = text.split(placeholder)
         text = before + part + after
     body = text.encode()
     return Page(body, _policy(style, script), f'"{hashlib.sha256(body).hexdigest()[:32]}"')
@@ -93,8 +93,8 @@ def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _quoted(data: Any) -> str:
-    """JSON that can stand in a script element: nothing in it begins a tag."""
+def _script_json(data: Any) -> str:
+    """JSON that is safe inside a script element: it contains no tag."""
     return json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
 
 

@@ -11,7 +11,7 @@ import pytest
 from serving_fixture import PAIR
 
 from judge_r1.client import Client, RetriesExhausted, ServerError
-from judge_r1.client.responses import Transient
+from judge_r1.client.responses import TransientError
 
 GOOD = {
     "id": "1", "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "violated_principles": [],
@@ -146,5 +146,5 @@ def test_what_only_a_newer_server_says_is_passed_over() -> None:
 
 
 def test_waits_grow_and_are_bounded() -> None:
-    assert all(0 <= Transient("x").wait(attempt) <= min(30, 0.5 * 2**attempt) for attempt in range(1, 20))
-    assert 7 <= Transient("x", 7.0).wait(1) <= 7.5
+    assert all(0 <= TransientError("x").wait(attempt) <= min(30, 0.5 * 2**attempt) for attempt in range(1, 20))
+    assert 7 <= TransientError("x", 7.0).wait(1) <= 7.5

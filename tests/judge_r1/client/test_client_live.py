@@ -10,9 +10,9 @@ import anyio
 import pytest
 from serving_fixture import PAIR, Held, LiveServer, Says, service, wait_for
 
-from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchBegan, ServerError, ServerRefuses
+from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchStarted, ServerError, ServerRefuses
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.wire import JudgeResponse, Problem, TurnSeen
+from judge_r1.core.wire import ErrorMessage, JudgeResponse, TurnResponse
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
@@ -49,7 +49,7 @@ def test_judging_without_await() -> None:
 
 def test_many_are_answered_in_order_a_few_at_a_time() -> None:
     held = Held()
-    with LiveServer(service(held, running=64)) as server, Client(server.url, concurrency=5) as judge:
+    with LiveServer(service(held, max_concurrency=64)) as server, Client(server.url, concurrency=5) as judge:
         found: list[Any] = []
         pairs: list[dict[str, Any]] = [PAIR, TURNED, PAIR | {"case_id": "nowhere"}] * 10
         asking = threading.Thread(target=lambda: found.extend(judge.many(pairs)))
@@ -59,7 +59,7 @@ def test_many_are_answered_in_order_a_few_at_a_time() -> None:
         held.go.set()
         asking.join(30)
     assert [getattr(answer, "winner", None) for answer in found] == ["A", "B", None] * 10
-    assert all(isinstance(answer, Problem) and "no case nowhere" in answer.error for answer in found[2::3])
+    assert all(isinstance(answer, ErrorMessage) and "no case nowhere" in answer.error for answer in found[2::3])
 
 
 def test_a_loop_that_runs_already_is_no_obstacle() -> None:
@@ -77,15 +77,15 @@ def test_an_episode_is_watched() -> None:
     from fake_judge import searching
     from fake_judge_endpoint import JudgeServer
 
-    shelf, options = CaseStore(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
+    cases, options = CaseStore(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
     with JudgeServer(searching) as brain:
-        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=shelf))
-        with LiveServer(service(judge, shelf=shelf)) as server, Client(server.url) as client:
+        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=cases))
+        with LiveServer(service(judge, cases=cases)) as server, Client(server.url) as client:
             events = list(client.stream(**PAIR, context="ana paid 34. ben paid nothing.", trace=True))
     *before, verdict = events
     assert isinstance(verdict, JudgeResponse)
-    assert [event for event in before if isinstance(event, TurnSeen)] == verdict.turns
-    [search] = [event for event in before if isinstance(event, SearchBegan)]
+    assert [event for event in before if isinstance(event, TurnResponse)] == verdict.turns
+    [search] = [event for event in before if isinstance(event, SearchStarted)]
     assert verdict.turns
     assert search.query == verdict.turns[0].query
 
@@ -108,7 +108,7 @@ def test_a_late_error_of_a_stream_is_raised(monkeypatch: pytest.MonkeyPatch) -> 
     from judge_r1.serving import sse
 
     monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
-    with LiveServer(service(Held(), seconds=0.3)) as server, Client(server.url) as judge:
+    with LiveServer(service(Held(), timeout=0.3)) as server, Client(server.url) as judge:
         events_seen = judge.stream(**PAIR)
         with pytest.raises(RetriesExhausted, match=r"no judgment within 0.3 s"):
             next(events_seen)
@@ -134,9 +134,9 @@ def test_a_key_is_sent_from_the_argument_or_the_environment(tmp_path: Path, monk
 
 def test_mistakes_are_told_in_a_sentence() -> None:
     with LiveServer(service("longer")) as server, Client(server.url) as judge:
-        with pytest.raises(BadRequest, match=r"no JudgeRequest.*reasoning_b"):
+        with pytest.raises(BadRequest, match=r"invalid JudgeRequest.*reasoning_b"):
             judge.judge(reasoning_a="x")
-        with pytest.raises(BadRequest, match=r"pair 1: no JudgeRequest.*colour"):
+        with pytest.raises(BadRequest, match=r"pair 1: invalid JudgeRequest.*colour"):
             judge.many([PAIR, PAIR | {"colour": "red"}])
         with pytest.raises(ServerRefuses, match="there is no case nowhere") as refused:
             judge.judge(**PAIR, case_id="nowhere")
@@ -150,7 +150,7 @@ def test_mistakes_are_told_in_a_sentence() -> None:
 
 def test_a_server_that_spent_its_deadline_is_not_asked_again() -> None:
     held = Held()
-    with LiveServer(service(held, seconds=0.2)) as server, Client(server.url) as judge:
+    with LiveServer(service(held, timeout=0.2)) as server, Client(server.url) as judge:
         ask = partial(judge.judge, **PAIR)
         with pytest.raises(RetriesExhausted, match="no judgment within"):
             ask()
@@ -161,7 +161,7 @@ def test_a_lost_game_is_asked_again() -> None:
     lost = Says("infrastructure_no_answer")
     with LiveServer(service(lost)) as server, Client(server.url, attempts=2) as judge:
         ask = partial(judge.judge, **PAIR)
-        with pytest.raises(RetriesExhausted, match=r"asked 2 times in vain.*status 502"):
+        with pytest.raises(RetriesExhausted, match=r"failed 2 times.*status 502"):
             ask()
 
 

@@ -77,7 +77,7 @@ def test_mistakes_are_its_own_errors(client: Any) -> None:
 
 def test_a_full_queue_is_its_rate_limit() -> None:
     held = Held()
-    with LiveServer(service(held, running=1, waiting=0)) as server, opened(server) as one:
+    with LiveServer(service(held, max_concurrency=1, queue_size=0)) as server, opened(server) as one:
         first = Thread(target=lambda: one.chat.completions.create(model="judge-r1", messages=ASKED))
         first.start()
         wait_for(lambda: held.now == 1)

@@ -160,7 +160,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
     ("spec", "says"),
     [
         ("agentic@http://host/v1", "names no model: write http://host/v1#MODEL"),
-        ("agentic@http://me:hunter2@host/v1#m", "holds no user, password or query"),
+        ("agentic@http://me:hunter2@host/v1#m", "must not contain a user, password or query"),
         ("agentic@vllm:host/v1#m", "no URL of the form"),
         ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),
         ("agentic:logprobs=9@http://host/v1#m", "logprobs is true or false"),
@@ -168,7 +168,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
         ("direct:search=true@http://host/v1#m", "answers once"),
         ("direct:prompt=standard@bundled:tiny", "answers once"),
         ("agentic@vllm:http://host/v1#nobody/has/this", "name it by agentic:tokenizer=NAME@vllm:http://host/v1#nobody"),
-        ("direct@https://api.openai.com/v1#m", "needs a key: put it into the environment variable OPENAI_API_KEY"),
+        ("direct@https://api.openai.com/v1#m", "needs a key: set the environment variable OPENAI_API_KEY"),
     ],
 )
 def test_a_bad_spec_is_one_sentence(spec: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:

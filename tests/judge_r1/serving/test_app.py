@@ -20,7 +20,7 @@ from judge_r1.judges.result import request_of
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware, Limits
 from judge_r1.serving.service import Service
-from judge_r1.serving.trace_log import Traces
+from judge_r1.serving.trace_log import TraceLog
 
 
 def run(served: Service, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
@@ -52,7 +52,7 @@ def test_a_pair_is_judged() -> None:
 def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
     turned = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
     body = {"requests": [PAIR, turned, PAIR | {"case_id": "nowhere"}, PAIR] * 8}
-    results = post(service("longer", running=2, waiting=2), "/v1/judge/batch", body).json()["results"]
+    results = post(service("longer", max_concurrency=2, queue_size=2), "/v1/judge/batch", body).json()["results"]
     assert [entry.get("winner") for entry in results] == ["A", "B", None, "A"] * 8
     assert (results[2]["error"], results[2]["status"]) == ("there is no case nowhere: put it at /v1/cases first", 404)
 
@@ -60,11 +60,11 @@ def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
 def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
     """Not one of its entries is told that the queue is full, and neither is one of a score."""
     held = Held()
-    served = service(held, running=2, waiting=2)
+    served = service(held, max_concurrency=2, queue_size=2)
 
     async def talk(client: httpx.AsyncClient) -> tuple[list[Any], Any]:
         filling = [asyncio.create_task(client.post("/v1/judge", json=PAIR)) for _ in range(4)]
-        while served.desk.now_waiting < 2:
+        while served.queue.waiting < 2:
             await asyncio.sleep(0.005)
         assert (await client.post("/v1/judge", json=PAIR)).status_code == 429
         batch = asyncio.create_task(client.post("/v1/judge/batch", json={"requests": [PAIR] * 6}))
@@ -90,7 +90,9 @@ def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() 
 
     judge = Fails()
     judge.go.set()
-    answer = post(service(judge, running=2), "/v1/judge/batch", {"requests": [PAIR, PAIR | {"decision": "fail"}, PAIR]})
+    answer = post(
+        service(judge, max_concurrency=2), "/v1/judge/batch", {"requests": [PAIR, PAIR | {"decision": "fail"}, PAIR]}
+    )
     assert [entry.get("winner") for entry in answer.json()["results"]] == ["A", None, "A"]
     failed = answer.json()["results"][1]
     assert (failed["error"], failed["status"]) == ("the server failed", 500)
@@ -203,29 +205,29 @@ def test_a_full_queue_and_a_deadline() -> None:
     async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
         return await asyncio.gather(*(client.post("/v1/judge", json=PAIR) for _ in range(4)))
 
-    served = service(held, running=1, waiting=2, seconds=0.3)
+    served = service(held, max_concurrency=1, queue_size=2, timeout=0.3)
     answers = run(served, talk)
     assert sorted(answer.status_code for answer in answers) == [429, 504, 504, 504]
     [busy] = [answer for answer in answers if answer.status_code == 429]
     assert int(busy.headers["retry-after"]) >= 1
-    assert served.desk.now_running == served.desk.now_waiting == held.now == 0
+    assert served.queue.running == served.queue.waiting == held.now == 0
 
 
 def test_cases_in_use_stay_whatever_others_put() -> None:
     held = Held()
-    served = service(held, shelf=CaseStore(max_bytes=100), running=1)
+    served = service(held, cases=CaseStore(max_bytes=100), max_concurrency=1)
 
     async def talk(client: httpx.AsyncClient) -> None:
         games = [asyncio.create_task(client.post("/v1/judge", json=PAIR | {"context": c * 40})) for c in "ab"]
-        while served.desk.now_waiting < 1:
+        while served.queue.waiting < 1:
             await asyncio.sleep(0.005)
-        in_use = set(served.shelf)
+        in_use = set(served.local_cases)
         refused = await client.put("/v1/cases", json={"context": "c" * 40})
         assert (refused.status_code, "no room" in refused.json()["error"]) == (503, True)
         assert int(refused.headers["retry-after"]) > 0
         held.go.set()
         assert [(await game).status_code for game in games] == [200, 200]
-        assert set(served.shelf) == in_use
+        assert set(served.local_cases) == in_use
         assert (await client.put("/v1/cases", json={"context": "c" * 40})).status_code == 200
 
     run(served, talk)
@@ -233,9 +235,9 @@ def test_cases_in_use_stay_whatever_others_put() -> None:
 
 def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) -> None:
     options = "context=full,prompt=compact,retriever=bm25,prompt_tokens=300,budget.response_tokens=8"
-    shelf = CaseStore()
-    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=shelf, batch_size=2))
-    answer = post(service(judge, shelf=shelf), "/v1/judge", PAIR | {"context": "ana paid 34. " * 300})
+    cases = CaseStore()
+    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=cases, batch_size=2))
+    answer = post(service(judge, cases=cases), "/v1/judge", PAIR | {"context": "ana paid 34. " * 300})
     assert answer.status_code == 422
     problem = answer.json()
     assert problem["limit"] == 300 < problem["tokens"]
@@ -244,7 +246,7 @@ def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) 
 
 def test_traces_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     body = PAIR | {"context": "Ana paid."}
-    answer = post(service("longer", traces=Traces(tmp_path / "kept")), "/v1/judge", body).json()
+    answer = post(service("longer", trace_log=TraceLog(tmp_path / "kept")), "/v1/judge", body).json()
     file = tmp_path / "kept" / "traces.jsonl"
     assert file.stat().st_mode & 0o777 == 0o600
     [line] = file.read_text().splitlines()
@@ -261,21 +263,21 @@ def test_a_full_disk_costs_a_trace_and_no_judgment(tmp_path: Path, caplog: pytes
             assert (await client.post("/v1/judge", json=PAIR)).json()["winner"] == "A"
         return (await client.get("/metrics")).text
 
-    assert "judge_r1_traces_lost_total 2.0" in run(service("longer", traces=Traces(tmp_path)), talk).splitlines()
+    assert "judge_r1_traces_lost_total 2.0" in run(service("longer", trace_log=TraceLog(tmp_path)), talk).splitlines()
     assert caplog.text.count("No space left on device") == 1
 
 
 def test_a_trace_that_was_torn_does_not_tear_the_next(tmp_path: Path) -> None:
     [played] = run_all(make_judge("longer", JudgeBuild("")), [request_of("one", CaseStore(), **PAIR)])
-    traces, file = Traces(tmp_path), tmp_path / "traces.jsonl"
-    assert traces.keep(played, "ana")
+    traces, file = TraceLog(tmp_path), tmp_path / "traces.jsonl"
+    assert traces.write(played, "ana")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 9, hard))
     try:
-        assert not traces.keep(played, "ben")
+        assert not traces.write(played, "ben")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert traces.keep(played, "eva")
+    assert traces.write(played, "eva")
     traces.close()
     first, torn, last = file.read_text().splitlines()
     assert (json.loads(first)["owner"], len(torn), json.loads(last)["owner"]) == ("ana", 9, "eva")

@@ -21,7 +21,7 @@ from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import BadKeys, KeyFile, add_key, read_keys, remove_key
 from judge_r1.serving.middleware.auth import TokenBucket
 from judge_r1.serving.server import check_free, check_host
-from judge_r1.serving.trace_log import Traces
+from judge_r1.serving.trace_log import TraceLog
 
 
 def talk_to(app: Any, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
@@ -216,7 +216,7 @@ def test_a_bucket_never_gives_more_than_its_rate(rate: int, asks: list[tuple[flo
 def test_a_key_is_told_to_nobody(file: Path, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     """Not in a log line at any level, not in an answer, not in a trace; nor is a wrong one."""
     key, wrong = add_key(file, "ana"), "jr1-almost-the-key"
-    app = create_app(service("longer", keys=KeyFile(file), traces=Traces(tmp_path / "traces")))
+    app = create_app(service("longer", keys=KeyFile(file), trace_log=TraceLog(tmp_path / "traces")))
 
     async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
         answers = []

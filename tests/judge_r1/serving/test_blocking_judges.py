@@ -47,8 +47,8 @@ def likelihood(folder: Path, *, prompt_tokens: int = 39_000) -> Service:
 
 
 def computing(spec: str) -> Service:
-    shelf = CaseStore()
-    return service(served_judge(spec, JudgeBuild("", texts=shelf, batch_size=4)), shelf=shelf, running=4)
+    cases = CaseStore()
+    return service(served_judge(spec, JudgeBuild("", texts=cases, batch_size=4)), cases=cases, max_concurrency=4)
 
 
 def ask(server: LiveServer, number: int = 0) -> httpx.Response:
@@ -80,10 +80,10 @@ def test_a_deadline_holds_and_the_next_game_is_played(make: Make, folder: Path) 
         began = time.monotonic()
         assert ask(server).status_code == 200
         lasted = time.monotonic() - began
-        served.desk.seconds, began = lasted / 10, time.monotonic()
+        served.queue.timeout, began = lasted / 10, time.monotonic()
         assert ask(server).status_code == 504
         assert time.monotonic() - began < lasted * 0.6
-        served.desk.seconds = 60
+        served.queue.timeout = 60
         assert ask(server).status_code == 200
 
 

@@ -77,12 +77,12 @@ def test_who_leaves_gives_up_the_game(path: str) -> None:
         body = {"prompt": "p", "candidates": ["a", "b"]}
     elif path.endswith("completions"):
         body = {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": PAIR}
-    served = service(held, running=2)
+    served = service(held, max_concurrency=2)
     with LiveServer(served) as server:
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{server.url}{path}", json=body, timeout=httpx.Timeout(20, read=0.3))
         wait_for(lambda: held.left > 0 and held.now == 0)
-        wait_for(lambda: served.desk.now_running == served.desk.now_waiting == 0)
+        wait_for(lambda: served.queue.running == served.queue.waiting == 0)
         held.go.set()
         began = held.began
         assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
@@ -102,11 +102,11 @@ def engine_judge(model_folder: Path) -> EngineJudge:
 
 def test_who_leaves_a_stream_frees_the_row_of_the_engine(engine_judge: EngineJudge) -> None:
     batch = engine_judge._engine.batch
-    served = service(engine_judge, running=2)
+    served = service(engine_judge, max_concurrency=2)
     with LiveServer(served) as server:
         with httpx.Client(timeout=20) as client, pytest.raises(httpx.ReadTimeout):
             client.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=httpx.Timeout(20, read=0.2))
-        wait_for(lambda: served.desk.now_running == 0)
+        wait_for(lambda: served.queue.running == 0)
         wait_for(lambda: not batch.busy)
         assert b'judge_r1_games_total{outcome="client_left"} 1.0' in served.metrics.text()
         done = httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=60).json()
@@ -129,11 +129,11 @@ def test_an_episode_is_told_turn_by_turn() -> None:
 
     from judge_r1.judges.panel import make_judge
 
-    shelf = CaseStore()
+    cases = CaseStore()
     options = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
     with JudgeServer(searching) as brain:
-        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=shelf))
-        with LiveServer(service(judge, shelf=shelf)) as server:
+        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=cases))
+        with LiveServer(service(judge, cases=cases)) as server:
             body = PAIR | {"context": "ana paid 34. ben paid nothing.", "trace": True}
             answer = httpx.post(f"{server.url}/v1/judge/stream", json=body, timeout=60)
     assert answer.headers["content-type"].startswith("text/event-stream")
@@ -150,14 +150,14 @@ def test_an_episode_is_told_turn_by_turn() -> None:
 
 def test_silence_is_broken_and_a_late_error_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
-    with LiveServer(service(Held(), seconds=0.4)) as server:
+    with LiveServer(service(Held(), timeout=0.4)) as server:
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
     assert answer.text.count(": still playing") >= 2
     assert read_events(answer.text) == [("error", {"error": "no judgment within 0.4 s"})]
 
 
 def test_an_early_error_of_a_stream_has_a_status() -> None:
-    with LiveServer(service(Held(), seconds=0.2)) as server:
+    with LiveServer(service(Held(), timeout=0.2)) as server:
         started = time.monotonic()
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
     assert (answer.status_code, answer.json()) == (504, {"error": "no judgment within 0.2 s"})

@@ -45,9 +45,9 @@ def browser() -> Iterator[Any]:
 
 
 @contextmanager
-def small_server(browser: Any, judge: Held, **desk: Any) -> Iterator[tuple[LiveServer, Any]]:
+def small_server(browser: Any, judge: Held, **queue: Any) -> Iterator[tuple[LiveServer, Any]]:
     """A server of small limits, and its page."""
-    served = service(judge, limits=Limits(case=1000), **desk)
+    served = service(judge, limits=Limits(case=1000), **queue)
     with LiveServer(served) as server, visited(browser, server.url) as (page, _):
         yield server, page
 
@@ -325,7 +325,7 @@ def test_a_key_is_asked_for_and_kept_in_memory_alone(browser: Any, tmp_path: Pat
 
 def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
     held = Held()
-    with small_server(browser, held, running=1, waiting=0) as (server, page):
+    with small_server(browser, held, max_concurrency=1, queue_size=0) as (server, page):
         press_judge(page)
         assert page.inner_text("#problem") == "Reasoning A is empty: write or paste one."
         assert page.evaluate("document.activeElement.name") == "reasoning_a"
@@ -357,7 +357,7 @@ def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
         press_judge(page)
         page.locator("#swap").wait_for()
         assert page.locator("#problem").is_hidden()
-    with small_server(browser, Held(), seconds=0.3) as (_, page):
+    with small_server(browser, Held(), timeout=0.3) as (_, page):
         write_pair(page, WORDS)
         press_judge(page)
         until(page, "!document.getElementById('problem').hidden")
@@ -392,9 +392,9 @@ def test_how_sure_the_judge_is(browser: Any) -> None:
 def test_a_model_of_this_process_is_watched(browser: Any, model_folder: Path) -> None:
     """Random weights in the served engine: no valid answer, and the page says why."""
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=12"
-    shelf = CaseStore()
-    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=shelf, batch_size=2))
-    with LiveServer(service(judge, shelf=shelf)) as server, visited(browser, server.url) as (page, complaints):
+    cases = CaseStore()
+    judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=cases, batch_size=2))
+    with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, complaints):
         write_pair(page, WORDS)
         press_judge(page)
         page.locator("#swap").wait_for()
@@ -552,7 +552,7 @@ def test_two_tabs_see_each_their_own_pair(browser: Any) -> None:
         write_pair(two, WORDS | {"reasoning_a": BAD, "reasoning_b": GOOD})
         press_judge(one)
         press_judge(two)
-        wait_for(lambda: server.service.desk.now_running == 2)
+        wait_for(lambda: server.service.queue.running == 2)
         steps.free()
         one.locator("#swap").wait_for()
         two.locator("#swap").wait_for()

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
 from judge_r1.judges.result import JudgeResult
-from judge_r1.serving.pairwise_prompt_formats import PlainPair, Unreadable, answer_in, read_plain, text_of
+from judge_r1.serving.pairwise_prompt_formats import (
+    PromptPair,
+    UnsupportedPrompt,
+    format_answer,
+    message_text,
+    parse_prompt,
+)
 
 MT_BENCH = 'Choose the better assistant. Output "[[A]]" if assistant A is better, "[[B]]" for B, "[[C]]" for a tie.'
 ARENA = "Your verdict must be one of [[A>>B]], [[A>B]], [[A=B]], [[B>A]], [[B>>A]]."
@@ -35,23 +41,23 @@ def found(winner: str | None, explanation: str | None = None, principles: tuple[
 
 @given(WORDS, WORDS, WORDS)
 def test_what_is_written_is_read(question: str, a: str, b: str) -> None:
-    assert read_plain(mt_bench(question, a, b), MT_BENCH) == PlainPair(question, "", a, b, "brackets")
-    assert read_plain(arena(question, a, b), ARENA) == PlainPair(question, "", a, b, "arena")
-    assert read_plain(mt_bench(question, a, b)).form == "letter"
+    assert parse_prompt(mt_bench(question, a, b), MT_BENCH) == PromptPair(question, "", a, b, "brackets")
+    assert parse_prompt(arena(question, a, b), ARENA) == PromptPair(question, "", a, b, "arena")
+    assert parse_prompt(mt_bench(question, a, b)).form == "letter"
     fields = {"question": question, "A": a, "B": b, "context": "c"}
-    assert read_plain(json.dumps(fields)) == PlainPair(question, "c", a, b, "json")
+    assert parse_prompt(json.dumps(fields)) == PromptPair(question, "c", a, b, "json")
 
 
 def test_instructions_may_stand_in_the_user_message() -> None:
     """One message, as RewardBench has it for models without a system role."""
-    pair = read_plain(f"{MT_BENCH}\n\n{mt_bench('q', 'a', 'b')}")
-    assert pair == PlainPair("q", "", "a", "b", "brackets")
-    assert read_plain(mt_bench("q", "[[A]]", "[[B]]")).form == "letter"  # an answer asks for nothing
+    pair = parse_prompt(f"{MT_BENCH}\n\n{mt_bench('q', 'a', 'b')}")
+    assert pair == PromptPair("q", "", "a", "b", "brackets")
+    assert parse_prompt(mt_bench("q", "[[A]]", "[[B]]")).form == "letter"  # an answer asks for nothing
 
 
 def test_the_mark_of_a_question_is_a_word_like_others_in_an_answer() -> None:
-    pair = read_plain(mt_bench("q [prompt]", "run `x [question]`", "[User Prompt]"))
-    assert pair == PlainPair("q [prompt]", "", "run `x [question]`", "[User Prompt]", "letter")
+    pair = parse_prompt(mt_bench("q [prompt]", "run `x [question]`", "[User Prompt]"))
+    assert pair == PromptPair("q [prompt]", "", "run `x [question]`", "[User Prompt]", "letter")
 
 
 @pytest.mark.parametrize(
@@ -71,8 +77,8 @@ def test_the_mark_of_a_question_is_a_word_like_others_in_an_answer() -> None:
     ],
 )
 def test_what_cannot_be_read_safely_is_refused(text: str, says: str) -> None:
-    with pytest.raises(Unreadable, match=says):
-        read_plain(text)
+    with pytest.raises(UnsupportedPrompt, match=says):
+        parse_prompt(text)
 
 
 @pytest.mark.parametrize(
@@ -85,15 +91,15 @@ def test_what_cannot_be_read_safely_is_refused(text: str, says: str) -> None:
 )  # fmt: skip
 def test_the_verdict_comes_in_the_form_asked_and_once(form: str, winner: str | None, ends: str) -> None:
     """What the judge wrote may hold a mark of the other verdict: it stands in no form but JSON."""
-    said = answer_in(form, found(winner, "[[A]] [[B]] [[C]] [[A>B]] [[B>A]]", (1, 2)))  # type: ignore[arg-type]
+    said = format_answer(form, found(winner, "[[A]] [[B]] [[C]] [[A>B]] [[B>A]]", (1, 2)))  # type: ignore[arg-type]
     assert said.endswith(ends)
     assert said.count("[[") == ("[[" in ends)
-    told = json.loads(answer_in("json", found(winner, "why", (1,))))
+    told = json.loads(format_answer("json", found(winner, "why", (1,))))
     assert (told["winner"], told["explanation"]) == (winner, "why")
 
 
 def test_texts_come_in_parts() -> None:
-    assert text_of([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == "a\nb"
+    assert message_text([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == "a\nb"
     for content in ([{"type": "image_url", "image_url": "x"}], None, 3, [7]):
-        with pytest.raises(Unreadable, match="something else than text"):
-            text_of(content)
+        with pytest.raises(UnsupportedPrompt, match="something else than text"):
+            message_text(content)

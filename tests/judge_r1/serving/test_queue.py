@@ -52,21 +52,21 @@ def run(play: Callable[[], Awaitable[Any]]) -> Any:
 
 def test_no_more_than_may_run_do_and_all_are_played() -> None:
     judge = Slow(0.01)
-    desk = RequestQueue(judge, running=3, waiting=100)
-    run(lambda: asyncio.gather(*(desk.submit(ask(str(n))) for n in range(20))))
+    queue = RequestQueue(judge, max_concurrency=3, queue_size=100)
+    run(lambda: asyncio.gather(*(queue.submit(ask(str(n))) for n in range(20))))
     assert judge.most == 3
     assert sorted(judge.played, key=int) == [str(n) for n in range(20)]
-    assert (desk.now_running, desk.now_waiting) == (0, 0)
+    assert (queue.running, queue.waiting) == (0, 0)
 
 
 def test_owners_have_their_turns() -> None:
     """One asks ten games, another two after that: they do not wait for all ten."""
     judge = Slow(0.005)
-    desk = RequestQueue(judge, running=1, waiting=100)
+    queue = RequestQueue(judge, max_concurrency=1, queue_size=100)
 
     async def play() -> None:
-        greedy = [desk.submit(ask(f"greedy-{n}"), owner="greedy") for n in range(10)]
-        modest = [desk.submit(ask(f"modest-{n}"), owner="modest") for n in range(2)]
+        greedy = [queue.submit(ask(f"greedy-{n}"), tenant="greedy") for n in range(10)]
+        modest = [queue.submit(ask(f"modest-{n}"), tenant="modest") for n in range(2)]
         await asyncio.gather(*greedy, *modest)
 
     run(play)
@@ -74,10 +74,10 @@ def test_owners_have_their_turns() -> None:
 
 
 def test_a_full_queue_says_when_to_come_again() -> None:
-    desk = RequestQueue(Slow(0.05), running=1, waiting=2)
+    queue = RequestQueue(Slow(0.05), max_concurrency=1, queue_size=2)
 
     async def play() -> list[Any]:
-        return await asyncio.gather(*(desk.submit(ask(str(n))) for n in range(5)), return_exceptions=True)
+        return await asyncio.gather(*(queue.submit(ask(str(n))) for n in range(5)), return_exceptions=True)
 
     found = run(play)
     busy = [error for error in found if isinstance(error, QueueFull)]
@@ -89,30 +89,30 @@ def test_a_full_queue_says_when_to_come_again() -> None:
 def test_a_full_queue_has_room_for_who_has_less_in_it() -> None:
     """One fills the queue; of the other's games as many come in as make it even, in the place of the last ones."""
     judge = Slow(0.01)
-    desk = RequestQueue(judge, running=1, waiting=6)
+    queue = RequestQueue(judge, max_concurrency=1, queue_size=6)
 
     async def play() -> list[Any]:
-        greedy = [desk.submit(ask(f"greedy-{n}"), owner="greedy") for n in range(9)]
-        modest = [desk.submit(ask(f"modest-{n}"), owner="modest") for n in range(4)]
+        greedy = [queue.submit(ask(f"greedy-{n}"), tenant="greedy") for n in range(9)]
+        modest = [queue.submit(ask(f"modest-{n}"), tenant="modest") for n in range(4)]
         return await asyncio.gather(*greedy, *modest, return_exceptions=True)
 
     found = run(play)
     busy = [n for n, error in enumerate(found) if isinstance(error, QueueFull)]
     assert busy == [4, 5, 6, 7, 8, 12]
     assert len(judge.played) == 7
-    assert (desk.now_running, desk.now_waiting) == (0, 0)
+    assert (queue.running, queue.waiting) == (0, 0)
 
 
 @pytest.mark.parametrize("cancelled", ["pushed out", "given a place", "waiting"])
 def test_who_leaves_in_the_same_moment_takes_no_place_along(cancelled: str) -> None:
     judge = Slow(0.02)
-    desk = RequestQueue(judge, running=1, waiting=2)
+    queue = RequestQueue(judge, max_concurrency=1, queue_size=2)
 
     async def play() -> None:
-        first, *greedy = [asyncio.create_task(desk.submit(ask(str(n)), owner="greedy")) for n in range(3)]
+        first, *greedy = [asyncio.create_task(queue.submit(ask(str(n)), tenant="greedy")) for n in range(3)]
         await asyncio.sleep(0.005)
         if cancelled == "pushed out":
-            modest = asyncio.create_task(desk.submit(ask("modest"), owner="modest"))
+            modest = asyncio.create_task(queue.submit(ask("modest"), tenant="modest"))
             await asyncio.sleep(0)
             await asyncio.sleep(0)
             greedy[-1].cancel()
@@ -123,20 +123,20 @@ def test_who_leaves_in_the_same_moment_takes_no_place_along(cancelled: str) -> N
         else:
             greedy[0].cancel()
         await asyncio.gather(first, *greedy, return_exceptions=True)
-        await desk.submit(ask("after"))
+        await queue.submit(ask("after"))
 
     run(play)
     assert judge.played[-1] == "after"
-    assert (desk.now_running, desk.now_waiting) == (0, 0)
+    assert (queue.running, queue.waiting) == (0, 0)
 
 
 def test_a_deadline_counts_the_wait_and_frees_the_place() -> None:
     judge = Slow(0.2)
-    desk = RequestQueue(judge, running=1, waiting=5, seconds=0.3)
+    queue = RequestQueue(judge, max_concurrency=1, queue_size=5, timeout=0.3)
 
     async def play() -> list[Any]:
-        found = await asyncio.gather(*(desk.submit(ask(str(n))) for n in range(3)), return_exceptions=True)
-        return [*found, await desk.submit(ask("after"))]
+        found = await asyncio.gather(*(queue.submit(ask(str(n))) for n in range(3)), return_exceptions=True)
+        return [*found, await queue.submit(ask("after"))]
 
     first, *late, after = run(play)
     assert isinstance(first, JudgeOutput)
@@ -148,21 +148,21 @@ def test_a_deadline_counts_the_wait_and_frees_the_place() -> None:
 @pytest.mark.parametrize("waiting", [False, True])
 def test_who_leaves_frees_a_place(waiting: bool) -> None:
     judge = Slow(30)
-    desk = RequestQueue(judge, running=1, waiting=5)
+    queue = RequestQueue(judge, max_concurrency=1, queue_size=5)
 
     async def play() -> JudgeOutput:
-        first = asyncio.create_task(desk.submit(ask("first")))
-        second = asyncio.create_task(desk.submit(ask("second")))
+        first = asyncio.create_task(queue.submit(ask("first")))
+        second = asyncio.create_task(queue.submit(ask("second")))
         await asyncio.sleep(0.02)
         for gone in [second, first] if waiting else [first, second]:
             gone.cancel()
             await asyncio.sleep(0.01)
         judge.seconds = 0.01
-        return await desk.submit(ask("third"))
+        return await queue.submit(ask("third"))
 
     assert isinstance(run(play), JudgeOutput)
     assert judge.played == ["third"]
-    assert (desk.now_running, desk.now_waiting, judge.now) == (0, 0, 0)
+    assert (queue.running, queue.waiting, judge.now) == (0, 0, 0)
 
 
 def test_a_lost_game_is_no_judgment() -> None:
@@ -172,15 +172,15 @@ def test_a_lost_game_is_no_judgment() -> None:
 
 def test_draining_plays_what_was_taken_and_takes_no_more() -> None:
     judge = Slow(0.05)
-    desk = RequestQueue(judge, running=1, waiting=5)
+    queue = RequestQueue(judge, max_concurrency=1, queue_size=5)
 
     async def play() -> tuple[list[Any], bool]:
-        taken = [asyncio.create_task(desk.submit(ask(str(n)))) for n in range(3)]
+        taken = [asyncio.create_task(queue.submit(ask(str(n)))) for n in range(3)]
         await asyncio.sleep(0.01)
-        draining = asyncio.create_task(desk.drain(5))
+        draining = asyncio.create_task(queue.drain(5))
         await asyncio.sleep(0.01)
         with pytest.raises(ShuttingDown):
-            await desk.submit(ask("late"))
+            await queue.submit(ask("late"))
         return await asyncio.gather(*taken, return_exceptions=True), await draining
 
     games, drained = run(play)

@@ -24,7 +24,7 @@ from serving_fixture import PAIR, wait_for
 
 from judge_r1.client import Client, ServerRefuses
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.wire import JudgeResponse, Problem
+from judge_r1.core.wire import ErrorMessage, JudgeResponse
 
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 
@@ -180,7 +180,7 @@ def test_a_case_is_known_to_every_replica(serving: Serving) -> None:
             assert client.get("/v1/cases").json() == {"cases": [{"case_id": case_id, "bytes": 19}]}
         assert client.delete(f"/v1/cases/{case_id}").status_code == 204
         gone = judge.many([PAIR | {"case_id": case_id}] * 24)
-        assert all(isinstance(found, Problem) and f"there is no case {case_id}" in found.error for found in gone)
+        assert all(isinstance(found, ErrorMessage) and f"there is no case {case_id}" in found.error for found in gone)
 
 
 @pytest.mark.slow
@@ -201,7 +201,7 @@ def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Servi
         finally:
             os.kill(keeper, signal.SIGCONT)
         assert away.status_code == 503
-        assert away.json() == {"error": "the keeper of the cases gave no answer within 10 s: try again"}
+        assert away.json() == {"error": "the case store gave no answer within 10 s: try again"}
         assert int(away.headers["retry-after"]) > 0
         wait_for(lambda: by_id().status_code == 200, 60)
 

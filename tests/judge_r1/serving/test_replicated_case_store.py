@@ -11,24 +11,23 @@ from serving_fixture import PAIR, Held, service
 
 from judge_r1.judges.base import Judge
 from judge_r1.serving.app import create_app
-from judge_r1.serving.local_case_store import CasesAway
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
-from judge_r1.serving.replicated_case_store import Asking, CaseStoreActor, ReplicatedCaseStore
+from judge_r1.serving.replicated_case_store import ActorCall, CaseStoreActor, CaseStoreUnavailable, ReplicatedCaseStore
 from judge_r1.serving.service import Service
 
 SCORE = {"prompt": "p", "candidates": ["one", "two"]}
 
 
-def asking(keeper: CaseStoreActor) -> Asking:
+def asking(keeper: CaseStoreActor) -> ActorCall:
     async def ask(method: str, *given: Any) -> Any:
         return await getattr(keeper, method)(*given)
 
     return ask
 
 
-def shared(ask: Asking, judge: Judge | str = "longer", **more: Any) -> Service:
+def shared(ask: ActorCall, judge: Judge | str = "longer", **more: Any) -> Service:
     made = service(judge, **more)
-    made.kept = ReplicatedCaseStore(made.shelf, ask)
+    made.case_store = ReplicatedCaseStore(made.local_cases, ask)
     return made
 
 
@@ -78,7 +77,7 @@ def test_a_case_is_known_to_both_and_gone_from_both() -> None:
             assert await judged(client, case_id) == 404
             assert (await client.get(f"/v1/cases/{case_id}")).status_code == 404
             assert (await client.delete(f"/v1/cases/{case_id}")).status_code == 404
-        assert (len(first.shelf), len(second.shelf)) == (0, 0)
+        assert (len(first.local_cases), len(second.local_cases)) == (0, 0)
         assert await put(other) == case_id
         assert await judged(one, case_id) == 200
 
@@ -122,7 +121,7 @@ def test_a_score_under_way_ends_with_its_case_but_not_where_others_need_room(del
         assert held.began == (1 if deleted else 2)
         assert await judged(one, case_id) == 404
 
-    talk(work, shared(ask, held, running=1), shared(ask))
+    talk(work, shared(ask, held, max_concurrency=1), shared(ask))
 
 
 def test_a_case_that_is_sent_along_stays_here() -> None:
@@ -142,7 +141,7 @@ def test_a_case_that_is_sent_along_stays_here() -> None:
 
 def test_a_keeper_that_is_away_is_told_in_a_sentence() -> None:
     async def ask(method: str, *given: Any) -> Any:
-        raise CasesAway("the keeper is away: try again")
+        raise CaseStoreUnavailable("the keeper is away: try again")
 
     async def work(client: httpx.AsyncClient) -> None:
         for answer in (

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from serving_fixture import Held, Says, service
 
 from judge_r1.serving.app import create_app
-from judge_r1.serving.routes.score import Game, pairings, scores_of
+from judge_r1.serving.routes.score import Comparison, mean_scores, pairings
 
 CHANCE = st.none() | st.floats(0, 1)
 
@@ -28,7 +28,7 @@ def score(judge: Any, body: dict[str, Any]) -> dict[str, Any]:
     return asyncio.run(talk())
 
 
-def by_hand(count: int, games: Sequence[Game]) -> list[float | None]:
+def by_hand(count: int, games: Sequence[Comparison]) -> list[float | None]:
     """The mean over rivals of the mean over games with that rival."""
     scores: list[float | None] = []
     for i in range(count):
@@ -44,7 +44,7 @@ def by_hand(count: int, games: Sequence[Game]) -> list[float | None]:
 @given(st.integers(1, 5), st.booleans(), st.data())
 def test_scores_are_the_formula(count: int, reference: bool, data: st.DataObject) -> None:
     games = [(i, j, data.draw(CHANCE)) for i, j in pairings(count, reference)]
-    scores = scores_of(count, games)
+    scores = mean_scores(count, games)
     assert scores == [None if s is None else pytest.approx(s, abs=1e-12) for s in by_hand(count, games)]
     assert all(s is None or 0 <= s <= 1 for s in scores)
     if count > 1 and not reference and all(chance is not None for _, _, chance in games):
@@ -72,7 +72,7 @@ def test_candidates_against_a_reference() -> None:
 
 def test_a_case_that_is_deleted_under_way_is_not_put_back() -> None:
     held = Held()
-    served = service(held, running=1)
+    served = service(held, max_concurrency=1)
 
     async def talk() -> int:
         transport = httpx.ASGITransport(create_app(served))
@@ -81,13 +81,13 @@ def test_a_case_that_is_deleted_under_way_is_not_put_back() -> None:
             scoring = asyncio.create_task(client.post("/v1/score", json=body))
             while not held.began:
                 await asyncio.sleep(0.005)
-            [case_id] = served.shelf
+            [case_id] = served.local_cases
             assert (await client.delete(f"/v1/cases/{case_id}")).status_code == 204
             held.go.set()
             return (await scoring).status_code
 
     assert asyncio.run(asyncio.wait_for(talk(), 20)) == 404
-    assert (held.began, len(served.shelf), served.shelf.bytes) == (1, 0, 0)
+    assert (held.began, len(served.local_cases), served.local_cases.bytes) == (1, 0, 0)
 
 
 def test_a_judge_that_goes_by_place_says_nothing() -> None:

@@ -18,7 +18,7 @@ from judge_r1.core.records import Case
 from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 from judge_r1.serving.service import Service
-from judge_r1.serving.ui.routes import made
+from judge_r1.serving.ui.routes import render_page
 
 EXAMPLES = json.loads((Path(judge_r1.__file__).parent / "serving/ui/static/examples.json").read_text(encoding="utf-8"))
 
@@ -75,7 +75,7 @@ def test_it_asks_for_no_key_and_then_names_no_judge(tmp_path: Path) -> None:
 def test_a_judge_whose_name_is_markup_stays_data() -> None:
     served = service("longer")
     served.judge.__dict__["name"] = name = "</script><script>alert(1)</script>"
-    page = made(served).body.decode()
+    page = render_page(served).body.decode()
     assert data_of(page)["judge"] == name
     assert page.count("<script") == 2
 

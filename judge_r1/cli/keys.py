@@ -39,7 +39,7 @@ def list_keys(file: File) -> None:
     from judge_r1.serving.middleware.api_keys import read_keys
 
     for key in read_keys(file):
-        print(f"{key.name}\t{key.per_minute} a minute")
+        print(f"{key.name}\t{key.per_minute} per minute")
 
 
 def remove(name: Name, file: File) -> None:

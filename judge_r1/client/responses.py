@@ -71,8 +71,7 @@ def parse_json(host: str, text: str | bytes, kind: type[Answer]) -> Answer:
 
 
 def error_of(host: str, response: httpx.Response) -> EndpointError:
-    """The error of a status other than 200: TransientError, ServerRefuses for this request alone, or ServerError if every
-    request would fail."""
+    """The error of a status other than 200: TransientError, ServerRefuses (this request) or ServerError (any)."""
     status, body = response.status_code, _error_body(response)
     if status == 401:
         return EndpointError(f"{host} needs an API key or rejects the one it got: set JUDGE_R1_KEY, or pass key=")
@@ -86,7 +85,7 @@ def error_of(host: str, response: httpx.Response) -> EndpointError:
 
 
 def event_of(host: str, name: str, data: str) -> Event | None:
-    """An event of a stream; None for an unknown kind (a newer server). Raises RetriesExhausted for an `error` event."""
+    """An event of a stream; None for an unknown kind (newer server). Raises RetriesExhausted for an `error`."""
     if name == "verdict":
         return parse_json(host, data, JudgeResponse)
     if name == "turn":

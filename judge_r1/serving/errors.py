@@ -49,7 +49,7 @@ class PromptTooLong(Exception):
 
     def __init__(self, tokens: int, limit: int) -> None:
         super().__init__(
-            f"the prompt has {tokens} tokens and the limit of this judge is {limit}: shorten the context or the candidates"
+            f"the prompt has {tokens} tokens, and the judge's limit is {limit}: shorten the context or the candidates"
         )
         self.tokens, self.limit = tokens, limit
 

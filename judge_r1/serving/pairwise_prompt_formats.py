@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judge_r1.judges.result import JudgeResult
+from judge_r1.judges.result import JudgeResult, describe_verdict
 
 AnswerFormat = Literal["brackets", "arena", "json", "letter"]
 _MARK = re.compile(
@@ -80,6 +80,7 @@ def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
         return json.dumps(
             {
                 "winner": result.winner,
+                "verdict": result.verdict.model_dump(mode="json"),
                 "violated_principles": list(result.principles),
                 "explanation": result.explanation,
                 "confidence": result.confidence,
@@ -87,7 +88,7 @@ def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
             }
         )
     if result.winner is None:
-        return f"no valid answer ({result.ended})"
+        return describe_verdict(result.verdict)
     if form == "letter":
         return result.winner
     tie = result.winner == "tie"

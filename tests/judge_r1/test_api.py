@@ -147,6 +147,6 @@ def test_an_invalid_answer_is_no_judgment() -> None:
 def test_no_case_of_many_gives_way_to_the_next() -> None:
     cases = CaseStore(100)
     judge = LoadedJudge(make_judge("longer", JudgeBuild("", texts=cases)), cases)
-    with pytest.raises(CaseStoreFull, match="no room"):
+    with pytest.raises(CaseStoreFull, match="no space"):
         judge.many([PAIR | {"context": str(number) * 40} for number in range(3)])
     assert [one.winner for one in judge.many([PAIR | {"context": "3" * 40}] * 3)] == ["A"] * 3

@@ -14,6 +14,7 @@ from judge_r1.client import Client, RetriesExhausted, ServerError
 from judge_r1.client.responses import TransientError
 
 GOOD = {
+    "verdict": {"kind": "comparison", "winner": "A"},
     "id": "1", "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "violated_principles": [],
     "explanation": None, "confidence": None, "evidence": [], "searches": 0, "ended": "answer", "seconds": 0.1,
 }  # fmt: skip
@@ -109,7 +110,7 @@ def test_a_dripping_answer_meets_the_deadline() -> None:
     ("answer", "says"),
     [
         (status(302, Location="http://127.0.0.1/"), "redirects"),
-        (status(200, b"<html>"), "answers with no JudgeResponse"),
+        (status(200, b"<html>"), "returns no JudgeResponse"),
         (status(200, {k: v for k, v in GOOD.items() if k != "winner"}), r"winner.*judge-r1 of this version"),
         (status(418, b"a\n teapot"), "status 418.*a teapot"),
     ],

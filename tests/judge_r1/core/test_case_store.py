@@ -18,7 +18,7 @@ def test_the_least_used_give_way_and_what_is_held_stays() -> None:
         cases.put("e" * 10)
         assert set(cases) >= {first, third}
         assert fourth not in cases
-        with pytest.raises(CaseStoreFull, match="there is no room"):
+        with pytest.raises(CaseStoreFull, match="there is no space"):
             cases.put("f" * 11)
         assert cases.bytes == 30
     cases.put("f" * 30)

@@ -54,7 +54,10 @@ def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
     body = {"requests": [PAIR, turned, PAIR | {"case_id": "nowhere"}, PAIR] * 8}
     results = post(service("longer", max_concurrency=2, queue_size=2), "/v1/judge/batch", body).json()["results"]
     assert [entry.get("winner") for entry in results] == ["A", "B", None, "A"] * 8
-    assert (results[2]["error"], results[2]["status"]) == ("there is no case nowhere: put it at /v1/cases first", 404)
+    assert (results[2]["error"], results[2]["status"]) == (
+        "there is no case nowhere: upload it with PUT /v1/cases first",
+        404,
+    )
 
 
 def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
@@ -125,12 +128,12 @@ def test_a_case_is_put_judged_listed_and_deleted() -> None:
         ("/v1/judge", PAIR | {"extra": 1}, 422, "extra: Extra inputs are not permitted"),
         ("/v1/judge", PAIR | {"context": "a", "case_id": "b"}, 422, "exclude each other"),
         ("/v1/judge", PAIR | {"domain": "Legal\n"}, 422, "domain"),
-        ("/v1/judge", PAIR | {"context": "é" * 60}, 413, "the case has 120 bytes, over the 100"),
-        ("/v1/judge", PAIR | {"context": "x" * 4000}, 413, "the body is over the 2000 bytes"),
-        ("/v1/judge/batch", {"requests": [PAIR] * 4}, 413, "4 requests in a batch, over the 3"),
+        ("/v1/judge", PAIR | {"context": "é" * 60}, 413, "the case has 120 bytes: the limit is 100"),
+        ("/v1/judge", PAIR | {"context": "x" * 4000}, 413, "the body exceeds the limit of 2000 bytes"),
+        ("/v1/judge/batch", {"requests": [PAIR] * 4}, 413, "4 requests in a batch: the limit is 3"),
         ("/v1/judge/batch", {"requests": []}, 422, "requests"),
-        ("/v1/score", {"prompt": "p", "candidates": ["a"]}, 422, "nothing to be compared with"),
-        ("/v1/score", {"prompt": "p", "candidates": ["a"] * 4}, 413, "4 candidates, over the 3"),
+        ("/v1/score", {"prompt": "p", "candidates": ["a"]}, 422, "one candidate cannot be compared"),
+        ("/v1/score", {"prompt": "p", "candidates": ["a"] * 4}, 413, "4 candidates: the limit of one request is 3"),
         ("/v1/nothing", {}, 404, "Not Found"),
     ],
 )
@@ -144,12 +147,12 @@ def test_a_bad_request_is_told_in_one_sentence(path: str, body: Any, status: int
 @pytest.mark.parametrize(
     ("body", "kind", "says"),
     [
-        (b"hello", "application/json", "the body is not JSON: it cannot be read from character 0 on"),
-        (b'{"reasoning_a":', "application/json", "the body is not JSON: it cannot be read from character 15 on"),
+        (b"hello", "application/json", "the body is not JSON: the error is at character 0"),
+        (b'{"reasoning_a":', "application/json", "the body is not JSON: the error is at character 15"),
         (b"", "application/json", "the body must be a JSON object"),
         (b"[]", "application/json", "the body must be a JSON object"),
         (b"{}", "text/plain", "sent with the header `Content-Type: application/json`"),
-        (b'{"reasoning_a": "\xff"}', "application/json", "the body cannot be read as JSON: is it UTF-8"),
+        (b'{"reasoning_a": "\xff"}', "application/json", "the body cannot be read as JSON: send uncompressed UTF-8"),
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/score", "/v1/chat/completions"])
@@ -223,7 +226,7 @@ def test_cases_in_use_stay_whatever_others_put() -> None:
             await asyncio.sleep(0.005)
         in_use = set(served.local_cases)
         refused = await client.put("/v1/cases", json={"context": "c" * 40})
-        assert (refused.status_code, "no room" in refused.json()["error"]) == (503, True)
+        assert (refused.status_code, "no space" in refused.json()["error"]) == (503, True)
         assert int(refused.headers["retry-after"]) > 0
         held.go.set()
         assert [(await game).status_code for game in games] == [200, 200]
@@ -372,10 +375,10 @@ def test_a_request_that_is_cancelled_gives_its_bytes_back() -> None:
         async def send(message: Any) -> None: ...
 
         task = asyncio.ensure_future(bodies({"type": "http", "path": "/v1/judge", "headers": []}, receive, send))
-        while not bodies.held:
+        while not bodies.bytes_held:
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-        return bodies.held
+        return bodies.bytes_held
 
     assert asyncio.run(asyncio.wait_for(talk(), 20)) == 0

@@ -47,7 +47,7 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(file: Path) -> None:
     assert (run.exit_code, len(key) > 40) == (0, True)
     assert key not in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    assert CliRunner().invoke(cli, ["keys", "list", "--file", str(file)]).stdout == "ana\t7 a minute\n"
+    assert CliRunner().invoke(cli, ["keys", "list", "--file", str(file)]).stdout == "ana\t7 per minute\n"
     found = KeyFile(file).find(key)
     assert found is not None
     assert (found.name, found.per_minute) == ("ana", 7)
@@ -57,10 +57,10 @@ def test_a_key_is_shown_once_and_kept_as_a_hash(file: Path) -> None:
 
 
 def test_mistakes_with_keys_are_one_sentence(file: Path) -> None:
-    with pytest.raises(BadKeys, match="make a key with"):
+    with pytest.raises(BadKeys, match="create a key with"):
         KeyFile(file)
     add_key(file, "ana")
-    with pytest.raises(BadKeys, match="'ana' already"):
+    with pytest.raises(BadKeys, match="already has a key 'ana'"):
         add_key(file, "ana")
     with pytest.raises(BadKeys, match="no key 'ben'"):
         remove_key(file, "ben")
@@ -183,10 +183,10 @@ def test_a_key_has_so_many_judgments_a_minute(file: Path) -> None:
         assert (await post("/v1/judge", PAIR, ana)).status_code == 200
         late = await post("/v1/judge", PAIR, ana)
         assert (late.status_code, 1 <= int(late.headers["retry-after"]) <= 15) == (429, True)
-        assert "4 judgments a minute" in late.json()["error"]
+        assert "4 judgments per minute" in late.json()["error"]
         assert (await client.get("/v1/cases", headers=ana)).status_code == 200  # no judgment, no charge
         never = await post("/v1/judge/batch", {"requests": [PAIR] * 5}, ben)
-        assert (never.status_code, "ask for fewer" in never.json()["error"]) == (429, True)
+        assert (never.status_code, "send fewer" in never.json()["error"]) == (429, True)
         assert (await post("/v1/judge", PAIR, ben)).status_code == 200
 
     talk_to(app, talk)

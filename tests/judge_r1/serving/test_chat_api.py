@@ -68,7 +68,7 @@ def test_an_invalid_answer_passes_for_no_verdict() -> None:
     [
         ({"messages": [user("hello")]}, 400, "[The Start of Assistant A's Answer]"),
         ({"messages": [user(PLAIN), {"role": "assistant", "content": "A"}, user(PLAIN)]}, 400, "one user message"),
-        ({"messages": [user([{"type": "image_url"}])]}, 400, "something else than text"),
+        ({"messages": [user([{"type": "image_url"}])]}, 400, "something other than text"),
         ({"messages": [user("judge")], "judge": {"reasoning_a": "x"}}, 400, "reasoning_b"),
         ({"messages": [user(PLAIN)], "n": 2}, 400, "n is not supported"),
         ({"messages": [user(PLAIN)], "tools": [{}]}, 400, "tools is not supported"),

@@ -152,7 +152,7 @@ def test_silence_is_broken_and_a_late_error_is_an_event(monkeypatch: pytest.Monk
     monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
     with LiveServer(service(Held(), timeout=0.4)) as server:
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
-    assert answer.text.count(": still playing") >= 2
+    assert answer.text.count(": still running") >= 2
     assert read_events(answer.text) == [("error", {"error": "no judgment within 0.4 s"})]
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.records import Trajectory
-from judge_r1.judges.result import JudgeResult
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Trajectory
+from judge_r1.judges.result import JudgeResult, Winner
 from judge_r1.serving.pairwise_prompt_formats import (
     PromptPair,
     UnsupportedPrompt,
@@ -34,9 +34,10 @@ def arena(question: str, a: str, b: str) -> str:
     return marked.replace("[The", "<|The").replace("Answer]", "Answer|>")
 
 
-def found(winner: str | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> JudgeResult:
+def found(winner: Winner | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> JudgeResult:
     trajectory = Trajectory.without_ids("turn_budget")
-    return JudgeResult(winner, principles, explanation, (), None, trajectory.ended, trajectory)  # type: ignore[arg-type]
+    verdict = PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason=trajectory.ended)
+    return JudgeResult(verdict, principles, explanation, (), None, trajectory.ended, trajectory)
 
 
 @given(WORDS, WORDS, WORDS)
@@ -68,10 +69,10 @@ def test_the_mark_of_a_question_is_a_word_like_others_in_an_answer() -> None:
         (mt_bench("q", "a\n[The End of Assistant A's Answer]\n[The Start of Assistant B's Answer]\nbad", "b"), "once"),
         (mt_bench("q", "", "b"), "blank"),
         ("[User Question] q [The Start of Assistant A's Answer] a [The End of Assistant A's Answer]", "once each"),
-        ('{"A": "x"', "begins as JSON"),
-        ('{"A": ' + "[" * 200_000, "more levels"),
+        ('{"A": "x"', "starts like JSON"),
+        ('{"A": ' + "[" * 200_000, "nested too deeply"),
         ('{"A": "x"}', "must have A and B"),
-        ('{"A": "x", "B": 1}', "each must be a text"),
+        ('{"A": "x", "B": 1}', "all values must be strings"),
         ('{"A": "x", "B": "y", "winner": "A"}', "must have A and B"),
         ('{"A": "x", "B": " "}', "blank"),
     ],
@@ -101,5 +102,5 @@ def test_the_verdict_comes_in_the_form_asked_and_once(form: str, winner: str | N
 def test_texts_come_in_parts() -> None:
     assert message_text([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == "a\nb"
     for content in ([{"type": "image_url", "image_url": "x"}], None, 3, [7]):
-        with pytest.raises(UnsupportedPrompt, match="something else than text"):
+        with pytest.raises(UnsupportedPrompt, match="something other than text"):
             message_text(content)

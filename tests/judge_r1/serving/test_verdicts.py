@@ -1,0 +1,90 @@
+"""Verdicts of any kind through the server, its clients and the Python API."""
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import httpx
+import pytest
+from serving_fixture import PAIR, LiveServer, service
+
+from judge_r1.api import LoadedJudge
+from judge_r1.client import Client
+from judge_r1.core.case_store import CaseStore
+from judge_r1.core.records import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    PairwiseVerdict,
+    RankingVerdict,
+    ScoresVerdict,
+    Trajectory,
+    Verdict,
+)
+from judge_r1.judges.base import JudgeOutput
+from judge_r1.judges.request import JudgeRequest
+
+SCORES = ScoresVerdict(scores=(7.0, 4.0))
+RANKING = RankingVerdict(order=(1, 0))
+CHECKLIST = ChecklistVerdict(scores={"complete": 1.0, "clear": 0.5})
+
+
+class FixedVerdict:
+    """A judge that returns the same verdict for every request."""
+
+    name = "fixed"
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.settings: dict[str, Any] = {}
+        self.verdict = verdict
+
+    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            yield JudgeOutput(request, Trajectory.without_ids("answer"), self.verdict)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "winner", "text"),
+    [
+        (SCORES, "A", "scores 7, 4; 0 searches"),
+        (ScoresVerdict(scores=(3.0, 3.0)), "tie", "scores 3, 3; 0 searches"),
+        (ScoresVerdict(scores=(8.5,)), None, "scores 8.5; 0 searches"),
+        (RANKING, "B", "ranking, best first: 2, 1; 0 searches"),
+        (CHECKLIST, None, "checklist complete: 1, clear: 0.5; 0 searches"),
+        (PairwiseVerdict(winner="B"), "B", "B is better; 0 searches"),
+    ],
+)
+def test_python_api(verdict: Verdict, winner: str | None, text: str) -> None:
+    result = LoadedJudge(FixedVerdict(verdict), CaseStore())(**PAIR)
+    assert (result.verdict, result.valid, result.winner, str(result)) == (verdict, True, winner, text)
+    assert result.comparison == {"A": "A>B", "B": "A<B"}.get(winner or "")
+
+
+@pytest.mark.parametrize("verdict", [SCORES, RANKING, CHECKLIST, InvalidVerdict(reason="no_answer")])
+def test_server_and_client(verdict: Verdict) -> None:
+    with LiveServer(service(FixedVerdict(verdict))) as server, Client(server.url) as client:
+        response = client.judge(**PAIR)
+        *_, streamed = client.stream(**PAIR)
+        metrics = httpx.get(f"{server.url}/metrics").text
+    assert (response.verdict, response.valid) == (verdict, verdict.kind != "invalid")
+    assert streamed == response.model_copy(update={"id": streamed.id, "seconds": streamed.seconds})
+    assert f'judge_r1_games_total{{outcome="{verdict.kind}"}} 2.0' in metrics
+
+
+def test_the_score_route_uses_scores_of_two_candidates() -> None:
+    with LiveServer(service(FixedVerdict(SCORES))) as server, Client(server.url) as client:
+        response = client.score("Two and two?", ["Four.", "Five."])
+    assert (response.scores, response.games, response.invalid) == ([0.5, 0.5], 2, 0)  # A wins in both orders
+
+
+@pytest.mark.parametrize(("verdict", "answer"), [(SCORES, "[[A]]"), (CHECKLIST, "checklist complete: 1, clear: 0.5")])
+def test_pairwise_prompts(verdict: Verdict, answer: str) -> None:
+    prompt = (
+        '"[[A]]", "[[B]]" or "[[C]]"?\n[User Question]\nTwo and two?\n[The Start of Assistant A\'s Answer]\nFour.\n'
+        "[The End of Assistant A's Answer]\n[The Start of Assistant B's Answer]\nFive.\n"
+        "[The End of Assistant B's Answer]"
+    )
+    body = {"model": "judge-r1", "messages": [{"role": "user", "content": prompt}]}
+    with LiveServer(service(FixedVerdict(verdict))) as server:
+        response = httpx.post(f"{server.url}/v1/chat/completions", json=body).json()
+    assert response["choices"][0]["message"]["content"].endswith(answer)

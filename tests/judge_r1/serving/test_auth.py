@@ -67,7 +67,7 @@ def test_mistakes_with_keys_are_one_sentence(file: Path) -> None:
     with pytest.raises(BadKeys, match="key 'no good'"):
         add_key(file, "no good")
     file.write_text('{"keys": [{"name": "x"}]}')
-    with pytest.raises(BadKeys, match="is no file of keys"):
+    with pytest.raises(BadKeys, match="is not a key file"):
         read_keys(file)
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(BadKeys, match="is not UTF-8"):

@@ -16,15 +16,15 @@ from scipy import stats
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.demo import RECIPES
 from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.run_log import read_metrics
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.run_folder import read_rows
 
 ENGINES = ("trl", "verl")
-STAGES = ("generation", "search", "score", "update", "sync", "step")
+STAGES = ("generation", "search", "score", "update", "weight_sync", "step")
 """As docs/watching.md has them. verl's generation holds up to 2 s of waiting for its poll; its search is the wait of an
 episode, beside which others go on."""
 
@@ -71,7 +71,7 @@ def _interval(ends: tuple[float, float]) -> str:
 
 def _print_steps(out: Path, console: Console) -> None:
     """The reward of each step, and the median seconds of each stage from the second step on."""
-    rows = [row for row in read_rows(out / "metrics.jsonl") if "progress" in row]
+    rows = [row for row in read_metrics(out / "metrics.jsonl") if "progress" in row]
     rewards = [f"{row['rollout/reward/r']:.2f}" for row in rows]
     console.print(f"{out.name}: mean reward of each step: {' '.join(rewards)}")
     for stage in STAGES:

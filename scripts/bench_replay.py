@@ -11,9 +11,10 @@ import argparse
 from pathlib import Path
 
 from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.run_log import read_rows
 from judge_r1.models.hub import load_model, resolve
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.grpo import train_grpo
 from scripts.recorded_rollouts import RecordedRollouts
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.run_log import read_rows
 from judge_r1.models.base import Sampling
-from judge_r1.training.run_folder import read_rows
 
 
 class RecordedRollouts:

@@ -18,13 +18,13 @@ from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.demo import RECIPES
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import load_pairs
+from judge_r1.core.run_log import read_metrics
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.results import Outcome
 from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
-from judge_r1.training.run_folder import read_rows
 
 GRID = {
     "none, no search": "nosearch",
@@ -58,7 +58,7 @@ def main() -> None:
     differences = [(f"GRPO, seed {seed}", f"warm-up, seed {seed}") for seed in SEEDS]
     differences += [("none, search", "none, no search"), ("full, search", "full, no search")]
     differences += [("GRPO, seed 0", "none, search")]
-    curves = {f"GRPO, seed {seed}": read_rows(at["grpo"] / "metrics.jsonl") for seed, at in folders.items()}
+    curves = {f"GRPO, seed {seed}": read_metrics(at["grpo"] / "metrics.jsonl") for seed, at in folders.items()}
     evaluation.finish(differences, curves)
     gain = {"accuracy": _gain(evaluation, _correct), "label_f1": _gain(evaluation, _f1)}
     write_json(demo / "grid" / "seeds.json", gain)

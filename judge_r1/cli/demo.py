@@ -11,10 +11,10 @@ import typer
 from rich.console import Console
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import read_rows
 
 RECIPES = Path(__file__).resolve().parents[2] / "recipes" / "mini"
 
@@ -90,7 +90,7 @@ def demo(
         evaluation.add_agentic(
             row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs)
         )
-    curves = {name: read_rows(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}
+    curves = {name: read_metrics(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}
     evaluation.finish(DIFFERENCES, curves)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)

@@ -167,11 +167,17 @@ class RolloutRunner:
     def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """One trajectory with its reward for each pair, in order; the same pair may occur often."""
         seen: Counter[str] = Counter()
+        prompts: dict[str, list[int]] = {}  # encoded once for all episodes of a pair
         episodes = []
         for pair in pairs:
             seed = episode_seed(sampling.seed, pair.pair_id, seen[pair.pair_id])
             seen[pair.pair_id] += 1
-            episodes.append(new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed))
+            if pair.pair_id not in prompts:
+                prompts[pair.pair_id] = pair_prompt_ids(pair, self.data, self.config, self.codec)
+            ids = prompts[pair.pair_id]
+            episodes.append(
+                new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed, prompt_ids=ids)
+            )
         played = run_episodes(
             episodes,
             [pair.case_id for pair in pairs],

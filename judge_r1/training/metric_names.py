@@ -1,7 +1,7 @@
-"""One name for each measure, whichever engine took it; docs/watching.md has the table.
+"""Common metric names for both engines; docs/monitoring.md has the table.
 
-What both engines measure stands in a row of metrics.jsonl under our name. The rest of what an engine says keeps its
-own name under `trl/` or `verl/`, so that nothing is lost and nothing of it is taken for ours.
+Metrics that both engines report have a common name in metrics.jsonl. All others keep the engine's name under `trl/` or
+`verl/`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ TRL = {
     "learning_rate": "learning_rate",
     "entropy": "entropy",
     "kl": "kl",
-    "clip_ratio/region_mean": "clip_share",
+    "clip_ratio/region_mean": "clip_fraction",
     "mean_token_accuracy": "token_accuracy",
     "rewards/accuracies": "preference_accuracy",
     "rewards/margins": "preference_margin",
@@ -25,43 +25,46 @@ VERL = {
     "actor/lr": "learning_rate",
     "actor/entropy": "entropy",
     "actor/kl_loss": "kl",
-    "actor/pg_clipfrac": "clip_share",
+    "actor/pg_clipfrac": "clip_fraction",
     "timing_s/step": "time/step",
     "timing_s/gen": "time/generation",
     "timing_s/update_actor": "time/update",
-    "timing_s/update_weights": "time/sync",
+    "timing_s/update_weights": "time/weight_sync",
 }
 _VERL_SCORE = ("timing_s/reward", "timing_s/old_log_prob", "timing_s/ref", "timing_s/adv")
 _MISLEADING = ("completions/clipped", "completions/mean_term", "completions/min_term", "completions/max_term")
-"""TRL counts an episode as cut unless it ends in EOS; ours end at `</answer>`."""
+"""TRL counts an episode as truncated unless it ends in EOS. Ours end at `</answer>`."""
 
 
 def from_trl(logs: Mapping[str, float]) -> dict[str, float]:
-    """What a TRL trainer logs, in our words."""
+    """The logs of a TRL trainer under common names."""
     kept = {name: value for name, value in logs.items() if not name.startswith(_MISLEADING)}
     return {TRL.get(name, f"trl/{name}"): value for name, value in kept.items()}
 
 
 def from_verl(metrics: Mapping[str, float]) -> dict[str, float]:
-    """What verl logs of a step, in our words. `time/score` adds up the stages between rollout and update."""
+    """verl's metrics of a step under common names. `time/score` is the sum of the stages between rollout and update."""
     row = {VERL.get(name, f"verl/{name}"): value for name, value in metrics.items()}
-    scored = [metrics[name] for name in _VERL_SCORE if name in metrics]
-    if scored:
-        row["time/score"] = sum(scored)
+    score_seconds = [metrics[name] for name in _VERL_SCORE if name in metrics]
+    if score_seconds:
+        row["time/score"] = sum(score_seconds)
     tokens, seconds = metrics.get("perf/total_num_tokens"), row.get("time/step")
     if tokens is not None and seconds:
         row["tokens_per_second"] = tokens / seconds
     return row
 
 
-def zero_variance(groups: Sequence[Sequence[Trajectory]]) -> dict[str, float]:
-    """The share of groups that teach nothing: all rewards of a group are alike (`reward`), or its comparisons are all
-    right or all not (`outcome`, what DAPO's dynamic sampling looks at). A group holds the episodes of one pair; those
-    that the infrastructure lost are left out, and so is a group with fewer than two others."""
-    alike: dict[str, list[float]] = {"outcome": [], "reward": []}
+def zero_std_fractions(groups: Sequence[Sequence[Trajectory]]) -> dict[str, float]:
+    """The fraction of groups without a learning signal.
+
+    `frac_reward_zero_std`: all rewards of the group are equal. `frac_outcome_zero_std`: its comparisons are all right
+    or all wrong, which is what dynamic sampling (DAPO) looks at. A group holds the episodes of one pair. Infrastructure
+    failures are left out, and so are groups with fewer than two other episodes.
+    """
+    identical: dict[str, list[float]] = {"outcome": [], "reward": []}
     for group in groups:
         rewards = [t.reward for t in group if t.reward is not None and not t.infrastructure_failed]
         if len(rewards) > 1:
-            alike["outcome"].append(float(len({parts["R1"] > 0 for parts in rewards}) == 1))
-            alike["reward"].append(float(len({parts["r"] for parts in rewards}) == 1))
-    return {f"rollout/zero_variance/{name}": sum(of) / len(of) for name, of in alike.items() if of}
+            identical["outcome"].append(float(len({parts["R1"] > 0 for parts in rewards}) == 1))
+            identical["reward"].append(float(len({parts["r"] for parts in rewards}) == 1))
+    return {f"frac_{name}_zero_std": sum(values) / len(values) for name, values in identical.items() if values}

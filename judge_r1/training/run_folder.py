@@ -10,6 +10,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic, write_json
+from judge_r1.core.run_log import read_metrics, read_rows
 from judge_r1.training.distributed import is_main
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
@@ -79,31 +80,16 @@ class RunFolder:
             _append(self.folder / "traces.jsonl", row)
 
     def truncate_after(self, step: int) -> None:
-        """Forget metrics and traces of later steps: training goes on from a checkpoint at `step`."""
-        for name in ("metrics.jsonl", "traces.jsonl"):
+        """Remove metrics and traces of later steps before training resumes from a checkpoint at `step`."""
+        for name, read in (("metrics.jsonl", read_metrics), ("traces.jsonl", read_rows)):
             if is_main() and (self.folder / name).exists():
-                rows = read_rows(self.folder / name)
+                rows = read(self.folder / name)
                 write_atomic(self.folder / name, [_line(row) for row in rows if row["step"] <= step])
 
 
 def finished(folder: Path) -> bool:
-    """Has the run of this folder written its model?"""
+    """Whether the run of this folder has written its model."""
     return (folder / "model" / "config.json").exists()
-
-
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a log; a last line that a kill has torn is left out."""
-    rows = []
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
-    for number, line in enumerate(lines, 1):
-        if not line:
-            continue
-        try:
-            rows.append(json.loads(line))
-        except ValueError:
-            if number < len(lines):
-                raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
-    return rows
 
 
 def _line(row: Mapping[str, Any]) -> str:
@@ -111,7 +97,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _append(path: Path, row: Mapping[str, Any]) -> None:
-    """The whole line or nothing: what a full disk leaves of it is taken back."""
+    """Append the whole line or nothing: a partial line, for example on a full disk, is removed again."""
     line = _line(row).encode()
     try:
         file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

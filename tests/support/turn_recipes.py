@@ -6,8 +6,8 @@ from typing import Any
 
 from paths import RECIPES
 
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
-from judge_r1.training.run_folder import read_rows
 
 MINI = RECIPES / "mini"
 RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))

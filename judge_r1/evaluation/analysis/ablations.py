@@ -26,7 +26,7 @@ def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
     rows = []
     for row in evaluated.rows:
         run = evaluated.runs.get(row["name"])
-        if run is None or run.recipe.stage != "grpo":
+        if run is None or run.stage != "grpo":
             continue
         parts = parts_of(run)
         rows.append({"name": row["name"], "method": run.method, **parts, **_kept(row)})
@@ -37,7 +37,7 @@ def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
 
 def parts_of(run: TrainingRun) -> dict[str, bool]:
     """Table 4's three parts of a run."""
-    episode = run.recipe.episode
+    episode = run.episode
     return {
         "warm": "warm" in run.method.split("-"),
         "fc": episode.context == "full",

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import read_rows
+from judge_r1.core.run_log import read_metrics
+from judge_r1.core.yaml_config import read as read_yaml
+from judge_r1.episode.config import EpisodeConfig
 
 
 class NothingToReport(JudgeError):
@@ -22,10 +23,19 @@ class TrainingRun:
 
     name: str
     folder: Path
-    recipe: Recipe
+    recipe: Mapping[str, Any]
     metrics: list[dict[str, Any]]
     size: int | None
     method: str
+
+    @property
+    def stage(self) -> str:
+        """sft, dpo or grpo."""
+        return str(self.recipe["stage"])
+
+    @property
+    def episode(self) -> EpisodeConfig:
+        return EpisodeConfig.model_validate(self.recipe.get("episode", {}))
 
 
 LRBENCH = "lrbench"
@@ -72,15 +82,15 @@ class Evaluated:
         return {"rows": self.rows, "differences": self.differences, "seconds": self.seconds}
 
 
-def method(recipe: Recipe, *, warm: bool) -> str:
+def method(stage: str, episode: EpisodeConfig, *, warm: bool) -> str:
     """The paper's names (Table 4): GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on; SFT and DPO on
     the full context without search, and else with what they have instead, as in SFT-search."""
-    parts = {"fc": recipe.episode.context == "full", "search": recipe.episode.spending.max_searches > 0}
+    parts = {"fc": episode.context == "full", "search": episode.spending.max_searches > 0}
     named = [name for name, there in parts.items() if there] or ["blind"]
-    grpo = recipe.stage == "grpo"
+    grpo = stage == "grpo"
     if named == ["fc"] and not (grpo and warm):
-        return recipe.stage.upper()
-    return "-".join([*(["Judge-R1", *["warm"] * warm] if grpo else [recipe.stage.upper()]), *named])
+        return stage.upper()
+    return "-".join([*(["Judge-R1", *["warm"] * warm] if grpo else [stage.upper()]), *named])
 
 
 def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
@@ -105,15 +115,28 @@ def _holds(folder: Path) -> bool:
 
 
 def _run(folder: Path) -> TrainingRun:
-    recipe = load_recipe(folder / "recipe.yaml")
-    return TrainingRun(
+    recipe = _recipe(folder / "recipe.yaml")
+    run = TrainingRun(
         name=folder.name,
         folder=folder,
         recipe=recipe,
-        metrics=read_rows(folder / "metrics.jsonl"),
+        metrics=read_metrics(folder / "metrics.jsonl"),
         size=_size(folder, recipe),
-        method=method(recipe, warm=_warm(folder, recipe)),
+        method="",
     )
+    return replace(run, method=method(run.stage, run.episode, warm=_warm(folder, recipe)))
+
+
+def _recipe(file: Path) -> dict[str, Any]:
+    """The resolved recipe of a run as plain data: this package cannot import the training package.
+
+    Raises:
+        NothingToReport: The file is not a resolved recipe.
+    """
+    recipe = read_yaml(file, files=("start",))
+    if not {"name", "stage", "model", "data"} <= recipe.keys():
+        raise NothingToReport(f"{file} is not a recipe that `judge-r1 train` writes")
+    return recipe
 
 
 def _named_apart(runs: list[TrainingRun]) -> list[TrainingRun]:
@@ -130,20 +153,20 @@ def _from(folder: Path, path: Path) -> Path:
     return next((place for place in (path, *(above / path for above in folder.parents)) if place.exists()), path)
 
 
-def _warm(folder: Path, recipe: Recipe) -> bool:
+def _warm(folder: Path, recipe: Mapping[str, Any]) -> bool:
     """Does the run start from a model that was fine-tuned on traces?"""
-    if recipe.start is not None:
-        return recipe.start.stage == "sft"
-    before = _from(folder, Path(recipe.model).parent / "recipe.yaml")
-    return before.exists() and load_recipe(before).stage == "sft"
+    if (start := recipe.get("start")) is not None:
+        return bool(start["stage"] == "sft")
+    before = _from(folder, Path(recipe["model"]).parent / "recipe.yaml")
+    return before.exists() and bool(_recipe(before)["stage"] == "sft")
 
 
-def _size(folder: Path, recipe: Recipe) -> int | None:
-    if recipe.stage == "sft" and (folder / "traces.json").exists():
+def _size(folder: Path, recipe: Mapping[str, Any]) -> int | None:
+    if recipe["stage"] == "sft" and (folder / "traces.json").exists():
         return int(read_json(folder / "traces.json")["used"])
     if (folder / "data.json").exists():
         return int(read_json(folder / "data.json")["pairs"])
-    pairs = _from(folder, recipe.data.train / "pairs.jsonl")
+    pairs = _from(folder, Path(recipe["data"]["train"]) / "pairs.jsonl")
     return pairs.read_bytes().count(b"\n") if pairs.exists() else None
 
 

@@ -12,7 +12,7 @@ from judge_r1.evaluation.report.paper_tables import Figure
 
 FIRST = re.compile(
     r"^(?!trl/|verl/|ended)(.*[/_])?(r|reward|rewards|valid|accuracy|f1|searches|evidence_hit|loss|kl|entropy|"
-    r"grad_norm|clip_share|zero_variance|preference_margin|frac_reward_zero_std)($|/)",
+    r"grad_norm|clip_fraction|preference_margin|frac_reward_zero_std|frac_outcome_zero_std)($|/)",
     re.IGNORECASE,
 )
 """Curves that are shown at once; the others, and those of single domains and principles, are folded away."""

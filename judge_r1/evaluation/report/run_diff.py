@@ -12,10 +12,10 @@ STAGES = ("sft", "dpo", "grpo")
 def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     """The keys whose values are not the same in all runs; None where all are. The section of a stage concerns the runs
     of that stage alone."""
-    recipes = [run.recipe.model_dump(mode="json") for run in runs]
+    recipes: list[dict[str, Any]] = [dict(run.recipe) for run in runs]
     for section in ("start", "lora"):  # where some have none, the others' is one value
-        if any(recipe[section] is None for recipe in recipes):
-            recipes = [recipe | {section: _whole(recipe[section])} for recipe in recipes]
+        if any(recipe.get(section) is None for recipe in recipes):
+            recipes = [recipe | {section: _whole(recipe.get(section))} for recipe in recipes]
     told = [
         {key: value for key, value in flat(recipe).items() if _concerns(key, run)}
         for recipe, run in zip(recipes, runs, strict=True)
@@ -46,7 +46,7 @@ def _whole(section: Mapping[str, Any] | None) -> str | None:
 
 def _concerns(key: str, run: TrainingRun) -> bool:
     section = key.partition(".")[0]
-    return section not in STAGES or section == run.recipe.stage
+    return section not in STAGES or section == run.stage
 
 
 def _grid(title: str, note: str, runs: Sequence[TrainingRun], told: Sequence[Mapping[str, Any]]) -> Grid | None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import yaml
 
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.run_folder import read_rows, versions
+from judge_r1.training.run_folder import versions
 
 RECENT = 10
 """Logged rows that the metrics are means of."""

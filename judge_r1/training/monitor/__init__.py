@@ -1,1 +1,1 @@
-"""Metrics of a run, live and afterwards."""
+"""Shows the metrics of a run, live or afterwards."""

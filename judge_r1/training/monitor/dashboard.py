@@ -1,4 +1,4 @@
-"""A run at a glance: what is shown of it on a terminal, and the one line a step that is logged elsewhere."""
+"""Renders a run as a terminal dashboard, or as one line per step."""
 
 import time
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from judge_r1.training.monitor.history import History, sparkline
 from judge_r1.training.recipe import Recipe
 
 TREND, BAR = 18, 18
-"""Characters of a trend and of the longest bar of a stage."""
+"""Width of a trend and of the longest stage bar, in characters."""
 
 
 class Line(NamedTuple):
-    """A measure, what it is called on the screen and how it is written."""
+    """A metric, its label and its number format."""
 
     name: str
     label: str
-    form: str = ".3f"
+    format: str = ".3f"
 
 
 JUDGE = (
@@ -43,19 +43,26 @@ LEARNING = (
     Line("entropy", "entropy", ".4f"),
     Line("kl", "KL", ".4f"),
     Line("grad_norm", "grad norm"),
-    Line("clip_share", "clipped"),
+    Line("clip_fraction", "clipped"),
     Line("learning_rate", "learning rate", ".2g"),
-    Line("rollout/zero_variance/outcome", "same outcome"),
-    Line("rollout/zero_variance/reward", "same reward"),
+    Line("frac_outcome_zero_std", "same outcome"),
+    Line("frac_reward_zero_std", "same reward"),
 )
-STAGES = ("generation", "search", "score", "update", "sync")
+STAGES = {
+    "generation": "generation",
+    "search": "search",
+    "score": "score",
+    "update": "update",
+    "weight_sync": "weight sync",
+}
+"""Stages of a step, as in `time/STAGE`, and their labels."""
 SHORT = (
     Line("rollout/reward/r", "r"),
     Line("rollout/accuracy", "accuracy", ".2f"),
     Line("rollout/reward/valid", "valid", ".2f"),
     Line("rollout/reward/searches", "searches", ".2f"),
     Line("rollout/reward/evidence_hit", "evidence", ".2f"),
-    Line("rollout/zero_variance/outcome", "same outcome", ".2f"),
+    Line("frac_outcome_zero_std", "same outcome", ".2f"),
     Line("preference_accuracy", "preferred", ".2f"),
     Line("loss", "loss", ".4f"),
     Line("entropy", "entropy"),
@@ -66,30 +73,30 @@ SHORT = (
 
 
 def view(recipe: Recipe, folder: Path, history: History, *, state: str, width: int) -> RenderableType:
-    """The run as of its last row. `state` is what it is doing; two columns where `width` has room for them."""
+    """The run as of its last row, with `state` in the header; in two columns if `width` allows."""
     if not history.step:
-        return Group(_head(recipe, folder, history, state), Text("no step is finished yet", style="dim"))
-    columns = [_measures(lines, history) for lines in (JUDGE, LEARNING)]
+        return Group(_head(recipe, folder, history, state), Text("no finished step yet", style="dim"))
+    columns = [_metrics(lines, history) for lines in (JUDGE, LEARNING)]
     columns = [column for column in columns if column.row_count]
     if width >= 110 and len(columns) > 1:
         side = Table.grid(padding=(0, 4))
         side.add_row(*columns)
         columns = [side]
     parts: list[RenderableType] = [_head(recipe, folder, history, state), _bar(history), Text(), *columns]
-    if lost := history.last.get("rollout/infrastructure_failures"):
-        parts.append(Text(f"{lost:.1%} of the last episodes were lost to search or server failures", style="yellow"))
-    return Group(*parts, Text(), *_stages(history, beside=recipe.grpo.engine == "verl"))
+    if failures := history.last.get("rollout/infrastructure_failures"):
+        parts.append(Text(f"{failures:.1%} of the last episodes failed in search or generation", style="yellow"))
+    return Group(*parts, Text(), *_stages(history, overlapping_search=recipe.grpo.engine == "verl"))
 
 
 def plain(history: History) -> str:
     """The last step in one line."""
     last, total = history.last, history.total
-    told = [f"{line.label} {last[line.name]:{line.form}}" for line in SHORT if line.name in last]
+    metrics = [f"{line.label} {last[line.name]:{line.format}}" for line in SHORT if line.name in last]
     left = history.seconds_left
-    return "  ".join([f"step {history.step}/{total or '?'}", *told, *([f"left {clock(left)}"] if left else [])])
+    return "  ".join([f"step {history.step}/{total or '?'}", *metrics, *([f"left {duration(left)}"] if left else [])])
 
 
-def clock(seconds: float) -> str:
+def duration(seconds: float) -> str:
     """`45 s`, `3:20`, `2:03:20` or `3 d 04:10` (hours and minutes)."""
     whole = round(seconds)
     if whole < 60:
@@ -113,13 +120,13 @@ def _bar(history: History) -> RenderableType:
     row.add_row(
         ProgressBar(total=total or history.step, completed=history.step, width=40),
         Text(f"step {history.step} of {total or '?'}"),
-        Text(f"{clock(left)} left" if left else "", style="dim"),
+        Text(f"{duration(left)} left" if left else "", style="dim"),
     )
     return row
 
 
-def _measures(lines: Sequence[Line], history: History) -> Table:
-    """One row a measure that the run has: its last value, its course, and how far it came since the first step."""
+def _metrics(lines: Sequence[Line], history: History) -> Table:
+    """One row per metric of the run: its last value, its trend, and its change since the first step."""
     table = Table.grid(padding=(0, 1))
     table.add_column(width=15, no_wrap=True)
     table.add_column(justify="right", width=8)
@@ -130,36 +137,39 @@ def _measures(lines: Sequence[Line], history: History) -> Table:
             change = values[-1] - values[0]
             table.add_row(
                 Text(line.label),
-                Text(f"{values[-1]:{line.form}}"),
+                Text(f"{values[-1]:{line.format}}"),
                 sparkline(values, TREND),
-                Text(f"{change:+{line.form}}" if len(values) > 1 else ""),
+                Text(f"{change:+{line.format}}" if len(values) > 1 else ""),
             )
     return table
 
 
-def _stages(history: History, *, beside: bool) -> list[RenderableType]:
-    """Seconds of the last step by stage, longest bar for the longest stage. `beside`: searches are waits of single
-    episodes, while others go on."""
+def _stages(history: History, *, overlapping_search: bool) -> list[RenderableType]:
+    """Seconds of the last step by stage, as bars.
+
+    `overlapping_search`: searches are waits of single episodes while others run, so they are not part of the step's
+    sum."""
     last = history.last
-    seconds = {stage: last[f"time/{stage}"] for stage in STAGES if f"time/{stage}" in last}
-    whole, speed = last.get("time/step"), last.get("tokens_per_second")
-    told = [f"{whole:.1f} s a step"] if whole else []
-    told += [f"{speed:,.0f} tokens/s"] if speed else []
+    seconds = {label: last[f"time/{stage}"] for stage, label in STAGES.items() if f"time/{stage}" in last}
+    step, speed = last.get("time/step"), last.get("tokens_per_second")
+    notes = [f"{step:.1f} s per step"] if step else []
+    notes += [f"{speed:,.0f} tokens/s"] if speed else []
     if len(seconds) < 2:
-        return [Text("  ".join(told), style="dim")] if told else []
+        return [Text("  ".join(notes), style="dim")] if notes else []
     table = Table.grid(padding=(0, 1))
     table.add_column(width=15)
     table.add_column(justify="right", width=8)
     table.add_column(width=BAR, style="cyan")
-    other = (whole or 0.0) - sum(spent for stage, spent in seconds.items() if stage != "search" or not beside)
-    if whole and other > 0.05 * whole:
+    summed = sum(spent for label, spent in seconds.items() if label != STAGES["search"] or not overlapping_search)
+    other = (step or 0.0) - summed
+    if step and other > 0.05 * step:
         seconds["other"] = other
     longest = max(seconds.values())
-    for stage, spent in seconds.items():
-        table.add_row(stage, f"{spent:.1f} s", "█" * round(spent / longest * BAR) if longest else "")
-    return [table, Text("  ".join(told), style="dim")]
+    for label, spent in seconds.items():
+        table.add_row(label, f"{spent:.1f} s", "█" * round(spent / longest * BAR) if longest else "")
+    return [table, Text("  ".join(notes), style="dim")]
 
 
 def age(path: Path) -> float:
-    """Seconds since a file was written; 0 where it does not exist."""
+    """Seconds since a file was written; 0 if it does not exist."""
     return max(time.time() - path.stat().st_mtime, 0.0) if path.exists() else 0.0

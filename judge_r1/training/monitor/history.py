@@ -1,4 +1,4 @@
-"""The rows of metrics.jsonl as series to look at, also while they are being written and cut back."""
+"""Holds the metrics of a run as series, and follows metrics.jsonl while a run writes or truncates it."""
 
 import json
 import os
@@ -7,33 +7,34 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from judge_r1.core.run_log import with_present_names
+
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 class History:
-    """What is known of a run, by step. Rows of one step are put together."""
+    """The metrics of a run by step. Rows of one step are merged."""
 
     def __init__(self) -> None:
         self._steps: dict[int, dict[str, float]] = {}
 
     def add(self, row: Mapping[str, Any]) -> None:
-        numbers = {key: value for key, value in row.items() if isinstance(value, int | float)}
+        numbers = _numbers(row)
         self._steps.setdefault(int(row["step"]), {}).update(numbers)
 
-    def forget(self) -> "History":
-        """Start anew; returns what was known."""
+    def clear(self) -> "History":
+        """Remove all metrics. Returns them as another history."""
         before = History()
         before._steps, self._steps = self._steps, {}
         return before
 
-    def knows(self, row: Mapping[str, Any]) -> bool:
-        """Does a step say all that the row says?"""
-        known = self._steps.get(int(row["step"]), {})
-        return all(known.get(key) == value for key, value in row.items() if isinstance(value, int | float))
+    def contains(self, row: Mapping[str, Any]) -> bool:
+        """Whether the step of `row` has all its numbers already."""
+        return _numbers(row).items() <= self._steps.get(int(row["step"]), {}).items()
 
     @property
     def last(self) -> dict[str, float]:
-        """The last step's numbers; empty before the first one."""
+        """The metrics of the last step; empty before the first one."""
         return self._steps[max(self._steps)] if self._steps else {}
 
     @property
@@ -42,25 +43,29 @@ class History:
 
     @property
     def total(self) -> int | None:
-        """All steps of the run, as its rows tell it by `progress`."""
+        """The number of steps of the whole run, from `progress` of the last row."""
         progress = self.last.get("progress")
         return round(self.step / progress) if progress else None
 
     @property
     def seconds_left(self) -> float | None:
-        """By the median second count of the last 20 steps, since the first ones are often slow and one may be odd."""
+        """An estimate from the median duration of the last 20 steps: first steps are often slow."""
         if self.total is None:
             return None
         recent = sorted(self.series("time/step")[-20:])
         return recent[len(recent) // 2] * (self.total - self.step) if recent else None
 
     def series(self, name: str) -> list[float]:
-        """The values of a measure in the order of their steps."""
+        """The values of a metric, ordered by step."""
         return [row[name] for _, row in sorted(self._steps.items()) if name in row]
 
 
+def _numbers(row: Mapping[str, Any]) -> dict[str, float]:
+    return {key: value for key, value in with_present_names(row).items() if isinstance(value, int | float)}
+
+
 def sparkline(values: list[float], width: int) -> str:
-    """At most `width` blocks from the lowest to the highest value, each the mean of its stretch; level if all agree."""
+    """At most `width` block characters, each the mean of its part of `values`; a flat line if all are equal."""
     if not values:
         return ""
     count = min(width, len(values))
@@ -73,39 +78,39 @@ def sparkline(values: list[float], width: int) -> str:
 
 
 class Tail:
-    """Follows a log into a history while another process, perhaps on another machine, appends to it; a run that is
-    resumed cuts its log back first."""
+    """Reads new rows of a log into a history while another process, possibly on another machine, appends to it.
+
+    A run that resumes truncates its log first."""
 
     def __init__(self, path: Path, history: History) -> None:
         self.path, self.history = path, history
-        self._read, self._end, self._file = 0, b"", 0
+        self._offset, self._end, self._inode = 0, b"", 0
 
     def update(self) -> Iterator[dict[str, Any]]:
-        """Take in what is new, and give its rows one by one. Of a log that was cut back, only the history hears again
-        what stayed as it was."""
+        """Add new rows to the history and yield them. Of a truncated log, unchanged rows are not yielded again."""
         try:
             file = self.path.open("rb")
         except FileNotFoundError:
             return
         before = History()
         with file:
-            number = os.fstat(file.fileno()).st_ino
-            if self._rewritten(file, number):
-                self._read, self._end, self._file = 0, b"", number
-                before = self.history.forget()
-            file.seek(self._read)
+            inode = os.fstat(file.fileno()).st_ino
+            if self._rewritten(file, inode):
+                self._offset, self._end, self._inode = 0, b"", inode
+                before = self.history.clear()
+            file.seek(self._offset)
             lines = file.read()
         lines = lines[: lines.rfind(b"\n") + 1]  # the last line may be half written
-        self._read, self._end = self._read + len(lines), (self._end + lines)[-64:]
+        self._offset, self._end = self._offset + len(lines), (self._end + lines)[-64:]
         for line in filter(None, lines.split(b"\n")):
             row = json.loads(line)
             self.history.add(row)
-            if not before.knows(row):
+            if not before.contains(row):
                 yield row
 
-    def _rewritten(self, file: BinaryIO, number: int) -> bool:
-        """Is it another file than before, or does it not hold what was read? Inode numbers may be used again."""
-        if number != self._file:
+    def _rewritten(self, file: BinaryIO, inode: int) -> bool:
+        """Whether the file was replaced, or lacks what was read before. Inode numbers may be reused."""
+        if inode != self._inode:
             return True
-        file.seek(self._read - len(self._end))
+        file.seek(self._offset - len(self._end))
         return file.read(len(self._end)) != self._end

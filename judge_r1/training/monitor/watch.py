@@ -1,4 +1,4 @@
-"""Watching a run: beside the training in its own process, or from another shell by what it writes down."""
+"""Shows a run while it trains: within the training process, or from another shell by reading its log."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -11,72 +11,74 @@ from rich.live import Live
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.distributed import is_main
-from judge_r1.training.monitor.dashboard import age, clock, plain, view
+from judge_r1.training.monitor.dashboard import age, duration, plain, view
 from judge_r1.training.monitor.history import History, Tail
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, finished
 
 POLL_SECONDS = 1.0
 QUIET_STEPS, QUIET_SECONDS = 5, 120.0
-"""A run that has been silent for so many of its steps, and so long, is said to be quiet."""
+"""A run is quiet after this many usual step times and this many seconds without a new row."""
 
 
-def fancy(console: Console) -> bool:
-    """Can the view be drawn: a terminal that knows its blocks?"""
+def can_draw(console: Console) -> bool:
+    """Whether the console is a terminal that shows block characters."""
     return console.is_terminal and not console.is_dumb_terminal and console.encoding.lower().startswith("utf")
 
 
 @contextmanager
 def shown(run: RunFolder, recipe: Recipe, console: Console | None = None) -> Iterator[None]:
-    """Show what the run logs inside: the view on a terminal, one line a step elsewhere; of the processes of a
-    distributed run the first one alone."""
+    """Show the run while the block runs: a dashboard on a terminal, else one line per step.
+
+    In a distributed run, only the first process shows anything."""
     console = console or Console()
     if not is_main():
         yield
         return
     history = History()
-    tail = Tail(run.folder / "metrics.jsonl", history)  # as another process would: a resume cuts the log back
+    tail = Tail(run.folder / "metrics.jsonl", history)  # read as another process would: a resume truncates the log
     live = _Live(console, lambda: _now(recipe, run.folder, history, console))
 
-    def tell(_: Mapping[str, Any]) -> None:
+    def show_new_rows(_: Mapping[str, Any]) -> None:
         for row in tail.update():
-            if not fancy(console) and is_step(row):
+            if not can_draw(console) and is_step(row):
                 console.out(plain(history), highlight=False)
-        if fancy(console):
+        if can_draw(console):
             live.start()
 
     for _ in tail.update():
         pass
-    run.listeners.append(tell)
+    run.listeners.append(show_new_rows)
     try:
         yield
     finally:
-        run.listeners.remove(tell)
+        run.listeners.remove(show_new_rows)
         live.stop()
 
 
 class _Live:
-    """A live display that starts at the first row: before it other bars may want the terminal."""
+    """A live display that starts at the first row, because other progress bars may use the terminal before."""
 
     def __init__(self, console: Console, draw: Callable[[], RenderableType]) -> None:
         self._live = Live(console=console, get_renderable=draw, refresh_per_second=1)
-        self._on = False
+        self._started = False
 
     def start(self) -> None:
-        if not self._on:
+        if not self._started:
             self._live.start(refresh=True)
-            self._on = True
+            self._started = True
 
     def stop(self) -> None:
-        if self._on:
+        if self._started:
             self._live.refresh()
             self._live.stop()
 
 
 def watch_run(folder: Path, console: Console | None = None) -> None:
-    """Follow the run in `folder` until its model is written; what is there already is shown at once.
+    """Follow the run in `folder` until its model is written, starting with the rows that exist.
 
-    Errors: JudgeError where there is no run.
+    Raises:
+        JudgeError: `folder` is not a run folder.
     """
     console = console or Console()
     if not (folder / "recipe.yaml").exists():
@@ -87,11 +89,11 @@ def watch_run(folder: Path, console: Console | None = None) -> None:
     live = _Live(console, lambda: _now(recipe, folder, history, console))
     try:
         while True:
-            done = finished(folder)  # before the look at the log, so that no row of it is missed
+            done = finished(folder)  # before reading the log, so that no row is missed
             for row in tail.update():
-                if not fancy(console) and is_step(row):
+                if not can_draw(console) and is_step(row):
                     console.out(plain(history), highlight=False)
-            if fancy(console):
+            if can_draw(console):
                 live.start()
             if done:
                 return
@@ -101,7 +103,7 @@ def watch_run(folder: Path, console: Console | None = None) -> None:
 
 
 def is_step(row: Mapping[str, Any]) -> bool:
-    """Is it the row of a step, and not what a trainer says at the end of a run?"""
+    """Whether this is the row of a step rather than a trainer's summary at the end of a run."""
     return "progress" in row
 
 
@@ -110,11 +112,11 @@ def _now(recipe: Recipe, folder: Path, history: History, console: Console) -> Re
 
 
 def state(folder: Path, history: History) -> str:
-    """What the run is doing, as far as its files tell."""
+    """The state of the run according to its files."""
     if finished(folder):
         return "finished"
-    silent = age(folder / "metrics.jsonl")
+    silence = age(folder / "metrics.jsonl")
     usual = history.last.get("time/step", 0.0)
-    if silent > max(QUIET_SECONDS, QUIET_STEPS * usual):
-        return f"quiet for {clock(silent)}"
+    if silence > max(QUIET_SECONDS, QUIET_STEPS * usual):
+        return f"quiet for {duration(silence)}"
     return "training"

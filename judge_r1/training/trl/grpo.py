@@ -19,7 +19,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 from judge_r1.training.data.data_order import shuffled
-from judge_r1.training.metric_names import zero_variance
+from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.reward_rounding import round_reward
 from judge_r1.training.run_folder import RunFolder
@@ -178,7 +178,7 @@ class TrlRollouts:
         groups = [[t for _, t in played[start : start + size]] for start in range(0, len(played), size)]
         seconds = {f"time/{stage}": spent for stage, spent in self._clock.pop().items()}
         redraws, self._redraws = self._redraws, {}
-        return (rollout_metrics(played) | zero_variance(groups) if played else {}) | redraws | seconds
+        return (rollout_metrics(played) | zero_std_fractions(groups) if played else {}) | redraws | seconds
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
@@ -206,17 +206,20 @@ def check_groups(pair_ids: Sequence[str], size: int) -> None:
             raise RuntimeError(f"group at {start} is not {size} episodes of one pair: {group}")
 
 
-def rollout_metrics(played: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
-    """Means of every reward component and of accuracy, over all episodes and by domain and principle; the share of
-    episodes lost to infrastructure; the share of each way to end."""
+def rollout_metrics(episodes: Sequence[tuple[ReasoningPair, Trajectory]]) -> dict[str, float]:
+    """Means over the episodes of a step.
+
+    Accuracy and every reward component, over all episodes and by domain and principle; the fraction of episodes by the
+    reason of their end; and the fraction of infrastructure failures, which have no reward and are left out of the rest.
+    """
     groups: dict[str, list[float]] = defaultdict(list)
-    for reason in {trajectory.ended for _, trajectory in played}:
-        groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in played]
-    for pair, trajectory in played:
-        groups["infrastructure_failures"].append(float(trajectory.infrastructure_failed))
-        if trajectory.infrastructure_failed:
+    for reason in {trajectory.ended for _, trajectory in episodes}:
+        groups[f"ended/{reason}"] = [float(trajectory.ended == reason) for _, trajectory in episodes]
+    for pair, trajectory in episodes:
+        failed = trajectory.infrastructure_failed or trajectory.reward is None
+        groups["infrastructure_failures"].append(float(failed))
+        if failed or (parts := trajectory.reward) is None:
             continue
-        parts = trajectory.reward or {}
         for name, value in parts.items():
             groups[f"reward/{name}"].append(value)
         correct = float(parts["R1"] > 0)

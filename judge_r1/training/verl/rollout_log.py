@@ -14,7 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.training.metric_names import zero_variance
+from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.trl.grpo import rollout_metrics
 
 
@@ -98,7 +98,7 @@ class RolloutReader:
             "time/search": waits["search"],
         }
         traces = [{key: row[key] for key in ("step", "pair_id", "trajectory")} for row in rows if "trajectory" in row]
-        return {**means, **rollout_metrics(episodes), **zero_variance(groups)}, traces
+        return {**means, **rollout_metrics(episodes), **zero_std_fractions(groups)}, traces
 
     def _read_all(self) -> None:
         for path in sorted(self.folder.glob("*.jsonl")):

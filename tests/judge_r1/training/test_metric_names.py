@@ -2,10 +2,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
-from judge_r1.training.metric_names import TRL, VERL, from_trl, from_verl, zero_variance
+from judge_r1.training.metric_names import TRL, VERL, from_trl, from_verl, zero_std_fractions
 from judge_r1.training.monitor.dashboard import JUDGE, LEARNING, SHORT, STAGES
 
-ROLLOUT = ("rollout/", "time/", "preference_")
+ROLLOUT = ("rollout/", "time/", "preference_", "frac_")
 
 
 def played(r: float | None, r1: float = 2.0, ended: str = "answer") -> Trajectory:
@@ -16,10 +16,10 @@ def played(r: float | None, r1: float = 2.0, ended: str = "answer") -> Trajector
 
 
 def test_both_engines_give_the_main_measures_one_name() -> None:
-    shared = {"loss", "grad_norm", "learning_rate", "entropy", "kl", "clip_share"}
+    shared = {"loss", "grad_norm", "learning_rate", "entropy", "kl", "clip_fraction"}
     assert shared <= set(TRL.values()) & set(VERL.values())
     trl = from_trl({"loss": 1.0, "clip_ratio/region_mean": 0.1, "reward": 0.5, "completions/clipped_ratio": 1.0})
-    assert trl == {"loss": 1.0, "clip_share": 0.1, "trl/reward": 0.5}
+    assert trl == {"loss": 1.0, "clip_fraction": 0.1, "trl/reward": 0.5}
     verl = from_verl(
         {"actor/kl_loss": 0.2, "timing_s/ref": 1.0, "timing_s/old_log_prob": 2.0, "timing_s/step": 4.0,
          "perf/total_num_tokens": 100, "critic/score/mean": 0.5}
@@ -50,19 +50,19 @@ GROUPS = st.lists(
 
 
 @given(GROUPS)
-def test_zero_variance_is_the_share_of_groups_that_agree(raw: list[list[tuple[float, float, bool]]]) -> None:
+def test_zero_std_fractions_count_the_groups_that_agree(raw: list[list[tuple[float, float, bool]]]) -> None:
     groups = [[played(r, r1, "infrastructure_x" if lost else "answer") for r, r1, lost in group] for group in raw]
     counted = [[(r, r1) for r, r1, lost in group if not lost] for group in raw]
     counted = [group for group in counted if len(group) > 1]
-    shares = zero_variance(groups)
+    shares = zero_std_fractions(groups)
     if not counted:
         assert shares == {}
         return
     rewards = [max(r for r, _ in group) == min(r for r, _ in group) for group in counted]
     outcomes = [abs(sum(r1 for _, r1 in group)) == 2 * len(group) for group in counted]
-    assert shares["rollout/zero_variance/reward"] == sum(rewards) / len(counted)
-    assert shares["rollout/zero_variance/outcome"] == sum(outcomes) / len(counted)
+    assert shares["frac_reward_zero_std"] == sum(rewards) / len(counted)
+    assert shares["frac_outcome_zero_std"] == sum(outcomes) / len(counted)
 
 
 def test_an_episode_without_a_reward_is_left_out() -> None:
-    assert zero_variance([[played(None), played(1.0)]]) == {}
+    assert zero_std_fractions([[played(None), played(1.0)]]) == {}

@@ -12,9 +12,10 @@ from paths import RECIPES
 from data_builders.build import write_pairs
 from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.run_folder import RunFolder
 
 RECIPES = RECIPES / "mini"
 SFT = ["sft.traces=12", "sft.epochs=2", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]

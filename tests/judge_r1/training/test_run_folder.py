@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
-from judge_r1.training.run_folder import RunFolder, read_rows, versions
+from judge_r1.training.run_folder import RunFolder, versions
 
 RECIPE = Recipe(name="toy", stage="sft", model="m", data=DataConfig(train=Path("data")))
 

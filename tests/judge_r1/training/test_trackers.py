@@ -12,9 +12,10 @@ from paths import REPO, SUPPORT
 from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.run_log import read_rows
 from judge_r1.training import trackers
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trackers import Numbers, tracked
 
 

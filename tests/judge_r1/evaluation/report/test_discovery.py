@@ -5,16 +5,9 @@ from pathlib import Path
 import pytest
 from run_factories import scaling_study, toy_eval, toy_run
 
+from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.report.discovery import NothingToReport, find_runs, method
 from judge_r1.evaluation.report.run_diff import flat, recipe_grid, version_grid
-from judge_r1.training.recipe import Recipe
-
-
-def recipe(stage: str, context: str, search: bool) -> Recipe:
-    return Recipe.model_validate(
-        {"name": "x", "stage": stage, "model": "m", "data": {"train": "d"},
-         "episode": {"context": context, "search": search}}
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -32,7 +25,8 @@ def recipe(stage: str, context: str, search: bool) -> Recipe:
     ],
 )
 def test_methods_have_the_papers_names(stage: str, context: str, search: bool, warm: bool, name: str) -> None:
-    assert method(recipe(stage, context, search), warm=warm) == name
+    episode = EpisodeConfig.model_validate({"context": context, "search": search})
+    assert method(stage, episode, warm=warm) == name
 
 
 def test_runs_and_evaluations_are_found_and_linked(tmp_path: Path) -> None:

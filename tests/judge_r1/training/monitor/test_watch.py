@@ -19,7 +19,7 @@ from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.monitor import watch
-from judge_r1.training.monitor.dashboard import clock, view
+from judge_r1.training.monitor.dashboard import view
 from judge_r1.training.monitor.history import History
 from judge_r1.training.monitor.watch import shown, state, watch_run
 from judge_r1.training.recipe import Recipe
@@ -37,8 +37,8 @@ def row(step: int, **more: float) -> dict[str, Any]:
     return {
         "step": step, "progress": step / 10, "loss": 0.5 / step, "grad_norm": 1.0, "entropy": 0.3, "kl": 0.001 * step,
         "rollout/reward/r": 0.5 + step / 20, "rollout/reward/valid": 0.9, "rollout/reward/searches": 2.0,
-        "rollout/reward/evidence_hit": 0.75, "rollout/accuracy": 0.8, "rollout/zero_variance/outcome": 0.25,
-        "rollout/zero_variance/reward": 0.125, "time/step": 12.0, "time/generation": 6.0, "time/search": 0.5,
+        "rollout/reward/evidence_hit": 0.75, "rollout/accuracy": 0.8, "frac_outcome_zero_std": 0.25,
+        "frac_reward_zero_std": 0.125, "time/step": 12.0, "time/generation": 6.0, "time/search": 0.5,
         "time/score": 2.0, "time/update": 3.5, "tokens_per_second": 2345.6,
     } | more  # fmt: skip
 
@@ -65,8 +65,8 @@ def test_the_view_shows_every_measure_that_the_run_has() -> None:
     assert re.search(r"reward r +0\.750 +▁▃\S▆█ +\+0\.200", text)
     assert "other" not in text
     assert "margin" not in text
-    assert "lost to search" not in text
-    assert "2.0% of the last episodes were lost" in drawn(grpo(), row(1, **{"rollout/infrastructure_failures": 0.02}))
+    assert "failed in search" not in text
+    assert "2.0% of the last episodes failed in" in drawn(grpo(), row(1, **{"rollout/infrastructure_failures": 0.02}))
 
 
 @pytest.mark.parametrize("width", [60, 80, 110, 200])
@@ -81,12 +81,12 @@ def test_time_that_no_stage_claims_is_other() -> None:
 
 
 def test_an_early_run_says_so() -> None:
-    assert "no step is finished yet" in drawn(grpo())
+    assert "no finished step yet" in drawn(grpo())
 
 
-def test_seconds_are_told_as_people_do() -> None:
-    told = [clock(seconds) for seconds in (4.4, 59.6, 200, 7400, 90_000)]
-    assert told == ["4 s", "1:00", "3:20", "2:03:20", "1 d 01:00"]
+def test_durations_are_readable() -> None:
+    texts = [duration(seconds) for seconds in (4.4, 59.6, 200, 7400, 90_000)]
+    assert texts == ["4 s", "1:00", "3:20", "2:03:20", "1 d 01:00"]
 
 
 def test_training_logs_a_line_a_step_where_there_is_no_terminal(tmp_path: Path) -> None:

@@ -83,6 +83,13 @@ def test_the_breakdown_is_by_component_domain_principle_and_end() -> None:
     assert "rollout/reward/r/P1" not in row
 
 
+def test_an_episode_without_a_reward_counts_as_an_infrastructure_failure() -> None:
+    unrewarded = played(PAIRS[0], None, fail="x").model_copy(update={"ended": "answer", "reward": None})
+    row = rollout_metrics([(PAIRS[0], unrewarded), (PAIRS[0], played(PAIRS[0], gold(PAIRS[0])))])
+    assert row["rollout/infrastructure_failures"] == 0.5
+    assert row["rollout/reward/r"] == 1.0
+
+
 def test_a_step_whose_episodes_all_failed_still_has_a_row() -> None:
     row = rollout_metrics([(PAIRS[0], played(PAIRS[0], None, fail="x"))])
     assert row == {"rollout/infrastructure_failures": 1.0, "rollout/ended/infrastructure_x": 1.0}

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.supervisor import VerlFailed, run_supervised
 
 SLEEPS = "import time; print('started', flush=True); time.sleep(60)"

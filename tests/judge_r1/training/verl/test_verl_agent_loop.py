@@ -16,12 +16,12 @@ from verl_factories import compose, keys_of
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.run_log import read_rows
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import pair_prompt_ids
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.run_folder import read_rows
 
 RIGHT = '<answer>{"comparison": "%s", "violated_principles": [2]}</answer>'
 SILENT = "(the server does not answer)"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.run_folder import read_rows
 
 STEPS = 4
 SAME = (

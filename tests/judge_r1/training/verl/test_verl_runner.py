@@ -11,11 +11,12 @@ import yaml
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
+from judge_r1.core.run_log import read_rows
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.metrics_callback import Diverged
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.rollout_log import RolloutLog, RolloutReader, new_lines

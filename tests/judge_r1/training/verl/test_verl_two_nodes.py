@@ -12,8 +12,8 @@ import pytest
 import yaml
 from two_nodes import TwoNodes, two_nodes
 
+from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import Recipe, dump_recipe
-from judge_r1.training.run_folder import read_rows
 from judge_r1.training.verl.cluster_check import Machines, NodesMissing, NotShared, wait_for_nodes
 
 

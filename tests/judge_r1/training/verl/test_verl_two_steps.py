@@ -13,10 +13,11 @@ import torch
 
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import Trajectory
+from judge_r1.core.run_log import read_rows
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.run_folder import RunFolder, read_rows
+from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.fsdp_checkpoint import read_shards
 from judge_r1.training.verl.runner import train_verl
 from scripts.recorded_rollouts import RecordedRollouts
@@ -84,11 +85,11 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
         "learning_rate",
         "entropy",
         "kl",
-        "clip_share",
+        "clip_fraction",
         "tokens_per_second",
-        "rollout/zero_variance/outcome",
+        "frac_outcome_zero_std",
     }
-    measured |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "sync")}
+    measured |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "weight_sync")}
     assert all(measured <= row.keys() for row in rows)
     assert [row["progress"] for row in rows] == [0.5, 1.0]
 

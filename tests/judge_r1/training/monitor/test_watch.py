@@ -19,7 +19,7 @@ from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.monitor import watch
-from judge_r1.training.monitor.dashboard import view
+from judge_r1.training.monitor.dashboard import duration, view
 from judge_r1.training.monitor.history import History
 from judge_r1.training.monitor.watch import shown, state, watch_run
 from judge_r1.training.recipe import Recipe

@@ -1,41 +1,23 @@
-"""`build`: cases of a source in, labelled pairs out, one case at a time. Same input, seed and answers, same bytes.
+"""Builds a data set: runs a generator over its items and writes what it makes, in order.
 
-A build that is stopped leaves the folder as it was. What a teacher answered is in its cache and everything else depends
-on that alone, so to go on is to run the same build again.
+The same plan and the same teachers' answers give the same bytes. A build that is stopped leaves the folder unchanged;
+running it again resumes it, because the answers are in the cache.
 """
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from data_builders.generators import generator_for
+from data_builders.generators.base import KINDS, BuildPlan, Generator, RecordGroup
 from data_builders.ordered_concurrency import in_order
-from data_builders.pair_writer import KINDS, BuildPlan, open_writer
-from data_builders.perturb.rules.engine import perturb
-from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
 from data_builders.progress import every_second
-from data_builders.second_opinion import Agreement, Opinion, verify
-from data_builders.sources import Draft, completed
+from data_builders.record_writer import open_writer
 from data_builders.teachers import BatchPending, Teacher
 from data_builders.teachers.budget import Spending
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
-from judge_r1.core.records import Case, ReasoningPair
-
-AHEAD = 2
-"""Cases under way for each call at a time: one that waits for its last call must not keep the others from asking."""
-
-
-@dataclass(frozen=True)
-class BuiltCase:
-    """What came of one case."""
-
-    case: Case
-    pairs: list[ReasoningPair]
-    opinions: list[Opinion]
-    tally: VariantStats
 
 
 def build(
@@ -48,17 +30,23 @@ def build(
     seed: int = 0,
     limit: int | None = None,
 ) -> dict[str, Any]:
-    """By rules: write cases.jsonl, pairs.jsonl, build.json (counts) and timing.json (all that differs between runs).
+    """Build without a teacher. Writes the generator's files, build.json (counts, returned) and timing.json.
 
-    A case whose reasoning no operator can break stays in cases.jsonl and is counted. Returns build.json.
+    `source` is a corpus, of which pairs are built by rules, or a generator.
     """
     plan = BuildPlan(source, path, kinds, variants, seed, limit)
-    with open_writer(plan, out) as run:
-        for case in run.cases():
-            rules = plan.corpus.operators
-            made = perturb(case, kinds=kinds, variants=variants, seed=seed, rule_set=rules, abstained=run.abstained)
-            run.add(case, list(made))
-    return run.report
+    return build_by_rules(generator_for(source, with_teacher=False)(plan), out)
+
+
+def build_by_rules(generator: Generator[Any], out: Path) -> dict[str, Any]:
+    """Run a generator that needs no teacher. Returns the build report."""
+    with open_writer(generator, out) as writer:
+        for item in generator.items():
+            group = generator.generate(item)
+            assert not isinstance(group, Awaitable), f"{generator.name} must set needs_teacher"
+            if group is not None:
+                writer.add(group)
+    return writer.report
 
 
 async def build_by_teacher(
@@ -70,51 +58,64 @@ async def build_by_teacher(
     spending: Spending | None = None,
     concurrency: int = 8,
 ) -> dict[str, Any]:
-    """By a teacher that takes `concurrency` calls at a time; the files as above, with a verifier opinions.jsonl too.
+    """Build with a teacher that takes `concurrency` calls at a time. A verifier adds opinions.jsonl to pairs.
 
-    Errors: those of the teachers; Pending, after the last case, where a teacher has put asks off. Nothing is written
-    then.
+    Raises: the teachers' errors; BatchPending, after the last item, if a teacher has deferred requests. Nothing is
+    written then.
     """
-    total, agreement = VariantStats(), Agreement()
-    rejected: Counter[str] = Counter()
-    pending = 0
+    teachers = [teacher, *([verifier] if verifier else [])]
+    generator = generator_for(plan.source, with_teacher=True)(plan, teachers)
+    return await build_concurrently(generator, out, spending=spending, concurrency=concurrency)
 
-    async def work(item: Case | Draft) -> BuiltCase | BatchPending | None:
-        tally = VariantStats()
+
+async def build_concurrently(
+    generator: Generator[Any], out: Path, *, spending: Spending | None = None, concurrency: int = 8
+) -> dict[str, Any]:
+    """Run a generator with teachers. Returns the build report. Raises: as `build_by_teacher`."""
+    with open_writer(generator, out, spending) as writer:
+        groups = generate(generator, concurrency=concurrency)
+        async with aclosing(groups), every_second(lambda: writer.progress.tick(generator.answers)):
+            async for group in groups:
+                if group is not None:
+                    writer.add(group)
+                elif generator.wanted is None:
+                    writer.progress.item_done(0)
+    return writer.report
+
+
+async def generate(generator: Generator[Any], *, concurrency: int = 8) -> AsyncGenerator[RecordGroup | None, None]:
+    """The groups of a generator in the order of its items; None for an item without one.
+
+    Starts no more items than groups are still wanted. Raises: BatchPending after the last item.
+    """
+
+    async def work(item: Any) -> RecordGroup | BatchPending | None:
         try:
-            case = await completed(item, teacher, run.skipped, rejected)
-            if case is None:
-                return None
-            pairs = await perturb_by_teacher(
-                case, teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, stats=tally
-            )
-            return BuiltCase(case, pairs, await verify(case, pairs, verifier) if verifier else [], tally)
-        except BatchPending as waits:
-            return waits
+            group: RecordGroup | None = await generator.generate(item)  # type: ignore[misc]
+            return group
+        except BatchPending as pending:
+            return pending
 
-    with open_writer(plan, out, teacher=teacher, opinions=verifier is not None, spending=spending) as run:
-        work_in_order = in_order(run.items, work, AHEAD * concurrency)
-        async with aclosing(work_in_order) as results, every_second(lambda: run.progress.tick(total.answers)):
-            async for made in results:
-                if isinstance(made, BuiltCase) and run.is_new(made.case):
-                    run.add(made.case, made.pairs, made.opinions)
-                    agreement.add_all(made.pairs, made.opinions)
-                    total += made.tally
-                else:
-                    pending += isinstance(made, BatchPending)
-                    run.progress.case_done(0)
-        if pending:
-            raise BatchPending(f"{pending} cases wait for answers of {teacher.name}")
-        run.abstained += total.abstained
-        if rejected:
-            run.more["completing"] = dict(sorted(rejected.items()))
-        run.more["teacher"] = {"name": teacher.name, **total.as_dict()}
-        if verifier:
-            run.more["verifier"] = {"name": verifier.name, "agreement": agreement.as_dict()}
-    return run.report
+    items, made, pending, exhausted = generator.items(), 0, 0, False
+    while not exhausted:
+        missing = None if generator.wanted is None else generator.wanted - made - pending
+        if missing == 0:
+            break
+        started = 0
+        results = in_order(generator.take(items, missing), work, generator.items_in_progress * concurrency)
+        async with aclosing(results):
+            async for result in results:
+                started += 1
+                made += isinstance(result, RecordGroup)
+                pending += isinstance(result, BatchPending)
+                yield result if isinstance(result, RecordGroup) else None
+        exhausted = missing is None or started < missing
+    if pending:
+        names = ", ".join(teacher.name for teacher in generator.teachers[:1])
+        raise BatchPending(f"{pending} {generator.files[0].plural} wait for answers of {names}")
 
 
 def write_pairs(data: PairSet, out: Path) -> None:
-    """A pair set as a folder that `load_pairs` reads."""
+    """Write a pair set as a folder that `load_pairs` reads."""
     write_jsonl(out / CASES_FILE, data.cases.values())
     write_jsonl(out / PAIRS_FILE, data.pairs)

@@ -1,4 +1,4 @@
-"""How far a long run is: a bar on a terminal, a plain line every half minute elsewhere (both on standard error)."""
+"""Shows the progress of a long run on standard error: a bar on a terminal, a plain line every 30 seconds elsewhere."""
 
 import asyncio
 import sys
@@ -15,17 +15,19 @@ from rich.progress import Progress as Bar
 from data_builders.teachers.budget import Spending
 
 EVERY_S, WINDOW_S = 30.0, 120.0
-"""Seconds between plain lines, and over which the rate is taken: a build that replays its cache is fast at first."""
+"""Seconds between plain lines, and the window of the rate in seconds: cached answers make the first items fast."""
 
 
 class Progress:
-    """Counts cases (or whatever else is `counted`), pairs and answers; `spending` knows what was paid."""
+    """Counts items, the records made of them, and teachers' answers. `nouns` are the plurals of items and records."""
 
-    def __init__(self, title: str, total: int, spending: Spending | None = None, counted: str = "cases") -> None:
-        self.title, self.total, self._spending, self._counted = title, total, spending, counted
-        self.cases = self.pairs = self.answers = 0
+    def __init__(
+        self, title: str, total: int, spending: Spending | None = None, nouns: tuple[str, str] = ("cases", "pairs")
+    ) -> None:
+        self.title, self.total, self._spending, self._nouns = title, total, spending, nouns
+        self.items = self.records = self.answers = 0
         self._marks: deque[tuple[float, int, int]] = deque([(time.monotonic(), 0, 0)])
-        self._said = time.monotonic()
+        self._printed = time.monotonic()
         console = Console(stderr=True)
         columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[line]}"))
         self._bar = Bar(*columns, console=console, transient=True) if console.is_terminal else None
@@ -40,47 +42,48 @@ class Progress:
         if self._bar:
             self._bar.stop()
 
-    def case_done(self, pairs: int) -> None:
-        self.cases, self.pairs = self.cases + 1, self.pairs + pairs
+    def item_done(self, records: int) -> None:
+        """Count one item and the records made of it."""
+        self.items, self.records = self.items + 1, self.records + records
         self.tick(self.answers)
 
     def tick(self, answers: int) -> None:
-        """Show how things stand; `answers` is how many there are in all."""
+        """Update what is shown. `answers` is the number of answers so far."""
         self.answers, now = answers, time.monotonic()
         if now - self._marks[-1][0] >= 1:
-            self._marks.append((now, self.cases, self.answers))
+            self._marks.append((now, self.items, self.answers))
         while now - self._marks[0][0] > WINDOW_S and len(self._marks) > 1:
             self._marks.popleft()
         if self._bar:
-            self._bar.update(self._task, completed=self.cases, line=self.line())
-        elif now - self._said >= EVERY_S:
-            self._said = now
+            self._bar.update(self._task, completed=self.items, line=self.line())
+        elif now - self._printed >= EVERY_S:
+            self._printed = now
             print(f"{self.title}: {self.line()}", file=sys.stderr, flush=True)
 
     def line(self) -> str:
         """Counts, rate, cost so far and time left."""
-        then, cases, answers = self._marks[0]
+        then, items, answers = self._marks[0]
         seconds = max(time.monotonic() - then, 1e-9)
-        parts = [f"{self.cases:,} of {self.total:,} {self._counted}"]
-        if self.pairs:
-            parts.append(f"{self.pairs:,} pairs")
+        parts = [f"{self.items:,} of {self.total:,} {self._nouns[0]}"]
+        if self.records:
+            parts.append(f"{self.records:,} {self._nouns[1]}")
         if self.answers:
             parts.append(f"{(self.answers - answers) / seconds:.1f} answers/s")
-        if self._spending and any(bill.run_usd is not None for bill in self._spending.bills().values()):
+        if self._spending and any(usage.run_usd is not None for usage in self._spending.usage().values()):
             parts.append(f"${self._spending.usd:.2f} so far")
-        if rate := (self.cases - cases) / seconds:
-            parts.append(f"{timedelta(seconds=round((self.total - self.cases) / rate))} left")
+        if rate := (self.items - items) / seconds:
+            parts.append(f"{timedelta(seconds=round((self.total - self.items) / rate))} left")
         return ", ".join(parts)
 
 
 @asynccontextmanager
-async def every_second(what: Callable[[], None]) -> AsyncIterator[None]:
-    """Calls `what` once a second while the block runs."""
+async def every_second(action: Callable[[], None]) -> AsyncIterator[None]:
+    """Call `action` once a second while the block runs."""
 
     async def repeat() -> None:
         while True:
             await asyncio.sleep(1)
-            what()
+            action()
 
     task = asyncio.create_task(repeat())
     try:

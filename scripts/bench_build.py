@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from data_builders.build import build, build_by_teacher
-from data_builders.pair_writer import BuildPlan
+from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources import SOURCES, Source
 from data_builders.teachers import TeacherReply, TeacherRequest

@@ -18,8 +18,8 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from data_builders.export import export
 from data_builders.exports import FORMATS, Options
+from data_builders.exports.export import export
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import EVENTS, read
 from data_builders.splits.policy import by_sizes, nominal
@@ -98,7 +98,7 @@ def split_pairs(folder: Path, out: Path, sizes: list[int], test: int) -> str:
 def export_pairs(folder: Path, out: Path, name: str) -> str:
     stats = export(folder, out, name, Options())["train"]
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
-    return f"{stats.pairs:,} pairs, {size / 2**20:,.0f} MB"
+    return f"{stats.total:,} pairs, {size / 2**20:,.0f} MB"
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ async def over_http(folder: Path, count: int) -> tuple[Rate, Rate]:
         try:
             spec = f"chat:{server.stdout.readline().strip()}/v1#stub"
             with Cache(folder / "http.sqlite") as cache:
-                async with open_teacher(spec, cache, limits=RetryPolicy(concurrency=CONCURRENCY)) as teacher:
+                async with open_teacher(spec, cache, policy=RetryPolicy(concurrency=CONCURRENCY)) as teacher:
                     return await rate(teacher, count), await rate(teacher, count)
         finally:
             server.kill()

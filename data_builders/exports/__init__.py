@@ -1,10 +1,10 @@
-"""What trainers read: one file per format, each registers itself. A row is made of one pair and its case."""
+"""Export formats: how a data set is written for trainers. Each module of this package registers a format for pairs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from judge_r1.core.jsonl import Writing, dump_line
 from judge_r1.core.records import Case, ReasoningPair
@@ -12,11 +12,13 @@ from judge_r1.core.registry import Registry
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.training.data.targets import AnswerForm, PreferenceForm
 
+E = TypeVar("E")
+
 
 @dataclass(frozen=True)
 class Options:
-    """What the user chooses: prompts as an episode shows them, how answers are written, what a preference is between,
-    and the seed of what is drawn."""
+    """The user's options: the episode whose prompts are shown, the form of answers, what a preference compares, and the
+    seed of random choices."""
 
     config: EpisodeConfig = field(default_factory=EpisodeConfig)
     answer: AnswerForm = "json"
@@ -24,23 +26,30 @@ class Options:
     seed: int = 0
 
 
-Row = Callable[[ReasoningPair, Case, int, str], dict[str, Any]]
-"""(pair, its case, the row's number in its split, the split's name) -> the row."""
+class PairExample(NamedTuple):
+    """A pair and its case."""
+
+    pair: ReasoningPair
+    case: Case
 
 
-class Sink(Protocol):
-    """A file that is being written and put in place when its block ends; a block that raises leaves nothing."""
+Row = Callable[[E, int, str], dict[str, Any]]
+"""(example, index of the row in its split, name of the split) -> the row."""
+
+
+class RowWriter(Protocol):
+    """An open file. It is put in place when its block ends; a block that raises leaves nothing."""
 
     def write(self, row: dict[str, Any]) -> None: ...
 
 
-class Lines:
-    """Rows as JSON Lines."""
+class JsonLines:
+    """Writes rows as JSON Lines."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._writing = path, Writing(path)
 
-    def __enter__(self) -> "Lines":
+    def __enter__(self) -> "JsonLines":
         self._writing.__enter__()
         return self
 
@@ -52,19 +61,27 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Format:
-    """A way to write pairs down.
+class Format(Generic[E]):
+    """An export format.
 
-    `tables` gives, under the options, the rows of each table by its name; `notes` says for the dataset card what they
-    hold. `llama_factory` is what LLaMA-Factory's dataset_info.json has to say about each table, if it can read them.
+    `tables` maps the name of each table to the function that makes its rows; `notes` describes them for the dataset
+    card. `llama_factory` holds the entries of LLaMA-Factory's dataset_info.json for the tables that it can read.
     """
 
     help: str
-    tables: Callable[[Options], Mapping[str, Row]]
+    tables: Callable[[Options], Mapping[str, Row[E]]]
     notes: Callable[[Options], Sequence[str]]
     llama_factory: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     suffix: str = "jsonl"
-    open: Callable[[Path], AbstractContextManager[Sink]] = Lines
+    open: Callable[[Path], AbstractContextManager[RowWriter]] = JsonLines
 
 
-FORMATS: Registry[Format] = Registry("export format", __name__)
+def _as_it_is(record: Any, index: int, split: str) -> dict[str, Any]:
+    row: dict[str, Any] = record.model_dump(mode="json", by_alias=True)
+    return row
+
+
+AS_RECORDS: Format[Any] = Format(
+    help="the records as they are", tables=lambda options: {"records": _as_it_is}, notes=lambda options: ()
+)
+FORMATS: Registry[Format[PairExample]] = Registry("export format", __name__)

@@ -1,48 +1,46 @@
-"""Single-turn prompts and preferences as chat messages (`judge_r1.training.data.targets` makes them), and notes
-about them."""
+"""Single-turn prompts and preferences as chat messages, and notes about them for the dataset card."""
 
 from collections.abc import Sequence
 
-from data_builders.exports import Options
-from judge_r1.core.records import Case, ReasoningPair
-from judge_r1.training.data.targets import answer, reasonings, wrong_judgment
-from judge_r1.training.data.targets import question as asked
+from data_builders.exports import Options, PairExample
+from judge_r1.training.data.targets import answer, question, reasonings, wrong_judgment
 
 Message = dict[str, str]
 """`role` and `content`."""
 
 
-def question(pair: ReasoningPair, case: Case, options: Options) -> tuple[Message, Message]:
-    """The judge's prompt as (system, user), without searches: an answer in one turn holds none."""
-    system, user = asked(pair, case, options.config, options.answer).chat()
+def prompt_messages(example: PairExample, options: Options) -> tuple[Message, Message]:
+    """The judge's prompt as (system, user), without searches, since a single-turn answer has none."""
+    system, user = question(*example, options.config, options.answer).chat()
     return system, user
 
 
-def preference(pair: ReasoningPair, case: Case, options: Options) -> tuple[tuple[Message, Message], str, str]:
+def preference(example: PairExample, options: Options) -> tuple[tuple[Message, Message], str, str]:
     """(prompt, chosen, rejected): two judgments of the pair, or its two reasonings as answers to the case (Table 7)."""
+    pair, case = example
     if options.preference == "reasoning":
         prompt, chosen, rejected = reasonings(pair, case, options.config)
         system, user = prompt.chat()
         return (system, user), chosen, rejected
     wrong = wrong_judgment(pair, options.seed)
-    return question(pair, case, options), answer(pair.gold, options.answer), answer(wrong, options.answer)
+    return prompt_messages(example, options), answer(pair.gold, options.answer), answer(wrong, options.answer)
 
 
 def prompt_note(options: Options) -> str:
-    """What the prompts show, for the dataset card."""
+    """Describes the prompts."""
     style = "table6" if options.answer == "table6" else options.config.prompt
     return f"Prompts: style `{style}`, context `{options.config.context}`, no search; tags in quotes are neutralised."
 
 
 def answer_note(options: Options) -> str:
-    """How judgments are written, for the dataset card."""
+    """Describes the form of judgments."""
     if options.answer == "table6":
         return "Answers: two lines, the comparison and the violated principles (Table 6 of the LRBench paper)."
     return "Answers: one JSON object (`comparison`, `violated_principles`) between answer tags."
 
 
 def preference_notes(options: Options) -> Sequence[str]:
-    """What is preferred to what, for the dataset card."""
+    """Describes the prompts and the two answers of a preference."""
     if options.preference == "reasoning":
         return [
             f"Prompts: the case (context `{options.config.context}`) and its decision; tags in quotes are neutralised.",

@@ -3,26 +3,25 @@
 from collections.abc import Mapping
 from typing import Any
 
-from data_builders.exports import FORMATS, Format, Options, Row
+from data_builders.exports import FORMATS, Format, Options, PairExample, Row
 from data_builders.exports.answers import preference, preference_notes
-from judge_r1.core.records import Case, ReasoningPair
 
 
-def tables(options: Options) -> Mapping[str, Row]:
-    def row(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
-        (system, user), chosen, rejected = preference(pair, case, options)
+def tables(options: Options) -> Mapping[str, Row[PairExample]]:
+    def row(example: PairExample, index: int, split: str) -> dict[str, Any]:
+        (system, user), chosen, rejected = preference(example, options)
         return {
-            "conversations": [_said("system", system["content"]), _said("human", user["content"])],
-            "chosen": _said("gpt", chosen),
-            "rejected": _said("gpt", rejected),
-            "pair_id": pair.pair_id,
+            "conversations": [_message("system", system["content"]), _message("human", user["content"])],
+            "chosen": _message("gpt", chosen),
+            "rejected": _message("gpt", rejected),
+            "pair_id": example.pair.pair_id,
         }
 
     return {"dpo": row}
 
 
-def _said(who: str, text: str) -> dict[str, str]:
-    return {"from": who, "value": text}
+def _message(role: str, text: str) -> dict[str, str]:
+    return {"from": role, "value": text}
 
 
 FORMATS.register("dpo")(

@@ -4,20 +4,19 @@ model is trained on the chat that a judge is later asked with."""
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_builders.exports import FORMATS, Format, Options, Row
-from data_builders.exports.answers import answer_note, prompt_note, question
-from judge_r1.core.records import Case, ReasoningPair
+from data_builders.exports import FORMATS, Format, Options, PairExample, Row
+from data_builders.exports.answers import answer_note, prompt_messages, prompt_note
 from judge_r1.training.data.targets import answer
 
 
-def tables(options: Options) -> Mapping[str, Row]:
-    def row(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
-        system, user = question(pair, case, options)
+def tables(options: Options) -> Mapping[str, Row[PairExample]]:
+    def row(example: PairExample, index: int, split: str) -> dict[str, Any]:
+        system, user = prompt_messages(example, options)
         return {
             "instruction": system["content"],
             "input": user["content"],
-            "output": answer(pair.gold, options.answer),
-            "pair_id": pair.pair_id,
+            "output": answer(example.pair.gold, options.answer),
+            "pair_id": example.pair.pair_id,
         }
 
     return {"sft": row}

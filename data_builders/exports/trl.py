@@ -3,24 +3,23 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_builders.exports import FORMATS, Format, Options, Row
-from data_builders.exports.answers import answer_note, preference, preference_notes, prompt_note, question
-from judge_r1.core.records import Case, ReasoningPair
+from data_builders.exports import FORMATS, Format, Options, PairExample, Row
+from data_builders.exports.answers import answer_note, preference, preference_notes, prompt_messages, prompt_note
 from judge_r1.training.data.targets import answer
 
 
-def tables(options: Options) -> Mapping[str, Row]:
-    def sft(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
-        messages = [*question(pair, case, options), *_assistant(answer(pair.gold, options.answer))]
-        return {"messages": messages, "pair_id": pair.pair_id}
+def tables(options: Options) -> Mapping[str, Row[PairExample]]:
+    def sft(example: PairExample, index: int, split: str) -> dict[str, Any]:
+        messages = [*prompt_messages(example, options), *_assistant(answer(example.pair.gold, options.answer))]
+        return {"messages": messages, "pair_id": example.pair.pair_id}
 
-    def dpo(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
-        prompt, chosen, rejected = preference(pair, case, options)
+    def dpo(example: PairExample, index: int, split: str) -> dict[str, Any]:
+        prompt, chosen, rejected = preference(example, options)
         return {
             "prompt": list(prompt),
             "chosen": _assistant(chosen),
             "rejected": _assistant(rejected),
-            "pair_id": pair.pair_id,
+            "pair_id": example.pair.pair_id,
         }
 
     return {"sft": sft, "dpo": dpo}

@@ -3,14 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from data_builders.exports import FORMATS, Format, Options, Row
-from judge_r1.core.records import Case, ReasoningPair
+from data_builders.exports import FORMATS, Format, Options, PairExample, Row
 from judge_r1.training.verl.dataset import ParquetRows, parquet_row
 
 
-def tables(options: Options) -> Mapping[str, Row]:
-    def row(pair: ReasoningPair, case: Case, index: int, split: str) -> dict[str, Any]:
-        return parquet_row(pair, case, options.config, index=index, split=split)
+def tables(options: Options) -> Mapping[str, Row[PairExample]]:
+    def row(example: PairExample, index: int, split: str) -> dict[str, Any]:
+        return parquet_row(example.pair, example.case, options.config, index=index, split=split)
 
     return {"verl": row}
 

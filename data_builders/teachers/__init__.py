@@ -1,5 +1,4 @@
-"""Teachers: strong models that write flaws and rationales. An `Ask` goes out, an `Answer` comes back, and nothing else
-about a vendor is known outside this package."""
+"""Teachers: strong models that write flaws and rationales. Other packages see only `Teacher`, requests and replies."""
 
 from typing import Protocol
 
@@ -10,24 +9,24 @@ from judge_r1.core.records import NonEmpty, Record
 
 
 class TeacherError(EndpointError):
-    """A teacher that cannot be asked, or gave no answer in time."""
+    """A teacher cannot be reached, or gave no answer in time."""
 
 
 class TeacherRefused(TeacherError):
-    """An ask that its vendor will not take, however often it is put: too long, against its rules, malformed."""
+    """The vendor rejects this request for good: too long, against its rules, malformed."""
 
 
 class BudgetSpent(TeacherError):
-    """No further call is started; what was paid for is kept."""
+    """The budget allows no further call. Answers that were paid for are stored."""
 
 
 class BatchPending(TeacherError):
-    """An ask without an answer yet: it was written into a batch file instead of being put."""
+    """The request has no answer yet: it was written to a batch file."""
 
 
 class TeacherRequest(Record):
-    """One question. Everything that an answer may depend on stands here, and with the teacher's name it is the key
-    under which the answer is kept: the same question is never paid for twice. `sample` tells repeated ones apart."""
+    """One request. With the teacher's name it is the cache key, so it holds all that an answer may depend on. `sample`
+    distinguishes repeated requests."""
 
     system: str
     user: NonEmpty
@@ -37,7 +36,7 @@ class TeacherRequest(Record):
 
 
 class TeacherReply(Record):
-    """What came back, with the tokens it cost; `finished` is False where it was cut at `max_tokens`."""
+    """The answer and the tokens it used. `finished` is False if it was cut off."""
 
     text: str
     input_tokens: int = Field(ge=0)
@@ -47,11 +46,11 @@ class TeacherReply(Record):
 
 
 class Teacher(Protocol):
-    """Whoever answers. `name` is what data records as their origin: vendor and model, never an address or a key."""
+    """A model that answers requests. `name` is recorded as the origin of data: vendor and model, no address or key."""
 
     @property
     def name(self) -> str: ...
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        """Errors: TeacherError where no answer could be had in time."""
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        """Raises: TeacherError if there is no answer in time."""
         ...

@@ -1,7 +1,7 @@
-"""Answers on disk by what was asked: nothing is paid for twice, and a killed build replays what it had.
+"""Caches teachers' answers on disk, so that no request is paid for twice and a killed build can be resumed.
 
-One SQLite file in WAL mode with full synchronisation: an answer whose `put` has returned survives a kill and a power
-cut. It holds answers and hashes, no asks and no keys. Keep it on a local disk: WAL does not work over a network.
+The cache is one SQLite file in WAL mode with full synchronisation: an answer survives a kill and a power cut once `put`
+has returned. It holds answers and hashes of requests, no prompts and no API keys. WAL needs a local disk.
 """
 
 import asyncio
@@ -28,14 +28,14 @@ _SCHEMA = f"""
 """
 
 
-def ask_key(teacher: str, ask: TeacherRequest) -> str:
-    """The key of an ask to the teacher of that name, and its `custom_id` in batches: 40 hex digits."""
-    return content_hash("ask", teacher, ask.model_dump(mode="json"), length=40)
+def request_key(teacher: str, request: TeacherRequest) -> str:
+    """The key of a request to the teacher of that name, and its `custom_id` in batches: 40 hex digits."""
+    return content_hash("ask", teacher, request.model_dump(mode="json"), length=40)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An answer about to be kept, and the way that it came."""
+    """An answer to store, and how it was obtained."""
 
     key: str
     teacher: str
@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Tokens:
-    """What some calls used."""
+    """The tokens that some calls used."""
 
     calls: int = 0
     input: int = 0
@@ -56,14 +56,14 @@ class Tokens:
 
 
 class Cache:
-    """One file. Tasks of a process share the object; other processes may use the file at the same time: whoever wants
-    to write waits for the other. Use it as a context manager."""
+    """One cache file, used as a context manager. Tasks of a process share the object. Several processes may share the
+    file: a writer waits for the other writers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._waiting: list[tuple[Entry, asyncio.Future[TeacherReply]]] = []
         self._writer: asyncio.Task[None] | None = None
-        with self._explained():
+        with self._readable_errors():
             path.parent.mkdir(parents=True, exist_ok=True)
             self._write, self._read = (
                 sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False) for _ in range(2)
@@ -78,14 +78,14 @@ class Cache:
         self._write.close()
 
     def get(self, key: str) -> TeacherReply | None:
-        """Errors: TeacherError where the file cannot be read."""
-        with self._explained():
+        """The answer of a key, or None. Raises: TeacherError if the file cannot be read."""
+        with self._readable_errors():
             row = self._read.execute("SELECT answer FROM answers WHERE key = ?", (key,)).fetchone()
         return TeacherReply.model_validate_json(row[0]) if row else None
 
     async def put(self, entry: Entry) -> TeacherReply:
-        """Returns once the answer is on disk; where another one stands there already, that one wins and is returned.
-        Answers that come while one is being written share the next write."""
+        """Store an answer; return when it is on disk. If the key has an answer already, that one is kept and returned.
+        Answers that arrive during a write share the next one."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.append((entry, future))
         if self._writer is None:
@@ -93,47 +93,47 @@ class Cache:
         return await asyncio.shield(future)
 
     def put_all(self, entries: Sequence[Entry]) -> list[TeacherReply]:
-        """As `put`, for many in one transaction; the answers that are kept, in order."""
-        kept = []
-        with self._explained(), self._transaction():
+        """Store many answers in one transaction. Returns the stored answers, in order."""
+        stored = []
+        with self._readable_errors(), self._transaction():
             for entry in entries:
                 answer, tokens = entry.answer, (entry.answer.input_tokens, entry.answer.output_tokens)
                 row = (entry.key, entry.teacher, entry.via, *tokens, answer.model_dump_json())
                 if not self._write.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row).rowcount:
                     [text] = self._write.execute("SELECT answer FROM answers WHERE key = ?", (entry.key,)).fetchone()
                     answer = TeacherReply.model_validate_json(text)
-                kept.append(answer)
-        return kept
+                stored.append(answer)
+        return stored
 
     def tokens(self, teacher: str, via: Via = "live") -> Tokens:
-        """What all answers of a teacher in this file have used."""
+        """The tokens of all answers of a teacher in this file."""
         query = "SELECT count(*), total(input_tokens), total(output_tokens) FROM answers WHERE teacher = ? AND via = ?"
-        with self._explained():
+        with self._readable_errors():
             calls, read, written = self._read.execute(query, (teacher, via)).fetchone()
         return Tokens(calls, int(read), int(written))
 
     def mark_exported(self, keys: Iterable[str], teacher: str, file: str) -> None:
-        """Remember that asks stand in a batch file."""
-        with self._explained(), self._transaction():
+        """Record that requests were written to a batch file."""
+        with self._readable_errors(), self._transaction():
             rows = ((key, teacher, file) for key in keys)
             self._write.executemany("INSERT OR REPLACE INTO exported VALUES (?, ?, ?)", rows)
 
     def exported(self, key: str, teacher: str) -> bool:
-        """Whether an ask to this teacher stands in a batch file."""
+        """Whether a request to this teacher was written to a batch file."""
         query = "SELECT 1 FROM exported WHERE key = ? AND teacher = ?"
-        with self._explained():
+        with self._readable_errors():
             return self._read.execute(query, (key, teacher)).fetchone() is not None
-
-    # ---- inside ----
 
     def _prepare(self) -> None:
         [tables] = self._write.execute("SELECT count(*) FROM sqlite_master").fetchone()
         found = [self._write.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if tables and found != [_APPLICATION, _VERSION]:
-            raise TeacherError(f"{self.path} is no cache of answers, or one of another version: name another file")
+            raise TeacherError(f"{self.path} is not an answer cache of this version: give another file")
         [mode] = self._write.execute("PRAGMA journal_mode = WAL").fetchone()
         if mode != "wal":
-            raise TeacherError(f"{self.path}: this file system holds no write-ahead log: put the cache on a local disk")
+            raise TeacherError(
+                f"{self.path}: this file system does not support a write-ahead log: put the cache on a local disk"
+            )
         for connection in (self._write, self._read):
             connection.execute("PRAGMA synchronous = FULL")
         with self._transaction():
@@ -145,12 +145,12 @@ class Cache:
             while self._waiting:
                 batch, self._waiting = self._waiting, []
                 try:
-                    kept = await asyncio.to_thread(self.put_all, [entry for entry, _ in batch])
+                    stored = await asyncio.to_thread(self.put_all, [entry for entry, _ in batch])
                 except Exception as error:
                     for _, future in batch:
                         future.set_exception(error)
                     continue
-                for (_, future), answer in zip(batch, kept, strict=True):
+                for (_, future), answer in zip(batch, stored, strict=True):
                     future.set_result(answer)
         finally:
             self._writer = None
@@ -167,18 +167,18 @@ class Cache:
             raise
 
     @contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Errors: TeacherError, one sentence for whatever SQLite or the disk says."""
+    def _readable_errors(self) -> Iterator[None]:
+        """Turn errors of SQLite and the disk into a TeacherError."""
         try:
             yield
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
                 raise TeacherError(
-                    f"{self.path} was in use by another process for over {_BUSY_S:g} s: wait for it to end, or name "
-                    "another cache"
+                    f"{self.path} was in use by another process for over {_BUSY_S:g} s: wait for it to end, or give "
+                    "another --cache"
                 ) from None
-            raise TeacherError(f"{self.path} cannot be used ({error}); what was kept before is whole") from None
+            raise TeacherError(f"{self.path} cannot be used ({error}); the answers stored before are intact") from None
         except sqlite3.DatabaseError as error:
-            raise TeacherError(f"{self.path} is no cache of answers ({error}): name another file") from None
+            raise TeacherError(f"{self.path} is not an answer cache ({error}): give another file") from None
         except OSError as error:
             raise TeacherError(f"{self.path} cannot be used: {error.strerror}") from None

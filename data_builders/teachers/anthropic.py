@@ -1,4 +1,4 @@
-"""Anthropic's wire: POST /v1/messages."""
+"""The provider for Anthropic's API: POST /v1/messages."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ _INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_token
 
 @dataclass(frozen=True)
 class Anthropic:
-    """`base` is the address before `/v1`."""
+    """A model of Anthropic's API. `base` is the address without `/v1`."""
 
     model: str
     base: str = API
@@ -38,20 +38,20 @@ class Anthropic:
     def headers(self, key: str | None) -> dict[str, str]:
         return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
-    def body(self, ask: TeacherRequest) -> dict[str, Any]:
-        """The API has no seed: repeated asks differ by the opaque user id, which keeps a caching gateway from giving
-        them one answer. Its default temperature is 1, and some models take no other word on it."""
+    def body(self, request: TeacherRequest) -> dict[str, Any]:
+        """The JSON body. The API has no seed: repeated requests differ in the user id, so that a caching gateway does
+        not answer them alike. Temperature 1 is the default and is left out, because some models accept no value."""
         body: dict[str, Any] = {
             "model": self.model,
-            "max_tokens": ask.max_tokens,
-            "messages": [{"role": "user", "content": ask.user}],
+            "max_tokens": request.max_tokens,
+            "messages": [{"role": "user", "content": request.user}],
         }
-        if ask.system:
-            body["system"] = ask.system
-        if ask.temperature != 1:
-            body["temperature"] = ask.temperature
-        if ask.sample:
-            body["metadata"] = {"user_id": f"sample-{ask.sample}"}
+        if request.system:
+            body["system"] = request.system
+        if request.temperature != 1:
+            body["temperature"] = request.temperature
+        if request.sample:
+            body["metadata"] = {"user_id": f"sample-{request.sample}"}
         return body
 
     def read(self, data: Any) -> TeacherReply:
@@ -64,8 +64,8 @@ class Anthropic:
             model=data.get("model") or self.model,
         )
 
-    def batch_row(self, key: str, ask: TeacherRequest) -> dict[str, Any]:
-        return {"custom_id": key, "params": self.body(ask)}
+    def batch_row(self, key: str, request: TeacherRequest) -> dict[str, Any]:
+        return {"custom_id": key, "params": self.body(request)}
 
     def batch_result(self, row: Any) -> TeacherReply:
         result = row["result"]

@@ -1,7 +1,7 @@
-"""What calls cost: tokens by teacher, money where the user says the prices, and the budget that stops a run cleanly.
+"""Counts tokens and cost by teacher, and stops a run when its budget is spent.
 
-A budget covers everything that its teachers' live answers in the cache have cost, in this run and before it: a build
-that is killed and run again does not get the money twice. Answers from the cache and from batches cost it nothing.
+A budget covers all live answers of its teachers in the cache, those of earlier runs included, so that a resumed build
+does not get the budget twice. Cached answers and batch results are free.
 """
 
 from collections import defaultdict
@@ -20,7 +20,7 @@ from judge_r1.core.registry import suggest
 
 
 class Price(BaseModel):
-    """USD for a million tokens."""
+    """USD per million tokens."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,13 +46,13 @@ def load_prices(path: Path) -> Prices:
         return TypeAdapter(dict[str, Price]).validate_python(data)
     except ValidationError as error:
         raise TeacherError(
-            f"{path}: {explain(error)}; it must map each model to {{input: USD, output: USD}} for a million tokens"
+            f"{path}: {explain(error)}; it must map each model to {{input: USD, output: USD}} per million tokens"
         ) from None
 
 
 @dataclass(frozen=True)
 class Usage:
-    """One teacher's part: calls of this run, live calls before it, and answers that came from the cache."""
+    """The usage of one teacher: calls of this run, live calls of earlier runs, and answers from the cache."""
 
     run: Tokens
     before: Tokens
@@ -62,11 +62,11 @@ class Usage:
 
 
 class Spending:
-    """The accounts of a run. Errors: TeacherError for a budget without prices."""
+    """Counts what a run spends. Raises: TeacherError for a budget without prices."""
 
     def __init__(self, prices: Prices | None = None, budget: float | None = None) -> None:
         if budget is not None and prices is None:
-            raise TeacherError("a budget needs prices: give --prices FILE with USD for a million tokens of each model")
+            raise TeacherError("a budget needs prices: give --prices FILE with USD per million tokens of each model")
         self._prices, self._budget = prices, budget
         self._before: dict[str, Tokens] = {}
         self._run: defaultdict[str, Tokens] = defaultdict(Tokens)
@@ -74,69 +74,71 @@ class Spending:
         self._refusals: dict[str, tuple[int, str]] = {}
 
     def open_account(self, teacher: str, before: Tokens) -> None:
-        """A teacher of this run, and what its live answers in the cache have used already."""
+        """Add a teacher, with the tokens of its live answers in the cache."""
         if self._prices is not None and _model(teacher) not in self._prices:
             raise TeacherError(f"--prices has no model {_model(teacher)!r}{suggest(_model(teacher), self._prices)}")
         self._before[teacher] = before
 
     def check(self) -> None:
-        """Errors: BudgetSpent where no further call may start."""
+        """Raises: BudgetSpent if no further call may start."""
         if self._budget is not None and self.usd >= self._budget:
             raise BudgetSpent(
-                f"the budget of ${self._budget:.2f} is spent: {self.summary()}; every answer is kept: give the same "
-                "command a higher --budget to go on where it stopped"
+                f"the budget of ${self._budget:.2f} is spent: {self.summary()}; every answer is stored: run the same "
+                "command with a higher --budget to resume"
             )
 
-    def paid(self, teacher: str, answer: TeacherReply) -> None:
+    def add(self, teacher: str, answer: TeacherReply) -> None:
+        """Count a live answer."""
         self._run[teacher] += Tokens(1, answer.input_tokens, answer.output_tokens)
 
-    def reused(self, teacher: str) -> None:
+    def add_cached(self, teacher: str) -> None:
+        """Count an answer from the cache."""
         self._reused[teacher] += 1
 
-    def refused(self, teacher: str, reason: str) -> None:
-        """An ask that the vendor would not take: it costs nothing, but the user should learn why."""
+    def add_refusal(self, teacher: str, reason: str) -> None:
+        """Count a request that the vendor rejected, and remember the first reason."""
         count, first = self._refusals.get(teacher, (0, reason))
         self._refusals[teacher] = (count + 1, first)
 
     @property
     def refusals(self) -> str:
-        """How many asks were refused and the first reason, by teacher; empty without any."""
+        """The number of rejected requests and the first reason, by teacher; empty if there are none."""
         return "; ".join(
-            f"{teacher}: {count:,} asks refused, the first one so: {first}"
+            f"{teacher}: {count:,} requests rejected, the first one because: {first}"
             for teacher, (count, first) in sorted(self._refusals.items())
         )
 
     @property
     def usd(self) -> float:
-        """What the budget counts: this run and before it. 0 without prices."""
-        return sum((bill.run_usd or 0) + (bill.before_usd or 0) for bill in self.bills().values())
+        """The cost that the budget counts: this run and earlier ones. 0 without prices."""
+        return sum((usage.run_usd or 0) + (usage.before_usd or 0) for usage in self.usage().values())
 
-    def bills(self) -> dict[str, Usage]:
-        bills = {}
+    def usage(self) -> dict[str, Usage]:
+        entries = {}
         for teacher, before in sorted(self._before.items()):
             price, run = self._prices[_model(teacher)] if self._prices is not None else None, self._run[teacher]
             usd = (price.of(run), price.of(before)) if price else (None, None)
-            bills[teacher] = Usage(run, before, self._reused[teacher], *usd)
-        return bills
+            entries[teacher] = Usage(run, before, self._reused[teacher], *usd)
+        return entries
 
     def summary(self) -> str:
-        """One sentence for the end of a command."""
-        bills = [_sentence(teacher, bill) for teacher, bill in self.bills().items()]
-        return "; ".join(filter(None, [*bills, self.refusals])) or "no teacher was asked"
+        """A summary for the end of a command."""
+        entries = [_sentence(teacher, usage) for teacher, usage in self.usage().items()]
+        return "; ".join(filter(None, [*entries, self.refusals])) or "no teacher was called"
 
     def as_dict(self) -> dict[str, Any]:
-        """For a file of timings: what a run spent differs from run to run."""
+        """For timing.json."""
         return {
             teacher: {
-                "calls": bill.run.calls,
-                "input_tokens": bill.run.input,
-                "output_tokens": bill.run.output,
-                "usd": bill.run_usd,
-                "from_cache": bill.reused,
+                "calls": usage.run.calls,
+                "input_tokens": usage.run.input,
+                "output_tokens": usage.run.output,
+                "usd": usage.run_usd,
+                "from_cache": usage.reused,
                 "refused": self._refusals.get(teacher, (0, ""))[0],
-                "usd_before": bill.before_usd,
+                "usd_before": usage.before_usd,
             }
-            for teacher, bill in self.bills().items()
+            for teacher, usage in self.usage().items()
         }
 
 
@@ -144,10 +146,10 @@ def _model(teacher: str) -> str:
     return teacher.partition(":")[2]
 
 
-def _sentence(teacher: str, bill: Usage) -> str:
-    money = f" for ${bill.run_usd:.2f}" if bill.run_usd is not None else ""
-    before = f" (${bill.before_usd:.2f} before this run)" if bill.before_usd else ""
+def _sentence(teacher: str, usage: Usage) -> str:
+    money = f" for ${usage.run_usd:.2f}" if usage.run_usd is not None else ""
+    before = f" (${usage.before_usd:.2f} before this run)" if usage.before_usd else ""
     return (
-        f"{teacher}: {bill.run.calls:,} calls{money}{before}, {bill.run.input:,} tokens in and {bill.run.output:,} "
-        f"out, {bill.reused:,} answers from the cache"
+        f"{teacher}: {usage.run.calls:,} calls{money}{before}, {usage.run.input:,} tokens in and {usage.run.output:,} "
+        f"out, {usage.reused:,} answers from the cache"
     )

@@ -1,11 +1,11 @@
-"""How builders ask: through the cache, one call for equal asks, so many calls at a time, and none that is not paid for.
+"""Asks a teacher through the cache: equal requests share one call, and concurrency and budget are limited.
 
     with Cache(path) as cache:
         async with open_teacher("chat:https://host/v1#model", cache, spending=Spending(prices, budget)) as teacher:
-            answer = await teacher.ask(ask)
+            reply = await teacher.ask(request)
 
-Start as many asks at once as you like: the gate lets `Limits.concurrency` of them through. Leaving the block lets calls
-in flight come home, which are paid for, and starts no other.
+Any number of requests may be started: the gate runs `RetryPolicy.concurrency` of them concurrently. Leaving the block
+waits for calls in flight, which are paid for, and starts no others.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from data_builders.teachers import Teacher, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
-from data_builders.teachers.answer_cache import Cache, Entry, ask_key
+from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.budget import Spending
 from data_builders.teachers.http_teacher import HttpTeacher
 from data_builders.teachers.spec import find_key, parse_spec
@@ -21,8 +21,8 @@ from judge_r1.models.http_client import DEFAULT_POLICY, RetryPolicy
 
 
 class ConcurrencyGate:
-    """So many calls at a time, from the question until its answer is on disk; none once the budget is spent or the gate
-    is closed. A call that got through is never stopped."""
+    """Limits the number of concurrent calls, each from the request until its answer is on disk. Admits no call when the
+    budget is spent or the gate is closed, and never stops an admitted one."""
 
     def __init__(self, spending: Spending, concurrency: int) -> None:
         self.spending = spending
@@ -30,11 +30,11 @@ class ConcurrencyGate:
         self._closed = False
 
     @asynccontextmanager
-    async def passing(self, teacher: str) -> AsyncIterator[None]:
-        """Errors: BudgetSpent, and TeacherError behind a closed gate."""
+    async def admit(self, teacher: str) -> AsyncIterator[None]:
+        """Raises: BudgetSpent; TeacherError if the gate is closed."""
         async with self._slots:
             if self._closed:
-                raise TeacherError(f"{teacher} is not asked any more: the run is ending")
+                raise TeacherError(f"{teacher} takes no more requests: the run is ending")
             self.spending.check()
             yield
 
@@ -43,8 +43,8 @@ class ConcurrencyGate:
 
 
 class CachedTeacher:
-    """Answers from the cache, or asks and keeps the answer before anyone sees it. Equal asks at the same time share one
-    call, which goes on even if whoever asked first gives up."""
+    """Answers from the cache, or calls the teacher and stores the answer before returning it. Equal concurrent requests
+    share one call, which continues if the first caller is cancelled."""
 
     def __init__(self, teacher: Teacher, cache: Cache, gate: ConcurrencyGate | None = None) -> None:
         self._teacher, self._cache = teacher, cache
@@ -55,28 +55,28 @@ class CachedTeacher:
     def name(self) -> str:
         return self._teacher.name
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        key = ask_key(self.name, ask)
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        key = request_key(self.name, request)
         if (task := self._running.get(key)) is None:
             if (answer := self._cache.get(key)) is not None:
-                self._gate.spending.reused(self.name)
+                self._gate.spending.add_cached(self.name)
                 return answer
-            task = self._running[key] = asyncio.create_task(self._fetch(key, ask))
+            task = self._running[key] = asyncio.create_task(self._fetch(key, request))
         return await asyncio.shield(task)
 
     async def drain(self) -> None:
-        """Wait until no call is in flight; what they bring is kept, what they fail with is dropped."""
+        """Wait until no call is in flight. Answers are stored and errors are ignored."""
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
-    async def _fetch(self, key: str, ask: TeacherRequest) -> TeacherReply:
+    async def _fetch(self, key: str, request: TeacherRequest) -> TeacherReply:
         try:
-            async with self._gate.passing(self.name):
+            async with self._gate.admit(self.name):
                 try:
-                    answer = await self._teacher.ask(ask)
+                    answer = await self._teacher.ask(request)
                 except TeacherRefused as error:
-                    self._gate.spending.refused(self.name, str(error))
+                    self._gate.spending.add_refusal(self.name, str(error))
                     raise
-                self._gate.spending.paid(self.name, answer)
+                self._gate.spending.add(self.name, answer)
                 return await self._cache.put(Entry(key, self.name, answer))
         finally:
             del self._running[key]
@@ -84,18 +84,18 @@ class CachedTeacher:
 
 @asynccontextmanager
 async def open_teacher(
-    spec: str, cache: Cache, *, limits: RetryPolicy = DEFAULT_POLICY, spending: Spending | None = None
+    spec: str, cache: Cache, *, policy: RetryPolicy = DEFAULT_POLICY, spending: Spending | None = None
 ) -> AsyncIterator[CachedTeacher]:
-    """The teacher of a SPEC, ready to be asked. Errors: TeacherError for a bad SPEC, a missing key, a missing price."""
+    """The teacher of a SPEC. Raises: TeacherError for an invalid SPEC, a missing key or a missing price."""
     spending = spending or Spending()
-    wire = parse_spec(spec)
-    spending.open_account(wire.name, cache.tokens(wire.name))
-    http = HttpTeacher(wire, find_key(wire), limits)
-    gate = ConcurrencyGate(spending, limits.concurrency)
+    provider = parse_spec(spec)
+    spending.open_account(provider.name, cache.tokens(provider.name))
+    http = HttpTeacher(provider, find_key(provider), policy)
+    gate = ConcurrencyGate(spending, policy.concurrency)
     teacher = CachedTeacher(http, cache, gate)
     try:
         yield teacher
     finally:
         gate.close()
-        await teacher.drain()  # bounded: each call in flight has its deadlines
+        await teacher.drain()  # bounded by the deadline of each call
         await http.aclose()

@@ -1,4 +1,4 @@
-"""HTTP to a teacher: the patient client of `judge_r1.models.http_client`, in the words of a wire."""
+"""Asks a teacher over HTTP, with the retries of `judge_r1.models.http_client`."""
 
 from pydantic import SecretStr
 
@@ -9,22 +9,22 @@ from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy
 
 
 class HttpTeacher:
-    """A teacher behind a wire. `key` leaves this object in a header of a request and nowhere else."""
+    """A teacher behind an HTTP API. `key` is sent in a request header and appears nowhere else."""
 
-    def __init__(self, wire: Provider, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
-        self._wire, self._client = wire, Client(wire, key, limits)
+    def __init__(self, provider: Provider, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
+        self._provider, self._client = provider, Client(provider, key, policy)
 
     @property
     def name(self) -> str:
-        return self._wire.name
+        return self._provider.name
 
     async def aclose(self) -> None:
         await self._client.aclose()
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        """Errors: TeacherRefused for this ask alone, TeacherError for what would befall any other, too."""
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        """Raises: TeacherRefused if this request is rejected, TeacherError for errors that every request would meet."""
         try:
-            return await self._client.post(self._wire.body(ask), self._wire.read)
+            return await self._client.post(self._provider.body(request), self._provider.read)
         except RequestRejected as error:
             raise TeacherRefused(str(error)) from None
         except EndpointError as error:

@@ -1,4 +1,4 @@
-"""The OpenAI-compatible wire: POST URL/chat/completions, as OpenAI, vLLM, SGLang and most gateways speak it."""
+"""The provider for OpenAI-compatible APIs (OpenAI, vLLM, SGLang, most gateways): POST URL/chat/completions."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +13,7 @@ _CUT = ("length", "content_filter")
 
 @dataclass(frozen=True)
 class Chat:
-    """`base` is the address up to and with `/v1`."""
+    """A model behind an address. `base` includes `/v1`."""
 
     base: str
     model: str
@@ -41,13 +41,13 @@ class Chat:
     def headers(self, key: str | None) -> dict[str, str]:
         return self._endpoint.headers(key)
 
-    def body(self, ask: TeacherRequest) -> dict[str, Any]:
-        messages = [{"role": "system", "content": ask.system}] if ask.system else []
+    def body(self, request: TeacherRequest) -> dict[str, Any]:
+        messages = [{"role": "system", "content": request.system}] if request.system else []
         return self._endpoint.chat(
-            [*messages, {"role": "user", "content": ask.user}],
-            max_tokens=ask.max_tokens,
-            temperature=ask.temperature,
-            **({"seed": ask.sample} if ask.sample else {}),
+            [*messages, {"role": "user", "content": request.user}],
+            max_tokens=request.max_tokens,
+            temperature=request.temperature,
+            **({"seed": request.sample} if request.sample else {}),
         )
 
     def read(self, data: Any) -> TeacherReply:
@@ -65,8 +65,8 @@ class Chat:
             model=data.get("model") or self.model,
         )
 
-    def batch_row(self, key: str, ask: TeacherRequest) -> dict[str, Any]:
-        return {"custom_id": key, "method": "POST", "url": BATCH_URL, "body": self.body(ask)}
+    def batch_row(self, key: str, request: TeacherRequest) -> dict[str, Any]:
+        return {"custom_id": key, "method": "POST", "url": BATCH_URL, "body": self.body(request)}
 
     def batch_result(self, row: Any) -> TeacherReply:
         response = row["response"]

@@ -1,4 +1,4 @@
-"""What differs between vendors, as pure functions: how an ask is written, how an answer reads, live and in batches."""
+"""The interface of providers: how a vendor's requests are written and its replies read, live and in batches."""
 
 from typing import Any, Protocol
 
@@ -7,7 +7,7 @@ from judge_r1.core.errors import JudgeError
 
 
 class Provider(Protocol):
-    """One model behind one wire format."""
+    """One model behind one API format."""
 
     @property
     def name(self) -> str:
@@ -16,35 +16,35 @@ class Provider(Protocol):
 
     @property
     def url(self) -> str:
-        """Where to POST an ask."""
+        """The address to POST a request to."""
         ...
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """The environment variables that may hold the key, best first."""
+        """The environment variables that may hold the key, in order of precedence."""
         ...
 
     @property
     def needs_key(self) -> bool:
-        """Whether the vendor is known to answer nobody without one."""
+        """Whether the vendor requires a key."""
         ...
 
     def headers(self, key: str | None) -> dict[str, str]: ...
 
-    def body(self, ask: TeacherRequest) -> dict[str, Any]: ...
+    def body(self, request: TeacherRequest) -> dict[str, Any]: ...
 
     def read(self, data: Any) -> TeacherReply:
-        """Errors: LookupError, TypeError or ValueError where a field is missing or of another kind."""
+        """The reply in a response. Raises: LookupError, TypeError or ValueError for a missing or invalid field."""
         ...
 
-    def batch_row(self, key: str, ask: TeacherRequest) -> dict[str, Any]:
-        """A line of the vendor's batch file; `key` comes back as its `custom_id`."""
+    def batch_row(self, key: str, request: TeacherRequest) -> dict[str, Any]:
+        """A line of the vendor's batch file. `key` is returned as the `custom_id` of the result."""
         ...
 
     def batch_result(self, row: Any) -> TeacherReply:
-        """The answer in a line of the vendor's result file. Errors: FailedRow, and those of `read`."""
+        """The reply in a line of the vendor's result file. Raises: FailedRow, and the errors of `read`."""
         ...
 
 
 class FailedRow(JudgeError):
-    """A line of a result file that holds no answer; the message is the vendor's reason."""
+    """A line of a result file that holds no answer. The message is the vendor's reason."""

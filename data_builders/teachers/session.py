@@ -1,38 +1,126 @@
-"""`build` with teachers that are paid."""
+"""Runs work that asks teachers: opens the cache, keeps to the budget, writes and reads batches, and stops cleanly."""
 
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from data_builders.build import build_by_teacher
-from data_builders.pair_writer import BuildPlan
-from data_builders.teachers import Teacher
+from data_builders.generators.base import BuildPlan
+from data_builders.graceful_shutdown import Stopped, run_stoppable
+from data_builders.teachers import BatchPending, BudgetSpent, Teacher, TeacherError
+from data_builders.teachers.answer_cache import Cache
+from data_builders.teachers.batch_api import BatchExport, import_batch
 from data_builders.teachers.budget import Spending
-from data_builders.teachers.session_work import Done, Terms, carry_out
+from data_builders.teachers.cached_teacher import open_teacher
+from data_builders.teachers.spec import find_key, parse_spec
 from judge_r1.core.errors import JudgeError
+from judge_r1.models.http_client import RetryPolicy
+
+R = TypeVar("R")
+Work = Callable[[Sequence[Teacher]], Coroutine[Any, Any, R]]
+"""The work, given the teachers in the order of their SPECs."""
+
+
+@dataclass(frozen=True)
+class SessionOptions:
+    """The cache file, the number of concurrent calls, and the files of a batch service."""
+
+    cache: Path
+    concurrency: int = 8
+    batch_export: Path | None = None
+    batch_import: Path | None = None
+
+
+@dataclass(frozen=True)
+class SessionResult(Generic[R]):
+    """`value` is None if a batch file was written instead. `message` is for the user."""
+
+    value: R | None
+    message: str
 
 
 def build(
-    plan: BuildPlan, out: Path, teacher: str, verifier: str | None, terms: Terms, spending: Spending
-) -> Done[dict[str, Any]]:
-    """Build, which results in build.json, or write the next batch; `teacher` is asked and `verifier` verifies (SPECs).
+    plan: BuildPlan, out: Path, teacher: str, verifier: str | None, options: SessionOptions, spending: Spending
+) -> SessionResult[dict[str, Any]]:
+    """Build with the teacher and verifier of these SPECs, or write the next batch.
 
-    Errors: JudgeError, which says how to go on.
+    Raises: JudgeError, which says how to resume.
     """
 
     def work(teachers: Sequence[Teacher]) -> Coroutine[Any, Any, dict[str, Any]]:
         second = teachers[1] if verifier else None
         return build_by_teacher(
-            plan, out, teachers[0], verifier=second, spending=spending, concurrency=terms.concurrency
+            plan, out, teachers[0], verifier=second, spending=spending, concurrency=options.concurrency
         )
 
-    return carry_out([teacher, *([verifier] if verifier else [])], work, terms, spending)
+    return run_session([teacher, *([verifier] if verifier else [])], work, options, spending)
 
 
 def refuse_without_teacher(*options: object) -> None:
-    """Errors: JudgeError for options that mean nothing to the rules."""
+    """Raises: JudgeError if one of the options that need a teacher is given."""
     if any(option is not None for option in options):
         raise JudgeError(
-            "--verify, --budget, --prices, --cache and --batch-… go with a --teacher that is asked: chat:URL#MODEL or "
+            "--verify, --budget, --prices, --cache and --batch-… need a --teacher that is asked: chat:URL#MODEL or "
             "anthropic:MODEL"
         )
+
+
+def run_session(specs: Sequence[str], work: Work[R], options: SessionOptions, spending: Spending) -> SessionResult[R]:
+    """Run the work, or write the next batch. Raises: JudgeError, which says how to resume."""
+    if options.batch_export and len(specs) > 1:
+        raise JudgeError(
+            "--batch-export takes one teacher: run with --verify after the batches have brought all variants"
+        )
+    for spec in specs:
+        provider = parse_spec(spec)
+        if not options.batch_export:
+            find_key(provider)
+    how_to_resume = f"every answer so far is stored in {options.cache}; run the same command again to resume"
+    with Cache(options.cache) as cache:
+        notes = [_import(specs[0], cache, options.batch_import)] if options.batch_import else []
+        try:
+            if options.batch_export:
+                value, messages = _export(specs[0], work, cache, options.batch_export, how_to_resume)
+            else:
+                value = run_stoppable(_run_live(specs, work, cache, options.concurrency, spending), how_to_resume)
+                messages = [spending.summary()]
+        except (BudgetSpent, Stopped):
+            raise
+        except TeacherError as error:
+            raise TeacherError(f"{error}; {how_to_resume}") from error
+        except JudgeError as error:
+            if spending.refusals:  # the likely cause of an empty build
+                raise JudgeError(f"{error}; {spending.refusals}") from error
+            raise
+    return SessionResult(value, "\n".join([*notes, *messages]))
+
+
+async def _run_live(specs: Sequence[str], work: Work[R], cache: Cache, concurrency: int, spending: Spending) -> R:
+    policy = RetryPolicy(concurrency=concurrency)
+    async with AsyncExitStack() as stack:
+        opened = [open_teacher(spec, cache, policy=policy, spending=spending) for spec in specs]
+        return await work([await stack.enter_async_context(teacher) for teacher in opened])
+
+
+def _export(spec: str, work: Work[R], cache: Cache, path: Path, how_to_resume: str) -> tuple[R | None, list[str]]:
+    """Run the work on cached answers; requests without an answer go into a batch file."""
+    with BatchExport(parse_spec(spec), cache, path) as teacher:
+        try:
+            return run_stoppable(work([teacher]), how_to_resume), [f"no request is left: {path} was not written"]
+        except BatchPending:
+            files = ", ".join(str(file) for file in teacher.files)
+    notes = [
+        f"{teacher.rows} requests are in {files}: give it to the batch service, then run the same command with "
+        "--batch-import RESULTS"
+    ]
+    if teacher.repeated:
+        notes.append(f"{teacher.repeated} of them are in an earlier batch whose results were not imported")
+    return None, notes
+
+
+def _import(spec: str, cache: Cache, path: Path) -> str:
+    imported = import_batch(parse_spec(spec), cache, path)
+    failed = "".join(f"; {count} failed: {reason}" for reason, count in sorted(imported.failed.items()))
+    return f"{path}: {imported.new} answers imported, {imported.known} known already{failed}"

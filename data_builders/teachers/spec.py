@@ -1,4 +1,4 @@
-"""A teacher's SPEC and key: `chat:URL#MODEL` or `anthropic:MODEL`; the key comes from the environment alone."""
+"""Parses a teacher's SPEC, `chat:URL#MODEL` or `anthropic:MODEL`, and finds its API key in the environment."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _FORMS = "chat:URL#MODEL (for example chat:https://host/v1#model) or anthropic:M
 
 
 def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provider:
-    """The wire of a SPEC; `ANTHROPIC_BASE_URL` moves Anthropic's API elsewhere. Errors: TeacherError."""
+    """The provider of a SPEC. `ANTHROPIC_BASE_URL` replaces the address of Anthropic's API. Raises: TeacherError."""
     kind, _, rest = spec.partition(":")
     try:
         if kind == "chat":
@@ -31,9 +31,9 @@ def parse_spec(spec: str, environment: Mapping[str, str] = os.environ) -> Provid
     raise TeacherError(f"{kind!r} is no teacher that can be asked: write {_FORMS}")
 
 
-def find_key(wire: Provider, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
-    """The key in the first of the wire's variables that is set. Errors: TeacherError where one is needed."""
+def find_key(provider: Provider, environment: Mapping[str, str] = os.environ) -> SecretStr | None:
+    """The key in the first of the provider's variables that is set. Raises: TeacherError if a key is required."""
     try:
-        return endpoint.find_key(wire, environment)
+        return endpoint.find_key(provider, environment)
     except EndpointError as error:
         raise TeacherError(str(error)) from None

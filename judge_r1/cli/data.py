@@ -42,44 +42,53 @@ def build(
     batch_export: Annotated[Path | None, typer.Option(help="Write the asks for a batch service instead.")] = None,
     batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
 ) -> None:
-    """Break reference reasonings on purpose and write labelled pairs. Stopped, it goes on when it is run again.
+    """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
 
     Examples: `judge-r1 build medrbench --path data/medical_medrbench --out runs/medical`
 
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
     """
-    from data_builders.build import build as build_by_rules
-    from data_builders.pair_writer import BuildPlan
+    from data_builders.build import build as build_without_teacher
+    from data_builders.generators.base import BuildPlan
     from data_builders.teachers import session
     from data_builders.teachers.budget import Spending, load_prices
-    from data_builders.teachers.session_work import Terms
 
     plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
         session.refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
-        counts = build_by_rules(source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit)
+        counts = build_without_teacher(
+            source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit
+        )
     else:
         spending = Spending(load_prices(prices) if prices else None, budget)
-        terms = Terms(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
-        done = session.build(plan, out, teacher, verify, terms, spending)
+        options = session.SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
+        done = session.build(plan, out, teacher, verify, options, spending)
         Console(soft_wrap=True).print(done.message, markup=False)
-        if done.result is None:
+        if done.value is None:
             return
-        counts = done.result
+        counts = done.value
     _print_counts(counts, out)
 
 
 def _print_counts(counts: dict[str, Any], out: Path) -> None:
-    table = Table("", "pairs", title=f"{counts['pairs']} pairs of {counts['cases']} cases in {out}")
-    for group in ("by_domain", "by_kind", "by_principle"):
-        for name, count in counts[group].items():
-            table.add_row(name, str(count))
-        table.add_section()
+    from data_builders.generators import dataset_of
+
+    dataset = dataset_of(out)
+    lead, main = dataset.files[0], dataset.main
+    made = f"{counts[main.plural]} {main.plural}"
+    of = f" of {counts[lead.plural]} {lead.plural}" if lead != main else ""
+    table = Table("", main.plural, title=f"{made}{of} in {out}")
+    for group, labels in counts.items():
+        if group.startswith("by_") and group != "by_operator":
+            for name, count in labels.items():
+                table.add_row(name, str(count))
+            table.add_section()
     console = Console()
     console.print(table)
-    missing = "variants not had" if "teacher" in counts else "operators abstained"
-    for title, found in (("cases skipped", counts["skipped_cases"]), (missing, counts["abstained"])):
+    missing = "variants missing" if "teacher" in counts else "operators abstained"
+    skipped = counts[f"skipped_{lead.plural}"]
+    for title, found in ((f"{lead.plural} skipped", skipped), (missing, counts["abstained"])):
         console.print(f"{title}: {sum(found.values())}" + (f" ({_most(found)})" if found else ""), markup=False)
     if "teacher" in counts:
         wanted = sum(counts["teacher"]["wanted"].values())
@@ -114,7 +123,7 @@ def validate(
     folder: Folder,
     recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and gold trace fits it.")] = None,
 ) -> None:
-    """Check a folder of pairs: gold scores 1.0, labels, places, lengths, A/B balance; exit status 1 if it fails.
+    """Check a built folder; exit status 1 if it fails. Pairs: gold scores 1.0, labels, positions, lengths, A/B balance.
 
     Example: `judge-r1 validate runs/medical`
     """
@@ -123,13 +132,12 @@ def validate(
 
     report = check(folder, load_recipe(recipe) if recipe else None)
     console = Console()
-    console.print(f"{report.valid} of {report.pairs} pairs are valid ({report.valid / report.pairs:.1%})")
-    console.print(
-        f"A is better in {report.a_better} of {report.pairs}, p = {report.balance_p:.3f} (exact binomial test)"
-    )
-    console.print("length of flawed over reference: min {:.2f}, median {:.2f}, max {:.2f}".format(*report.ratios))
+    share = f" ({report.valid / report.records:.1%})" if report.records else ""
+    console.print(f"{report.valid} of {report.records} {report.noun}s are valid{share}")
+    for note in report.notes:
+        console.print(note)
     for reason, (count, example) in sorted(report.problems.items()):
-        console.print(f"{count} x {reason}, for example pair {example}", style="red", markup=False)
+        console.print(f"{count} x {reason}, for example {report.noun} {example}", style="red", markup=False)
     if not report.good:
         raise typer.Exit(1)
 

@@ -28,8 +28,8 @@ def export(
 
     Example: `judge-r1 export runs/medical --format sft --out runs/medical-sft`
     """
-    from data_builders.export import export as export_pairs
     from data_builders.exports import Options
+    from data_builders.exports.export import export as export_dataset
     from judge_r1.episode.config import EpisodeConfig
     from judge_r1.training.recipe import load_recipe
 
@@ -45,5 +45,5 @@ def export(
         preference=cast(Literal["judgment", "reasoning"], preference),
         seed=seed,
     )
-    for split, tally in export_pairs(path, out, name, options).items():
-        Console().print(f"{split}: {tally.pairs} pairs of {len(tally.cases)} cases in {out}")
+    for split, stats in export_dataset(path, out, name, options).items():
+        Console().print(f"{split}: {stats.describe()} in {out}")

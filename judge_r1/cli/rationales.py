@@ -32,9 +32,9 @@ def rationales(
     Example: `judge-r1 rationales runs/medical/train --teacher anthropic:MODEL --recipe recipes/medical/sft.yaml
     --count 2000 --out runs/medical/rationales`
     """
-    from data_builders.rationales.run import TRACES_FILE, Wanted, write_rationales
+    from data_builders.rationales.run import TRACES_FILE, RationaleOptions, write_rationales
     from data_builders.teachers.budget import Spending, load_prices
-    from data_builders.teachers.session_work import Terms, carry_out
+    from data_builders.teachers.session import SessionOptions, run_session
     from judge_r1.core.errors import JudgeError
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer
@@ -45,17 +45,17 @@ def rationales(
         raise JudgeError("`train` writes rationales by rules itself: leave sft.traces_file out of its recipe")
     spending = Spending(load_prices(prices) if prices else None, budget)
     resolved = load_recipe(recipe)
-    wanted = Wanted(load_pairs(folder), resolved, SafeTokenizer(load_tokenizer(resolved.model)), count)
-    done = carry_out(
+    wanted = RationaleOptions(load_pairs(folder), resolved, SafeTokenizer(load_tokenizer(resolved.model)), count)
+    done = run_session(
         [teacher],
         lambda teachers: write_rationales(wanted, out, teachers[0], spending=spending, concurrency=concurrency),
-        Terms(cache or out / "answers.sqlite", concurrency, batch_export, batch_import),
+        SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import),
         spending,
     )
     console = Console(soft_wrap=True)
     console.print(done.message, markup=False)
-    if done.result is not None:
-        _print_counts(done.result, out / TRACES_FILE, console)
+    if done.value is not None:
+        _print_counts(done.value, out / TRACES_FILE, console)
 
 
 def _print_counts(counts: dict[str, Any], path: Path, console: Console) -> None:

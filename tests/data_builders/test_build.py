@@ -14,7 +14,7 @@ import pytest
 from factories import make_case, mini_cases
 
 from data_builders.build import build, build_by_teacher
-from data_builders.pair_writer import BuildPlan
+from data_builders.generators.base import BuildPlan
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources import SOURCES, Draft, Source, taught
 from data_builders.teachers import BatchPending, Teacher, TeacherError, TeacherReply, TeacherRequest

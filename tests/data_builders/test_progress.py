@@ -19,11 +19,11 @@ def test_a_line_has_counts_rate_cost_and_time_left(monkeypatch: pytest.MonkeyPat
     shown = Progress("mini", 50, spending)
     for _ in range(10):
         now += 2
-        spending.paid(
+        spending.add(
             "chat:toy", TeacherReply(text="x", input_tokens=100_000, output_tokens=20_000, finished=True, model="toy")
         )
         shown.tick(shown.answers + 7)
-        shown.case_done(35)
+        shown.item_done(35)
     assert shown.line() == "10 of 50 cases, 350 pairs, 3.5 answers/s, $6.00 so far, 0:01:20 left"
 
 
@@ -34,7 +34,7 @@ def test_the_rate_is_that_of_late(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = Progress("mini", 100)
     for case in range(60):
         now += 0.01 if case < 40 else 10
-        shown.case_done(1)
+        shown.item_done(1)
     assert shown.line().endswith("0:06:40 left")
 
 
@@ -46,7 +46,7 @@ def test_without_a_terminal_it_prints_plain_lines_now_and_then(
     with Progress("mini", 100) as shown:
         for _ in range(90):
             now += 1
-            shown.case_done(2)
+            shown.item_done(2)
     lines = capsys.readouterr().err.splitlines()
     left = {30: "0:01:10", 60: "0:00:40", 90: "0:00:10"}
     assert lines == [f"mini: {n} of 100 cases, {2 * n} pairs, {time_left} left" for n, time_left in left.items()]

@@ -65,7 +65,7 @@ def test_validate_passes_what_was_built_and_reads_it_back_the_same(tmp_path: Pat
     write_jsonl(tmp_path / PAIRS_FILE, data.pairs)
     report = validate(tmp_path)
     assert report.good, report.problems
-    assert (report.pairs, report.valid) == (len(data.pairs), len(data.pairs))
+    assert (report.records, report.valid) == (len(data.pairs), len(data.pairs))
     loaded = load_pairs(tmp_path)
     assert (list(loaded.pairs), dict(loaded.cases)) == (list(data.pairs), dict(data.cases))
 

@@ -46,7 +46,7 @@ def parquet_row(
     prompt = judge_prompt(
         pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
     )
-    gold = pair.gold.model_dump_json(include={"comparison", "violated_principles"})
+    gold = pair.gold.model_dump_json(include={"verdict", "violated_principles"})
     return {
         "data_source": f"judge_r1/{pair.domain}",
         "prompt": prompt.chat(),

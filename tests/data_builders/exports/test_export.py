@@ -11,8 +11,9 @@ import yaml
 from factories import mini_pairs
 from split_factories import folder, long_case, mini_folder, pairs_of
 
-from data_builders.export import export, splits_of
 from data_builders.exports import FORMATS, Options
+from data_builders.exports.export import export, splits_of
+from data_builders.generators import dataset_of
 from data_builders.splits.policy import by_share
 from data_builders.splits.split import split as split_pairs
 from judge_r1.core.errors import JudgeError
@@ -143,13 +144,13 @@ def test_a_part_of_a_split_keeps_the_story_of_its_split(split_folder: Path, tmp_
 def test_pairs_that_lie_beside_the_parts_of_their_split_are_no_split(tmp_path: Path) -> None:
     pairs = mini_folder(tmp_path / "pairs", 6)
     split_pairs([pairs], tmp_path, by_share(0.5, 0))
-    assert list(splits_of(tmp_path)) == ["test", "train"]
+    assert list(splits_of(tmp_path, dataset_of(tmp_path))) == ["test", "train"]
     (tmp_path / "split.json").write_text("[]")
-    with pytest.raises(JudgeError, match="is not what judge-r1 split writes"):
-        splits_of(tmp_path)
+    with pytest.raises(JudgeError, match="was not written by judge-r1 split"):
+        splits_of(tmp_path, dataset_of(tmp_path))
     (tmp_path / "split.json").write_text("{")
     with pytest.raises(JudgeError, match="is not valid JSON"):
-        splits_of(tmp_path)
+        splits_of(tmp_path, dataset_of(tmp_path))
 
 
 def test_a_recipe_without_the_case_in_its_prompt_exports_none(split_folder: Path, tmp_path: Path) -> None:
@@ -170,10 +171,10 @@ def test_where_there_are_no_pairs(tmp_path: Path) -> None:
 def test_names_of_splits_are_words_and_stay_apart(tmp_path: Path) -> None:
     for name in ("train-a", "test"):
         mini_folder(tmp_path / name, 3)
-    assert list(splits_of(tmp_path)) == ["test", "train_a"]
+    assert list(splits_of(tmp_path, dataset_of(tmp_path))) == ["test", "train_a"]
     mini_folder(tmp_path / "train a", 3)
     with pytest.raises(JudgeError, match="differ in punctuation only"):
-        splits_of(tmp_path)
+        splits_of(tmp_path, dataset_of(tmp_path))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,10 +13,10 @@ import real_tokenizers
 from factories import make_case, mini_pairs
 from test_rationales import PROSE, PROSE_CONFIG, PROSE_PAIRS
 
-from data_builders.build import build
-from data_builders.rationales.run import Wanted, write_rationales
+from data_builders.build import build, generate
+from data_builders.rationales.run import RationaleGenerator, RationaleOptions, write_rationales
 from data_builders.rationales.store import StoredTrace, stored_traces
-from data_builders.rationales.teacher import RationaleStats, enhanced
+from data_builders.rationales.teacher import RationaleStats
 from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
@@ -60,12 +60,16 @@ def recipe(config: EpisodeConfig, **sft: Any) -> Recipe:
 def enhance_all(
     teacher: Any, data: PairSet, config: EpisodeConfig, codec: str = "awkward", count: int = 1000
 ) -> tuple[dict[str, Trajectory], RationaleStats]:
-    async def work() -> dict[str, Trajectory]:
-        found = enhanced(data, recipe(config), real_tokenizers.codec(codec), teacher, tally, count=count)
-        return {pair.pair_id: trajectory async for pair, trajectory in found}
+    options = RationaleOptions(data, recipe(config), real_tokenizers.codec(codec), count)
+    generator = RationaleGenerator(options, teacher)
 
-    tally = RationaleStats()
-    return asyncio.run(work()), tally
+    async def work() -> dict[str, Trajectory]:
+        groups = [group async for group in generate(generator) if group is not None]
+        for group in groups:
+            generator.add(group)
+        return {group.pair.pair_id: group.trace.trajectory for group in groups}
+
+    return asyncio.run(work()), generator.stats
 
 
 def text_of(trajectory: Trajectory) -> str:
@@ -217,7 +221,7 @@ def test_rationales_of_real_cases(source: str, real_data: Path, tmp_path: Path) 
 def write(
     out: Path, data: PairSet, config: EpisodeConfig, codec: str, brain: Brain = fake_rationale_teacher.sloppy
 ) -> Any:
-    wanted = Wanted(data, recipe(config), real_tokenizers.codec(codec), 1000)
+    wanted = RationaleOptions(data, recipe(config), real_tokenizers.codec(codec), 1000)
     return asyncio.run(write_rationales(wanted, out, Listening(brain)))
 
 

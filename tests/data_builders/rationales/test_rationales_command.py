@@ -138,11 +138,11 @@ def test_round_by_round_through_batches(pairs: Path, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         if not requests.exists():
             break
-        assert "8 asks are in" in done.stdout
+        assert "8 requests are in" in done.stdout
         answer_batch(fake_rationale_teacher.honest, requests, tmp_path / f"{number}-results.jsonl")
         more = ["--batch-import", tmp_path / f"{number}-results.jsonl"]
     assert number == 3  # one round for each turn, and one that finds nothing left to ask
-    assert "no ask is left" in done.stdout
+    assert "no request is left" in done.stdout
     assert len((tmp_path / "out" / "traces.jsonl").read_text().splitlines()) == 8
 
 

@@ -10,7 +10,7 @@ from teacher_factories import Stub, ask_for, echo, run
 
 import data_builders.teachers.batch_api as batch_module
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply
-from data_builders.teachers.answer_cache import Cache, Tokens, ask_key
+from data_builders.teachers.answer_cache import Cache, Tokens, request_key
 from data_builders.teachers.anthropic import Anthropic
 from data_builders.teachers.batch_api import BatchExport, Imported, import_batch
 from data_builders.teachers.cached_teacher import CachedTeacher
@@ -49,7 +49,7 @@ def test_rounds_of_batches_end_where_live_asking_ends(wire: Provider, tmp_path: 
             order = [[json.loads(line)["custom_id"] for line in f.open()] for f in (requests, results)]
             assert order[0] != order[1]
             assert sorted(order[0]) == sorted(order[1])
-            assert import_batch(wire, cache, results).kept == 20
+            assert import_batch(wire, cache, results).new == 20
         answers, exported = export(wire, cache, tmp_path / "2.jsonl")
         assert exported.rows == 0
         assert not exported.files
@@ -70,13 +70,13 @@ def test_failed_rows_are_counted_and_asked_again(wire: Provider, tmp_path: Path)
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl", failed=0.4)
         found = import_batch(wire, cache, tmp_path / "r.jsonl")
         assert 0 < found.failed["it broke"] < 20
-        assert found.kept + found.failed.total() == 20
-        assert import_batch(wire, cache, tmp_path / "r.jsonl") == Imported(0, found.kept, found.failed)
+        assert found.new + found.failed.total() == 20
+        assert import_batch(wire, cache, tmp_path / "r.jsonl") == Imported(0, found.new, found.failed)
         with BatchExport(wire, cache, tmp_path / "2.jsonl") as teacher:
             for n in range(20):
                 with suppress(BatchPending):
                     run(teacher.ask(ask_for(f"q{n}")))
-        assert (teacher.rows, teacher.again, teacher.reused) == (found.failed.total(), teacher.rows, found.kept)
+        assert (teacher.rows, teacher.repeated, teacher.reused) == (found.failed.total(), teacher.rows, found.new)
 
 
 def test_an_unknown_custom_id_refuses_the_whole_file(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_an_unknown_custom_id_refuses_the_whole_file(tmp_path: Path) -> None:
             results.write('{"custom_id": "stranger", "response": null, "error": null}\n')
         with pytest.raises(TeacherError, match=r"r\.jsonl, line 4: custom_id 'stranger'.*nothing was imported"):
             import_batch(wire, cache, tmp_path / "r.jsonl")
-        assert cache.get(ask_key(wire.name, ask_for("q0"))) is None
+        assert cache.get(request_key(wire.name, ask_for("q0"))) is None
 
 
 def test_results_for_another_model_are_refused(tmp_path: Path) -> None:

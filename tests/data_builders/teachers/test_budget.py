@@ -20,7 +20,7 @@ def test_money_is_tokens_times_price(calls: list[tuple[int, int]], read_price: f
     spending = Spending({"m": Price(input=read_price, output=written_price)})
     spending.open_account("chat:m", Tokens(1, 2_000_000, 1_000_000))
     for read, written in calls:
-        spending.paid("chat:m", answer(read, written))
+        spending.add("chat:m", answer(read, written))
     millions = 2 + sum(read for read, _ in calls) / 1e6, 1 + sum(written for _, written in calls) / 1e6
     assert spending.usd == pytest.approx(millions[0] * read_price + millions[1] * written_price)
 
@@ -28,8 +28,8 @@ def test_money_is_tokens_times_price(calls: list[tuple[int, int]], read_price: f
 def test_the_summary_tells_run_before_and_cache_apart() -> None:
     spending = Spending({"m": Price(input=3, output=15)})
     spending.open_account("chat:m", Tokens(10, 1_000_000, 0))
-    spending.paid("chat:m", answer(1_000_000, 100_000))
-    spending.reused("chat:m")
+    spending.add("chat:m", answer(1_000_000, 100_000))
+    spending.add_cached("chat:m")
     assert spending.summary() == (
         "chat:m: 1 calls for $4.50 ($3.00 before this run), 1,000,000 tokens in and 100,000 out, "
         "1 answers from the cache"
@@ -40,7 +40,7 @@ def test_the_budget_counts_what_was_spent_before() -> None:
     spending = Spending({"m": Price(input=1, output=1)}, budget=2.5)
     spending.open_account("chat:m", Tokens(10, 2_000_000, 0))
     spending.check()
-    spending.paid("chat:m", answer(500_000, 0))
+    spending.add("chat:m", answer(500_000, 0))
     with pytest.raises(BudgetSpent, match=r"\$2\.50 is spent.*\$0\.50 \(\$2\.00 before this run\).*higher --budget"):
         spending.check()
 
@@ -48,7 +48,7 @@ def test_the_budget_counts_what_was_spent_before() -> None:
 def test_without_prices_tokens_are_counted_and_a_budget_is_refused() -> None:
     spending = Spending()
     spending.open_account("chat:m", Tokens())
-    spending.paid("chat:m", answer(5, 6))
+    spending.add("chat:m", answer(5, 6))
     assert spending.as_dict()["chat:m"] == {
         "calls": 1,
         "input_tokens": 5,
@@ -97,7 +97,7 @@ def test_refusals_are_counted_and_the_first_is_quoted() -> None:
     spending.open_account("chat:m", Tokens())
     assert spending.refusals == ""
     for reason in ("too long", "against the rules"):
-        spending.refused("chat:m", reason)
-    assert spending.refusals == "chat:m: 2 asks refused, the first one so: too long"
+        spending.add_refusal("chat:m", reason)
+    assert spending.refusals == "chat:m: 2 requests rejected, the first one because: too long"
     assert spending.summary().endswith(spending.refusals)
     assert spending.as_dict()["chat:m"]["refused"] == 2

@@ -106,7 +106,7 @@ def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
         spending = Spending()
         with Cache(path) as cache:
             spec = server.chat if kind == "chat" else server.anthropic
-            async with open_teacher(spec, cache, limits=FAST, spending=spending) as teacher:
+            async with open_teacher(spec, cache, policy=FAST, spending=spending) as teacher:
                 asks = (ask_for(f"q{n % 40}", sample=n % 2) for n in range(80))
                 return await asyncio.gather(*(teacher.ask(ask) for ask in asks)), spending
 
@@ -133,7 +133,7 @@ def test_leaving_early_brings_home_what_is_in_flight_and_starts_nothing_else(
 ) -> None:
     async def work(server: Loopback) -> int:
         with Cache(tmp_path / "c.sqlite") as cache:
-            async with open_teacher(server.chat, cache, limits=replace(FAST, concurrency=3)) as teacher:
+            async with open_teacher(server.chat, cache, policy=replace(FAST, concurrency=3)) as teacher:
                 tasks = [asyncio.create_task(teacher.ask(ask_for(f"q{n}"))) for n in range(20)]
                 while server.in_flight < 3:
                     await asyncio.sleep(0.01)

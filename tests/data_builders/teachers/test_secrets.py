@@ -41,7 +41,7 @@ def tell(error):
 async def main():
     with Cache(folder / "cache.sqlite") as cache:
         for number, one in enumerate((spec, refused)):
-            async with open_teacher(one, cache, limits=limits) as teacher:
+            async with open_teacher(one, cache, policy=limits) as teacher:
                 show(teacher)
                 asks = [TeacherRequest(system="s", user=f"{number} q{n}", max_tokens=9) for n in range(12)]
                 for answer in await asyncio.gather(*map(teacher.ask, asks), return_exceptions=True):

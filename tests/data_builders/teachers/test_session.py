@@ -15,11 +15,11 @@ import fake_teacher
 import pytest
 from fake_llm_server import Loopback, answer_batch
 
-from data_builders.pair_writer import BuildPlan
+from data_builders.generators.base import BuildPlan
 from data_builders.teachers import BudgetSpent, session
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending, load_prices
-from data_builders.teachers.session_work import Done, Terms
+from data_builders.teachers.session import SessionOptions, SessionResult
 from judge_r1.core.errors import JudgeError
 
 PLAN = BuildPlan("mini", variants=3, limit=4)
@@ -35,9 +35,9 @@ def build(
     prices: Path | None = None,
     asks: Path | None = None,
     results: Path | None = None,
-) -> Done[dict[str, Any]]:
+) -> SessionResult[dict[str, Any]]:
     spending = Spending(load_prices(prices) if prices else None, budget)
-    return session.build(PLAN, out, server.chat, None, Terms(cache, 2, asks, results), spending)
+    return session.build(PLAN, out, server.chat, None, SessionOptions(cache, 2, asks, results), spending)
 
 
 def data(folder: Path) -> dict[str, bytes]:
@@ -56,7 +56,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("calm")
     with Loopback(fake_teacher.liar) as server:
         done = build(server, out, out / "answers.sqlite")
-    assert done.result
+    assert done.value
     assert "0 answers from the cache" in done.message
     return data(out)
 
@@ -77,18 +77,18 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, server: Loopba
 
 def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
     out, cache, asked = tmp_path / "out", tmp_path / "answers.sqlite", 0
-    done = Done[dict[str, Any]](None, "")
+    done = SessionResult[dict[str, Any]](None, "")
     results: Path | None = None
-    while done.result is None:
+    while done.value is None:
         asks = tmp_path / f"asks-{asked}.jsonl"
         done = build(server, out, cache, asks=asks, results=results)
-        if done.result is None:
+        if done.value is None:
             assert not (out / "pairs.jsonl").exists()
             assert "--batch-import RESULTS" in done.message
             results = tmp_path / f"results-{asked}.jsonl"
             answer_batch(fake_teacher.liar, asks, results, seed=asked)
             asked += len(asks.read_text().splitlines())
-    assert "no ask is left" in done.message
+    assert "no request is left" in done.message
     assert not asks.exists()
     assert data(out) == calm
     assert server.calls.total() == 0
@@ -103,7 +103,7 @@ def test_failed_rows_of_a_batch_are_asked_for_again(tmp_path: Path, server: Loop
     answer_batch(fake_teacher.liar, asks, results, failed=1.0)
     done = build(server, out, cache, asks=again, results=results)
     count = len(asks.read_text().splitlines())
-    assert f"0 answers taken in, 0 known already; {count} failed" in done.message
+    assert f"0 answers imported, 0 known already; {count} failed" in done.message
     assert again.read_bytes() == asks.read_bytes()
 
 
@@ -133,7 +133,8 @@ def test_a_teacher_that_refuses_everything_is_quoted(tmp_path: Path, monkeypatch
 
     monkeypatch.setattr(fake_llm_server, "read_request", refuse)
     said = (
-        r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 asks refused, the first one so: 127\.0\.0\.1 "
+        r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 requests rejected, "
+        r"the first one because: 127\.0\.0\.1 "
         r"refuses an ask \(status 400: .*toy takes no temperature"
     )
     with Loopback(fake_teacher.honest) as server, pytest.raises(JudgeError, match=said):
@@ -153,8 +154,8 @@ def test_ctrl_c_waits_for_calls_in_flight_and_says_how_to_go_on(
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=60)
     assert process.returncode == 2
-    kept = f"every answer that came is kept in {cache}"
-    assert said == f"error: stopped: {kept}; run the same command again to go on\n"
+    kept = f"every answer so far is stored in {cache}"
+    assert said == f"error: stopped: {kept}; run the same command again to resume\n"
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
     server.latency_s = 0
     build(server, out, cache)
@@ -178,11 +179,11 @@ def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loop
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--budget", "3"], "go with a --teacher that is asked"),
+        (["--budget", "3"], "need a --teacher that is asked"),
         (["--teacher", "oracle"], "is no teacher that can be asked"),
         (["--teacher", "anthropic:x"], "needs a key"),
         (["--teacher", "chat:http://127.0.0.1:9/v1#x", "--budget", "3"], "a budget needs prices"),
-        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "asks one teacher"),
+        (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "takes one teacher"),
     ],
 )
 def test_a_mistake_is_one_sentence(tmp_path: Path, more: list[str], said: str) -> None:

@@ -1,0 +1,180 @@
+"""Describes a type of data set: its files, and how they are counted, checked, described and exported."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from data_builders.exports import AS_RECORDS, Format
+from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.records import Record
+from judge_r1.core.registry import UnknownName, suggest
+from judge_r1.training.recipe import Recipe
+
+R = TypeVar("R", bound=Record)
+E = TypeVar("E")
+
+
+def no_labels(record: Any) -> Mapping[str, Iterable[str]]:
+    """The labels of a record that is counted as a whole only."""
+    return {}
+
+
+@dataclass(frozen=True)
+class RecordFile(Generic[R]):
+    """A JSON Lines file of one record type.
+
+    `noun` names a record in messages, `unique` its id field. `labels` maps a group of counts (`by_domain`) to the
+    labels of a record in it. An optional file may be missing.
+    """
+
+    noun: str
+    file: str
+    record: type[R]
+    unique: str
+    labels: Callable[[R], Mapping[str, Iterable[str]]] = no_labels
+    optional: bool = False
+
+    @property
+    def plural(self) -> str:
+        return f"{self.noun}s"
+
+    def id_of(self, record: R) -> str:
+        return str(getattr(record, self.unique))
+
+    def read(self, folder: Path) -> Iterator[R]:
+        """The records of the file in `folder`. Raises: BadRecord with file, line and field."""
+        return read_jsonl(folder / self.file, self.record, unique=self.unique)
+
+
+class RecordCounts:
+    """Counts the records of one file, in total and by label. Holds sums only."""
+
+    def __init__(self, file: RecordFile[Any]) -> None:
+        self.file = file
+        self.total = 0
+        self._groups: dict[str, Counter[str]] = {}
+
+    def add(self, record: Record) -> None:
+        self.total += 1
+        for group, labels in self.file.labels(record).items():
+            self._groups.setdefault(group, Counter()).update(labels)
+
+    def by_label(self) -> dict[str, dict[str, int]]:
+        return {group: dict(sorted(counts.items())) for group, counts in self._groups.items()}
+
+
+class Checker(Generic[R]):
+    """Checks one folder. This base class parses every line and finds no further problems."""
+
+    def __init__(self, dataset: "DatasetType[Any]", folder: Path) -> None:
+        self._dataset, self._folder = dataset, folder
+
+    def records(self) -> Iterator[R]:
+        """The records of the main file. Raises: BadRecord for a line of any file that is no record."""
+        for file in self._dataset.files:
+            if file != self._dataset.main and not (file.optional and not (self._folder / file.file).exists()):
+                for _ in file.read(self._folder):
+                    pass
+        yield from self._dataset.main.read(self._folder)
+
+    def problems(self, record: R) -> Iterable[str]:
+        """The reasons why a record is invalid."""
+        return ()
+
+    def passed(self) -> bool:
+        """Whether the data set as a whole passes. Called after the last record."""
+        return True
+
+    def notes(self) -> Sequence[str]:
+        """Lines about the data set as a whole. Called after the last record."""
+        return ()
+
+
+class ExampleStats(ABC, Generic[E]):
+    """Counts the examples of one split for the dataset card. `licenses` counts sources by license."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self.licenses: Counter[str] = Counter()
+
+    @abstractmethod
+    def add(self, example: E) -> None: ...
+
+    @abstractmethod
+    def cells(self) -> Mapping[str, object]:
+        """The split's row in the table of the card, by column."""
+
+    def origins(self) -> Sequence[str]:
+        """Lines for the section "How it was built"."""
+        return ()
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One phrase for the command line, for example `7 pairs of 2 cases`."""
+
+
+class RecordStats(ExampleStats[Record]):
+    """The default statistics: the total, and one column for each group of labels."""
+
+    def __init__(self, file: RecordFile[Any]) -> None:
+        super().__init__()
+        self._counts = RecordCounts(file)
+
+    def add(self, example: Record) -> None:
+        self.total += 1
+        self._counts.add(example)
+        if license_ := getattr(example, "license", None):
+            self.licenses[license_] += 1
+
+    def cells(self) -> Mapping[str, object]:
+        groups = self._counts.by_label().items()
+        by_label = {group: ", ".join(f"{label} {n}" for label, n in counts.items()) for group, counts in groups}
+        return {self._counts.file.plural: self.total, **by_label}
+
+    def describe(self) -> str:
+        return f"{self.total} {self._counts.file.plural}"
+
+
+class DatasetType(Generic[E]):
+    """A type of data set. Subclasses set the class variables; every method has a default that fits plain records.
+
+    `files` lists the files of a build. The first record of a group goes to the first file. `main` is the file that the
+    data set is about. An example is what an export row is made of.
+    """
+
+    files: ClassVar[tuple[RecordFile[Any], ...]]
+    main: ClassVar[RecordFile[Any]]
+    title: ClassVar[str]
+    description: ClassVar[Sequence[str]] = ()
+    table_note: ClassVar[str] = ""
+    tags: ClassVar[Sequence[str]] = ()
+
+    def examples(self, folder: Path) -> Iterator[E]:
+        """The examples of a folder, in order; by default the records of the main file."""
+        return self.main.read(folder)
+
+    def example_id(self, example: E) -> str:
+        """The id of an example; by default the id of its record."""
+        return self.main.id_of(example)
+
+    def checker(self, folder: Path, recipe: Recipe | None) -> Checker[Any]:
+        """Checks a folder, and whether it fits a recipe."""
+        return Checker(self, folder)
+
+    def stats(self) -> ExampleStats[Any]:
+        """New statistics for one split."""
+        return RecordStats(self.main)
+
+    def formats(self) -> Mapping[str, Format[E]]:
+        """The export formats by name."""
+        return {"jsonl": AS_RECORDS}
+
+    def format(self, name: str) -> Format[E]:
+        """An export format. Raises: UnknownName."""
+        formats = self.formats()
+        if name not in formats:
+            raise UnknownName(f"no export format is called {name!r}{suggest(name, formats)}")
+        return formats[name]

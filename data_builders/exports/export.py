@@ -1,0 +1,105 @@
+"""Exports data folders in a format that trainers read, with a dataset card. Rows are streamed."""
+
+import json
+import platform
+import re
+from contextlib import ExitStack
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from data_builders.dataset_type import DatasetType, ExampleStats
+from data_builders.exports import Options
+from data_builders.exports.dataset_card import dataset_card
+from data_builders.generators import dataset_of
+from data_builders.splits.split import REPORT_FILE
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import Writing
+
+CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
+
+
+def export(path: Path, out: Path, name: str, options: Options) -> dict[str, ExampleStats[Any]]:
+    """Write every split of `path` in the format `name`, with README.md and, for formats that LLaMA-Factory reads,
+    dataset_info.json. All files are put in place together at the end. Returns the statistics of each split."""
+    dataset = dataset_of(path)
+    chosen = dataset.format(name)
+    folders = splits_of(path, dataset)
+    tables = chosen.tables(options)
+    files = {
+        table: {split: f"{f'{table}/' if len(tables) > 1 else ''}{split}.{chosen.suffix}" for split in folders}
+        for table in tables
+    }
+    info = {
+        f"judge_r1_{table}_{split}": {"file_name": file, **chosen.llama_factory[table]}
+        for table, of_split in files.items()
+        for split, file in of_split.items()
+        if table in chosen.llama_factory
+    }
+    stats, whole, seen = {split: dataset.stats() for split in folders}, dataset.stats(), set[str]()
+    metadata = [out / CARD_FILE, *([out / LLAMA_FACTORY_FILE] if info else [])]
+    with ExitStack() as stack:
+        texts = stack.enter_context(Writing(*metadata))
+        writers = {
+            (table, split): stack.enter_context(chosen.open(out / file))
+            for table, of_split in files.items()
+            for split, file in of_split.items()
+        }
+        for split, folder in folders.items():
+            for index, example in enumerate(dataset.examples(folder)):
+                stats[split].add(example)
+                if (example_id := dataset.example_id(example)) not in seen:  # nested training sets repeat examples
+                    seen.add(example_id)
+                    whole.add(example)
+                for table, row in tables.items():
+                    writers[table, split].write(row(example, index, split))
+        notes, split_report = chosen.notes(options), _split_report(path)
+        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, _versions())
+        texts.write(out / CARD_FILE, card)
+        if info:
+            texts.write(out / LLAMA_FACTORY_FILE, json.dumps(info, indent=2) + "\n")
+    return stats
+
+
+def splits_of(path: Path, dataset: DatasetType[Any]) -> dict[str, Path]:
+    """The data folders at `path` by split: `path` itself as `train`, or the parts that `judge-r1 split` wrote there, or
+    else all subfolders with data."""
+    file = dataset.main.file
+    if (path / file).exists():
+        return {"train": path}
+    if report := _report_in(path):
+        folders = sorted(path / name for name in report["parts"])
+    else:
+        folders = sorted(found.parent for found in path.glob(f"*/{file}"))
+    if not folders:
+        plural = dataset.main.plural
+        raise JudgeError(f"{path} holds no {file}, and none of its folders does: build or split {plural} there")
+    splits = {re.sub(r"\W", "_", folder.name): folder for folder in folders}
+    if len(splits) < len(folders):
+        raise JudgeError(f"two folders of {path} differ in punctuation only: rename one, they would be one split")
+    return splits
+
+
+def _split_report(path: Path) -> dict[str, Any] | None:
+    """The split.json in a folder, or in its parent if the folder is one of the parts."""
+    if report := _report_in(path):
+        return report
+    report = _report_in(path.parent)
+    return report if report and path.name in report["parts"] else None
+
+
+def _report_in(folder: Path) -> dict[str, Any] | None:
+    file = folder / REPORT_FILE
+    if not file.is_file():
+        return None
+    try:
+        report: dict[str, Any] = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise JudgeError(f"{file} is not valid JSON: {error}") from None
+    if not isinstance(report, dict) or not {"parts", "settings", "near_duplicates"} <= report.keys():
+        raise JudgeError(f"{file} was not written by judge-r1 split: split the pairs again")
+    return report
+
+
+def _versions() -> dict[str, str]:
+    return {"judge-r1": version("judge-r1"), "Python": platform.python_version()}

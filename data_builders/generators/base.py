@@ -1,0 +1,130 @@
+"""The interface of generators, and the options of a build."""
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Awaitable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
+from data_builders.teachers import Teacher
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.records import Record
+
+T = TypeVar("T")
+KINDS = ("single", "multi")
+
+
+@dataclass(frozen=True)
+class BuildPlan:
+    """The options that the data depends on, apart from the teacher's answers.
+
+    `source` names a corpus or a generator. `kinds` and `variants` matter to generators of pairs.
+    """
+
+    source: str
+    path: Path | None = None
+    kinds: Sequence[str] = KINDS
+    variants: int = 5
+    seed: int = 0
+    limit: int | None = None
+
+    def __post_init__(self) -> None:
+        unknown = sorted(set(self.kinds) - set(KINDS))
+        if unknown or not self.kinds:
+            raise JudgeError(f"--kinds takes {' and '.join(KINDS)}, not {', '.join(unknown) or 'nothing'}")
+
+
+@dataclass(frozen=True)
+class RecordGroup:
+    """The records made of one item. The first one identifies the group and must be new in the build; the ids of the
+    others must differ within the group. Subclasses add the group's statistics."""
+
+    records: Sequence[Record]
+
+
+class Generator(ABC, Generic[T]):
+    """Makes groups of records from items. One object serves one build.
+
+    The records must depend on the plan and the teachers' answers alone. A build is resumed by running it again: the
+    answers come from the cache, so the same bytes follow.
+    """
+
+    name: ClassVar[str]
+    dataset: ClassVar[DatasetType[Any]]
+    needs_teacher: ClassVar[bool] = False
+    reads_corpus: ClassVar[bool] = False
+    """Whether `plan.source` names a corpus instead of this generator."""
+    report_file: ClassVar[str] = "build.json"
+    items_in_progress: ClassVar[int] = 2
+    """Items in progress per concurrent call: more than one, so that an item that waits for a call blocks no slot."""
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        self.plan, self.teachers = plan, teachers
+        self.title = plan.source
+        self.skipped: Counter[str] = Counter()
+        self.abstained: Counter[str] = Counter()
+
+    @abstractmethod
+    def items(self) -> Iterator[T]:
+        """The items to work on, in order. What is left out is counted in `skipped`."""
+
+    @abstractmethod
+    def generate(self, item: T) -> RecordGroup | Awaitable[RecordGroup | None] | None:
+        """The records made of one item, or None. A generator with teachers defines this as `async def`."""
+
+    def add(self, group: Any) -> None:
+        """Add the statistics of a group that is new. Called in the order of the items."""
+
+    @property
+    def files(self) -> Sequence[RecordFile[Any]]:
+        """The files that this build writes."""
+        return self.dataset.files
+
+    @property
+    def answers(self) -> int:
+        """How many teachers' answers have been used so far."""
+        return 0
+
+    @property
+    def wanted(self) -> int | None:
+        """How many groups to make; None for as many as there are."""
+        return None
+
+    def count(self) -> int:
+        """How many items there are. Reads them all, so that an invalid one is found before anything is paid for."""
+        total = sum(1 for _ in self.items())
+        self.skipped.clear()
+        return total
+
+    def take(self, items: Iterator[T], missing: int | None) -> Iterator[T]:
+        """The next items, as many as groups are missing."""
+        return islice(items, missing)
+
+    def settings(self) -> dict[str, Any]:
+        """How the build report begins."""
+        return {"generator": self.name, "seed": self.plan.seed}
+
+    def details(self) -> dict[str, Any]:
+        """How the build report ends."""
+        return {}
+
+    def report(self, counts: Sequence[RecordCounts]) -> dict[str, Any]:
+        """The build report, from the counts of each file that is not optional."""
+        labels = {group: by_label for file in counts for group, by_label in file.by_label().items()}
+        return {
+            **self.settings(),
+            **{file.file.plural: file.total for file in counts},
+            **labels,
+            f"skipped_{self.files[0].plural}": dict(sorted(self.skipped.items())),
+            "abstained": dict(sorted(self.abstained.items())),
+            **self.details(),
+        }
+
+    def why_empty(self, groups: int) -> str:
+        """The error message of a build without a record in the main file."""
+        lead, main = self.files[0], self.dataset.main
+        gave = f"gave {groups} {lead.plural} and no {main.noun}" if lead != main else f"gave no {main.noun}"
+        return f"source {self.title!r} {gave} (skipped: {dict(self.skipped) or 'none'})"

@@ -1,0 +1,118 @@
+"""Labelled pairs of reasonings, with flaws by rules or by a teacher."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from data_builders.dataset_type import RecordFile
+from data_builders.generators import PAIRS, PAIRS_BY_TEACHER, register
+from data_builders.generators.base import BuildPlan, Generator, RecordGroup
+from data_builders.pair_dataset import OPINION_FILE, PairDataset
+from data_builders.perturb.rules.engine import perturb
+from data_builders.perturb.teacher.generate import VariantStats, perturb_by_teacher
+from data_builders.second_opinion import Agreement, Opinion, verify
+from data_builders.sources import SOURCES, Draft, completed, items
+from data_builders.teachers import Teacher
+from judge_r1.core.records import Case, ReasoningPair
+
+T = TypeVar("T")
+
+
+class _Pairs(Generator[T]):
+    dataset = PairDataset()
+    reads_corpus = True
+
+    @property
+    def files(self) -> Sequence[RecordFile[Any]]:
+        return [file for file in self.dataset.files if not file.optional]
+
+    def settings(self) -> dict[str, Any]:
+        plan = self.plan
+        return {"source": plan.source, "seed": plan.seed, "variants": plan.variants, "kinds": list(plan.kinds)}
+
+
+@dataclass(frozen=True)
+class _RuleGroup(RecordGroup):
+    abstained: Counter[str]
+
+
+@register
+class PairsByRules(_Pairs[Case]):
+    """Flaws by the rule operators of the corpus."""
+
+    name = PAIRS
+
+    def items(self) -> Iterator[Case]:
+        plan = self.plan
+        found = items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, self.skipped, None)
+        return (case for case in found if isinstance(case, Case))
+
+    def generate(self, item: Case) -> _RuleGroup:
+        plan, abstained = self.plan, Counter[str]()
+        rules = SOURCES.get(plan.source).operators
+        pairs = perturb(
+            item, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, rule_set=rules, abstained=abstained
+        )
+        return _RuleGroup([item, *pairs], abstained)
+
+    def add(self, group: _RuleGroup) -> None:
+        self.abstained.update(group.abstained)
+
+
+@dataclass(frozen=True)
+class _TeacherGroup(RecordGroup):
+    pairs: Sequence[ReasoningPair]
+    opinions: Sequence[Opinion]
+    stats: VariantStats
+
+
+@register
+class PairsByTeacher(_Pairs[Case | Draft]):
+    """Flaws by the first teacher; the second one, if there is one, gives blind opinions on the pairs."""
+
+    name = PAIRS_BY_TEACHER
+    needs_teacher = True
+
+    def __init__(self, plan: BuildPlan, teachers: Sequence[Teacher] = ()) -> None:
+        super().__init__(plan, teachers)
+        self._teacher, self._verifier = teachers[0], teachers[1] if len(teachers) > 1 else None
+        self._stats, self._agreement = VariantStats(), Agreement()
+        self._rejected: Counter[str] = Counter()
+
+    @property
+    def files(self) -> Sequence[RecordFile[Any]]:
+        return [*super().files, *([OPINION_FILE] if self._verifier else [])]
+
+    @property
+    def answers(self) -> int:
+        return self._stats.answers
+
+    def items(self) -> Iterator[Case | Draft]:
+        plan = self.plan
+        return items(SOURCES.get(plan.source), plan.path, plan.limit, plan.seed, self.skipped, self._teacher)
+
+    async def generate(self, item: Case | Draft) -> _TeacherGroup | None:
+        plan, stats = self.plan, VariantStats()
+        case = await completed(item, self._teacher, self.skipped, self._rejected)
+        if case is None:
+            return None
+        pairs = await perturb_by_teacher(
+            case, self._teacher, kinds=plan.kinds, variants=plan.variants, seed=plan.seed, stats=stats
+        )
+        opinions = await verify(case, pairs, self._verifier) if self._verifier else []
+        return _TeacherGroup([case, *pairs, *opinions], pairs, opinions, stats)
+
+    def add(self, group: _TeacherGroup) -> None:
+        self._agreement.add_all(group.pairs, group.opinions)
+        self._stats += group.stats
+        self.abstained.update(group.stats.abstained)
+
+    def details(self) -> dict[str, Any]:
+        verifier = self._verifier
+        agreement = {"verifier": {"name": verifier.name, "agreement": self._agreement.as_dict()}} if verifier else {}
+        return {
+            **({"completing": dict(sorted(self._rejected.items()))} if self._rejected else {}),
+            "teacher": {"name": self._teacher.name, **self._stats.as_dict()},
+            **agreement,
+        }

@@ -1,0 +1,85 @@
+"""Checks pairs: gold scores, labels, flaw positions, A/B balance, and whether prompts and gold traces fit a recipe."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from data_builders.dataset_type import Checker, DatasetType
+from data_builders.perturb.pair_checks import check_pair
+from data_builders.perturb.rules.steps import split_steps
+from judge_r1.core.pair_set import PairSet, load_pairs
+from judge_r1.core.records import ReasoningPair
+from judge_r1.episode.reward import score
+from judge_r1.statistics.intervals import binomial_p
+from judge_r1.training.recipe import Recipe
+
+BALANCE_LEVEL = 0.001
+"""A/B placement is random; a file is refused if a fair coin gives its balance with a smaller probability."""
+
+
+class PairChecker(Checker[ReasoningPair]):
+    """Checks a folder of pairs. Raises: JudgeError for records that cannot be read (`load_pairs`)."""
+
+    def __init__(self, dataset: DatasetType[Any], folder: Path, recipe: Recipe | None = None) -> None:
+        super().__init__(dataset, folder)
+        self._data = load_pairs(folder)
+        self._misfit = _recipe_check(self._data, recipe) if recipe else None
+        self._steps: dict[tuple[str, tuple[int, ...], int], str] = {}
+        self._a_better = sum(pair.preferred == "A" for pair in self._data.pairs)
+        self._balance_p = binomial_p(self._a_better, len(self._data.pairs))
+
+    def records(self) -> Iterator[ReasoningPair]:
+        return iter(self._data.pairs)
+
+    def problems(self, record: ReasoningPair) -> Iterator[str]:
+        reward = score(record.gold, record)["r"]
+        if reward != 1.0:
+            yield f"its gold judgment scores {reward}, not 1.0"
+        if reason := check_pair(self._data.case_of(record), record):
+            yield reason
+        if record.kind == "single":
+            key = (record.case_id, record.violated, _step(record))
+            if key in self._steps:
+                yield f"breaks the same principle in the same step as pair {self._steps[key]}"
+            self._steps[key] = record.pair_id
+        if self._misfit and (reason := self._misfit(record)):
+            yield reason
+
+    def passed(self) -> bool:
+        return self._balance_p >= BALANCE_LEVEL
+
+    def notes(self) -> Sequence[str]:
+        ratios = sorted(len(pair.flawed) / len(pair.reference) for pair in self._data.pairs)
+        return [
+            f"A is better in {self._a_better} of {len(ratios)}, p = {self._balance_p:.3f} (exact binomial test)",
+            f"length of flawed over reference: min {ratios[0]:.2f}, median {ratios[len(ratios) // 2]:.2f}, "
+            f"max {ratios[-1]:.2f}",
+        ]
+
+
+def _step(pair: ReasoningPair) -> int:
+    """The step of the reference that holds a single flaw; the two reasonings are identical up to the flaw."""
+    start = pair.origin.flaws[0].span.start
+    steps = split_steps(pair.reference)
+    return max((step.index for step in steps if step.start <= start), default=0)
+
+
+def _recipe_check(data: PairSet, recipe: Recipe) -> Callable[[ReasoningPair], str | None]:
+    """A function that says why the prompt or gold trace of a pair does not fit the recipe's budgets."""
+    from data_builders.rationales.rules import gold_trace
+    from judge_r1.episode.rollout import PromptTooLong, new_retriever
+    from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.models.hub import load_tokenizer
+
+    tokenizer, retriever = SafeTokenizer(load_tokenizer(recipe.model)), new_retriever(data.texts, recipe.episode)
+
+    def misfit(pair: ReasoningPair) -> str | None:
+        try:
+            trajectory = gold_trace(pair, data, recipe.episode, tokenizer, retriever)
+        except PromptTooLong:
+            return f"its prompt is over prompt_tokens {recipe.episode.prompt_tokens}"
+        if trajectory.reward is None or trajectory.reward["r"] != 1.0:
+            return f"its gold trace ends in {trajectory.ended} under this recipe"
+        return None
+
+    return misfit

@@ -25,7 +25,7 @@ from judge_r1.training.recipe import load_recipe
 
 ENGINES = ("trl", "verl")
 STAGES = ("generation", "search", "score", "update", "weight_sync", "step")
-"""As docs/watching.md has them. verl's generation holds up to 2 s of waiting for its poll; its search is the wait of an
+"""As docs/metrics.md has them. verl's generation holds up to 2 s of waiting for its poll; its search is the wait of an
 episode, beside which others go on."""
 
 

@@ -1,4 +1,4 @@
-"""A domain of your own, described in one YAML file (`--path domain.yaml`); docs/data.md has an example.
+"""A domain of your own, described in one YAML file (`--path domain.yaml`); docs/build_dataset.md has an example.
 
     domain: insurance                      # a plain word or two; stands in the judge's prompt
     role: a senior claims adjuster         # follows "You are" in prompts to a teacher

@@ -1,4 +1,4 @@
-"""Common metric names for both engines; docs/monitoring.md has the table.
+"""Common metric names for both engines; docs/metrics.md has the table.
 
 Metrics that both engines report have a common name in metrics.jsonl. All others keep the engine's name under `trl/` or
 `verl/`.

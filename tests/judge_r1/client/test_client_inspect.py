@@ -42,4 +42,4 @@ def test_a_judge_without_an_answer_scores_nothing(essays: Any, tmp_path: Path) -
     with LiveServer(service(Says("no_answer"))) as server:
         log = run(essays(server.url), "Light.", tmp_path)
     assert log.status == "error"
-    assert "none of the 2 games" in log.error.message
+    assert "none of the 2 judgments" in log.error.message

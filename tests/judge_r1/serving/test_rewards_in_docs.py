@@ -1,4 +1,4 @@
-"""The reward functions of docs/serving.md, as they stand there, against a live server."""
+"""The reward functions of docs/serve.md, run against a live server."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from paths import REPO
 from serving_fixture import LiveServer, Says, service
 
-DOCS = REPO / "docs" / "serving.md"
+DOCS = REPO / "docs" / "serve.md"
 
 
 def from_docs(title: str, url: str) -> dict[str, Any]:

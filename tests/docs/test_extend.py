@@ -1,0 +1,66 @@
+"""The files of docs/extend.md register themselves and run from the command line."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from docs_code import block
+from paths import REPO
+from typer.testing import CliRunner
+
+from data_builders.sources import SOURCES
+from judge_r1.benchmarks.base import BENCHMARKS
+from judge_r1.cli import app
+from judge_r1.judges.base import JUDGES
+
+PAGE = REPO / "docs" / "extend.md"
+EXAMPLES = {
+    "judge_r1/benchmarks/quiz.py": (BENCHMARKS, "quiz"),
+    "judge_r1/judges/shorter.py": (JUDGES, "shorter"),
+    "data_builders/sources/tickets.py": (SOURCES, "tickets"),
+}
+
+
+def run(*arguments: str | Path) -> None:
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output + repr(result.exception)
+
+
+@pytest.fixture(autouse=True)
+def registered() -> Iterator[None]:
+    """Runs the code blocks of the page; forgets their entries afterwards."""
+    for file in EXAMPLES:
+        exec(compile(block(file, PAGE), file, "exec"), {"__name__": file})
+    yield
+    for registry, name in EXAMPLES.values():
+        registry._entries.pop(name)
+
+
+def test_benchmark_and_judge(tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "question": "2 + 2?", "topic": "sums", "a": "4", "b": "it is five", "better": "A"},
+        {"id": "2", "question": "3 + 3?", "topic": "sums", "a": "it is six", "b": "7", "better": "A"},
+        {"id": "3", "question": "Capital of Peru?", "topic": "places", "a": "Rome it is", "b": "Lima", "better": "B"},
+    ]
+    (tmp_path / "quiz.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    out = tmp_path / "out"
+    run("eval", "--benchmark", "quiz", "--path", tmp_path / "quiz.jsonl", "--judge", "shorter", "--out", out)
+    [row] = json.loads((out / "summary.json").read_text())["rows"]
+    assert row["n"] == 3
+    assert row["accuracy"] == pytest.approx(2 / 3)
+    assert len((out / "traces.jsonl").read_text().splitlines()) == 6
+
+
+def test_source(tmp_path: Path) -> None:
+    row = {
+        "ticket": "Ana Lopez ordered 34 cups on 5 May 2024. The parcel held 30 cups. Claims take 14 days.",
+        "decision": "Send 4 cups",
+        "reasoning": "1. Ana Lopez ordered 34 cups.\n2. The parcel held 30 cups, so 4 are missing.\n3. Send 4 cups.",
+        "customer": "C1",
+    }
+    (tmp_path / "tickets.jsonl").write_text(json.dumps(row) + "\n" + json.dumps(row | {"reasoning": ""}) + "\n")
+    run("build", "tickets", "--path", tmp_path / "tickets.jsonl", "--out", tmp_path / "out")
+    assert len((tmp_path / "out" / "cases.jsonl").read_text().splitlines()) == 1
+    assert (tmp_path / "out" / "pairs.jsonl").read_text()
+    run("validate", tmp_path / "out")

@@ -18,8 +18,8 @@ from judge_r1.cli.demo import RECIPES
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.run_log import read_metrics
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
+from judge_r1.statistics.intervals import difference_over_seeds
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 
@@ -54,8 +54,12 @@ def main() -> None:
         evaluation.add_agentic(row, str(model), config, Sampling(), len(test.pairs))
     evaluation.finish([(row, "warm-up") for row in names.values()])
     if len(engines) == 2:
-        last, first = ([evaluation.outcomes[names[seed, engine]] for seed in seeds] for engine in reversed(engines))
-        difference = difference_over_seeds(last, first, lambda outcome: float(outcome.correct))
+        last, first = (
+            [{r.item_id: r.score for r in evaluation.results[names[seed, engine]].items} for seed in seeds]
+            for engine in reversed(engines)
+        )
+        clusters = {pair.pair_id: pair.case_id for pair in test.pairs}
+        difference = difference_over_seeds(last, first, clusters)
         console.print(f"accuracy of {engines[1]} minus {engines[0]}, paired on the same pairs: {difference.delta:+.3f}")
         console.print(f"95 % with these seeds and other cases: {_interval(difference.ci95)}")
         if len(seeds) > 1:

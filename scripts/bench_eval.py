@@ -75,7 +75,7 @@ def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
             )
             seconds, busy = time.perf_counter() - started, time.process_time() - busy
             traces = (Path(folder) / "traces.jsonl").read_bytes().splitlines()
-            assert len(traces) == len(results) == len(benchmark.items)
+            assert len(traces) == len(results.items) == len(benchmark.items)
         rates.append(len(benchmark.items) / seconds)
         cpu_rates.append(len(benchmark.items) / busy)
     return rates, cpu_rates

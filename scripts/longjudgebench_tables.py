@@ -32,7 +32,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.episode.prompts import question_prompt
-from judge_r1.evaluation.item_summary import item_row
+from judge_r1.evaluation.summary import summary_row
 from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.request import CustomPrompt
 from judge_r1.models.hub import load_tokenizer
@@ -91,7 +91,7 @@ def print_tables(queries: Sequence[Query], scope: Scope) -> None:
 
 
 def print_row(column: str, name: str, outcomes: Sequence[ItemResult], queries: Sequence[Query]) -> None:
-    row = item_row(name, outcomes, {}, LoadedBenchmark([]))
+    row = summary_row(name, outcomes, {})
     found = measures({query.item_id: query for query in queries}, outcomes)
     cells = ["–" if found.get(key) is None else f"{found[key]:.4f}" for key in SHOWN]
     low, high = row["ci95"]

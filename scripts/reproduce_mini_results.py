@@ -16,13 +16,14 @@ from rich.console import Console
 from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.demo import RECIPES
+from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.run_log import read_metrics
+from judge_r1.evaluation.metrics import result_scores
 from judge_r1.evaluation.pipeline import Evaluation
-from judge_r1.evaluation.results import Outcome
-from judge_r1.evaluation.seeds import difference_over_seeds
 from judge_r1.models.base import Sampling
+from judge_r1.statistics.intervals import difference_over_seeds
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 
@@ -60,22 +61,19 @@ def main() -> None:
     differences += [("GRPO, seed 0", "none, search")]
     curves = {f"GRPO, seed {seed}": read_metrics(at["grpo"] / "metrics.jsonl") for seed, at in folders.items()}
     evaluation.finish(differences, curves)
-    gain = {"accuracy": _gain(evaluation, _correct), "label_f1": _gain(evaluation, _f1)}
+    gain = {"accuracy": _gain(evaluation, lambda result: result.score)}
+    gain["label_f1"] = _gain(evaluation, lambda result: result_scores(result).f1)
     write_json(demo / "grid" / "seeds.json", gain)
     Console().print(f"GRPO minus warm-up, mean of {len(SEEDS)} seeds, paired on the same pairs: {gain}")
 
 
-def _correct(outcome: Outcome) -> float:
-    return float(outcome.correct)
-
-
-def _f1(outcome: Outcome) -> float:
-    return outcome.reward["F1"]
-
-
-def _gain(evaluation: Evaluation, measure: Callable[[Outcome], float]) -> dict[str, object]:
-    after, before = ([evaluation.outcomes[f"{row}, seed {seed}"] for seed in SEEDS] for row in ("GRPO", "warm-up"))
-    return asdict(difference_over_seeds(after, before, measure))
+def _gain(evaluation: Evaluation, measure: Callable[[ItemResult], float]) -> dict[str, object]:
+    after, before = (
+        [{r.item_id: measure(r) for r in evaluation.results[f"{row}, seed {seed}"].items} for seed in SEEDS]
+        for row in ("GRPO", "warm-up")
+    )
+    clusters = {r.item_id: r.cluster_id for results in evaluation.results.values() for r in results.items}
+    return asdict(difference_over_seeds(after, before, clusters))
 
 
 if __name__ == "__main__":

@@ -8,9 +8,8 @@ from typing import Any
 from judge_r1.benchmarks.aggregation import aggregate_votes
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.records import content_hash
+from judge_r1.core.records import ReasoningPair, content_hash
 from judge_r1.core.registry import Registry
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
@@ -42,7 +41,7 @@ class LoadedBenchmark:
     `question(item, order)` is what is asked with the candidates in that order; `orders(item)` are the games that the
     benchmark's own rule plays; `settle` makes one verdict of an item's games. `texts` may be searched, by case id.
     `extra` adds measures of the benchmark's own to a row; `baselines` are rows that its files give for some of its
-    items, without a judge. `pairs` holds the labels where principles are known.
+    items, without a judge. `labels` holds the labelled pair of each item whose violated principles are known.
     """
 
     items: Sequence[Item]
@@ -52,7 +51,7 @@ class LoadedBenchmark:
     texts: Mapping[str, str] = field(default_factory=dict)
     metrics: Callable[[Sequence[ItemResult]], dict[str, Any]] = lambda outcomes: {}
     baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemResult]]] = lambda items: {}
-    pairs: PairSet | None = None
+    labels: Mapping[str, ReasoningPair] = field(default_factory=dict)
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> list[JudgeRequest]:
         """Every game to be played, items in order. `orders` 1 or 2 overrides the benchmark's rule: the first order of

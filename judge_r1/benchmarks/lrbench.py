@@ -43,7 +43,7 @@ def suite_of(data: PairSet) -> LoadedBenchmark:
         )
         for pair in data.pairs
     ]
-    return LoadedBenchmark(items, task=question, texts=data.texts, pairs=data)
+    return LoadedBenchmark(items, task=question, texts=data.texts, labels=pairs)
 
 
 BENCHMARKS.register("lrbench")(

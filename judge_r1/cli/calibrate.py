@@ -64,7 +64,7 @@ def calibrate(
 def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[ConfidenceRow]":
     """Errors: JudgeError for a row that is not there, or no way to tell a confidence."""
     from judge_r1.evaluation.confidence_methods import METHODS, confidence_rows
-    from judge_r1.evaluation.traces import read_outcomes
+    from judge_r1.evaluation.results import read_outcomes
 
     rows = read_outcomes(folder)
     if row is None and len(rows) > 1:

@@ -33,8 +33,8 @@ def replay(
     from judge_r1.benchmarks.base import BENCHMARKS
     from judge_r1.evaluation.pipeline import Evaluation
     from judge_r1.evaluation.report.discovery import LRBENCH
-    from judge_r1.evaluation.rescore import Parser, Reward, Rule, replayed, with_rule
-    from judge_r1.evaluation.traces import ROWS, read_started, read_traces
+    from judge_r1.evaluation.rescore import Parser, Reward, Rule, rescore, with_rule
+    from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, read_started, stored_traces
 
     for name, value, kind in (("parser", parser, Parser), ("rule", rule, Rule), ("reward", reward, Reward)):
         if value is not None and value not in get_args(kind):
@@ -45,8 +45,8 @@ def replay(
     benchmark = benchmark or before.get("benchmark", LRBENCH)
     subset = subset or before.get("subset")
     told = {row["name"] for row in before["rows"]}
-    traces = [trace for trace in read_traces(evaluation) if trace.row in told]  # the folder may hold other rows
-    judged = {trace.item_id for trace in traces}
+    traces = {panel: found for panel, found in stored_traces(evaluation).items() if panel in told}  # may hold others
+    judged = {item_id for found in traces.values() for item_id in found}
     suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), rule)  # type: ignore[arg-type]
     if unknown := judged - {item.item_id for item in suite.items}:
         raise JudgeError(
@@ -61,9 +61,9 @@ def replay(
             continue  # out of the benchmark's files: made anew
         if name not in rows:
             raise JudgeError(f"{evaluation / ROWS} says nothing of row {name!r}: the folder is not whole")
-        own = [trace for trace in traces if trace.row == name]
+        own = traces.get(name, StoredTraces(evaluation / TRACES))
         settings = rows[name]["settings"]
-        again.results[name] = replayed(name, own, suite, settings, parser=parser, reward=reward)  # type: ignore[arg-type]
+        again.results[name] = rescore(name, own, suite, settings, parser=parser, reward=reward)  # type: ignore[arg-type]
         changed = {key: value for key, value in (("rule", rule), ("reward", reward)) if value not in ("own", "paper")}
         again.settings[name] = settings | ({"parser": parser} if parser else {}) | changed
         again.seconds[name] = before["seconds"].get(name, 0.0)

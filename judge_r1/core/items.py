@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, model_validator
 
-from judge_r1.core.records import InvalidVerdict, NonEmpty, Record, Verdict, preference
+from judge_r1.core.records import InvalidVerdict, NonEmpty, PrincipleNumber, Record, Verdict, preference
 
 
 class ChatMessage(Record):
@@ -83,27 +83,53 @@ class AggregatedVerdict(Record):
     score: float = Field(ge=0, le=1)
 
 
+class LabelResult(Record):
+    """The principles of one item, gold and predicted, for benchmarks that label them.
+
+    `predicted` is None where no verdict decides the item: it is invalid or a tie. `valid_strict` and `valid_tolerant`
+    say whether each parser accepts the answer, and are None for a judge that writes no text. `evidence_hit` says
+    whether the episode showed context that a flaw contradicts, and is None where no flaw contradicts any. `reward` is
+    the breakdown of `judge_r1.episode.reward`.
+    """
+
+    kind: Literal["single", "multi"]
+    violated: tuple[PrincipleNumber, ...] = Field(min_length=1)
+    predicted: tuple[PrincipleNumber, ...] | None
+    valid_strict: bool | None
+    valid_tolerant: bool | None
+    evidence_hit: bool | None
+    reward: dict[str, float]
+
+
 class ItemResult(Record):
     """One item, judged. `score` is 1 if the verdict is right and 0 if it is wrong or invalid; some protocols give
-    partial scores. In files `score` and `votes` are called `credit` and `games`."""
+    partial scores. `labels` holds the label scores of items whose violated principles are known.
 
+    Files of schema 1 name `score` and `votes` `credit` and `games`; both are read.
+    """
+
+    schema_: Literal[2] = Field(2, alias="schema")
     judge: NonEmpty
     item_id: NonEmpty
     cluster_id: NonEmpty
     group: NonEmpty
     gold: Any
     verdict: Verdict
-    score: float = Field(ge=0, le=1, validation_alias=AliasChoices("score", "credit"), serialization_alias="credit")
-    votes: tuple[Vote, ...] = Field(
-        min_length=1, validation_alias=AliasChoices("votes", "games"), serialization_alias="games"
-    )
+    score: float = Field(ge=0, le=1, validation_alias=AliasChoices("score", "credit"))
+    votes: tuple[Vote, ...] = Field(min_length=1, validation_alias=AliasChoices("votes", "games"))
+    labels: LabelResult | None = None
 
     @property
     def valid(self) -> bool:
-        return not isinstance(self.verdict, InvalidVerdict)
+        """Whether there is a verdict and, for labelled items, predicted labels."""
+        return not isinstance(self.verdict, InvalidVerdict) and (
+            self.labels is None or self.labels.predicted is not None
+        )
 
 
-def item_result(judge: str, item: Item, votes: Sequence[Vote], aggregated: AggregatedVerdict) -> ItemResult:
+def item_result(
+    judge: str, item: Item, votes: Sequence[Vote], aggregated: AggregatedVerdict, labels: LabelResult | None = None
+) -> ItemResult:
     """The result of `judge` on `item`, with the votes behind it."""
     return ItemResult(
         judge=judge,
@@ -114,4 +140,5 @@ def item_result(judge: str, item: Item, votes: Sequence[Vote], aggregated: Aggre
         verdict=aggregated.verdict,
         score=aggregated.score,
         votes=tuple(votes),
+        labels=labels,
     )

@@ -1,16 +1,19 @@
-"""The measures of a judge: pure functions over the outcomes of one row.
+"""The measures of a judge: pure functions over the results of one panel.
 
-Accuracy and its slices are those of section 4.1; the label scores are those of section 3.2 (Eq. 6-7 and their F1),
-which the reward uses too. Every measure counts every outcome it is given: an invalid answer is a wrong comparison and
-an empty label set. A mean over nothing raises ValueError; only rates that may have no case to speak of give None.
+Accuracy is Eq. 5 of the paper and its slices are those of section 4.1; the label scores are those of section 3.2 (Eq. 6
+and 7 and their F1), which the reward uses too. Every measure counts every result it is given: an invalid answer is a
+wrong comparison and an empty label set. Label measures expect labelled results (`labelled`). A mean over nothing raises
+ValueError; only rates that may have no applicable item return None.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, NoReturn
 
+from judge_r1.core.items import ItemResult, LabelResult
 from judge_r1.core.principles import NUMBERS
-from judge_r1.evaluation.results import Outcome
+from judge_r1.core.records import PairwiseVerdict, preference
+from judge_r1.statistics.position_bias import agreement_of_orders, first_share
 
 
 class LabelScores(NamedTuple):
@@ -19,107 +22,148 @@ class LabelScores(NamedTuple):
     f1: float
 
 
-def accuracy(outcomes: Sequence[Outcome]) -> float:
-    """The share of pairs whose better reasoning the judge found: mean of [c_pred = c_truth] (Eq. 5)."""
-    return _mean(o.correct for o in outcomes)
+def accuracy(results: Sequence[ItemResult]) -> float:
+    """The mean score; for pairs the share judged right: mean of [c_pred = c_truth] (Eq. 5)."""
+    return _mean(result.score for result in results)
 
 
-def by_domain(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    """The outcomes of each domain, domains in alphabetical order."""
-    return {domain: [o for o in outcomes if o.domain == domain] for domain in sorted({o.domain for o in outcomes})}
+def by_group(results: Sequence[ItemResult]) -> dict[str, list[ItemResult]]:
+    """The results of each group (a domain, a subset), in alphabetical order."""
+    groups: dict[str, list[ItemResult]] = {group: [] for group in sorted({result.group for result in results})}
+    for result in results:
+        groups[result.group].append(result)
+    return groups
 
 
-def by_principle(outcomes: Sequence[Outcome], *, single: bool = False) -> dict[int, list[Outcome]]:
-    """The outcomes under every principle their pair violates (so a multi-violation pair stands under several), or,
-    with `single`, only those whose pair violates that one alone. Principles without a pair are absent."""
-    counted = [o for o in outcomes if o.kind == "single"] if single else outcomes
-    parts = {number: [o for o in counted if number in o.violated] for number in NUMBERS}
+def labelled(results: Sequence[ItemResult]) -> list[ItemResult]:
+    """The results of items whose violated principles are known."""
+    return [result for result in results if result.labels]
+
+
+def by_principle(results: Sequence[ItemResult], *, single: bool = False) -> dict[int, list[ItemResult]]:
+    """The labelled results under every principle that their item violates, or with `single` only those of items that
+    violate no other. Principles without an item are absent."""
+    parts: dict[int, list[ItemResult]] = {number: [] for number in NUMBERS}
+    for result in results:
+        if result.labels and not (single and result.labels.kind != "single"):
+            for number in result.labels.violated:
+                parts[number].append(result)
     return {number: part for number, part in parts.items() if part}
 
 
 def label_scores(predicted: Iterable[int], gold: Iterable[int]) -> LabelScores:
     """Eq. 6 and 7 and their harmonic mean, with n = |P_pred ∩ P_truth|: precision n/|P_pred|, recall n/|P_truth|,
-    F1 = 2·precision·recall/(precision + recall); each is 0 where its denominator is."""
+    F1 = 2·precision·recall/(precision + recall); each is 0 if its denominator is."""
     named, truth = set(predicted), set(gold)
     return _scores(len(named & truth), len(named), len(truth))
 
 
-def outcome_scores(outcome: Outcome) -> LabelScores:
-    """The label scores of one pair; an invalid answer names nothing and scores 0."""
-    return label_scores(outcome.predicted or (), outcome.violated)
+def result_scores(result: ItemResult) -> LabelScores:
+    """The label scores of one item; an invalid answer names nothing and scores 0."""
+    labels = _labels(result)
+    return label_scores(labels.predicted or (), labels.violated)
 
 
-def label_mean(outcomes: Sequence[Outcome]) -> LabelScores:
-    """The mean over pairs of precision, recall and F1: `label_f1` of the summary."""
-    scores = [outcome_scores(o) for o in outcomes]
-    return LabelScores(*(_mean(column) for column in zip(*scores, strict=True))) if scores else _nothing()
+def label_mean(results: Sequence[ItemResult]) -> LabelScores:
+    """The mean over items of precision, recall and F1: `label_f1` of the summary."""
+    return _mean_scores([result_scores(result) for result in results])
 
 
-def label_micro(outcomes: Sequence[Outcome]) -> LabelScores:
-    """Eq. 6 and 7 over all labels pooled: the three counts are summed over the pairs first."""
-    if not outcomes:
+def label_micro(results: Sequence[ItemResult]) -> LabelScores:
+    """Eq. 6 and 7 over all labels pooled: the three counts are summed over the items first."""
+    if not results:
         return _nothing()
-    hits, named, truth = _label_counts(outcomes)
+    hits, named, truth = _label_counts(results)
     return _scores(hits.total(), named.total(), truth.total())
 
 
-def label_macro(outcomes: Sequence[Outcome]) -> LabelScores:
-    """The mean over principles of the scores of each one alone, over those that are gold or named somewhere."""
-    if not outcomes:
+def label_macro(results: Sequence[ItemResult]) -> LabelScores:
+    """The mean over principles of the scores of each one, over those that are gold or predicted somewhere."""
+    if not results:
         return _nothing()
-    hits, named, truth = _label_counts(outcomes)
-    scores = [_scores(hits[p], named[p], truth[p]) for p in NUMBERS if named[p] or truth[p]]
-    return LabelScores(*(_mean(column) for column in zip(*scores, strict=True)))
+    hits, named, truth = _label_counts(results)
+    return _mean_scores([_scores(hits[p], named[p], truth[p]) for p in NUMBERS if named[p] or truth[p]])
 
 
-def named_rate(outcomes: Sequence[Outcome], principle: int) -> float:
-    """Of these pairs, the share on which the judge names `principle`: its recall, where all of them violate it."""
-    return _mean(principle in (o.predicted or ()) for o in outcomes)
+def named_rate(results: Sequence[ItemResult], principle: int) -> float:
+    """The share of items on which the judge names `principle`: its recall, if all of them violate it."""
+    return _mean(principle in (_labels(result).predicted or ()) for result in results)
 
 
-def valid_rate(outcomes: Sequence[Outcome]) -> float:
-    """The share of answers that the row's own parser accepts."""
-    return _mean(o.valid for o in outcomes)
+def valid_rate(results: Sequence[ItemResult]) -> float:
+    """The share of items with a valid verdict, by the judge's own parser."""
+    return _mean(result.valid for result in results)
 
 
-def parser_rates(outcomes: Sequence[Outcome]) -> tuple[float | None, float | None]:
-    """The valid rates of the strict and of the tolerant parser; None unless known of every outcome."""
-    return _known_rate(o.valid_strict for o in outcomes), _known_rate(o.valid_tolerant for o in outcomes)
+def parser_rates(results: Sequence[ItemResult]) -> tuple[float | None, float | None]:
+    """The valid rates of the strict and of the tolerant parser; None unless known of every result."""
+    labels = [_labels(result) for result in results]
+    return _known_rate([each.valid_strict for each in labels]), _known_rate([each.valid_tolerant for each in labels])
 
 
-def ended_counts(outcomes: Sequence[Outcome]) -> dict[str, int]:
+def ended_counts(results: Sequence[ItemResult]) -> dict[str, int]:
     """How many episodes ended for each reason, the commonest first."""
-    counts = Counter(o.ended for o in outcomes)
+    counts = Counter(vote.ended for result in results for vote in result.votes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
-def searches(outcomes: Sequence[Outcome]) -> float:
-    """Searches run per episode."""
-    return _mean(o.searches for o in outcomes)
+def searches(results: Sequence[ItemResult]) -> float:
+    """Searches per episode."""
+    return _mean(vote.searches for result in results for vote in result.votes)
 
 
-def evidence_hit_rate(outcomes: Sequence[Outcome]) -> float | None:
-    """Of the pairs with a flaw that contradicts a place of the context, the share whose episode showed such a place;
-    None without such pairs."""
-    hits = [o.evidence_hit for o in outcomes if o.evidence_hit is not None]
+def tie_rate(results: Sequence[ItemResult]) -> float:
+    """The share of items whose verdict is a tie."""
+    return _mean(result.verdict == PairwiseVerdict(winner="tie") for result in results)
+
+
+def first_preferred(results: Sequence[ItemResult]) -> float | None:
+    """The share of decided votes that prefer the candidate shown first; None without any."""
+    return first_share(
+        vote.winner == vote.order[0] for result in results for vote in result.votes if vote.winner is not None
+    )
+
+
+def consistency(results: Sequence[ItemResult]) -> float | None:
+    """Of the pairs that one judge decided in both orders of one sample, the share with the same winner; None without
+    any. Unlike `Position.consistency` it leaves out ties and invalid answers."""
+    winners = {(r.item_id, v.member, v.sample, v.order): v.winner for r in results for v in r.votes}
+    return agreement_of_orders(
+        (winner, winners.get((item_id, member, sample, order[::-1])))
+        for (item_id, member, sample, order), winner in winners.items()
+        if len(order) == 2 and order[0] < order[1]
+    )
+
+
+def evidence_hit_rate(results: Sequence[ItemResult]) -> float | None:
+    """Of the items with a flaw that contradicts some of the context, the share whose episode showed it; None without
+    such items."""
+    hits = [hit for result in results if (hit := _labels(result).evidence_hit) is not None]
     return _mean(hits) if hits else None
 
 
-def position_share(outcomes: Sequence[Outcome]) -> float | None:
-    """The share of valid answers that prefer A (supplementary Table 16); None without a valid answer."""
-    preferred = [o.comparison == "A>B" for o in outcomes if o.comparison is not None]
-    return _mean(preferred) if preferred else None
+def position_share(results: Sequence[ItemResult]) -> float | None:
+    """The share of decided items whose verdict prefers A (supplementary Table 16); None without any."""
+    decided = [winner for result in results if (winner := preference(result.verdict)) in ("A", "B")]
+    return _mean(winner == "A" for winner in decided) if decided else None
 
 
-def mean_reward(outcomes: Sequence[Outcome]) -> float:
+def mean_reward(results: Sequence[ItemResult]) -> float:
     """Mean r = (R1 + R2 + 3)/6, as the trajectories carry it."""
-    return _mean(o.reward["r"] for o in outcomes)
+    return _mean(_labels(result).reward["r"] for result in results)
 
 
-def _label_counts(outcomes: Sequence[Outcome]) -> tuple[Counter[int], Counter[int], Counter[int]]:
-    """Per principle: pairs where it is both, where it is named, where it is gold."""
-    named = [set(o.predicted or ()) for o in outcomes]
-    truth = [set(o.violated) for o in outcomes]
+def _labels(result: ItemResult) -> LabelResult:
+    if result.labels is None:
+        raise ValueError(f"item {result.item_id} has no labels")
+    return result.labels
+
+
+def _label_counts(results: Sequence[ItemResult]) -> tuple[Counter[int], Counter[int], Counter[int]]:
+    """Per principle: items where it is both, where it is predicted, where it is gold."""
+    labels = [_labels(result) for result in results]
+    named = [set(each.predicted or ()) for each in labels]
+    truth = [set(each.violated) for each in labels]
     return (
         Counter(p for n, t in zip(named, truth, strict=True) for p in n & t),
         Counter(p for n in named for p in n),
@@ -133,9 +177,12 @@ def _scores(both: int, named: int, truth: int) -> LabelScores:
     return LabelScores(precision, recall, 2 * precision * recall / (precision + recall) if both else 0.0)
 
 
-def _known_rate(flags: Iterable[bool | None]) -> float | None:
-    known = list(flags)
-    return None if None in known else _mean(bool(flag) for flag in known)
+def _mean_scores(scores: Sequence[LabelScores]) -> LabelScores:
+    return LabelScores(*(_mean(column) for column in zip(*scores, strict=True))) if scores else _nothing()
+
+
+def _known_rate(flags: Sequence[bool | None]) -> float | None:
+    return None if None in flags else _mean(bool(flag) for flag in flags)
 
 
 def _mean(values: Iterable[float]) -> float:
@@ -144,4 +191,4 @@ def _mean(values: Iterable[float]) -> float:
 
 
 def _nothing() -> NoReturn:
-    raise ValueError("there are no outcomes to measure")
+    raise ValueError("there are no results to measure")

@@ -11,12 +11,11 @@ from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.evaluation.item_summary import summarise_items, with_baselines
 from judge_r1.evaluation.published_outputs import score_predictions
-from judge_r1.evaluation.results import Outcome, pair_outcomes
-from judge_r1.evaluation.runner import evaluate, row_settings
-from judge_r1.evaluation.summary import summarise
-from judge_r1.evaluation.traces import ROWS, Results, total_usage, write_outcomes
+from judge_r1.evaluation.results import PanelResults, write_outcomes
+from judge_r1.evaluation.runner import evaluate, panel_settings
+from judge_r1.evaluation.summary import summarise, with_baselines
+from judge_r1.evaluation.traces import ROWS
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel
@@ -40,7 +39,7 @@ class Evaluation:
     ) -> None:
         self.benchmark, self.out, self.resume = benchmark, out, resume
         self.name, self.subset = name, subset
-        self.results: dict[str, Results] = {}
+        self.results: dict[str, PanelResults] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         self.seconds: dict[str, float] = {}
 
@@ -48,11 +47,6 @@ class Evaluation:
     def panels(self) -> list[str]:
         """The names of the panels evaluated so far."""
         return list(self.results)
-
-    @property
-    def outcomes(self) -> dict[str, list[Outcome]]:
-        """The results of labelled pairs by panel, with their principles."""
-        return {name: pair_outcomes(results) for name, results in self.results.items()}
 
     def add_agentic(self, panel: str, model: str, config: EpisodeConfig, sampling: Sampling, batch_size: int) -> None:
         """Evaluate one agentic judge under the name `panel`."""
@@ -64,7 +58,7 @@ class Evaluation:
         started = time.monotonic()
         panel = make_panel()
         self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
-        self.settings[panel.name] = row_settings(panel)
+        self.settings[panel.name] = panel_settings(panel)
         self.seconds[panel.name] = round(time.monotonic() - started, 1)
 
     def finish(
@@ -74,21 +68,17 @@ class Evaluation:
 
         `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run.
         """
-        judged = {name: results.outcomes() for name, results in self.results.items()}
-        rows, settings = with_baselines(self.benchmark, judged, self.settings)
-        if self.benchmark.pairs is not None:
-            summary = {
-                "benchmark": self.name,
-                **summarise(self.outcomes, list(differences), self.seconds, settings),
-            }
-        else:
-            summary = summarise_items(self.name, self.benchmark, rows, list(differences), self.seconds, settings)
-        summary["subset"] = self.subset
+        judged = {name: results.items for name, results in self.results.items()}
+        panels, settings = with_baselines(self.benchmark, judged, self.settings)
+        summary = {
+            "benchmark": self.name,
+            **summarise(panels, differences, self.seconds, settings, self.benchmark.metrics),
+            "subset": self.subset,
+        }
         for row in summary["rows"]:
-            traces = self.results[row["name"]].values() if row["name"] in self.results else ()
-            if usage := total_usage(trace for found in traces for trace in found):
+            if row["name"] in self.results and (usage := self.results[row["name"]].usage):
                 row["usage"] = usage
-        write_outcomes(self.out, rows)
+        write_outcomes(self.out, panels)
         _publish(self.out, summary, metrics or {}, list(self.results.values()), self.name)
         return summary
 
@@ -101,7 +91,7 @@ def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], sub
 
 
 def _publish(
-    out: Path, summary: dict[str, Any], metrics: Mapping[str, Any], results: Sequence[Results], benchmark: str
+    out: Path, summary: dict[str, Any], metrics: Mapping[str, Any], results: Sequence[PanelResults], benchmark: str
 ) -> None:
     from judge_r1.evaluation.report.page import write_report  # training owns the recipes that the page reads
     from judge_r1.evaluation.report.tables import print_tables

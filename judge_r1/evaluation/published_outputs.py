@@ -9,7 +9,7 @@ from typing import Any
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
-from judge_r1.evaluation.item_summary import summarise_items, with_baselines
+from judge_r1.evaluation.summary import summarise, with_baselines
 
 
 class NoPredictions(JudgeError):
@@ -17,7 +17,7 @@ class NoPredictions(JudgeError):
 
 
 def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset: str | None) -> dict[str, Any]:
-    """The summary (`judge_r1.evaluation.item_summary`) of output files in the benchmark's own format, a row each, named
+    """The summary (`judge_r1.evaluation.summary`) of output files in the benchmark's own format, a row each, named
     after its file. Rows of the same items that follow each other are compared, and the benchmark's own
     baselines stand behind them. Errors: NoPredictions, BadBenchmark.
     """
@@ -36,7 +36,8 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     settings = {name: {"predictions": file.name} for name, file in zip(rows, files, strict=True)}
     alike = [(b, a) for a, b in pairwise(rows) if {o.item_id for o in rows[a]} == {o.item_id for o in rows[b]}]
     every, decoded = with_baselines(suite, rows, settings)
-    return summarise_items(benchmark, suite, every, alike, seconds, decoded) | {"subset": subset}
+    summary = summarise(every, alike, seconds, decoded, suite.metrics)
+    return {"benchmark": benchmark, **summary, "subset": subset}
 
 
 def row_names(files: Sequence[Path]) -> list[str]:

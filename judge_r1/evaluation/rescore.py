@@ -1,21 +1,22 @@
-"""Score saved games again without a model: with another parser, another rule for several games, another reward.
+"""Scores stored traces again without a model: with another parser, aggregation rule or reward.
 
-Labels come from the benchmark as it is read now; games come from `traces.jsonl`, and nothing else of them changes.
+Labels come from the benchmark as it is read now; everything else comes from `traces.jsonl` unchanged.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.records import Judgment, PairwiseVerdict, ReasoningPair, Trajectory, evidence_of
+from judge_r1.core.records import Judgment, PairwiseVerdict, Trajectory, evidence_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.segments import answer_of
-from judge_r1.evaluation.results import reward_as_shown
-from judge_r1.evaluation.traces import EvaluationError, Results, Trace
+from judge_r1.evaluation.label_results import reward_as_shown
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.traces import EvaluationError, Trace
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]
@@ -32,85 +33,108 @@ REWARDS: Mapping[Reward, Callable[[dict[str, float]], float]] = {
 8)."""
 
 
-def with_rule(suite: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
-    """`own`: as the benchmark settles an item; `first`: by its first game alone; `all`: right only where every game is,
-    which of two orders is accuracy without any position bias."""
+def with_rule(benchmark: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
+    """The benchmark with another aggregation rule.
+
+    own: the benchmark's rule; first: the first vote of an item alone; all: right only if every vote is, which for both
+    orders is accuracy without position bias.
+    """
     if rule == "own":
-        return suite
-    settle = suite.aggregate
+        return benchmark
+    aggregate = benchmark.aggregate
 
-    def first(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-        return settle(item, games[:1])
+    def first(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+        return aggregate(item, votes[:1])
 
-    def every(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-        one = [settle(item, [game]) for game in games]
-        if invalid := all_invalid(games):
+    def every(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+        each = [aggregate(item, [vote]) for vote in votes]
+        if invalid := all_invalid(votes):
             return AggregatedVerdict(verdict=invalid, score=0.0)
-        agreed = all(settled.verdict == one[0].verdict for settled in one)
-        verdict = one[0].verdict if agreed else PairwiseVerdict(winner="tie")
-        return AggregatedVerdict(verdict=verdict, score=min(settled.score for settled in one))
+        agreed = all(one.verdict == each[0].verdict for one in each)
+        verdict = each[0].verdict if agreed else PairwiseVerdict(winner="tie")
+        return AggregatedVerdict(verdict=verdict, score=min(one.score for one in each))
 
-    return replace(suite, aggregate=first if rule == "first" else every)
+    return replace(benchmark, aggregate=first if rule == "first" else every)
 
 
-def replayed(
-    row: str,
-    traces: Sequence[Trace],
-    suite: LoadedBenchmark,
+def rescore(
+    panel: str,
+    traces: Mapping[str, Sequence[Trace]],
+    benchmark: LoadedBenchmark,
     settings: Mapping[str, Any],
     *,
     parser: Parser | None = None,
     reward: Reward = "paper",
-) -> Results:
-    """The row's results, scored again. `settings` are those of its rows.json. Errors: EvaluationError for games of
-    items that the suite does not hold, and for items without games."""
-    items = {item.item_id: item for item in suite.items}
-    games: dict[str, list[Trace]] = {item_id: [] for item_id in items}
-    styles = [str(member.get("prompt")) for member in settings.get("members", [settings])]
-    pairs = suite.pairs.by_id() if suite.pairs else {}
-    for trace in traces:
-        if trace.item_id not in items:
-            raise EvaluationError(
-                f"row {row!r} judged item {trace.item_id}, which the benchmark does not hold: give the files that it "
-                "was run on"
-            )
-        item = items[trace.item_id]
-        ask = JudgeRequest(item, trace.order, trace.sample, suite.task(item, trace.order))
-        games[item.item_id].append(_again(trace, ask, styles[trace.member], parser, reward, pairs.get(item.item_id)))
-    if missing := [item_id for item_id, found in games.items() if not found]:
-        raise EvaluationError(f"row {row!r} has no game of item {missing[0]} and {len(missing) - 1} more")
-    return Results(row, suite, games)
+) -> PanelResults:
+    """The results of a panel, scored again. `traces` are those of each item by its id; `settings` are the panel's in
+    rows.json.
+
+    Raises: EvaluationError for traces of items that the benchmark does not hold, and for items without traces.
+    """
+    known = {item.item_id for item in benchmark.items}
+    if unknown := next((item_id for item_id in traces if item_id not in known), None):
+        raise EvaluationError(
+            f"panel {panel!r} judged item {unknown}, which the benchmark does not hold: give the files that it "
+            "was run on"
+        )
+    if missing := [item.item_id for item in benchmark.items if item.item_id not in traces]:
+        raise EvaluationError(f"panel {panel!r} has no trace of item {missing[0]} and of {len(missing) - 1} more")
+    return PanelResults.of(panel, benchmark, _RescoredTraces(traces, benchmark, settings, parser, reward))
 
 
-def _again(
-    trace: Trace, ask: JudgeRequest, style: str, parser: Parser | None, reward: Reward, pair: ReasoningPair | None
-) -> Trace:
-    trajectory = trace.trajectory
-    if not trajectory.turns:  # a judge that writes nothing, or a game that never began
-        return trace
-    if parser and not isinstance(ask.task, CustomPrompt):
-        trajectory = parsed_again(trajectory, _parse(style, parser))
-    verdict = ask.read(trajectory)
-    if pair is not None:
-        trajectory = reward_as_shown(trajectory, pair, trace.order)
-        parts = dict(trajectory.reward or {})
-        trajectory = trajectory.model_copy(update={"reward": parts | {"r": REWARDS[reward](parts)}})
-    return trace.model_copy(update={"trajectory": trajectory, "verdict": verdict})
+class _RescoredTraces(Mapping[str, Sequence[Trace]]):
+    """Stored traces that are scored again whenever they are read."""
+
+    def __init__(
+        self,
+        stored: Mapping[str, Sequence[Trace]],
+        benchmark: LoadedBenchmark,
+        settings: Mapping[str, Any],
+        parser: Parser | None,
+        reward: Reward,
+    ) -> None:
+        self._stored, self._benchmark, self._parser, self._reward = stored, benchmark, parser, reward
+        self._items = {item.item_id: item for item in benchmark.items}
+        self._prompts = [str(member.get("prompt")) for member in settings.get("members", [settings])]
+
+    def __getitem__(self, item_id: str) -> list[Trace]:
+        return [self._rescored(trace) for trace in self._stored[item_id]]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._stored)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def _rescored(self, trace: Trace) -> Trace:
+        trajectory = trace.trajectory
+        if not trajectory.turns:  # a judge that writes no text, or an episode that never began
+            return trace
+        item = self._items[trace.item_id]
+        request = JudgeRequest(item, trace.order, trace.sample, self._benchmark.task(item, trace.order))
+        if self._parser and not isinstance(request.task, CustomPrompt):
+            trajectory = reparse(trajectory, _parse(self._prompts[trace.member], self._parser))
+        verdict = request.read(trajectory)
+        if (pair := self._benchmark.labels.get(trace.item_id)) is not None:
+            trajectory = reward_as_shown(trajectory, pair, trace.order)
+            parts = dict(trajectory.reward or {})
+            trajectory = trajectory.model_copy(update={"reward": parts | {"r": REWARDS[self._reward](parts)}})
+        return trace.model_copy(update={"trajectory": trajectory, "verdict": verdict})
 
 
-def parsed_again(trajectory: Trajectory, parse: Parse) -> Trajectory:
-    """The trajectory as it would have ended under another parser. Only an episode that ended in an answer, read or
-    rejected, has a text to parse; any other ends as it did."""
+def reparse(trajectory: Trajectory, parse: Parse) -> Trajectory:
+    """The trajectory as it would have ended under another parser. Only an episode that ended in an answer, accepted or
+    rejected, has a text to parse; any other is returned unchanged."""
     if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
         return trajectory
-    written = trajectory.turns[-1].text
-    tagged = answer_of(written)
-    found = parse(written if tagged is None else tagged)
-    if isinstance(found, Rejected):
-        return trajectory.model_copy(update={"judgment": None, "ended": f"rejected_{found.reason}"})
+    text = trajectory.turns[-1].text
+    tagged = answer_of(text)
+    parsed = parse(text if tagged is None else tagged)
+    if isinstance(parsed, Rejected):
+        return trajectory.model_copy(update={"judgment": None, "ended": f"rejected_{parsed.reason}"})
     before = trajectory.judgment
-    same = before is not None and before.comparison == found.comparison
-    judgment = found.model_copy(
+    same = before is not None and before.comparison == parsed.comparison
+    judgment = parsed.model_copy(
         update={
             "evidence": evidence_of(trajectory.turns),
             "confidence": before.confidence if same and before is not None else None,
@@ -119,7 +143,7 @@ def parsed_again(trajectory: Trajectory, parse: Parse) -> Trajectory:
     return trajectory.model_copy(update={"judgment": judgment, "ended": "answer"})
 
 
-def _parse(style: str, parser: Parser) -> Parse:
-    if style == TABLE6:
+def _parse(prompt: str, parser: Parser) -> Parse:
+    if prompt == TABLE6:
         return parse_table6 if parser == "strict" else parse_table6_tolerant
     return parse_strict if parser == "strict" else parse_tolerant

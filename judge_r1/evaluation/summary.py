@@ -1,143 +1,177 @@
-"""`summary.json`: one row a judge, paired differences between rows, seconds (DESIGN.md, section 9)."""
+"""`summary.json`: one row per panel, paired differences between panels, seconds (DESIGN.md, section 9).
+
+Every row has the same keys; those of principle labels are there only if items are labelled.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.items import ItemResult
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation import metrics
-from judge_r1.evaluation.results import Outcome
 from judge_r1.statistics.intervals import clustered_mean_ci, paired_difference_ci
 from judge_r1.statistics.significance import holm, permutation
 
-Measure = Callable[[Outcome], float]
+Measure = Callable[[ItemResult], float]
+Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
 
 
 class BadSummary(JudgeError):
-    """Rows that cannot be put side by side."""
+    """Results that cannot be summarised or compared; the message says why."""
 
 
 def summarise(
-    outcomes_by_row: Mapping[str, Sequence[Outcome]],
+    panels: Mapping[str, Sequence[ItemResult]],
     differences: Sequence[tuple[str, str]],
     seconds: Mapping[str, float],
     settings: Mapping[str, dict[str, Any]],
+    extra: Extra = lambda results: {},
 ) -> dict[str, Any]:
-    """The summary of all rows, in their order.
+    """The summary of all panels, in their order.
 
-    `differences` names pairs of rows: delta is the accuracy of the first minus that of the second, on the same pairs.
-    `seconds` are stages or rows by name, as the caller timed them; `settings` holds what each row decoded with.
-    Intervals are 95 %, clustered by case. Raises BadSummary, or DifferentPairs for rows that do not share their pairs.
+    `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
+    `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
+    benchmark's own measures. Intervals are 95 %, clustered. Raises: BadSummary, or DifferentPairs for panels that were
+    not run on the same items.
     """
-    for name in outcomes_by_row:
+    for name in panels:
         if name not in settings:
-            raise BadSummary(f"row {name!r} comes without its decoding settings{suggest(name, settings)}")
+            raise BadSummary(f"panel {name!r} comes without its decoding settings{suggest(name, settings)}")
     return {
-        "rows": [_row(name, list(outcomes), settings[name]) for name, outcomes in outcomes_by_row.items()],
-        "differences": with_holm([_difference(a, b, outcomes_by_row) for a, b in differences]),
+        "rows": [summary_row(name, list(results), settings[name], extra) for name, results in panels.items()],
+        "differences": _with_holm([_difference(a, b, panels) for a, b in differences]),
         "seconds": dict(seconds),
     }
 
 
-def _row(name: str, outcomes: list[Outcome], settings: dict[str, Any]) -> dict[str, Any]:
-    if not outcomes:
-        raise BadSummary(f"row {name!r} has no outcomes: evaluate at least one pair")
-    if len({o.pair_id for o in outcomes}) != len(outcomes):
-        raise BadSummary(f"row {name!r} holds a pair twice: each pair counts once")
-    strict, tolerant = metrics.parser_rates(outcomes)
-    mean, micro, macro = metrics.label_mean(outcomes), metrics.label_micro(outcomes), metrics.label_macro(outcomes)
+def with_baselines(
+    benchmark: LoadedBenchmark, panels: Mapping[str, Sequence[ItemResult]], settings: Mapping[str, dict[str, Any]]
+) -> tuple[dict[str, Sequence[ItemResult]], dict[str, dict[str, Any]]]:
+    """Adds the baselines that the benchmark's files give without a judge, unless a panel has the same name."""
+    baselines = {name: found for name, found in benchmark.baselines(benchmark.items).items() if name not in panels}
+    return {**panels, **baselines}, {**settings, **{name: {"baseline": True} for name in baselines}}
+
+
+def summary_row(
+    name: str, results: Sequence[ItemResult], settings: dict[str, Any], extra: Extra = lambda results: {}
+) -> dict[str, Any]:
+    """The row of one panel."""
+    if not results:
+        raise BadSummary(f"panel {name!r} has no results: evaluate at least one item")
+    if len({result.item_id for result in results}) != len(results):
+        raise BadSummary(f"panel {name!r} holds an item twice: each item counts once")
     return {
         "name": name,
-        **_slice(outcomes),
-        "label_f1_ci95": _ci(outcomes, _label_f1),
+        **_slice(results),
+        **_label_columns(metrics.labelled(results)),
+        "ended": metrics.ended_counts(results),
+        "ties": metrics.tie_rate(results),
+        "first_preferred": metrics.first_preferred(results),
+        "consistency": metrics.consistency(results),
+        "settings": settings,
+        "by_domain": {group: _slice(part) for group, part in metrics.by_group(results).items()},
+        "by_principle": _by_principle(results),
+        "extra": extra(results),
+    }
+
+
+def _slice(results: Sequence[ItemResult]) -> dict[str, Any]:
+    labelled = metrics.labelled(results)
+    return {
+        "n": len(results),
+        "cases": len({result.cluster_id for result in results}),
+        "accuracy": metrics.accuracy(results),
+        "ci95": _ci(results, _score),
+        "label_f1": metrics.label_mean(labelled).f1 if labelled else None,
+        "valid_rate": metrics.valid_rate(results),
+        "searches": metrics.searches(results),
+    }
+
+
+def _label_columns(results: Sequence[ItemResult]) -> dict[str, Any]:
+    if not results:
+        return {}
+    strict, tolerant = metrics.parser_rates(results)
+    mean = metrics.label_mean(results)
+    return {
+        "label_f1_ci95": _ci(results, _label_f1),
         "label_precision": mean.precision,
         "label_recall": mean.recall,
-        "label_f1_micro": micro.f1,
-        "label_f1_macro": macro.f1,
+        "label_f1_micro": metrics.label_micro(results).f1,
+        "label_f1_macro": metrics.label_macro(results).f1,
         "valid_strict": strict,
         "valid_tolerant": tolerant,
-        "ended": metrics.ended_counts(outcomes),
-        "evidence_hit": metrics.evidence_hit_rate(outcomes),
-        "predicted_a": metrics.position_share(outcomes),
-        "gold_a": sum(o.preferred == "A" for o in outcomes) / len(outcomes),
-        "reward": metrics.mean_reward(outcomes),
-        "settings": settings,
-        "by_domain": {domain: _slice(part) for domain, part in metrics.by_domain(outcomes).items()},
-        "by_principle": _by_principle(outcomes),
+        "evidence_hit": metrics.evidence_hit_rate(results),
+        "predicted_a": metrics.position_share(results),
+        "gold_a": sum(result.gold == "A" for result in results) / len(results),
+        "reward": metrics.mean_reward(results),
     }
 
 
-def _slice(outcomes: list[Outcome]) -> dict[str, Any]:
-    return {
-        "n": len(outcomes),
-        "cases": len({o.case_id for o in outcomes}),
-        "accuracy": metrics.accuracy(outcomes),
-        "ci95": _ci(outcomes, _correct),
-        "label_f1": metrics.label_mean(outcomes).f1,
-        "valid_rate": metrics.valid_rate(outcomes),
-        "searches": metrics.searches(outcomes),
-    }
-
-
-def _by_principle(outcomes: list[Outcome]) -> dict[str, Any]:
-    """A pair counts under every principle it violates; `single` gives the pairs that violate that one alone (None
-    without any); `named` is the share of answers that name the principle."""
-    alone = metrics.by_principle(outcomes, single=True)
+def _by_principle(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """An item counts under every principle it violates. `single` covers the items that violate no other (None without
+    any); `named` is the share of answers that name the principle."""
+    single = metrics.by_principle(results, single=True)
     return {
         f"P{number}": {
             **_slice(part),
             "named": metrics.named_rate(part, number),
             "evidence_hit": metrics.evidence_hit_rate(part),
-            "single": _slice(alone[number]) if number in alone else None,
+            "single": _slice(single[number]) if number in single else None,
         }
-        for number, part in metrics.by_principle(outcomes).items()
+        for number, part in metrics.by_principle(results).items()
     }
 
 
-def _difference(a: str, b: str, rows: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
-    """The difference over all pairs, and over those of each domain and each principle."""
+def _difference(a: str, b: str, panels: Mapping[str, Sequence[ItemResult]]) -> dict[str, Any]:
+    """The difference over all items, and over those of each group and each principle."""
     for name in (a, b):
-        if name not in rows:
-            raise BadSummary(f"a difference names row {name!r}, which was not evaluated{suggest(name, rows)}")
-    parts_a, parts_b = metrics.by_principle(rows[a]), metrics.by_principle(rows[b])
-    domains_a, domains_b = metrics.by_domain(rows[a]), metrics.by_domain(rows[b])
+        if name not in panels:
+            raise BadSummary(f"a difference names panel {name!r}, which was not evaluated{suggest(name, panels)}")
+    first, second = panels[a], panels[b]
+    groups, principles = metrics.by_group(second), metrics.by_principle(second)
+    labelled = metrics.labelled(first)
     return {
         "a": a,
         "b": b,
-        **_delta(rows[a], rows[b], _correct),
-        "label_f1": _delta(rows[a], rows[b], _label_f1),
-        "by_domain": {d: _delta(part, domains_b.get(d, []), _correct) for d, part in domains_a.items()},
-        "by_principle": {f"P{p}": _delta(part, parts_b.get(p, []), _correct) for p, part in parts_a.items()},
+        **_delta(first, second, _score),
+        **({"label_f1": _delta(labelled, metrics.labelled(second), _label_f1)} if labelled else {}),
+        "by_domain": {d: _delta(part, groups.get(d, []), _score) for d, part in metrics.by_group(first).items()},
+        "by_principle": {
+            f"P{p}": _delta(part, principles.get(p, []), _score) for p, part in metrics.by_principle(first).items()
+        },
     }
 
 
 def compared(
     values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
 ) -> dict[str, Any]:
-    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters. Raises DifferentPairs."""
+    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters. Raises: DifferentPairs."""
     test = permutation(values_a, values_b, clusters)
     interval = paired_difference_ci(values_a, values_b, clusters)
     return {"n": len(values_a), "delta": test.difference, "ci95": list(interval), "p": test.p}
 
 
-def with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """`p_holm`: p for all differences of a summary taken together."""
-    adjusted = holm({place: difference["p"] for place, difference in enumerate(differences)})
-    return [{**difference, "p_holm": adjusted[place]} for place, difference in enumerate(differences)]
+def _with_holm(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Adds `p_holm`: p adjusted for all differences of the summary together."""
+    adjusted = holm({index: difference["p"] for index, difference in enumerate(differences)})
+    return [{**difference, "p_holm": adjusted[index]} for index, difference in enumerate(differences)]
 
 
-def _delta(a: Sequence[Outcome], b: Sequence[Outcome], measure: Measure) -> dict[str, Any]:
-    values_a, values_b = ({o.pair_id: measure(o) for o in part} for part in (a, b))
-    return compared(values_a, values_b, {o.pair_id: o.case_id for o in a})
+def _delta(a: Sequence[ItemResult], b: Sequence[ItemResult], measure: Measure) -> dict[str, Any]:
+    values_a, values_b = ({result.item_id: measure(result) for result in part} for part in (a, b))
+    return compared(values_a, values_b, {result.item_id: result.cluster_id for result in a})
 
 
-def _ci(outcomes: list[Outcome], measure: Measure) -> list[float]:
-    return list(clustered_mean_ci([measure(o) for o in outcomes], [o.case_id for o in outcomes]))
+def _ci(results: Sequence[ItemResult], measure: Measure) -> list[float]:
+    return list(clustered_mean_ci([measure(result) for result in results], [result.cluster_id for result in results]))
 
 
-def _correct(outcome: Outcome) -> float:
-    return float(outcome.correct)
+def _score(result: ItemResult) -> float:
+    return result.score
 
 
-def _label_f1(outcome: Outcome) -> float:
-    return metrics.outcome_scores(outcome).f1
+def _label_f1(result: ItemResult) -> float:
+    return metrics.result_scores(result).f1

@@ -1,30 +1,30 @@
-"""What an evaluation leaves on disk and how it is read back: the games of each row, and what they come to."""
+"""The traces of an evaluation on disk: one line of `traces.jsonl` per vote, read back on demand."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import LoadedBenchmark
+from pydantic import BaseModel, ConfigDict, ValidationError
+
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.items import Item, ItemResult, Vote, item_result
-from judge_r1.core.jsonl import read_jsonl, write_jsonl
+from judge_r1.core.items import Item, Vote
+from judge_r1.core.jsonl import BadRecord, explain, lines_at, located, read_jsonl
 from judge_r1.core.records import NonEmpty, Record, Trajectory, Verdict, content_hash
 
-TRACES, OUTCOMES = "traces.jsonl", "outcomes.jsonl"
+TRACES = "traces.jsonl"
 ROWS = "rows.json"
-"""Beside the traces: for each row its judges, their settings and a hash of its items, so that no run mixes two."""
+"""Beside the traces: the judges of each panel, their settings and a hash of the items, so that a resume mixes none."""
 
 
 class EvaluationError(JudgeError):
-    """An evaluation that cannot start, go on, or be told from another one."""
+    """An evaluation that cannot start or resume; the message says why."""
 
 
 class Trace(Record):
-    """One line of `traces.jsonl`: a game (`judge_r1.benchmarks.aggregation`) with all that was written in it.
-    `member` is the place of
-    its judge in the row."""
+    """One line of `traces.jsonl`: a vote with its trajectory. `row` is the name of the panel, `member` the index of
+    the judge in it, and `usage` the cost at an endpoint (calls, tokens, seconds)."""
 
     row: NonEmpty
     item_id: NonEmpty
@@ -34,7 +34,6 @@ class Trace(Record):
     verdict: Verdict
     trajectory: Trajectory
     usage: dict[str, float] | None = None
-    """What the game has cost at an endpoint: calls, tokens, seconds."""
 
     @property
     def key(self) -> tuple[int, str, tuple[int, ...], int]:
@@ -54,66 +53,119 @@ class Trace(Record):
         )
 
 
-class Results(Mapping[str, list[Trace]]):
-    """The games of a row by item, items in the order of the suite, and what they come to."""
+class _TraceId(BaseModel):
+    """The fields of a trace that an index needs."""
 
-    def __init__(self, row: str, suite: LoadedBenchmark, games: Mapping[str, list[Trace]]) -> None:
-        self.row, self.suite, self._games = row, suite, games
+    model_config = ConfigDict(extra="ignore")
+    row: str
+    item_id: str
+
+
+class StoredTraces(Mapping[str, list[Trace]]):
+    """The traces of a panel by item id. Only the byte offsets of their lines are in memory."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._offsets: dict[str, list[int]] = {}
+
+    def add(self, item_id: str, offset: int) -> None:
+        self._offsets.setdefault(item_id, []).append(offset)
 
     def __getitem__(self, item_id: str) -> list[Trace]:
-        return self._games[item_id]
+        offsets = self._offsets[item_id]
+        return [self._parse(line, at) for line, at in zip(lines_at(self.path, offsets), offsets, strict=True)]
 
     def __iter__(self) -> Iterator[str]:
-        return (item.item_id for item in self.suite.items)
+        return iter(self._offsets)
 
     def __len__(self) -> int:
-        return len(self.suite.items)
+        return len(self._offsets)
 
-    def outcomes(self) -> list[ItemResult]:
-        return [settled(self.row, self.suite, item, self[item.item_id]) for item in self.suite.items]
+    def count(self, item_id: str) -> int:
+        """The number of traces of an item, without reading them."""
+        return len(self._offsets.get(item_id, ()))
 
-
-def settled(row: str, suite: LoadedBenchmark, item: Item, traces: Sequence[Trace]) -> ItemResult:
-    """The outcome of one item; its games in the order in which they are asked, whatever the order of the file."""
-    games = sorted((trace.vote for trace in traces), key=lambda game: (game.member, game.sample, game.order))
-    return item_result(row, item, games, suite.aggregate(item, games))
-
-
-def write_outcomes(out: Path, rows: Mapping[str, Sequence[ItemResult]]) -> None:
-    """What every row made of every item: `out/outcomes.jsonl`."""
-    write_jsonl(out / OUTCOMES, (outcome for outcomes in rows.values() for outcome in outcomes))
+    def _parse(self, line: str, offset: int) -> Trace:
+        try:
+            return Trace.model_validate_json(line)
+        except ValidationError as error:
+            raise BadRecord(f"{self.path}, byte {offset}: {explain(error)}") from None
 
 
-def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:
-    """The outcomes of `out/outcomes.jsonl`, by row. Errors: EvaluationError where there is none."""
-    if not (out / OUTCOMES).exists():
-        raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder that `judge-r1 eval` has finished")
-    rows: dict[str, list[ItemResult]] = {}
-    for outcome in read_jsonl(out / OUTCOMES, ItemResult):
-        rows.setdefault(outcome.judge, []).append(outcome)
-    return rows
+def stored_traces(out: Path) -> dict[str, StoredTraces]:
+    """The traces in `out/traces.jsonl` by panel, indexed in one pass over the file."""
+    path = out / TRACES
+    panels: dict[str, StoredTraces] = {}
+    for offset, trace in located(path, _TraceId):
+        panels.setdefault(trace.row, StoredTraces(path)).add(trace.item_id, offset)
+    return panels
 
 
 def read_traces(out: Path, row: str | None = None) -> Iterator[Trace]:
-    """The traces of `out/traces.jsonl`, of one row or of all, in the order they were finished."""
+    """Streams `out/traces.jsonl`, of one panel or of all, in the order of the file."""
     return (trace for trace in read_jsonl(out / TRACES, Trace) if row is None or trace.row == row)
 
 
-def total_usage(traces: Iterable[Trace]) -> dict[str, float] | None:
-    """What games have cost at endpoints, all together; None where none was played there."""
-    total: Counter[str] = Counter()
-    for trace in traces:
-        total.update(trace.usage or {})
+@contextmanager
+def append_traces(path: Path) -> Iterator[Callable[[Trace], int]]:
+    """Yields a function that appends a trace and returns the byte offset of its line.
+
+    Every line is flushed to the operating system, so a kill tears the last line at most.
+    """
+
+    def append(trace: Trace) -> int:
+        line = trace.model_dump_json(by_alias=True).encode() + b"\n"
+        offset = log.tell()
+        try:
+            log.write(line)
+            log.flush()
+        except OSError as error:
+            raise EvaluationError(
+                f"{path} cannot be written ({error.strerror}): the finished traces are kept; free some space and run "
+                "again with --resume"
+            ) from error
+        return offset
+
+    try:
+        log = path.open("ab")
+    except OSError as error:
+        raise EvaluationError(f"{path} cannot be written ({error.strerror}): choose another --out") from error
+    try:
+        yield append
+    finally:
+        with suppress(OSError):  # a failed write was reported above
+            log.close()
+
+
+def drop_torn_line(path: Path) -> bool:
+    """Truncate the file after its last complete line; True if that removed something."""
+    if not path.exists():
+        return False
+    with path.open("r+b") as log:
+        position = end = log.seek(0, 2)
+        while position and (log.seek(position - 1), log.read(1))[1] != b"\n":
+            position -= 1
+        if position < end:
+            log.truncate(position)
+    return position < end
+
+
+def total_usage(usages: Iterable[Mapping[str, float] | None]) -> dict[str, float] | None:
+    """The sum of endpoint usage by name; None if no trace has any."""
+    total: dict[str, float] = {}
+    for usage in usages:
+        for name, value in (usage or {}).items():
+            total[name] = total.get(name, 0) + value
     return {name: round(value, 3) for name, value in total.items()} or None
 
 
 def items_hash(items: Sequence[Item]) -> str:
-    """What `rows.json` knows the items of a row by."""
+    """The hash of a panel's items in `rows.json`."""
     return content_hash(sorted((item.item_id, item.model_dump()["candidates"], item.gold) for item in items))
 
 
 def read_started(out: Path) -> dict[str, dict[str, Any]]:
-    """By row: its judges, their settings and the hash of its items, as noted when it was started."""
+    """Reads `rows.json`: the judges, the settings and the hash of the items of each panel, as noted at its start."""
     path = out / ROWS
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))

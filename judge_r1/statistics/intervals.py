@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,10 @@ Z95 = 1.959963984540054
 RESAMPLES = 2_000
 BATCH = 1 << 22
 """How many drawn cluster numbers are held at once."""
+
+
+Measured = tuple[str, float]
+"""A cluster and a value in [0, 1]."""
 
 
 class DifferentPairs(JudgeError):
@@ -57,6 +62,58 @@ def paired_difference_ci(
     """
     ids = paired_ids(values_a, values_b)
     return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
+
+
+@dataclass(frozen=True)
+class SeedsDifference:
+    """`delta` is the mean over seeds and items, `by_seed` that of each seed. `ci95` covers the choice of cases with
+    these seeds; the spread of `by_seed` shows the choice of seeds."""
+
+    delta: float
+    ci95: tuple[float, float]
+    by_seed: tuple[float, ...]
+
+
+def difference_over_seeds(
+    after: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]], clusters: Mapping[str, str]
+) -> SeedsDifference:
+    """mean(after) - mean(before), each one mapping of item id to value per seed: the values of an item are averaged
+    over the seeds, then paired by item. The interval is clustered. Raises: DifferentPairs."""
+    means = [{i: sum(seed[i] for seed in seeds) / len(seeds) for i in seeds[0]} for seeds in (after, before)]
+    by_seed = tuple(
+        (sum(later.values()) - sum(earlier.values())) / len(earlier)
+        for later, earlier in zip(after, before, strict=True)
+    )
+    return SeedsDifference(sum(by_seed) / len(by_seed), paired_difference_ci(means[0], means[1], clusters), by_seed)
+
+
+def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) -> tuple[float, float]:
+    """The 95 % interval of mean(one) - mean(other) by a bootstrap over the clusters of both, whole: percentiles of
+    2,000 resamples, of those in which both groups have a value.
+
+    Where the resamples do not vary (accuracy where A is better minus where B is, of a judge that always says A: +1 in
+    each) it is Newcombe's (1998, method 10) from the groups' own intervals [l_a, u_a] and [l_b, u_b] of the means a and
+    b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with d = a - b. Raises ValueError for an
+    empty group.
+    """
+    if not one or not other:
+        raise ValueError(f"groups of {len(one)} and {len(other)} values have no difference")
+    names = {name: number for number, name in enumerate(sorted({cluster for cluster, _ in (*one, *other)}))}
+    sums, counts = np.zeros((2, len(names))), np.zeros((2, len(names)))
+    for row, group in enumerate((one, other)):
+        for cluster, value in group:
+            sums[row, names[cluster]] += value
+            counts[row, names[cluster]] += 1
+    drawn = np.random.default_rng(seed).integers(0, len(names), size=(RESAMPLES, len(names)))
+    both = np.all([counts[row][drawn].sum(axis=1) > 0 for row in (0, 1)], axis=0)
+    means = [sums[row][drawn[both]].sum(axis=1) / counts[row][drawn[both]].sum(axis=1) for row in (0, 1)]
+    gaps = means[0] - means[1]
+    if len(gaps) and np.ptp(gaps) > 1e-12:
+        low, high = np.quantile(gaps, [0.025, 0.975])
+        return float(low), float(high)
+    (a, low_a, high_a), (b, low_b, high_b) = (_group_interval(group) for group in (one, other))
+    below, above = np.hypot(a - low_a, high_b - b), np.hypot(high_a - a, b - low_b)
+    return max(-1.0, a - b - float(below)), min(1.0, a - b + float(above))
 
 
 def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> list[str]:
@@ -125,3 +182,8 @@ def _cluster_sums(
         parts.setdefault(cluster, []).append(float(value))
     ordered = [parts[name] for name in sorted(parts)]
     return np.array([math.fsum(part) for part in ordered]), np.array([float(len(part)) for part in ordered])
+
+
+def _group_interval(group: Sequence[Measured]) -> tuple[float, float, float]:
+    values = [value for _, value in group]
+    return sum(values) / len(values), *clustered_mean_ci(values, [cluster for cluster, _ in group])

@@ -1,10 +1,8 @@
-"""What the order of presentation does to a pairwise judge, by games as they come and by pairs judged in both orders."""
+"""Position bias of a pairwise judge, from the answers to both presentation orders of each pair."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
-
-from judge_r1.core.items import ItemResult
 
 Answer = Literal["A", "B", "tie"] | None
 """The letter as the judge wrote it, about what was shown to it; None is an invalid answer."""
@@ -74,20 +72,16 @@ def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
     return Position(pairs, consistent, first, second, half_tied, invalid)
 
 
-def first_preferred(outcomes: Sequence[ItemResult]) -> float | None:
-    """Of the games of two that were decided, the share that prefers the candidate shown first; None without any."""
-    decided = [game for o in outcomes for game in o.votes if game.winner is not None]
-    return sum(game.winner == game.order[0] for game in decided) / len(decided) if decided else None
+def first_share(prefers_first: Iterable[bool]) -> float | None:
+    """The share of decided answers that prefer the candidate shown first; None without any."""
+    decided = list(prefers_first)
+    return sum(decided) / len(decided) if decided else None
 
 
-def decided_alike(outcomes: Sequence[ItemResult]) -> float | None:
-    """Of the pairs that one judge decided in both orders, in one sample, the share decided alike; None without any.
-    Unlike `Position.consistency` it leaves ties and invalid answers out."""
-    games = {(o.item_id, g.member, g.sample, g.order): g.winner for o in outcomes for g in o.votes}
-    both = [
-        (winner, games[item, member, sample, order[::-1]])
-        for (item, member, sample, order), winner in games.items()
-        if len(order) == 2 and order[0] < order[1] and (item, member, sample, order[::-1]) in games
-    ]
-    decided = [(one, other) for one, other in both if one is not None and other is not None]
-    return sum(one == other for one, other in decided) / len(decided) if decided else None
+def agreement_of_orders(winners: Iterable[tuple[int | None, int | None]]) -> float | None:
+    """Of the pairs decided in both orders, the share with the same winner; None without any.
+
+    Each pair gives the index of the winner in either order, None for a tie or an invalid answer.
+    """
+    decided = [one == other for one, other in winners if one is not None and other is not None]
+    return sum(decided) / len(decided) if decided else None

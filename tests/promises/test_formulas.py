@@ -9,10 +9,10 @@ from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.records import Judgment, ReasoningPair
+from judge_r1.core.items import ItemResult, LabelResult, Vote
+from judge_r1.core.records import InvalidVerdict, Judgment, ReasoningPair, preference
 from judge_r1.episode.reward import combine, f1, precision, recall, score
 from judge_r1.evaluation.metrics import accuracy, label_mean
-from judge_r1.evaluation.results import Outcome
 
 NUMBERS = range(1, 7)
 SETS = [frozenset(s) for s in chain.from_iterable(combinations(NUMBERS, size) for size in range(7))]
@@ -83,24 +83,26 @@ def test_scores_see_sets_whatever_the_order_and_repeats(predicted: list[int], go
     assert precision(predicted, gold) == recall(gold, predicted)
 
 
-def judged(pair: ReasoningPair, judgment: Judgment | None) -> Outcome:
-    return Outcome(
+def judged(pair: ReasoningPair, judgment: Judgment | None) -> ItemResult:
+    verdict = judgment.verdict if judgment else InvalidVerdict(reason="no_answer")
+    return ItemResult(
         judge="toy",
-        pair_id=pair.pair_id,
-        case_id=pair.case_id,
-        domain=pair.domain,
-        kind=pair.kind,
-        violated=pair.violated,
-        preferred=pair.preferred,
-        comparison=judgment and judgment.comparison,
-        predicted=judgment and judgment.violated_principles,
-        valid=judgment is not None,
-        valid_strict=None,
-        valid_tolerant=None,
-        ended="answer" if judgment else "no_answer",
-        searches=0,
-        evidence_hit=None,
-        reward=score(judgment, pair),
+        item_id=pair.pair_id,
+        cluster_id=pair.case_id,
+        group=pair.domain,
+        gold=pair.preferred,
+        verdict=verdict,
+        score=float(preference(verdict) == pair.preferred),
+        votes=(Vote(order=(0, 1), sample=0, member=0, verdict=verdict, ended="answer", searches=0),),
+        labels=LabelResult(
+            kind=pair.kind,
+            violated=pair.violated,
+            predicted=judgment and judgment.violated_principles,
+            valid_strict=None,
+            valid_tolerant=None,
+            evidence_hit=None,
+            reward=score(judgment, pair),
+        ),
     )
 
 
@@ -121,7 +123,7 @@ def test_table_measures_agree_with_the_reward_and_with_sklearn(
             {"comparison": answer[0], "violated_principles": tuple(sorted(answer[1]))}
         )
         outcomes.append(judged(make_pair(CASE, "1. ana paid 35.", sorted(gold)), judgment))
-    rewards = [outcome.reward for outcome in outcomes]
+    rewards = [outcome.labels.reward for outcome in outcomes]
     assert accuracy(outcomes) == pytest.approx(sum(r["R1"] == 2 for r in rewards) / len(rewards))
     assert label_mean(outcomes).f1 == pytest.approx(sum(r["F1"] for r in rewards) / len(rewards))
     binary = MultiLabelBinarizer(classes=list(NUMBERS))

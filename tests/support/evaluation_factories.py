@@ -7,6 +7,7 @@ from typing import Any
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import (
     Case,
@@ -21,6 +22,8 @@ from judge_r1.core.records import (
     content_hash,
 )
 from judge_r1.episode.reward import with_reward
+from judge_r1.evaluation.results import result_of
+from judge_r1.evaluation.traces import Trace
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
 
@@ -96,6 +99,21 @@ def toy_trajectory(
         ),
         pair,
     )
+
+
+def pair_result(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> ItemResult:
+    """The result of one vote on a pair, as the runner computes it."""
+    item = Item(
+        item_id=pair.pair_id, cluster_id=pair.case_id, group=pair.domain, case_id=pair.case_id, instruction="",
+        candidates=(pair.reasoning_a, pair.reasoning_b), gold=pair.preferred,
+    )  # fmt: skip
+    benchmark = LoadedBenchmark([item], labels={pair.pair_id: pair})
+    (request,) = benchmark.requests()
+    trace = Trace(
+        row=judge, item_id=item.item_id, order=request.order, sample=0, member=0, verdict=request.read(trajectory),
+        trajectory=trajectory,
+    )  # fmt: skip
+    return result_of(judge, benchmark, item, [trace])
 
 
 def digit(*parts: Any, sides: int) -> int:

@@ -25,11 +25,10 @@ from judge_r1.core.records import (
     Verdict,
 )
 from judge_r1.episode.reward import with_reward
-from judge_r1.evaluation.item_summary import summarise_items
 from judge_r1.evaluation.report.page import write_report
-from judge_r1.evaluation.results import pair_outcomes
+from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import summarise
-from judge_r1.evaluation.traces import Results, Trace
+from judge_r1.evaluation.traces import Trace
 
 SILENT = Trajectory.without_ids("answer")
 
@@ -38,26 +37,25 @@ def toy_suite(cases: int = 3) -> LoadedBenchmark:
     return suite_of(PairSet({(case := toy_case(n)).case_id: case for n in range(cases)}, toy_pairs(cases)))
 
 
-def pair_results(row: str, suite: LoadedBenchmark, play: Callable[[ReasoningPair], Trajectory]) -> Results:
+def pair_results(row: str, suite: LoadedBenchmark, play: Callable[[ReasoningPair], Trajectory]) -> PanelResults:
     """One game of each labelled pair."""
-    assert suite.pairs is not None
-    pairs, games = suite.pairs.by_id(), {}
+    traces = {}
     for item, ask in zip(suite.items, suite.requests(), strict=True):
-        trajectory = play(pairs[item.item_id])
+        trajectory = play(suite.labels[item.item_id])
         trace = Trace(
             row=row, item_id=item.item_id, order=(0, 1), sample=0, member=0, verdict=ask.read(trajectory),
             trajectory=trajectory,
         )  # fmt: skip
-        games[item.item_id] = [trace]
-    return Results(row, suite, games)
+        traces[item.item_id] = [trace]
+    return PanelResults.of(row, suite, traces)
 
 
-def toy_results(cases: int = 3) -> list[Results]:
+def toy_results(cases: int = 3) -> list[PanelResults]:
     suite = toy_suite(cases)
     return [pair_results(n, suite, ScriptedJudge(n, skill).one) for n, skill in (("base", 2), ("tuned", 8))]
 
 
-def item_results(row: str, suite: LoadedBenchmark, say: Callable[[Item, tuple[int, ...]], Verdict]) -> Results:
+def item_results(row: str, suite: LoadedBenchmark, say: Callable[[Item, tuple[int, ...]], Verdict]) -> PanelResults:
     """The games of a benchmark without principles, by a judge that writes nothing."""
     games = {
         item.item_id: [
@@ -67,7 +65,7 @@ def item_results(row: str, suite: LoadedBenchmark, say: Callable[[Item, tuple[in
         ]
         for item in suite.items
     }  # fmt: skip
-    return Results(row, suite, games)
+    return PanelResults.of(row, suite, games)
 
 
 def plain_suite(texts: Sequence[tuple[str, str]], ask: str = "Which is better?") -> LoadedBenchmark:
@@ -87,21 +85,20 @@ def gold_said(item: Item, order: tuple[int, ...]) -> Verdict:
     return PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))])
 
 
-def summary_of(results: Sequence[Results]) -> dict[str, Any]:
-    names = [found.row for found in results]
+def summary_of(results: Sequence[PanelResults]) -> dict[str, Any]:
+    names = [found.panel for found in results]
     differences, settings = list(zip(names[1:], names, strict=False)), {n: {"t": 0} for n in names}
-    if results[0].suite.pairs:
-        return summarise({r.row: pair_outcomes(r) for r in results}, differences, {"all": 3.0}, settings)
-    rows = {found.row: found.outcomes() for found in results}
-    return summarise_items("toybench", results[0].suite, rows, differences, {"all": 3.0}, settings)
+    panels = {found.panel: found.items for found in results}
+    name = "lrbench" if results[0].benchmark.labels else "toybench"
+    return {"benchmark": name, **summarise(panels, differences, {"all": 3.0}, settings)}
 
 
-def write(path: Path, results: Sequence[Results], **more: Any) -> str:
+def write(path: Path, results: Sequence[PanelResults], **more: Any) -> str:
     write_report(path, summary_of(results), more.pop("metrics", {}), results, **more)
     return path.read_text(encoding="utf-8")
 
 
-def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int = 0) -> list[Results]:
+def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int = 0) -> list[PanelResults]:
     """`cases` × `pairs` × `rows` episodes with two searches each over cases of `words` words: random words, so that
     they pack no better than real ones."""
     generator = random.Random(seed)

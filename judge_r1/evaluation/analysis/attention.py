@@ -26,8 +26,7 @@ from judge_r1.evaluation.analysis.prompt_sections import (
     prompt_sections,
 )
 from judge_r1.evaluation.report.labels import best_of
-from judge_r1.statistics.gaps import gap_ci
-from judge_r1.statistics.intervals import clustered_mean_ci
+from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
 """Table 14, GRPO-8B: shares of these five sections together."""
@@ -59,7 +58,7 @@ def looks(judged: Judged, member: int, model: Any, codec: SafeTokenizer) -> tupl
     found: list[Look] = []
     without = layers = 0
     for item in judged.suite.items:
-        for trace in (trace for trace in judged.results[item.item_id] if trace.member == member):
+        for trace in (trace for trace in judged.results.traces[item.item_id] if trace.member == member):
             place = decision_place(trace.trajectory, codec.decode)
             question = judged.suite.task(item, trace.order)
             if place is None or not isinstance(question, PairwiseTask):

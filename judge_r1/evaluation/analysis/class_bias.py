@@ -7,8 +7,7 @@ from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.report.labels import best_of
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, share
 from judge_r1.statistics.agreement import class_accuracy
-from judge_r1.statistics.gaps import gap_ci
-from judge_r1.statistics.intervals import clustered_mean_ci
+from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 
 PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0.610, 0.540))  # fmt: skip
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""
@@ -33,7 +32,7 @@ def shown_games(judged: Judged) -> list[Shown]:
     found = []
     for item in judged.suite.items:
         best = best_of(item)
-        for trace in judged.results[item.item_id]:
+        for trace in judged.results.traces[item.item_id]:
             if len(trace.order) != 2 or best not in trace.order:
                 continue
             winner = trace.vote.winner

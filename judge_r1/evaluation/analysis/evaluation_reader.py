@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
-from judge_r1.evaluation.traces import ROWS, TRACES, Results, Trace, items_hash, read_started, read_traces
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, items_hash, read_started, stored_traces
 
 
 class AnalysisError(JudgeError):
@@ -30,7 +31,7 @@ class Judged:
     name: str
     members: Sequence[Member]
     suite: LoadedBenchmark
-    results: Results
+    results: PanelResults
 
     @property
     def clusters(self) -> dict[str, str]:
@@ -39,7 +40,7 @@ class Judged:
     @property
     def credits(self) -> dict[str, float]:
         """By item: 1 where the row is right, 0 where it is wrong or invalid."""
-        return {outcome.item_id: outcome.score for outcome in self.results.outcomes()}
+        return {outcome.item_id: outcome.score for outcome in self.results.items}
 
 
 def read_evaluation(
@@ -57,18 +58,15 @@ def read_evaluation(
         if row not in started:
             raise AnalysisError(f"{folder} holds no row {row!r}{suggest(row, started)}")
     suite = BENCHMARKS.get(benchmark).load(path, subset)
-    traces: dict[str, dict[str, list[Trace]]] = {row: {} for row in rows or started}
-    for trace in read_traces(folder):
-        if trace.row in traces:
-            traces[trace.row].setdefault(trace.item_id, []).append(trace)
-    return [_judged(row, started[row], suite, games, folder, path) for row, games in traces.items()]
+    traces, none = stored_traces(folder), StoredTraces(folder / TRACES)
+    return [_judged(row, started[row], suite, traces.get(row, none), folder, path) for row in rows or started]
 
 
 def _judged(
     row: str,
     entry: Mapping[str, Any],
     suite: LoadedBenchmark,
-    games: Mapping[str, list[Trace]],
+    games: StoredTraces,
     folder: Path,
     path: Path,
 ) -> Judged:
@@ -80,10 +78,10 @@ def _judged(
             f"row {row!r} of {folder} is not whole, or was played on other items than those of {path}: finish it with "
             "judge-r1 eval --resume, or name the files that it was played on"
         )
-    counts = {len(found) for found in games.values()}
+    counts = {games.count(item_id) for item_id in games}
     if len(counts) > 1 and len({len(suite.presentation_orders(item)) for item in played.items}) == 1:
         raise AnalysisError(f"row {row!r} of {folder} lacks games of some items: finish it with judge-r1 eval --resume")
-    return Judged(row, _members(entry), played, Results(row, played, games))
+    return Judged(row, _members(entry), played, PanelResults.of(row, played, games))
 
 
 def _members(entry: Mapping[str, Any]) -> list[Member]:
@@ -96,7 +94,7 @@ def _members(entry: Mapping[str, Any]) -> list[Member]:
 
 def writing(judged: Sequence[Judged]) -> list[Judged]:
     """The rows whose judges wrote something. Errors: AnalysisError if none did."""
-    found = [j for j in judged if any(trace.trajectory.turns for games in j.results.values() for trace in games)]
+    found = [j for j in judged if any(trace.trajectory.turns for games in j.results.traces.values() for trace in games)]
     if not found:
         raise AnalysisError(f"no row wrote anything to look into: {', '.join(j.name for j in judged)}")
     return found

@@ -69,7 +69,7 @@ def asked(judged: Judged) -> list[Asked]:
     """Every search that a row ran, each case's queries once."""
     found: dict[Asked, None] = {}
     for item in judged.suite.items:
-        for trace in judged.results[item.item_id]:
+        for trace in judged.results.traces[item.item_id]:
             for turn in trace.trajectory.turns:
                 if item.case_id and turn.query and turn.notice is None:
                     found[Asked(item.case_id, turn.query)] = None
@@ -133,7 +133,7 @@ def shown_of_own_case(judged: Judged) -> tuple[int, int]:
     own = shown = 0
     for item in judged.suite.items:
         text = judged.suite.texts.get(item.case_id or "", "")
-        for trace in judged.results[item.item_id]:
+        for trace in judged.results.traces[item.item_id]:
             for passage in (p for turn in trace.trajectory.turns for p in turn.passages):
                 shown += 1
                 own += passage.case_id == item.case_id and text[passage.start : passage.end] == passage.text

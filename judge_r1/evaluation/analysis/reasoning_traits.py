@@ -61,10 +61,9 @@ def reasoning_of(trajectory: Trajectory) -> list[str]:
 
 def traits(judged: Judged) -> list[Traits]:
     """Every valid game of a row."""
-    labels = {pair.pair_id: pair.violated for pair in judged.suite.pairs.pairs} if judged.suite.pairs else {}
     found = []
     for item in judged.suite.items:
-        for trace in judged.results[item.item_id]:
+        for trace in judged.results.traces[item.item_id]:
             question = judged.suite.task(item, trace.order)
             if (
                 trace.trajectory.judgment is None
@@ -76,14 +75,14 @@ def traits(judged: Judged) -> list[Traits]:
             style = str(judged.members[trace.member].settings.get("prompt", "standard"))
             said = [words(restore(block)) for block in blocks]
             named = named_principles(blocks, style)
-            violated = labels.get(item.item_id)
+            pair = judged.suite.labels.get(item.item_id)
             case, own = _cites(said, question) if question.context else (None, None)
             shown = [unit for passage in evidence_of(trace.trajectory.turns) for unit in units(passage.text)]
             found.append(
                 Traits(
                     item.cluster_id,
                     named,
-                    None if violated is None else bool(named & set(violated)),
+                    None if pair is None else bool(named & set(pair.violated)),
                     case,
                     own,
                     any(quotes(block, shown) for block in said),
@@ -95,7 +94,7 @@ def traits(judged: Judged) -> list[Traits]:
 def reasoning_row(judged: Judged) -> dict[str, Any]:
     """The shares of a row, each as {value, ci95} or None where nothing is known. Errors: AnalysisError."""
     found = traits(judged)
-    games = sum(len(games) for games in judged.results.values())
+    games = sum(len(result.votes) for result in judged.results.items)
     if not found:
         raise AnalysisError(f"row {judged.name!r} has no valid answer with text: there is no reasoning to look into")
     credits = judged.credits

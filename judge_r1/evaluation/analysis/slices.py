@@ -11,7 +11,6 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import Judged
 from judge_r1.evaluation.analysis.similarity import similarity
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
-from judge_r1.evaluation.results import pair_outcomes
 from judge_r1.statistics.intervals import clustered_mean_ci
 
 NOTE = (
@@ -48,35 +47,34 @@ def lengths(judged: Judged) -> dict[str, float]:
     """Words of the case (where there is one), the request and the candidates."""
     found = {}
     for item in judged.suite.items:
-        question = judged.suite.task(item, judged.results[item.item_id][0].order)
+        question = judged.suite.task(item, judged.results.traces[item.item_id][0].order)
         context = question.context if isinstance(question, PairwiseTask) else ""
         found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
     return found
 
 
 def by_evidence(judged: Judged) -> dict[str, list[str]]:
-    """Items by what their searches showed of the place that a flaw contradicts; of labelled pairs only."""
+    """Labelled items by whether their searches showed context that a flaw contradicts."""
     groups: dict[str, list[str]] = {"hit": [], "miss": [], "no search": []}
-    if judged.suite.pairs is None:
-        return groups
-    for outcome in pair_outcomes(judged.results):
-        if outcome.evidence_hit is not None:
-            key = "hit" if outcome.evidence_hit else "miss" if outcome.searches else "no search"
-            groups[key].append(outcome.pair_id)
+    for result in judged.results.items:
+        if result.labels and result.labels.evidence_hit is not None:
+            searched = any(vote.searches for vote in result.votes)
+            key = "hit" if result.labels.evidence_hit else "miss" if searched else "no search"
+            groups[key].append(result.item_id)
     return groups
 
 
 def noise(judged: Judged) -> dict[str, float]:
-    """Of the passages that an item's games showed, the share that holds no place which a flaw contradicts; items
-    without such a place or without a passage are absent."""
+    """The share of the passages shown for an item that hold no context which a flaw contradicts. Items without such
+    context or without a passage are absent."""
     found = {}
-    for pair in judged.suite.pairs.pairs if judged.suite.pairs else ():
+    for item_id, pair in judged.suite.labels.items():
         wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
-        games = judged.results[pair.pair_id] if pair.pair_id in judged.clusters else []
-        shown = [passage for trace in games for turn in trace.trajectory.turns for passage in turn.passages]
-        if wanted and shown:
+        traces = judged.results.traces[item_id] if wanted and item_id in judged.clusters else []
+        shown = [passage for trace in traces for turn in trace.trajectory.turns for passage in turn.passages]
+        if shown:
             hits = sum(any(p.start < span.end and span.start < p.end for span in wanted) for p in shown)
-            found[pair.pair_id] = 1 - hits / len(shown)
+            found[item_id] = 1 - hits / len(shown)
     return found
 
 

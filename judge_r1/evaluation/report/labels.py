@@ -39,7 +39,7 @@ def letter(place: int) -> str:
     return chr(ord("A") + place) if place < 26 else str(place + 1)
 
 
-def settled_told(outcome: ItemResult) -> str:
+def describe_result(outcome: ItemResult) -> str:
     """What all games of an item come to. Of best of n by games of two that is its credit, no preference of A or B."""
     shown = {place for game in outcome.votes for place in game.order}
     if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
@@ -47,7 +47,7 @@ def settled_told(outcome: ItemResult) -> str:
     return describe_verdict(outcome.verdict, range(max(len(outcome.votes[0].order), 2)))
 
 
-def gold_told(item: Item) -> str:
+def describe_gold(item: Item) -> str:
     if item.gold in ("A", "B"):
         return f"{item.gold} is better"
     if (best := best_of(item)) is not None:

@@ -15,9 +15,9 @@ from judge_r1.evaluation.report.learning_curves import ReportError, colours_of, 
 from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.position_table import position_grid
 from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best
-from judge_r1.evaluation.report.trace_viewer import browsed, packed
+from judge_r1.evaluation.report.trace_viewer import packed, trace_json
 from judge_r1.evaluation.report.whiskers import MARKS, whisker_chart
-from judge_r1.evaluation.traces import Results
+from judge_r1.evaluation.results import PanelResults
 
 PLOTTED = 8
 """Judges that one plot can tell apart; more are in the tables alone."""
@@ -51,7 +51,7 @@ def write_report(
     path: Path,
     summary: Mapping[str, Any],
     metrics: Mapping[str, Sequence[Mapping[str, Any]]],
-    results: Sequence[Results] = (),
+    results: Sequence[PanelResults] = (),
     *,
     title: str = "Judge report",
     comparison: Comparison | None = None,
@@ -80,9 +80,9 @@ def write_report(
         board=comparison.board if comparison else leaderboard([Judged(path.parent, summary, {})]),
         grids=_grids(summary, results), plots=[] if comparison else plots(summary),
         runs=colours_of(list(metrics)), charts=first, more_charts=more,
-        data=Markup(packed(browsed(results, settings))) if results else None,
+        data=Markup(packed(trace_json(results, settings))) if results else None,
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
-        labelled=bool(results and results[0].suite.pairs), count=len(results[0]) if results else 0,
+        labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
     )  # fmt: skip
     write_atomic(path, [page])
 
@@ -106,7 +106,7 @@ def plots(summary: Mapping[str, Any]) -> list[Figure]:
     return figures
 
 
-def _grids(summary: Mapping[str, Any], results: Sequence[Results]) -> list[Grid]:
+def _grids(summary: Mapping[str, Any], results: Sequence[PanelResults]) -> list[Grid]:
     positions = position_grid(results)
     return [*(grids(summary) if summary["rows"] else []), *([positions] if positions else [])]
 

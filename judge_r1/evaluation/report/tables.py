@@ -13,9 +13,18 @@ from judge_r1.core.principles import PRINCIPLES
 NONE = "–"
 """Shown where there is nothing to measure."""
 
-OVERALL = ("judge", "pairs", "accuracy", "label F1", "valid", "strict", "tolerant", "searches", "evidence", "prefers A")
-
-ITEMS = ("judge", "items", "accuracy", "valid", "ties", "consistent", "prefers first", "searches")
+COLUMNS = {
+    "label F1": "label_f1",
+    "valid": "valid_rate",
+    "strict": "valid_strict",
+    "tolerant": "valid_tolerant",
+    "ties": "ties",
+    "consistent": "consistency",
+    "prefers first": "first_preferred",
+    "searches": "searches",
+    "evidence": "evidence_hit",
+}
+"""Columns of the overall table by heading, and the keys of a summary's row; a column without any value is left out."""
 
 
 class Estimate(NamedTuple):
@@ -62,11 +71,11 @@ class Grid:
 
 
 def grids(summary: Mapping[str, Any]) -> list[Grid]:
-    """All tables of a summary (`summarise`): overall, by domain, by principle, single violations alone, differences."""
+    """All tables of a summary (`judge_r1.evaluation.summary`): overall, by domain, by principle, differences."""
     rows = summary["rows"]
-    if any("extra" in row for row in rows):
-        return [_items(summary["benchmark"], rows), _by_domain(rows), *_differences(summary["differences"])]
-    built = [_overall(rows), _by_domain(rows), *_by_principle(rows)]
+    built = [_overall(rows, summary.get("benchmark")), _by_domain(rows)]
+    if any(row["by_principle"] for row in rows):
+        built += _by_principle(rows)
     return [*built, *_differences(summary["differences"])]
 
 
@@ -112,51 +121,34 @@ def estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
     return Estimate(part["accuracy"], low, high, n=n)
 
 
-def _overall(rows: Sequence[Mapping[str, Any]]) -> Grid:
+def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
+    columns = {head: key for head, key in COLUMNS.items() if any(row.get(key) is not None for row in rows)}
+    extra = list(dict.fromkeys(name for row in rows for name in row.get("extra", {})))
     cells = tuple(
         (
             row["name"],
             str(row["n"]),
             estimate(row),
-            share(row["label_f1"]),
-            share(row["valid_rate"]),
-            share(row["valid_strict"]),
-            share(row["valid_tolerant"]),
-            share(row["searches"]),
-            share(row["evidence_hit"]),
-            share(row["predicted_a"]),
+            *(share(row.get(key)) for key in columns.values()),
+            *(share(row.get("extra", {}).get(name)) for name in extra),
         )
         for row in rows
     )
-    note = (
-        "Accuracy [95 % interval, clustered by case]; an invalid answer is wrong. Label F1: mean over pairs. Valid: by "
-        "the judge's own parser, then by the strict and the tolerant one. Searches: per episode. Evidence: a passage "
-        "that the flaw contradicts was shown. Prefers A: of valid answers."
-    )
-    return Grid("Overall", note, OVERALL, cells)
+    note = " ".join(["Accuracy [95 % interval, clustered]; an invalid answer is wrong.", *_notes(columns)])
+    title = f"Overall ({benchmark})" if benchmark else "Overall"
+    return Grid(title, note, ("judge", "items", "accuracy", *columns, *extra), cells)
 
 
-def _items(benchmark: str, rows: Sequence[Mapping[str, Any]]) -> Grid:
-    extra = list(dict.fromkeys(name for row in rows for name in row["extra"]))
-    cells = tuple(
-        (
-            row["name"],
-            str(row["n"]),
-            estimate(row),
-            share(row["valid_rate"]),
-            share(row["ties"]),
-            share(row["consistency"]),
-            share(row["first_preferred"]),
-            share(row["searches"]),
-            *(share(row["extra"].get(name)) for name in extra),
-        )
-        for row in rows
-    )
-    note = (
-        "Accuracy [95 % interval, clustered by what items share]; an invalid answer is wrong. Consistent: of pairs "
-        "decided in both orders, decided alike. Prefers first: of decided games, the candidate shown first."
-    )
-    return Grid(benchmark, note, (*ITEMS, *extra), cells)
+def _notes(columns: Mapping[str, str]) -> list[str]:
+    notes = {
+        "label F1": "Label F1: mean over items.",
+        "valid": "Valid: by the judge's own parser; strict, tolerant: by either parser.",
+        "consistent": "Consistent: of pairs decided in both orders, those with the same winner.",
+        "prefers first": "Prefers first: of decided votes, those for the candidate shown first.",
+        "searches": "Searches: per episode.",
+        "evidence": "Evidence: a passage that the flaw contradicts was shown.",
+    }
+    return [note for head, note in notes.items() if head in columns]
 
 
 def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:

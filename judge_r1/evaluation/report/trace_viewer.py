@@ -10,15 +10,16 @@ import gzip
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from io import BytesIO
 from typing import Any
 
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import Evidence, ReasoningPair, Span, Turn
 from judge_r1.episode.segments import segments
-from judge_r1.evaluation.report.labels import best_of, describe_verdict, gold_told, letter, settled_told
-from judge_r1.evaluation.results import pair_outcomes
-from judge_r1.evaluation.traces import Results, Trace
+from judge_r1.evaluation.report.labels import best_of, describe_gold, describe_result, describe_verdict, letter
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.traces import Trace
 
 WIDE = re.compile("[\U00010000-\U0010ffff]")
 """Characters that are two UTF-16 units."""
@@ -44,46 +45,32 @@ class Texts:
         return [at + bisect_left(self._wide[text], at) for at in (start, end)]
 
 
-def browsed(results: Sequence[Results], settings: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """The items of all rows, which must be those of one suite; `settings` name the members of rows with several."""
-    suite, texts = results[0].suite, Texts()
-    pairs = suite.pairs.by_id() if suite.pairs else {}
-    rows = [_row(found) for found in results]
-    items = [
-        _item(item, suite.texts.get(item.case_id or ""), pairs.get(item.item_id), [row[i] for row in rows], texts)
-        for i, item in enumerate(suite.items)
-    ]
-    members = [
-        [member["judge"] for member in settings.get(found.row, {}).get("members", ())] for found in results
-    ]  # fmt: skip
-    return {"rows": [found.row for found in results], "members": members, "items": items, "texts": texts.all()}
+def packed(parts: Iterable[str]) -> str:
+    """The parts of a JSON text gzipped and in base64, so that no text in it can be read as markup. Equal parts give
+    equal bytes."""
+    packing = BytesIO()
+    with gzip.GzipFile(fileobj=packing, mode="wb", compresslevel=6, mtime=0) as file:
+        for part in parts:
+            file.write(part.encode("ascii"))
+    return base64.b64encode(packing.getvalue()).decode("ascii")
 
 
-def packed(data: Mapping[str, Any]) -> str:
-    """JSON, gzipped, in base64: no text in it can be read as markup. Equal data give equal bytes."""
-    raw = json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
-    return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
+def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """All items of all panels, which must be of one benchmark, as the parts of a JSON text. `settings` name the members
+    of panels with several.
+
+    Every item is a part of its own, so that the traces of a long evaluation are not in memory together.
+    """
+    texts = Texts()
+    members = [[one["judge"] for one in settings.get(found.panel, {}).get("members", ())] for found in results]
+    yield f'{{"rows":{_json([found.panel for found in results])},"members":{_json(members)},"items":['
+    for index, item in enumerate(results[0].benchmark.items):
+        yield ("," if index else "") + _json(_item(item, index, results, texts))
+    yield f'],"texts":{_json(texts.all())}}}'
 
 
-def _row(results: Results) -> list[dict[str, Any]]:
-    """What a row made of each item, without its games' texts yet."""
-    labelled = pair_outcomes(results) if results.suite.pairs else None
-    made = []
-    for i, outcome in enumerate(results.outcomes()):
-        row = {
-            "verdict": settled_told(outcome),
-            "state": _state(outcome),
-            "credit": outcome.score,
-            "traces": results[outcome.item_id],
-            "named": None,
-            "hit": None,
-        }
-        if labelled and not labelled[i].valid:
-            row["state"] = "invalid"
-        if labelled and any(trace.trajectory.turns for trace in results[outcome.item_id]):
-            row |= {"named": labelled[i].predicted, "hit": labelled[i].evidence_hit}
-        made.append(row)
-    return made
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
 
 
 def _state(outcome: ItemResult) -> str:
@@ -92,27 +79,36 @@ def _state(outcome: ItemResult) -> str:
     return "right" if outcome.score == 1 else "wrong" if outcome.score == 0 else "part"
 
 
-def _item(
-    item: Item, case: str | None, pair: ReasoningPair | None, rows: Sequence[dict[str, Any]], texts: Texts
-) -> dict[str, Any]:
-    said = {row["verdict"] if row["state"] != "invalid" else "" for row in rows}
+def _item(item: Item, index: int, results: Sequence[PanelResults], texts: Texts) -> dict[str, Any]:
+    benchmark = results[0].benchmark
+    case, pair = benchmark.texts.get(item.case_id or ""), benchmark.labels.get(item.item_id)
+    rows = [_row(found.items[index], found.traces[item.item_id], item, case, texts) for found in results]
     return {
         "id": item.item_id,
         "cluster": item.cluster_id,
         "group": item.group,
         "ask": texts.add(item.instruction),
         "case": texts.add(case) if case else None,
-        "candidates": [texts.add(text) for text in item.texts],
-        "gold": gold_told(item),
+        "candidates": [texts.add(candidate) for candidate in item.texts],
+        "gold": describe_gold(item),
         "best": best_of(item),
         "violated": list(pair.violated) if pair else [],
         "flaws": _flaws(pair, case or "", texts) if pair else [],
-        "differ": len(said) > 1,
-        "rows": [
-            {key: value for key, value in row.items() if key != "traces"}
-            | {"games": [_game(trace, item, case, texts) for trace in _in_order(row["traces"])]}
-            for row in rows
-        ],
+        "differ": len({row["verdict"] if row["state"] != "invalid" else "" for row in rows}) > 1,
+        "rows": rows,
+    }
+
+
+def _row(result: ItemResult, traces: Sequence[Trace], item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
+    """The result of one panel on an item, with every vote."""
+    labels = result.labels if any(trace.trajectory.turns for trace in traces) else None
+    return {
+        "verdict": describe_result(result),
+        "state": _state(result),
+        "credit": result.score,
+        "named": labels.predicted if labels else None,
+        "hit": labels.evidence_hit if labels else None,
+        "games": [_game(trace, item, case, texts) for trace in _in_order(traces)],
     }
 
 

@@ -89,7 +89,7 @@ def test_a_folder_with_judged_rows_is_left_alone(tmp_path: Path) -> None:
     assert run(*common, "--judge", "always-a").returncode == 0
     before = (tmp_path / "eval" / "summary.json").read_bytes()
     told = run(*common, "--predictions", data)
-    assert "holds rows that judges have played: choose another --out" in told.stderr
+    assert "already holds an evaluation: choose another --out" in told.stderr
     assert (tmp_path / "eval" / "summary.json").read_bytes() == before
 
 

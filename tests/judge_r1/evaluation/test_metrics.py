@@ -1,45 +1,54 @@
 import pytest
-from evaluation_factories import ScriptedJudge, passage, toy_pairs, toy_trajectory
+from evaluation_factories import ScriptedJudge, pair_result, passage, toy_pairs, toy_trajectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
+from judge_r1.core.items import ItemResult
+from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, preference
 from judge_r1.episode import reward
 from judge_r1.evaluation import metrics
-from judge_r1.evaluation.results import Outcome, outcome
 
 LABELS = st.sets(st.integers(1, 6))
 GOLD = st.sets(st.integers(1, 6), min_size=1)
 PAIR = toy_pairs(1, [(1,)])[0]
-TEMPLATE = outcome("row", PAIR, toy_trajectory(PAIR, "A>B"))
+INVALID = InvalidVerdict(reason="rejected_no_json")
+TEMPLATE = pair_result("row", PAIR, toy_trajectory(PAIR, "A>B"))
 
 
 @st.composite
-def outcomes_of(draw: st.DrawFn, min_size: int = 1) -> list[Outcome]:
+def outcomes_of(draw: st.DrawFn, min_size: int = 1) -> list[ItemResult]:
     """Outcomes of any shape, invalid ones among them."""
     made = []
     for number in range(draw(st.integers(min_size, 12))):
         violated, named = draw(GOLD), draw(LABELS)
         comparison = draw(st.sampled_from(["A>B", "A<B", None]))
+        gold = draw(st.sampled_from("AB"))
+        verdict = PairwiseVerdict(winner="A" if comparison == "A>B" else "B") if comparison else INVALID
+        labels = TEMPLATE.labels.model_copy(
+            update={
+                "kind": "single" if len(violated) == 1 else "multi",
+                "violated": tuple(sorted(violated)),
+                "predicted": None if comparison is None else tuple(sorted(named)),
+                "evidence_hit": draw(st.sampled_from([True, False, None])),
+            }
+        )
         update = {
-            "pair_id": str(number),
-            "case_id": draw(st.sampled_from("xyz")),
-            "domain": draw(st.sampled_from(["law", "medicine"])),
-            "kind": "single" if len(violated) == 1 else "multi",
-            "violated": tuple(sorted(violated)),
-            "preferred": draw(st.sampled_from("AB")),
-            "comparison": comparison,
-            "predicted": None if comparison is None else tuple(sorted(named)),
-            "valid": comparison is not None,
-            "searches": draw(st.integers(0, 3)),
-            "evidence_hit": draw(st.sampled_from([True, False, None])),
+            "item_id": str(number),
+            "cluster_id": draw(st.sampled_from("xyz")),
+            "group": draw(st.sampled_from(["law", "medicine"])),
+            "gold": gold,
+            "verdict": verdict,
+            "score": float(preference(verdict) == gold),
+            "votes": (TEMPLATE.votes[0].model_copy(update={"searches": draw(st.integers(0, 3))}),),
+            "labels": labels,
         }
         made.append(TEMPLATE.model_copy(update=update))
     return made
 
 
-def is_right(o: Outcome) -> bool:
-    return (o.preferred, o.comparison) in {("A", "A>B"), ("B", "A<B")}
+def is_right(o: ItemResult) -> bool:
+    return o.gold == preference(o.verdict)
 
 
 @given(LABELS, LABELS)
@@ -54,16 +63,16 @@ def test_label_scores_equal_a_second_derivation_and_the_reward(named: set[int], 
 
 @settings(max_examples=50)
 @given(outcomes_of())
-def test_accuracy_and_its_slices_are_counts(outcomes: list[Outcome]) -> None:
+def test_accuracy_and_its_slices_are_counts(outcomes: list[ItemResult]) -> None:
     right = [o for o in outcomes if is_right(o)]
     assert metrics.accuracy(outcomes) == len(right) / len(outcomes)
-    for domain, part in metrics.by_domain(outcomes).items():
-        total = sum(o.domain == domain for o in outcomes)
-        assert metrics.accuracy(part) == sum(o.domain == domain for o in right) / total
+    for domain, part in metrics.by_group(outcomes).items():
+        total = sum(o.group == domain for o in outcomes)
+        assert metrics.accuracy(part) == sum(o.group == domain for o in right) / total
     for single in (False, True):
         by_principle = metrics.by_principle(outcomes, single=single)
         for p in range(1, 7):
-            all_of_p = [o for o in outcomes if (o.violated == (p,) if single else p in o.violated)]
+            all_of_p = [o for o in outcomes if (o.labels.violated == (p,) if single else p in o.labels.violated)]
             assert (p in by_principle) == bool(all_of_p)
             if all_of_p:
                 assert metrics.accuracy(by_principle[p]) == sum(map(is_right, all_of_p)) / len(all_of_p)
@@ -71,17 +80,19 @@ def test_accuracy_and_its_slices_are_counts(outcomes: list[Outcome]) -> None:
 
 def test_a_multi_violation_pair_counts_under_each_principle_but_not_alone() -> None:
     pairs = toy_pairs(1, [(2,), (2, 4)])
-    outcomes = [outcome("row", pair, toy_trajectory(pair, pair.gold.comparison)) for pair in pairs]
+    outcomes = [pair_result("row", pair, toy_trajectory(pair, pair.gold.comparison)) for pair in pairs]
     assert {p: len(part) for p, part in metrics.by_principle(outcomes).items()} == {2: 2, 4: 1}
     assert {p: len(part) for p, part in metrics.by_principle(outcomes, single=True).items()} == {2: 1}
 
 
 @settings(max_examples=50)
 @given(outcomes_of())
-def test_pooled_label_scores_agree_with_scikit_learn(outcomes: list[Outcome]) -> None:
-    present = [p for p in range(1, 7) if any(p in o.violated or p in (o.predicted or ()) for o in outcomes)]
-    truth = [[int(p in o.violated) for p in present] for o in outcomes]
-    named = [[int(p in (o.predicted or ())) for p in present] for o in outcomes]
+def test_pooled_label_scores_agree_with_scikit_learn(outcomes: list[ItemResult]) -> None:
+    present = [
+        p for p in range(1, 7) if any(p in o.labels.violated or p in (o.labels.predicted or ()) for o in outcomes)
+    ]
+    truth = [[int(p in o.labels.violated) for p in present] for o in outcomes]
+    named = [[int(p in (o.labels.predicted or ())) for p in present] for o in outcomes]
     if len(present) < 2:  # scikit-learn takes one column for a binary task
         return
     for average, mine in (
@@ -95,30 +106,30 @@ def test_pooled_label_scores_agree_with_scikit_learn(outcomes: list[Outcome]) ->
 
 @settings(max_examples=50)
 @given(outcomes_of())
-def test_rates_are_counts(outcomes: list[Outcome]) -> None:
+def test_rates_are_counts(outcomes: list[ItemResult]) -> None:
     n = len(outcomes)
-    assert metrics.valid_rate(outcomes) == sum(o.comparison is not None for o in outcomes) / n
-    assert metrics.searches(outcomes) == sum(o.searches for o in outcomes) / n
-    hits = [o.evidence_hit for o in outcomes if o.evidence_hit is not None]
+    assert metrics.valid_rate(outcomes) == sum(o.verdict != INVALID for o in outcomes) / n
+    assert metrics.searches(outcomes) == sum(o.votes[0].searches for o in outcomes) / n
+    hits = [o.labels.evidence_hit for o in outcomes if o.labels.evidence_hit is not None]
     assert metrics.evidence_hit_rate(outcomes) == (hits.count(True) / len(hits) if hits else None)
-    said = [o.comparison for o in outcomes if o.comparison]
-    assert metrics.position_share(outcomes) == (said.count("A>B") / len(said) if said else None)
+    said = [o.verdict.winner for o in outcomes if o.verdict != INVALID]
+    assert metrics.position_share(outcomes) == (said.count("A") / len(said) if said else None)
     for p in range(1, 7):
-        assert metrics.named_rate(outcomes, p) == sum(p in (o.predicted or ()) for o in outcomes) / n
+        assert metrics.named_rate(outcomes, p) == sum(p in (o.labels.predicted or ()) for o in outcomes) / n
 
 
 def test_parser_rates_need_every_outcome_known() -> None:
     pair = toy_pairs(1, [(2,)])[0]
-    written = [outcome("row", pair, toy_trajectory(pair, c)) for c in ("A>B", None)]
-    silent = outcome("row", pair, toy_trajectory(pair, "A>B").model_copy(update={"turns": ()}))
+    written = [pair_result("row", pair, toy_trajectory(pair, c)) for c in ("A>B", None)]
+    silent = pair_result("row", pair, toy_trajectory(pair, "A>B").model_copy(update={"turns": ()}))
     assert metrics.parser_rates(written) == (0.5, 0.5)
     assert metrics.parser_rates([*written, silent]) == (None, None)
 
 
 def test_an_invalid_answer_scores_no_labels() -> None:
     pair = toy_pairs(1, [(2,)])[0]
-    right = outcome("row", pair, toy_trajectory(pair, "A>B", (2,), shown=[passage(pair)]))
-    invalid = outcome("row", pair, toy_trajectory(pair, None))
+    right = pair_result("row", pair, toy_trajectory(pair, "A>B", (2,), shown=[passage(pair)]))
+    invalid = pair_result("row", pair, toy_trajectory(pair, None))
     assert metrics.label_mean([right, invalid]) == (0.5, 0.5, 0.5)
 
 
@@ -126,7 +137,7 @@ def test_mean_reward_is_the_trajectories_own() -> None:
     pairs = toy_pairs(3)
     judge = ScriptedJudge()
     trajectories = [judge.one(pair) for pair in pairs]
-    outcomes = [outcome("row", pair, t) for pair, t in zip(pairs, trajectories, strict=True)]
+    outcomes = [pair_result("row", pair, t) for pair, t in zip(pairs, trajectories, strict=True)]
     expected = sum(t.reward["r"] for t in trajectories if t.reward) / len(pairs)
     assert metrics.mean_reward(outcomes) == pytest.approx(expected)
     assert metrics.ended_counts(outcomes)["answer"] == sum(t.judgment is not None for t in trajectories)
@@ -136,5 +147,5 @@ def test_mean_reward_is_the_trajectories_own() -> None:
     "measure", [metrics.accuracy, metrics.label_mean, metrics.label_micro, metrics.label_macro, metrics.valid_rate]
 )
 def test_nothing_to_measure_is_an_error(measure: object) -> None:
-    with pytest.raises(ValueError, match="no outcomes"):
+    with pytest.raises(ValueError, match="no results"):
         measure([])  # type: ignore[operator]

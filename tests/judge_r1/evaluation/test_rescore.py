@@ -22,7 +22,7 @@ from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, content_hash
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
-from judge_r1.evaluation.rescore import REWARDS, parsed_again, with_rule
+from judge_r1.evaluation.rescore import REWARDS, reparse, with_rule
 from judge_r1.evaluation.traces import read_traces
 
 COUNT = 30
@@ -124,12 +124,12 @@ def test_the_command_itself(home: Path, tmp_path: Path) -> None:
     assert "replay takes a folder that `eval` has finished" in nowhere.stderr
 
 
-def test_every_saved_game_is_parsed_again_to_what_it_was(home: Path) -> None:
+def test_every_saved_game_is_reparse_to_what_it_was(home: Path) -> None:
     for trace in read_traces(home / "eval"):
         if trace.trajectory.turns:
             parse = parse_strict if trace.row == "agent" else parse_tolerant
-            assert parsed_again(trace.trajectory, parse) == trace.trajectory
-            strict, tolerant = (parsed_again(trace.trajectory, p).judgment for p in (parse_strict, parse_tolerant))
+            assert reparse(trace.trajectory, parse) == trace.trajectory
+            strict, tolerant = (reparse(trace.trajectory, p).judgment for p in (parse_strict, parse_tolerant))
             assert strict is None or strict.comparison == (tolerant and tolerant.comparison)
 
 

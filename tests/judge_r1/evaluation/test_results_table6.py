@@ -1,6 +1,7 @@
 """Answers in the two lines of Table 6, played by the machine: both parsers' verdicts are those of that form."""
 
 import pytest
+from evaluation_factories import pair_result
 from factories import BytesCodec, make_case, make_pair
 
 from judge_r1.core.pair_set import PairSet
@@ -8,7 +9,6 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.evaluation.results import outcome
 from judge_r1.training.data.targets import answer
 
 CASE = make_case()
@@ -37,6 +37,6 @@ def test_both_parsers_read_the_two_lines(written: str, valid: bool, tolerant: bo
     episode = new_episode(PAIR, DATA, CONFIG, codec, (0,))
     ids = [*written.encode(), 0]
     episode.feed(ids, [0.0] * len(ids))
-    counted = outcome("row", PAIR, with_reward(episode.trajectory(), PAIR))
-    assert (counted.valid, counted.valid_strict, counted.valid_tolerant) == (valid, valid, tolerant)
-    assert counted.correct == valid
+    counted = pair_result("row", PAIR, with_reward(episode.trajectory(), PAIR))
+    assert (counted.valid, counted.labels.valid_strict, counted.labels.valid_tolerant) == (valid, valid, tolerant)
+    assert counted.score == valid

@@ -1,3 +1,4 @@
+import gc
 import io
 import json
 import os
@@ -15,9 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
+from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import BadRecord
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.evaluation.results import Outcome, pair_outcomes
+from judge_r1.evaluation.report.trace_viewer import trace_json
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import EvaluationError, Trace, read_traces
 from judge_r1.judges.base import JudgeOutput
@@ -29,6 +31,7 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from evaluation_factories import ScriptedJudge, toy_pairs, toy_suite
+from judge_r1.evaluation.report.trace_viewer import trace_json
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.panel import JudgePanel
 evaluate(JudgePanel("row", (ScriptedJudge(seconds=0.02),)), toy_suite(toy_pairs(4)), out=Path(sys.argv[1]),
@@ -44,24 +47,24 @@ def run(
     row: str = "row",
     pairs: Sequence[ReasoningPair] = PAIRS,
     terminal: bool = False,
-) -> tuple[list[Outcome], str]:
+) -> tuple[list[ItemResult], str]:
     stream = io.StringIO()
     console = Console(file=stream, force_terminal=terminal, width=100)
     results = evaluate(
         JudgePanel(row, (judge or ScriptedJudge(),)), toy_suite(pairs), out=out, resume=resume, console=console
     )
-    return pair_outcomes(results), stream.getvalue()
+    return list(results.items), stream.getvalue()
 
 
 @pytest.fixture(scope="module")
-def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Outcome], bytes]:
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ItemResult], bytes]:
     out = tmp_path_factory.mktemp("unbroken")
     return run(out)[0], (out / "traces.jsonl").read_bytes()
 
 
-def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[Outcome], bytes]) -> None:
+def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[ItemResult], bytes]) -> None:
     outcomes, traces = unbroken
-    assert [o.pair_id for o in outcomes] == [p.pair_id for p in PAIRS]
+    assert [o.item_id for o in outcomes] == [p.pair_id for p in PAIRS]
     lines = [json.loads(line) for line in traces.decode().splitlines()]
     assert all(Trace.model_validate(line).verdict == Trace.model_validate(line).vote.verdict for line in lines)
     assert {(line["row"], *line["order"], line["sample"], line["member"]) for line in lines} == {("row", 0, 1, 0, 0)}
@@ -70,7 +73,7 @@ def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[
 
 
 def test_kill_9_midway_then_resume_equals_an_unbroken_run(
-    tmp_path: Path, unbroken: tuple[list[Outcome], bytes]
+    tmp_path: Path, unbroken: tuple[list[ItemResult], bytes]
 ) -> None:
     traces = tmp_path / "traces.jsonl"
     here = str(Path(__file__).parent)
@@ -96,7 +99,7 @@ def test_kill_9_midway_then_resume_equals_an_unbroken_run(
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_cut_at_any_byte_the_traces_can_be_resumed(
-    tmp_path: Path, unbroken: tuple[list[Outcome], bytes], data: st.DataObject
+    tmp_path: Path, unbroken: tuple[list[ItemResult], bytes], data: st.DataObject
 ) -> None:
     whole = unbroken[1]
     run_rows = (tmp_path / "rows.json").exists()
@@ -128,7 +131,7 @@ def test_a_finished_row_is_not_run_again(tmp_path: Path) -> None:
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == first
     assert judge.asked == []
-    with pytest.raises(EvaluationError, match=r"32 trace\(s\) of row 'row' already: add --resume"):
+    with pytest.raises(EvaluationError, match=r"32 trace\(s\) of panel 'row' already: add --resume"):
         run(tmp_path)
 
 
@@ -177,13 +180,13 @@ class Faulty(ScriptedJudge):
     ("fault", "error", "says"),
     [
         ("crash", RuntimeError, "endpoint"),
-        ("skip", EvaluationError, r"1 of 32 games are without an answer.*--resume"),
+        ("skip", EvaluationError, r"1 of 32 votes are missing.*--resume"),
         ("infrastructure", EvaluationError, r"infrastructure_timeout': 1.*--resume"),
         ("twice", EvaluationError, "had answered already"),
     ],
 )
 def test_after_a_fault_what_was_judged_is_kept_and_the_rest_is_redone(
-    tmp_path: Path, unbroken: tuple[list[Outcome], bytes], fault: str, error: type[Exception], says: str
+    tmp_path: Path, unbroken: tuple[list[ItemResult], bytes], fault: str, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
         run(tmp_path, Faulty(fault))
@@ -215,7 +218,7 @@ def test_an_out_that_cannot_hold_traces_is_refused(tmp_path: Path) -> None:
         run(tmp_path)
 
 
-def test_a_disk_that_fills_up_keeps_what_was_judged(tmp_path: Path, unbroken: tuple[list[Outcome], bytes]) -> None:
+def test_a_disk_that_fills_up_keeps_what_was_judged(tmp_path: Path, unbroken: tuple[list[ItemResult], bytes]) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(unbroken[1]) // 2, limits[1]))
     try:
@@ -239,8 +242,37 @@ def test_progress_is_plain_lines_off_a_terminal_and_a_bar_on_one(tmp_path: Path)
     outcomes, plain = run(tmp_path / "plain")
     lines = plain.splitlines()
     assert 10 <= len(lines) <= 11
-    accuracy = sum(o.correct for o in outcomes) / len(outcomes)
+    accuracy = sum(o.score for o in outcomes) / len(outcomes)
     assert lines[-1] == f"row: 32/32 judged, accuracy {accuracy:.2f}"
     _, bar = run(tmp_path / "bar", terminal=True)
     assert "32/32" in bar
     assert f"accuracy {accuracy:.2f}" in bar
+
+
+class Counting(ScriptedJudge):
+    """Counts the trajectories that are alive whenever it is asked for the next one."""
+
+    most = 0
+
+    def one(self, pair: ReasoningPair) -> Trajectory:
+        alive = sum(isinstance(found, Trajectory) for found in gc.get_objects())
+        self.most = max(self.most, alive)
+        return super().one(pair)
+
+
+@pytest.mark.parametrize("orders", [1, 2])
+def test_trajectories_are_on_disk_and_not_in_memory(tmp_path: Path, orders: int) -> None:
+    """However many items there are, also on a resume and when the report is written."""
+    gc.collect()
+    before = sum(isinstance(found, Trajectory) for found in gc.get_objects())
+    suite, judge = toy_suite(PAIRS), Counting()
+    panel = JudgePanel("row", (judge,), orders=orders)
+    results = evaluate(panel, suite, out=tmp_path, resume=False, console=Console(quiet=True))
+    assert judge.most - before <= 4 < len(PAIRS)
+    again = evaluate(panel, suite, out=tmp_path, resume=True, console=Console(quiet=True))
+    assert again.items == results.items
+    most = 0
+    for _ in trace_json([results, again], {}):
+        most = max(most, sum(isinstance(found, Trajectory) for found in gc.get_objects()))
+    assert most - before <= 8 < len(PAIRS)
+    assert [trace.item_id for trace in results.traces[PAIRS[3].pair_id]] == [PAIRS[3].pair_id] * orders

@@ -48,11 +48,11 @@ def played(judge: Sure, out: Path) -> Any:
 def test_confidence_and_usage_stand_in_the_traces(tmp_path: Path) -> None:
     results = played(Sure(0.75), tmp_path)
     traces = list(read_traces(tmp_path))
-    assert [trace.item_id for trace in traces] == list(results)
+    assert [trace.item_id for trace in traces] == list(results.traces)
     assert {trace.vote.confidence for trace in traces} == {0.75}
-    assert {game.confidence for outcome in results.outcomes() for game in outcome.votes} == {0.75}
-    assert total_usage(traces) == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
-    assert total_usage([]) is None
+    assert {game.confidence for outcome in results.items for game in outcome.votes} == {0.75}
+    assert results.usage == {"calls": 2 * len(traces), "seconds": 0.25 * len(traces)}
+    assert total_usage([None]) is None
 
 
 def test_a_judge_that_does_not_know_leaves_it_out(tmp_path: Path) -> None:
@@ -62,5 +62,5 @@ def test_a_judge_that_does_not_know_leaves_it_out(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("logprob", [-math.inf, math.nan])
 def test_what_a_file_cannot_hold_is_refused_and_not_changed(logprob: float, tmp_path: Path) -> None:
-    with pytest.raises(EvaluationError, match="log-probabilities that are no numbers"):
+    with pytest.raises(EvaluationError, match="log-probabilities that are not finite"):
         played(Sure(0.5, logprob), tmp_path)

@@ -1,20 +1,21 @@
 import json
 
 import pytest
-from evaluation_factories import ScriptedJudge, toy_pairs
+from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 
-from judge_r1.evaluation.results import Outcome, outcome
+from judge_r1.core.items import ItemResult
+from judge_r1.core.records import preference
 from judge_r1.evaluation.summary import BadSummary, summarise
 from judge_r1.statistics.intervals import DifferentPairs, clustered_mean_ci
 
 PAIRS = toy_pairs(6)
 
 
-def rows(*skills: int) -> dict[str, list[Outcome]]:
-    return {f"s{s}": [outcome(f"s{s}", p, ScriptedJudge("s", s).one(p)) for p in PAIRS] for s in skills}
+def rows(*skills: int) -> dict[str, list[ItemResult]]:
+    return {f"s{s}": [pair_result(f"s{s}", p, ScriptedJudge("s", s).one(p)) for p in PAIRS] for s in skills}
 
 
-def settings_of(outcomes: dict[str, list[Outcome]]) -> dict[str, dict[str, float]]:
+def settings_of(outcomes: dict[str, list[ItemResult]]) -> dict[str, dict[str, float]]:
     return {name: {"temperature": 0.0} for name in outcomes}
 
 
@@ -36,25 +37,30 @@ def test_numbers_are_those_of_plain_counts() -> None:
     outcomes = rows(6)
     row = summarise(outcomes, [], {}, settings_of(outcomes))["rows"][0]
     mine = outcomes["s6"]
-    right = [o for o in mine if o.comparison == ("A>B" if o.preferred == "A" else "A<B")]
+    right = [o for o in mine if preference(o.verdict) == o.gold]
     assert row["accuracy"] == len(right) / len(mine)
-    assert row["ci95"] == list(clustered_mean_ci([float(o in right) for o in mine], [o.case_id for o in mine]))
-    f1 = [2 * len({*o.violated} & {*(o.predicted or ())}) / (len(o.violated) + len(o.predicted or ())) for o in mine]
+    assert row["ci95"] == list(clustered_mean_ci([float(o in right) for o in mine], [o.cluster_id for o in mine]))
+    f1 = [
+        2
+        * len({*o.labels.violated} & {*(o.labels.predicted or ())})
+        / (len(o.labels.violated) + len(o.labels.predicted or ()))
+        for o in mine
+    ]
     assert row["label_f1"] == pytest.approx(sum(f1) / len(f1))
     assert row["valid_rate"] == row["valid_strict"] == row["valid_tolerant"] == sum(o.valid for o in mine) / len(mine)
     assert sum(row["ended"].values()) == len(mine)
     two = row["by_principle"]["P2"]
-    of_two = [o for o in mine if 2 in o.violated]
-    alone = [o for o in of_two if o.violated == (2,)]
+    of_two = [o for o in mine if 2 in o.labels.violated]
+    alone = [o for o in of_two if o.labels.violated == (2,)]
     assert (two["n"], two["single"]["n"]) == (12, 6) == (len(of_two), len(alone))
     assert two["accuracy"] == sum(o in right for o in of_two) / 12
     assert two["single"]["accuracy"] == sum(o in right for o in alone) / 6
-    assert two["named"] == sum(2 in (o.predicted or ()) for o in of_two) / 12
+    assert two["named"] == sum(2 in (o.labels.predicted or ()) for o in of_two) / 12
 
 
 def test_principles_without_single_pairs_say_so() -> None:
     pair = toy_pairs(1, [(2, 4)])[0]
-    outcomes = {"row": [outcome("row", pair, ScriptedJudge().one(pair))]}
+    outcomes = {"row": [pair_result("row", pair, ScriptedJudge().one(pair))]}
     row = summarise(outcomes, [], {}, {"row": {}})["rows"][0]
     assert list(row["by_principle"]) == ["P2", "P4"]
     assert row["by_principle"]["P2"]["single"] is None
@@ -91,7 +97,7 @@ def test_rows_that_cannot_be_compared_are_refused() -> None:
         summarise(outcomes, [("s88", "s3")], {}, settings_of(outcomes))
     with pytest.raises(BadSummary, match="without its decoding settings"):
         summarise(outcomes, [], {}, {"s3": {}})
-    with pytest.raises(BadSummary, match="no outcomes"):
+    with pytest.raises(BadSummary, match="no results"):
         summarise({"s3": []}, [], {}, {"s3": {}})
     with pytest.raises(BadSummary, match="twice"):
         summarise({"s3": outcomes["s3"] * 2}, [], {}, {"s3": {}})

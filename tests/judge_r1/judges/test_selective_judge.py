@@ -49,7 +49,7 @@ def test_it_answers_above_the_certified_confidence_and_is_right_there(tmp_path: 
     assert found.selective is not None
     judge = SelectiveJudge(Sure("sure", always_a, 0), found.selective)
     row = JudgePanel("silent", (judge,))
-    outcomes = evaluate(row, LoadedBenchmark(cases(1000, 1)), out=tmp_path, resume=False).outcomes()
+    outcomes = evaluate(row, LoadedBenchmark(cases(1000, 1)), out=tmp_path, resume=False).items
     answered = [outcome for outcome in outcomes if outcome.valid]
     assert 0.4 < len(answered) / len(outcomes) < 0.8
     assert sum(outcome.score == 0 for outcome in answered) / len(answered) < 0.1

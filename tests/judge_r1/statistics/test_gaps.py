@@ -3,8 +3,7 @@ import random
 import numpy as np
 import pytest
 
-from judge_r1.statistics.gaps import gap_ci
-from judge_r1.statistics.intervals import wilson_ci
+from judge_r1.statistics.intervals import gap_ci, wilson_ci
 
 
 def test_it_is_a_bootstrap_over_whole_clusters() -> None:

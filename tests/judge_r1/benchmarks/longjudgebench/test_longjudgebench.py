@@ -19,9 +19,9 @@ from judge_r1.benchmarks.longjudgebench.loading import coverage, read_queries
 from judge_r1.benchmarks.longjudgebench.scope import scope_of
 from judge_r1.core.records import InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.evaluation.item_summary import item_row
+from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.runner import evaluate
-from judge_r1.evaluation.traces import Results
+from judge_r1.evaluation.summary import summary_row
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import JudgePanel, make_panel
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
@@ -33,7 +33,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return toy_checkout(tmp_path_factory.mktemp("checkout"))
 
 
-def play(suite: LoadedBenchmark, out: Path, says: Callable[[JudgeRequest], str], ended: str = "answer") -> Results:
+def play(suite: LoadedBenchmark, out: Path, says: Callable[[JudgeRequest], str], ended: str = "answer") -> PanelResults:
     row = JudgePanel("row", (TextJudge(says, ended),))
     return evaluate(row, suite, out=out, resume=False, console=Console(file=io.StringIO()))
 
@@ -91,8 +91,8 @@ def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: 
             return json.dumps({"verdict": "Yes" if "boxed{4}" in text else "No"})
         return json.dumps({"preferred_insights_consistency": "tie"})
 
-    outcomes = play(load(root, None), tmp_path / "out", says).outcomes()
-    found = item_row("row", outcomes, {}, load(root, None))
+    outcomes = play(load(root, None), tmp_path / "out", says).items
+    found = summary_row("row", outcomes, {}, load(root, None).metrics)
     accuracy = {group: part["accuracy"] for group, part in found["by_domain"].items()}
     assert accuracy == {
         "DR": 1, "RealDR": 1, "Structure": pytest.approx(11 / 12), "Content": 1, "WP": 1, "Verify": 1,
@@ -104,7 +104,7 @@ def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: 
 
 def test_a_prompt_that_does_not_fit_is_wrong_and_counted(root: Path, tmp_path: Path) -> None:
     suite = load(root, "verify_bench_hard")
-    outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").outcomes()
+    outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").items
     assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.score == 0 for o in outcomes)
     assert suite.metrics(outcomes)["too_long"] == 1
 
@@ -186,7 +186,7 @@ def test_with_search_no_long_text_is_in_the_prompt_and_marks_follow_the_order(ro
 def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, subset: str) -> None:
     suite = load(root, subset)
     row = make_panel("always-a", JudgeBuild("", texts=suite.texts))
-    outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).outcomes()
+    outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).items
     accuracy = sum(outcome.score for outcome in outcomes) / len(outcomes)
     assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
     assert suite.metrics(outcomes)["invalid"] == 0
@@ -199,10 +199,10 @@ def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
     options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
     row = make_panel(f"agentic:{options}@{tiny}", JudgeBuild("", texts=suite.texts))
     results = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
-    traces = [trace for item in results for trace in results[item]]
+    traces = [trace for traces in results.traces.values() for trace in traces]
     assert len(traces) == 6
     assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
-    assert suite.metrics(results.outcomes())["too_long"] == 0
+    assert suite.metrics(results.items)["too_long"] == 0
 
 
 def test_headings_of_a_text_in_the_case_are_told() -> None:

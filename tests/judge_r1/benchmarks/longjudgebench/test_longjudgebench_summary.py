@@ -13,7 +13,7 @@ from judge_r1.cli.replay import replay
 from judge_r1.core.registry import UnknownName
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.evaluation.published_outputs import score_predictions
-from judge_r1.evaluation.traces import read_outcomes
+from judge_r1.evaluation.results import read_outcomes
 from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 

@@ -54,7 +54,7 @@ def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_pat
 
     suite = load(root, subset)
     row = JudgePanel("row", (TextJudge(says),))
-    judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).outcomes()
+    judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
     scope = scope_of(subset)
     lines = list(written(read_traces(tmp_path / "out"), read_queries(root, scope), scope, "vanilla"))
     assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.requests())

@@ -67,7 +67,9 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
     assert layers == 4
     assert without + len(found) == 24
     assert 0 < without < 24
-    by_id = {(*trace.order, item): trace.trajectory for item in judged.results for trace in judged.results[item]}
+    by_id = {
+        (*trace.order, item): trace.trajectory for item, traces in judged.results.traces.items() for trace in traces
+    }
     for look, order in zip(found[:4], [(0, 1), (1, 0)] * 2, strict=True):
         trajectory = by_id[(*order, look.item_id)]
         written = [codec.decode([token]) for token in trajectory.token_ids]
@@ -76,7 +78,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
         with torch.no_grad():
             out = model(input_ids=torch.tensor([everything]), output_attentions=True)
         rows = torch.stack(out.attentions[-4:])[:, 0].mean((0, 1))[len(trajectory.prompt_ids) + sign - 1]
-        a_ids = codec.encode_untrusted(judged.suite.pairs.by_id()[look.item_id].reasoning_a)  # type: ignore[union-attr]
+        a_ids = codec.encode_untrusted(judged.suite.labels[look.item_id].reasoning_a)
         at = next(n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids)
         section = A if order == (0, 1) else "reasoning B"
         assert look.attention[section] == pytest.approx(float(rows[at : at + len(a_ids)].sum()), abs=1e-5)

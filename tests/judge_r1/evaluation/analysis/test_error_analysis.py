@@ -40,10 +40,10 @@ def test_half_right_items_are_no_flips(tmp_path: Path) -> None:
     from dataclasses import replace
 
     from judge_r1.core.items import AggregatedVerdict
-    from judge_r1.evaluation.traces import Results
+    from judge_r1.evaluation.results import PanelResults
 
     [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})
     suite = replace(row.suite, aggregate=lambda item, games: AggregatedVerdict(verdict=games[0].verdict, score=0.5))
-    half = Judged(row.name, row.members, suite, Results("one", suite, row.results))
+    half = Judged(row.name, row.members, suite, PanelResults.of("one", suite, row.results.traces))
     with pytest.raises(AnalysisError, match="half right"):
         flips(half, half)

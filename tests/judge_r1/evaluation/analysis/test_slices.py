@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from analysis_factories import answer, played, right, wrong
-from evaluation_factories import passage, toy_pairs
+from evaluation_factories import passage, toy_case, toy_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,7 +85,7 @@ def test_evidence_noise_and_accuracy_of_a_planted_row(tmp_path: Path) -> None:
 def test_lengths_and_similarities_are_of_the_items(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")})
     pair = PAIRS[0]
-    case = row.suite.pairs.case_of(pair)  # type: ignore[union-attr]
+    case = next(case for case in map(toy_case, range(6)) if case.case_id == pair.case_id)
     texts = (case.context, case.decision, pair.reasoning_a, pair.reasoning_b)
     assert lengths(row)[pair.pair_id] == sum(len(text.split()) for text in texts)
     assert similarities(row.suite.items)[pair.pair_id] == similarity(pair.reasoning_a, pair.reasoning_b)

@@ -26,7 +26,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.report.page import ReportError, plots, write_report
-from judge_r1.evaluation.traces import Results
+from judge_r1.evaluation.results import PanelResults
 
 EVIL = '</script><script>alert(1)</script><img src=x onerror="alert(2)"> & <think>'
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -71,7 +71,7 @@ def data_of(text: str) -> dict[str, Any]:
     return found
 
 
-def evil_results() -> list[Results]:
+def evil_results() -> list[PanelResults]:
     """Every text that an evaluation holds is markup."""
     context = f"{EVIL} was said."
     case = Case.of(domain="legal", context=context, decision=EVIL, reference=f"{EVIL} good", source="s", license="l")
@@ -96,7 +96,7 @@ def test_the_page_holds_every_table_plot_and_episode_and_repeats_byte_for_byte(t
         assert part in words
     data = data_of(text)
     assert data["rows"] == ["base", "tuned"]
-    assert [item["id"] for item in data["items"]] == [item.item_id for item in RESULTS[0].suite.items]
+    assert [item["id"] for item in data["items"]] == [item.item_id for item in RESULTS[0].benchmark.items]
     assert all(len(item["rows"]) == 2 and all(row["games"] for row in item["rows"]) for item in data["items"])
     assert {row["state"] for item in data["items"] for row in item["rows"]} >= {"right", "wrong"}
     assert {a["href"] for a in page.of("a")} == {f"#{a['id']}" for a in page.of("section")}

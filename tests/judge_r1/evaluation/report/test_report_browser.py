@@ -53,8 +53,7 @@ def shown_ids(page: Any) -> list[str]:
 def evidence_results() -> list[Results]:
     """A judge that finds the evidence in its second search and is right, and one that sees the end and is wrong."""
     suite = toy_suite(1)
-    assert suite.pairs is not None
-    case = suite.texts[suite.pairs.pairs[0].case_id]
+    case = suite.texts[next(iter(suite.labels.values())).case_id]
 
     def good(pair: ReasoningPair) -> Trajectory:
         first = toy_trajectory(pair, None, shown=[passage(pair, 100, 130, case[100:130])])
@@ -73,7 +72,7 @@ def test_items_are_read_by_keyboard(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)
     page, complaints = open_page(browser, tmp_path / "report.html")
-    ids = [item.item_id for item in results[0].suite.items]
+    ids = [item.item_id for item in results[0].benchmark.items]
     head = page.locator("#item h3")
     assert head.inner_text() == ids[0]
     for key, expected in (("j", 1), ("j", 2), ("k", 1)):
@@ -115,7 +114,7 @@ def test_items_are_read_by_keyboard(browser: Any, tmp_path: Path) -> None:
 def test_a_link_to_an_item_opens_it(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)
-    item = results[0].suite.items[7].item_id
+    item = results[0].benchmark.items[7].item_id
     page = browser.new_page()
     page.goto(f"{(tmp_path / 'report.html').as_uri()}#item={item}")
     page.locator("#browser").wait_for()
@@ -127,9 +126,8 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     results = toy_results()
     write(tmp_path / "report.html", results)
     page, complaints = open_page(browser, tmp_path / "report.html", height=2400)
-    suite, (base, tuned) = results[0].suite, [found.outcomes() for found in results]
-    assert suite.pairs is not None
-    pairs = suite.pairs.by_id()
+    suite, (base, tuned) = results[0].benchmark, [found.items for found in results]
+    pairs = suite.labels
     ids = [outcome.item_id for outcome in base]
 
     def expect(wanted: list[str]) -> None:
@@ -155,7 +153,7 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     expect([b.item_id for b in base if not b.valid])
     pick("row", "1")
     pick("state", "missed")
-    named = {i: results[1][i][0].trajectory.judgment for i in ids}
+    named = {i: results[1].traces[i][0].trajectory.judgment for i in ids}
     missed = [i for i in ids if (judgment := named[i]) and set(pairs[i].violated) - set(judgment.violated_principles)]
     assert 0 < len(missed) < len(ids)
     expect(missed)
@@ -174,7 +172,7 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     page.fill("input[name=text]", ids[4][:10].upper())
     expect([ids[4]])
     page.fill("input[name=text]", 'WITNESS "grant 2"')
-    expect([i for i in ids if suite.pairs.case_of(pairs[i]).decision == "grant 2"])
+    expect([i for i in ids if suite.items[ids.index(i)].instruction == "grant 2"])
     page.fill("input[name=text]", "nowhere to be found")
     expect([])
     assert page.get_by_text("No item is like that.").is_visible()
@@ -184,12 +182,11 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
 
 def test_evidence_is_marked_where_it_stands(browser: Any, tmp_path: Path) -> None:
     results = evidence_results()
-    suite = results[0].suite
-    assert suite.pairs is not None
+    suite = results[0].benchmark
     write(tmp_path / "report.html", results)
     page, complaints = open_page(browser, tmp_path / "report.html")
-    at = next(n for n, pair in enumerate(suite.pairs.pairs) if pair.violated == (2,))
-    pair = suite.pairs.pairs[at]
+    at = next(n for n, pair in enumerate(suite.labels.values()) if pair.violated == (2,))
+    pair = list(suite.labels.values())[at]
     case = suite.texts[pair.case_id]
     for _ in range(at):
         page.keyboard.press("j")

@@ -1,16 +1,15 @@
 import io
 
-from evaluation_factories import ScriptedJudge, toy_pairs
+from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 from rich.console import Console
 
 from judge_r1.evaluation.report.tables import Estimate, Grid, grids, print_grid, print_tables
-from judge_r1.evaluation.results import outcome
 from judge_r1.evaluation.summary import summarise
 
 PAIRS = toy_pairs(3)
 NAMES = ("base [bold]", "tuned")
 OUTCOMES = {
-    name: [outcome(name, p, ScriptedJudge("j", skill).one(p)) for p in PAIRS]
+    name: [pair_result(name, p, ScriptedJudge("j", skill).one(p)) for p in PAIRS]
     for name, skill in zip(NAMES, (2, 9), strict=True)
 }
 SUMMARY = summarise(OUTCOMES, [("tuned", "base [bold]")], {}, {name: {} for name in NAMES})
@@ -58,7 +57,10 @@ def test_all_tables_are_there_and_rectangular() -> None:
 
 
 def test_counts_stand_in_the_cells_where_rows_differ_in_them() -> None:
-    uneven = {"all": OUTCOMES["tuned"], "few": [o for o in OUTCOMES["tuned"] if o.violated in ((1,), (2, 4))][:3]}
+    uneven = {
+        "all": OUTCOMES["tuned"],
+        "few": [o for o in OUTCOMES["tuned"] if o.labels.violated in ((1,), (2, 4))][:3],
+    }
     built = grids(summarise(uneven, [], {}, {"all": {}, "few": {}}))
     assert len(built) == 4
     principles = built[2]

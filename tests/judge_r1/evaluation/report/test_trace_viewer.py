@@ -1,6 +1,8 @@
 """The data of the trace browser: nothing of an evaluation is missing in it, and every place is where it says."""
 
 import json
+from collections.abc import Sequence
+from typing import Any
 
 from evaluation_factories import passage, toy_trajectory
 from hypothesis import given
@@ -20,8 +22,14 @@ from judge_r1.core.records import (
     Trajectory,
 )
 from judge_r1.evaluation.report.labels import describe_verdict, letter
-from judge_r1.evaluation.report.trace_viewer import Texts, browsed, packed
-from judge_r1.evaluation.traces import Results, Trace
+from judge_r1.evaluation.report.trace_viewer import Texts, packed, trace_json
+from judge_r1.evaluation.results import PanelResults
+from judge_r1.evaluation.traces import Trace
+
+
+def browsed(results: Sequence[PanelResults], settings: dict[str, Any]) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads("".join(trace_json(results, settings)))
+    return data
 
 
 def utf16(text: str, start: int, end: int) -> str:
@@ -40,33 +48,32 @@ def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
     results = toy_results()
     data = browsed(results, {})
     assert len(data["texts"]) == len(set(data["texts"]))
-    suite, texts = results[0].suite, data["texts"]
+    suite, texts = results[0].benchmark, data["texts"]
     for item, shown in zip(suite.items, data["items"], strict=True):
         assert texts[shown["ask"]] == item.instruction
         assert texts[shown["case"]] == suite.texts[item.case_id or ""]
         assert tuple(texts[number] for number in shown["candidates"]) == item.candidates
         assert shown["best"] == "AB".index(item.gold)
         for found, row in zip(results, shown["rows"], strict=True):
-            (trace,), (game,) = found[item.item_id], row["games"]
+            (trace,), (game,) = found.traces[item.item_id], row["games"]
             assert [len(turn["passages"]) for turn in game["turns"]] == [
                 len(turn.passages) for turn in trace.trajectory.turns
             ]
             assert game["reward"] == trace.trajectory.reward
-            outcome = found.outcomes()[suite.items.index(item)]
+            outcome = found.items[suite.items.index(item)]
             assert row["state"] == ("right" if outcome.score else "wrong" if outcome.valid else "invalid")
 
 
 def test_passages_and_flaws_point_into_the_texts() -> None:
     suite = toy_suite(1)
-    assert suite.pairs is not None
-    case = suite.texts[suite.pairs.pairs[0].case_id]
+    case = suite.texts[next(iter(suite.labels.values())).case_id]
 
     def play(pair: ReasoningPair) -> Trajectory:
         shown = [passage(pair, 5, 25, case[5:25]), passage(pair, 0, 9, "elsewhere")]
         return toy_trajectory(pair, pair.gold.comparison, pair.violated, shown=shown)
 
     data = browsed([pair_results("row", suite, play)], {})
-    for pair, item in zip(suite.pairs.pairs, data["items"], strict=True):
+    for pair, item in zip(suite.labels.values(), data["items"], strict=True):
         first, second = item["rows"][0]["games"][0]["turns"][0]["passages"]
         assert data["texts"][item["case"]][slice(*first["at"])] == case[5:25]
         assert (second["at"], second["text"]) == (None, "elsewhere")
@@ -120,9 +127,9 @@ def test_members_of_panels_have_their_names() -> None:
     suite = plain_suite([("one", "two")])
     (item,) = suite.items
     single = item_results("panel", suite, gold_said)
-    traces = [Trace(**dict(single["item-0"][0]) | {"member": member}) for member in (1, 0)]
+    traces = [Trace(**dict(single.traces["item-0"][0]) | {"member": member}) for member in (1, 0)]
     settings = {"panel": {"members": [{"judge": "x"}, {"judge": "y"}]}}
-    data = browsed([Results("panel", suite, {item.item_id: traces})], settings)
+    data = browsed([PanelResults.of("panel", suite, {item.item_id: traces})], settings)
     assert data["members"] == [["x", "y"]]
     assert [game["member"] for game in data["items"][0]["rows"][0]["games"]] == [0, 1]
 
@@ -130,11 +137,11 @@ def test_members_of_panels_have_their_names() -> None:
 def test_token_ids_are_left_out_and_equal_data_pack_to_equal_bytes() -> None:
     results = many_results(2, 2, 2, words=60)
     data = browsed(results, {})
-    assert packed(data) == packed(json.loads(json.dumps(data)))
+    assert packed(trace_json(results, {})) == packed(trace_json(results, {}))
     assert not {"token_ids", "prompt_ids", "logprobs", "loss_mask"} & set(data["items"][0]["rows"][0]["games"][0])
 
 
 @given(st.text())
 def test_no_text_breaks_out_of_what_is_packed(text: str) -> None:
-    assert packed({"texts": [text, "\ud800"]}).isascii()
-    assert "<" not in packed({"texts": [text]})
+    assert packed([json.dumps([text, "\ud800"])]).isascii()
+    assert "<" not in packed([json.dumps([text])])

@@ -28,7 +28,7 @@ from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.records import PairwiseVerdict, ReasoningPair, Trajectory
 from judge_r1.evaluation.report.page import write_report
-from judge_r1.evaluation.traces import Results
+from judge_r1.evaluation.results import PanelResults
 
 FILTER = """
 (text) => {
@@ -50,7 +50,7 @@ def shown_ids(page: Any) -> list[str]:
     return page.locator(".entry .id").all_inner_texts()
 
 
-def evidence_results() -> list[Results]:
+def evidence_results() -> list[PanelResults]:
     """A judge that finds the evidence in its second search and is right, and one that sees the end and is wrong."""
     suite = toy_suite(1)
     case = suite.texts[next(iter(suite.labels.values())).case_id]

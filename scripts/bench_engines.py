@@ -14,7 +14,6 @@ from rich.console import Console
 from scipy import stats
 
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.cli.demo import RECIPES
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.run_log import read_metrics
 from judge_r1.evaluation.pipeline import Evaluation
@@ -43,7 +42,7 @@ def main() -> None:
     changes += [f"grpo.steps={given.steps}"] if given.steps else []
     runs = {(seed, engine): given.out / f"{engine}-{seed}" for seed in seeds for engine in engines}
     for (seed, engine), out in runs.items():
-        run_recipe(load_recipe(RECIPES / "grpo.yaml", [*changes, f"seed={seed}", f"grpo.engine={engine}"]), out)
+        run_recipe(load_recipe(Path("mini/grpo"), [*changes, f"seed={seed}", f"grpo.engine={engine}"]), out)
     for out in runs.values():
         _print_steps(out, console)
     test = load_pairs(given.demo / "data" / "test")

@@ -15,7 +15,6 @@ from rich.console import Console
 
 from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.cli.demo import RECIPES
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import load_pairs
@@ -46,7 +45,7 @@ def main() -> None:
     evaluation = Evaluation(suite_of(test), demo / "grid", resume=True)
 
     def add(row: str, recipe: str, folder: Path, *changes: str) -> None:
-        run_recipe(load_recipe(RECIPES / f"{recipe}.yaml", [train, *changes]), folder, rationales=recipe_traces)
+        run_recipe(load_recipe(Path("mini", recipe), [train, *changes]), folder, rationales=recipe_traces)
         episode = load_recipe(folder / "recipe.yaml").episode
         evaluation.add_agentic(row, str(folder / "model"), episode, Sampling(), len(test.pairs))
 

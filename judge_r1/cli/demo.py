@@ -10,13 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
-
-RECIPES = Path(__file__).resolve().parents[2] / "recipes" / "mini"
 
 
 @dataclass(frozen=True)
@@ -63,8 +60,6 @@ def demo(
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.evaluation.pipeline import Evaluation
 
-    if not RECIPES.is_dir():
-        raise JudgeError(f"the demo's recipes are not at {RECIPES}: run it from a clone of the repository")
     size, console, started = SMALL if small else FULL, Console(), time.monotonic()
 
     console.rule("1  build pairs from generated cases", align="left")
@@ -113,6 +108,6 @@ def _recipes(out: Path, size: Size, seed: int) -> dict[str, Recipe]:
     sizes = {"warmup": size.warmup, "grpo": size.grpo}
     start = {"grpo": [f"model={out / 'warmup' / 'model'}"]}
     return {
-        name: load_recipe(RECIPES / f"{name}.yaml", [*shared, *overrides, *start.get(name, [])])
+        name: load_recipe(Path("mini", name), [*shared, *overrides, *start.get(name, [])])
         for name, overrides in sizes.items()
     }

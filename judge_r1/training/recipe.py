@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.training.shipped_recipes import find_recipe
 
 
 class SftConfig(ConfigModel):
@@ -169,7 +170,7 @@ class Recipe(ConfigModel):
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
     """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
-    recipe = load_config(Recipe, path, overrides, files=("start",))
+    recipe = load_config(Recipe, find_recipe(path), overrides, files=("start",))
     if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
         raise ConfigError(
             f"{path} trains the model of {recipe.start.name}: set start.model to begin with another one, "

@@ -317,7 +317,7 @@ def test_a_key_is_asked_for_and_kept_in_memory_alone(browser: Any, tmp_path: Pat
         press_judge(page)  # the third in this minute
         page.get_by_role("button", name="Judge in").wait_for()
         told = page.inner_text("#problem")
-        assert told.startswith("The key has 2 judgments per minute: try again in ")
+        assert told.startswith("The key's limit is 2 judgments per minute: try again in ")
         assert told.endswith(" s.")
         assert page.get_by_role("button", name="Judge in").is_disabled()
         assert all("401" in text or "429" in text for text in complaints)  # the browser's own lines

@@ -1,0 +1,32 @@
+"""Names of shipped recipes."""
+
+from pathlib import Path
+
+import pytest
+from paths import RECIPES
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.training.recipe import load_recipe
+from judge_r1.training.shipped_recipes import find_recipe, recipe_names
+
+
+@pytest.mark.parametrize("name", ["mini/warmup", "mini/warmup.yaml", "recipes/mini/warmup", "recipes/mini/warmup.yaml"])
+def test_every_spelling(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert find_recipe(Path(name)) == RECIPES / "mini" / "warmup.yaml"
+    assert load_recipe(Path(name)) == load_recipe(RECIPES / "mini" / "warmup.yaml")
+
+
+def test_a_local_file_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    local = Path("recipes/mini/warmup.yaml")
+    local.parent.mkdir(parents=True)
+    local.write_text("name: own")
+    assert find_recipe(local) == local
+
+
+def test_unknown_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "mini/warmup" in recipe_names()
+    with pytest.raises(JudgeError, match=r"mini/none\.yaml cannot be read"):
+        load_recipe(Path("mini/none.yaml"))

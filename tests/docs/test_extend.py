@@ -9,6 +9,7 @@ from docs_code import block
 from paths import REPO
 from typer.testing import CliRunner
 
+from data_builders.generators import GENERATORS
 from data_builders.sources import SOURCES
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.cli import app
@@ -19,6 +20,7 @@ EXAMPLES = {
     "judge_r1/benchmarks/quiz.py": (BENCHMARKS, "quiz"),
     "judge_r1/judges/shorter.py": (JUDGES, "shorter"),
     "data_builders/sources/tickets.py": (SOURCES, "tickets"),
+    "data_builders/generators/cloze.py": (GENERATORS, "cloze"),
 }
 
 
@@ -64,3 +66,15 @@ def test_source(tmp_path: Path) -> None:
     assert len((tmp_path / "out" / "cases.jsonl").read_text().splitlines()) == 1
     assert (tmp_path / "out" / "pairs.jsonl").read_text()
     run("validate", tmp_path / "out")
+
+
+def test_generator(tmp_path: Path) -> None:
+    (tmp_path / "sentences.txt").write_text("The bridge holds.\nYes.\nAna paid Ben.\n")
+    out = tmp_path / "out"
+    run("build", "cloze", "--path", tmp_path / "sentences.txt", "--out", out)
+    rows = [json.loads(line) for line in (out / "clozes.jsonl").read_text().splitlines()]
+    assert [(row["text"], row["answer"]) for row in rows] == [("The bridge", "holds"), ("Ana paid", "Ben")]
+    assert json.loads((out / "build.json").read_text())["abstained"] == {"one word": 1}
+    run("validate", out)
+    run("export", out, "--format", "jsonl", "--out", tmp_path / "export")
+    assert (tmp_path / "export" / "README.md").is_file()

@@ -1,4 +1,4 @@
-"""Evaluations of toy pairs, played by the real runner with a judge that says what it is told."""
+"""Evaluations of toy pairs, run by the real runner with a judge that answers by a function."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ Says = Callable[[ReasoningPair, JudgeRequest], Trajectory]
 
 
 class TellingJudge:
-    """Plays each ask as `says` has it."""
+    """Answers each request with the function `says`."""
 
     def __init__(self, name: str, says: Says, pairs: Mapping[str, ReasoningPair], settings: dict[str, Any]) -> None:
         self.name, self.settings, self._says, self._pairs = name, settings, says, pairs
@@ -36,7 +36,7 @@ class TellingJudge:
 
 
 def toy_folder(folder: Path, pairs: PairSet | None = None) -> PairSet:
-    """`folder` with cases and pairs: six toy cases of eight pairs each unless others are given."""
+    """Writes cases and pairs to `folder`: by default six toy cases with eight pairs each."""
     found = pairs or PairSet.of(map(toy_case, range(6)), toy_pairs(6))
     write_jsonl(folder / CASES_FILE, found.cases.values())
     write_jsonl(folder / PAIRS_FILE, found.pairs)
@@ -52,7 +52,7 @@ def played(
     settings: dict[str, Any] | None = None,
     judge: str = "agentic@toy",
 ) -> list[Judged]:
-    """One row for each of `says`, evaluated into `home/eval` on the pairs in `home/pairs`, and read back."""
+    """Evaluates one judge for each of `says` into `home/eval` on the pairs in `home/pairs`, and reads the results."""
     data = toy_folder(home / "pairs", pairs)
     suite = BENCHMARKS.get("lrbench").load(home / "pairs", None)
     for name, say in says.items():
@@ -62,7 +62,7 @@ def played(
 
 
 def answer(comparison: str | None, thought: str = "so", violated: Sequence[int] = (1,)) -> Trajectory:
-    """One turn: a thought and an answer; `comparison` None is an invalid one."""
+    """One turn with a thought and an answer; with `comparison` None the answer is invalid."""
     judgment = comparison and Judgment(comparison=comparison, violated_principles=tuple(violated))
     said = f'{{"comparison": "{comparison}", "violated_principles": {list(violated)}}}' if comparison else "hm"
     return Trajectory(
@@ -73,7 +73,7 @@ def answer(comparison: str | None, thought: str = "so", violated: Sequence[int] 
 
 
 def right(pair: ReasoningPair, ask: JudgeRequest) -> str:
-    """The right comparison of what the ask shows."""
+    """The correct comparison for the order that the request shows."""
     best = "AB".index(pair.preferred)
     return "A>B" if ask.order[0] == best else "A<B"
 

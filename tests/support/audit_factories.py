@@ -1,4 +1,4 @@
-"""A few pairs of three domains for audits, and choices that annotators make of them."""
+"""A few pairs from three domains for audits, and annotations of them."""
 
 from factories import make_case, make_pair
 
@@ -11,7 +11,7 @@ DOMAINS = ("academic", "legal", "medical")
 
 
 def toy_set(cases: int = 6) -> PairSet:
-    """Two pairs a case, the domains in turn."""
+    """Two pairs per case; the domains alternate."""
     made = [
         make_case(
             f"Witness {n} paid {n + 20} crowns in Rome.",
@@ -29,7 +29,7 @@ def toy_set(cases: int = 6) -> PairSet:
 
 
 def choose(pair: ReasoningPair, right: bool, annotator: str = "Ana", round_: Round = 1) -> Answer:
-    """An answer that agrees with the label, or does not."""
+    """An annotation that agrees with the label if `right`."""
     other = "B" if pair.preferred == "A" else "A"
     return Answer.model_validate(
         {

@@ -1,4 +1,4 @@
-"""The command as a process of its own, for tests over real sockets."""
+"""Runs `judge-r1 audit serve` as a subprocess, for tests over real sockets."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextmanager
 def served(folder: Path, *options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`judge-r1 audit serve FOLDER`: the address it prints, and the process, which is killed in the end."""
+    """Starts `judge-r1 audit serve FOLDER`; yields the printed address and the process, and kills it at the end."""
     command = [sys.executable, "-m", "judge_r1.cli", "audit", "serve", str(folder), *options]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=os.environ

@@ -1,4 +1,4 @@
-"""What the tests of benchmarks share: files in the original formats, and rows played without a runner."""
+"""Benchmark files in the original formats, and results without a runner."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ Rows = Sequence[dict[str, Any]]
 
 
 def write(path: Path, rows: Rows) -> Path:
-    """Rows as a file of the kind that its name says."""
+    """Writes rows in the format of the file name's suffix."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps(row) + "\n" for row in rows)
     if path.suffix == ".parquet":
@@ -32,14 +32,14 @@ def write(path: Path, rows: Rows) -> Path:
 
 
 def play(text: str, suite: LoadedBenchmark) -> list[ItemResult]:
-    """The outcomes of a judge that needs no model."""
+    """Results of a judge that needs no model."""
     row = make_panel(text, JudgeBuild("", texts=suite.texts))
     played = run_all(row.members[0], suite.requests(orders=row.orders, samples=row.samples))
     return decided(suite, lambda item, order: next(p.verdict for p in played if p.ask.key == (item.item_id, order, 0)))
 
 
 def decided(suite: LoadedBenchmark, verdict: Callable[[Item, tuple[int, ...]], Verdict]) -> list[ItemResult]:
-    """The outcomes where each game's verdict is given, in terms of what is shown."""
+    """Results with a given verdict per vote, in terms of the shown order."""
     outcomes = []
     for item in suite.items:
         games = [

@@ -1,4 +1,4 @@
-"""Pages in a real browser: an installed chromium, what is waited for, and whether every text can be read."""
+"""Pages in a real browser: start chromium, wait for conditions, measure text contrast."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ CONTRAST = """
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """An installed chromium; the test is skipped where there is none."""
+    """Starts an installed chromium; skips the test if there is none."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with playwright.sync_playwright() as play:
@@ -51,7 +51,7 @@ def chromium() -> Iterator[Any]:
 
 
 def until(page: Any, condition: str, seconds: float = 10) -> None:
-    """Asked again and again from here: the page's own policy lets nobody wait inside it."""
+    """Polls a condition from Python, because the page's content policy forbids evaluating a wait inside it."""
     end = time.monotonic() + seconds
     while not page.evaluate(condition):
         assert time.monotonic() < end, condition

@@ -1,4 +1,4 @@
-"""Toy cases, pairs and judges for the tests of this room: small, deterministic, and all by the real records."""
+"""Small, deterministic cases, pairs and judges for evaluation tests, built from the real records."""
 
 import json
 import time
@@ -44,7 +44,7 @@ def toy_case(number: int) -> Case:
 
 
 def toy_pairs(cases: int = 6, sets: Sequence[tuple[int, ...]] = SETS) -> list[ReasoningPair]:
-    """One pair a case and principle set; P2 and P4 flaws contradict the first fact of the context."""
+    """One pair per case and principle set; P2 and P4 flaws contradict the first fact of the context."""
     pairs = []
     for number in range(cases):
         case = toy_case(number)
@@ -78,7 +78,7 @@ def toy_trajectory(
     ended: str | None = None,
     answer: str | None = None,
 ) -> Trajectory:
-    """An episode that thinks, searches once if `shown` is given, and answers; `comparison` None is an invalid one."""
+    """An episode that thinks, searches once if `shown` is given, and answers; `comparison` None is invalid."""
     turns = []
     if shown is not None:
         turns.append(Turn(text="<think>check</think><search>paid</search>", query="paid", passages=tuple(shown)))
@@ -121,7 +121,7 @@ def digit(*parts: Any, sides: int) -> int:
 
 
 class ScriptedJudge:
-    """Right on `skill` tenths of all pairs, invalid on about one in ten of the others, decided by the pair's id."""
+    """Correct on `skill` tenths of the pairs and invalid on about a tenth of the others, by the pair's id."""
 
     def __init__(self, name: str = "scripted", skill: int = 7, seconds: float = 0.0) -> None:
         self.name, self.skill, self.seconds = name, skill, seconds
@@ -151,5 +151,5 @@ PAIRS_BY_ID = {pair.pair_id: pair for pair in toy_pairs()}
 
 
 def toy_suite(pairs: Sequence[ReasoningPair]) -> LoadedBenchmark:
-    """The suite of toy pairs, whose cases are all there."""
+    """The benchmark of toy pairs with all of their cases."""
     return suite_of(PairSet.of([toy_case(number) for number in range(6)], pairs))

@@ -1,4 +1,4 @@
-"""Small real things that tests of several rooms use: cases, pairs, and a codec whose every token is known."""
+"""Small cases and pairs, and a byte-level tokenizer, for tests of several packages."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ def make_case(
 def make_pair(
     case: Case, flawed: str = "1. ana paid 35, so this counts.", violated: Sequence[int] = (2,), *, seed: int = 0
 ) -> ReasoningPair:
-    """A pair whose flaws all span the whole flawed text; those of P2 contradict the first ten characters."""
+    """A pair whose flaws span the whole flawed text; P2 flaws contradict the first ten characters of the context."""
     spans = (Span(start=0, end=min(10, len(case.context))),)
     flaws = tuple(
         Flaw(
@@ -46,7 +46,7 @@ def mini_cases(count: int, seed: int = 0) -> list[Case]:
 
 
 def broken(case: Case, operators: Sequence[Operator], rng: Random, *, seed: int = 0) -> ReasoningPair | None:
-    """The case's reference with one flaw by each operator, each in a step of its own; None where they do not fit."""
+    """The case's reference with one flaw per operator, each in a different step; None if they do not fit."""
     steps = split_steps(case.reference)
     edits = []
     for operator in operators:
@@ -76,7 +76,7 @@ def broken(case: Case, operators: Sequence[Operator], rng: Random, *, seed: int 
 
 
 def mini_pairs(count: int, seed: int = 0) -> PairSet:
-    """One pair for each of `count` cases, by each operator of `mini` in turn; every seventh pair has two flaws."""
+    """One pair for each of `count` cases, cycling through the operators of `mini`; every seventh pair has two flaws."""
     cases, pairs = mini_cases(count, seed), []
     operators = OPERATORS["mini"]
     for number, case in enumerate(cases):
@@ -95,8 +95,8 @@ def evidence(*texts: str, case_id: str = "case") -> list[Evidence]:
 
 
 class BytesCodec:
-    """Byte-level tokens without a library: ids 0-255 are bytes, further ids are byte strings. Decoding is lossy in the
-    usual way: an incomplete character shows as U+FFFD. Text is encoded by the longest token that fits."""
+    """A byte-level tokenizer without a library: ids 0-255 are bytes, higher ids byte strings. An incomplete character
+    decodes to U+FFFD. Encoding is greedy: the longest matching token first."""
 
     def __init__(self, *words: bytes) -> None:
         self.vocabulary = [bytes([n]) for n in range(256)] + list(words)

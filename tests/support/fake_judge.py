@@ -1,4 +1,4 @@
-"""A judge's mind for loopback servers: text for a chat's messages, the same for the same ones."""
+"""Deterministic judge answers for fake endpoints: equal messages get equal answers."""
 
 import json
 from typing import Any
@@ -9,8 +9,8 @@ from judge_r1.core.records import content_hash
 
 
 def searching(path: str, body: dict[str, Any]) -> tuple[int, Any]:
-    """Searches once, then answers by the hash of what it was asked; one in twelve answers cannot be read, one in
-    twelve is refused by name."""
+    """Searches once, then answers by the hash of the messages. One in twelve answers is unreadable, and one in twelve
+    is a refusal."""
     messages = body["messages"]
     drawn = int(content_hash(messages[1]["content"], body.get("seed")), 16)
     if "stop" in body and len(messages) == 2:

@@ -1,4 +1,4 @@
-"""A judge's endpoint for tests: real HTTP on 127.0.0.1 around a function, with faults drawn by a seed.
+"""A fake judge endpoint: real HTTP on 127.0.0.1 around a function, with seeded faults.
 
     with JudgeServer(lambda path, body: (200, {...}), faults=0.3) as server:
         spec = f"direct@{server.url}#toy"
@@ -19,7 +19,7 @@ from typing import Any
 from judge_r1.core.records import content_hash
 
 Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
-"""(path, body of the request) -> (status, body of the answer)."""
+"""Maps (path, request body) to (status, response body)."""
 KINDS = ("busy", "broken", "garbage", "gone")
 
 
@@ -74,7 +74,7 @@ class JudgeServer:
                 self.wfile.write(data)
 
             def handle(self) -> None:
-                with suppress(OSError):  # the client is gone, or we closed on it
+                with suppress(OSError):  # either side closed the connection
                     super().handle()
 
             def log_message(self, *_: Any) -> None:
@@ -103,7 +103,7 @@ class JudgeServer:
 
 
 def said(text: str | None, *, finish: str = "stop", **more: Any) -> tuple[int, Any]:
-    """A chat answer; `reasoning_content`, `refusal` and so on go into its message, `logprobs` beside it."""
+    """A chat completion. `reasoning_content`, `refusal` etc. go into the message, `logprobs` next to it."""
     logprobs = more.pop("logprobs", None)
     choice = {"message": {"role": "assistant", "content": text, **more}, "finish_reason": finish, "logprobs": logprobs}
     return 200, {"model": "toy", "choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}

@@ -1,12 +1,12 @@
-"""A teacher's server for tests: real HTTP on 127.0.0.1 in both vendors' wire formats, with faults drawn by a seed.
+"""A fake LLM server: real HTTP on 127.0.0.1 in the OpenAI and Anthropic formats, with seeded faults.
 
-    with Loopback(brain, faults=Faults(rate=0.3)) as server:  # brain(system, user, sample) -> text, one at a time
-        spec = server.chat                                    # or server.anthropic; both with server.environment set
+    with Loopback(answer, faults=Faults(rate=0.3)) as server:  # answer(system, user, sample) -> text
+        spec = server.chat                                    # or server.anthropic; set server.environment
         ...
-        assert server.duplicates == 0                         # no answer was given, and paid for, twice
+        assert server.duplicates == 0                         # no request was answered (and billed) twice
 
-    python tests/support/fake_llm_server.py MODULE:FUNCTION --port 8765 --faults 0.3    # as a process of its \
-        own; see GET /stats
+    python tests/support/fake_llm_server.py MODULE:FUNCTION --port 8765 --faults 0.3    # standalone; \
+        see GET /stats
 
 `calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or
 out of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it
@@ -35,16 +35,16 @@ from typing import Any
 from judge_r1.core.records import content_hash
 
 Brain = Callable[[str, str, int], str]
-"""(system, user, sample) -> the text of the answer; the same text for the same arguments, or tests prove nothing."""
+"""Maps (system, user, sample) to the answer text. It must be deterministic."""
 
 TRANSIENT = ("rate_limit", "rate_limit_date", "server_error", "stall", "truncated", "reset", "garbage", "missing_field")
-"""Faults that a client survives by asking again."""
+"""Faults that a client survives by retrying."""
 
 
 @dataclass(frozen=True)
 class Faults:
-    """`rate` is the share of requests that fail, never more than `in_a_row` times in a row for one question; `cut` the
-    share of questions whose answer always stops half-way for want of tokens; a stall lasts `stall_s` seconds."""
+    """`rate` is the share of failing requests, with at most `in_a_row` failures in a row for one prompt. `cut` is the
+    share of prompts whose answer is always truncated. A stall lasts `stall_s` seconds."""
 
     rate: float = 0.0
     seed: int = 0
@@ -57,7 +57,7 @@ class Faults:
 
 @dataclass(frozen=True)
 class Request:
-    """What both wire formats say alike."""
+    """The fields that both wire formats share."""
 
     wire: str
     model: str
@@ -73,8 +73,8 @@ class Request:
 
 
 class Loopback:
-    """The server, on a thread of its own. `key` is the only API key it takes (any, or none, where it is None);
-    `latency_s` is how long it thinks before each good answer."""
+    """The server, in its own thread. `key` is the only API key it accepts (None: any or none). `latency_s` is the delay
+    before each good answer."""
 
     def __init__(
         self, brain: Brain, *, faults: Faults = Faults(), key: str | None = None, latency_s: float = 0.0, port: int = 0
@@ -99,31 +99,31 @@ class Loopback:
 
     @property
     def chat(self) -> str:
-        """The teacher SPEC of the OpenAI-compatible half."""
+        """The teacher spec of the OpenAI-compatible API."""
         return f"chat:{self.url}/v1#toy"
 
     anthropic = "anthropic:toy"
-    """The teacher SPEC of the other half; it needs `environment`."""
+    """The teacher spec of the Anthropic API; it needs `environment`."""
 
     @property
     def environment(self) -> dict[str, str]:
-        """What leads both kinds of teacher here, with the right key."""
+        """Environment variables that point both kinds of teacher at this server."""
         key = self._key or "loopback"
         return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": key, "JUDGE_R1_TEACHER_KEY": key}
 
     @property
     def duplicates(self) -> int:
-        """Good answers beyond the first to the same question."""
+        """Good answers to a prompt beyond the first."""
         return sum(count - 1 for count in self.served.values())
 
     @property
     def made(self) -> Counter[str]:
-        """Good answers by question, with those that nobody was there to take: a vendor would bill both."""
+        """Good answers by prompt, including those whose client had disconnected: a vendor would bill both."""
         return self.served + self.abandoned
 
     @property
     def repeated(self) -> int:
-        """Good answers beyond the first to the same question, taken or not."""
+        """Good answers to a prompt beyond the first, delivered or not."""
         return sum(count - 1 for count in self.made.values())
 
     def stats(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class Loopback:
     # ---- HTTP ----
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):  # cancelled at the end
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):  # cancelled on shutdown
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
                 method, path, _ = head[0].split(" ")
@@ -260,7 +260,7 @@ class Loopback:
             writer.write(_head(200, len(whole)) + whole[: len(whole) // 2])
             await writer.drain()
             return False
-        await asyncio.sleep(0)  # let the end of a connection be heard
+        await asyncio.sleep(0)  # let a closed connection be noticed
         if reader.at_eof():
             self.abandoned[request.key] += 1
             return False
@@ -274,7 +274,11 @@ class Loopback:
 
 
 def read_request(wire: str, body: Any) -> Request:
-    """Errors: ValueError, KeyError or TypeError for what neither vendor would take."""
+    """Parses a request body.
+
+    Raises:
+        ValueError, KeyError, TypeError: the body is invalid in both formats.
+    """
     messages, system = list(body["messages"]), body.get("system", "")
     if wire == "chat":
         system = messages.pop(0)["content"] if messages[0]["role"] == "system" else ""
@@ -289,7 +293,7 @@ def read_request(wire: str, body: Any) -> Request:
 
 
 def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
-    """The body of a good answer; a token is a word here."""
+    """Builds the body of a good answer. A token is a word here."""
     spent = {"in": len((request.system + " " + request.user).split()), "out": len(text.split())}
     if request.wire == "chat":
         choice = {"index": 0, "message": {"role": "assistant", "content": text}}
@@ -312,7 +316,7 @@ def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
 
 
 def answer_batch(brain: Brain, requests: Path, results: Path, *, seed: int = 0, failed: float = 0.0) -> None:
-    """What a vendor's batch service makes of an exported file: results in another order, a share of them `failed`."""
+    """Answers an exported batch file like a batch service: shuffled results, a share of them `failed`."""
     rows, rng = [], Random(seed)
     for line in requests.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -346,7 +350,7 @@ async def _send(writer: asyncio.StreamWriter, status: int, body: Mapping[str, An
 
 
 def _reset(writer: asyncio.StreamWriter) -> None:
-    """Close with RST, as a machine does that is gone."""
+    """Closes the connection with RST, like a crashed host."""
     writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     writer.transport.abort()
 

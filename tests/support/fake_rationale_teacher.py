@@ -1,4 +1,4 @@
-"""A teacher for tests that writes rationales by rule: it knows no more than its prompt says, as a model would.
+"""A fake teacher that writes rationales by rule and, like a model, knows only its prompt.
 
 honest(system, user, sample)    always a good turn
 sloppy(system, user, sample)    about 40 % of the first tries are bad in one of the ways of BAD, and for about one
@@ -60,7 +60,7 @@ def sloppy(system: str, user: str, sample: int) -> str:
 
 
 def _difference(a: str, b: str) -> tuple[str, str]:
-    """The first lines that differ, a few words each."""
+    """Returns a few words of the first lines that differ."""
     for one, other in zip(a.strip().split("\n"), b.strip().split("\n"), strict=False):
         if one != other:
             return _some(one), _some(other)

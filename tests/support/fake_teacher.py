@@ -1,4 +1,4 @@
-"""A teacher for tests: the rules' engine behind a prompt. It reads the case out of the prompt, as a model would.
+"""A fake teacher: the rule engine behind a prompt. Like a model, it reads the case from the prompt.
 
     honest(system, user, sample)    the variants that the rules make of the case, in the form that the prompt asks for
     liar(system, user, sample)      the same, but about a third of the variants is spoiled, in one of the ways of LIES
@@ -19,8 +19,8 @@ from data_builders.sources.mini import FACT
 from judge_r1.core.records import Case, ReasoningPair, content_hash
 
 SHARE = 0.35
-WRITES = "repeat what you are told"
-"""A system prompt that makes it say what the user said."""
+WRITES = "repeat the user message"
+"""A system prompt that makes it repeat the user message."""
 _ASKED: set[str] = set()
 _MATERIAL = re.compile(r"<case>\n(.*)\n</case>\n\n<decision>\n(.*)\n</decision>\n\n(.*)", re.DOTALL)
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
@@ -66,7 +66,7 @@ def _answer(system: str, user: str, sample: int, share: float) -> str:
 
 @lru_cache(maxsize=512)
 def variants_of(domain: str, context: str, decision: str, reference: str) -> tuple[ReasoningPair, ...]:
-    """All pairs that the rules make of a case."""
+    """All pairs that the rules make from a case."""
     case = Case.of(
         domain=domain, context=context, decision=decision, reference=reference, source="prompt", license="none"
     )
@@ -85,7 +85,7 @@ def _part(number: int, pair: ReasoningPair, texts: list[str], rng: Random, share
         header = f"**{header}**"
     elif lie == "twice":
         return f"{header}\n{text}\n\n{header}\n{text}"
-    elif lie == "another's text" and pair.kind == "single":  # under another list it would be no lie that shows
+    elif lie == "another's text" and pair.kind == "single":  # with other principles the corruption would not be visible
         text = rng.choice(texts)
     elif lie:
         text = LIES[lie](pair, text, rng)
@@ -101,7 +101,7 @@ def _annotated(pair: ReasoningPair, text: str, rng: Random) -> str:
 
 
 def _second_flaw(pair: ReasoningPair, text: str, rng: Random) -> str:
-    """One more change, as far from the flaw as the text allows."""
+    """Adds another change, as far from the flaw as possible."""
     words = list(re.finditer(r"[^\W\d_]{3,}", text))
     start = pair.origin.flaws[0].span.start
     word = max(words, key=lambda match: abs(match.start() - start))
@@ -113,7 +113,7 @@ def _wrong_numbering(pair: ReasoningPair, text: str, rng: Random) -> str:
 
 
 def _retyped(pair: ReasoningPair, text: str, rng: Random) -> str:
-    """What careless copying does and checks forgive: other quotation marks, spaces at the ends of lines."""
+    """Adds harmless copying errors: other quotation marks, trailing spaces."""
     return text.replace("’", "'").replace("“", '"').replace("”", '"').replace("\n", "  \n")
 
 
@@ -137,15 +137,15 @@ LIES: dict[str, Callable[[ReasoningPair, str, Random], str]] = {
     "twice": lambda pair, text, rng: text,
     "another's text": lambda pair, text, rng: text,
 }
-"""How a variant is spoiled; the last five are not a matter of its text."""
+"""Ways to corrupt a variant; the last five do not change its text."""
 
 
 def _opinion(domain: str, context: str, decision: str, a: str, b: str, rng: Random, share: float) -> str:
-    """Which reasoning is worse: the one that the rules make of the other. Those asked about before are tried first."""
+    """Judges a pair: the worse reasoning is one that the rules derive from the other. Known cases are tried first."""
     for worse, flawed, reference in sorted((("A", a, b), ("B", b, a)), key=lambda option: option[2] not in _ASKED):
         try:
             found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
-        except ValueError:  # no reference of the generated kind: it is the flawed one
+        except ValueError:  # not a valid reference, so it is the flawed one
             continue
         if found:
             if rng.random() < share / 2:

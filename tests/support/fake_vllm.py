@@ -1,7 +1,7 @@
-"""What vLLM's /v1/completions answers for ids, around a real small model: one token after the other, the whole text
+"""A fake of vLLM's /v1/completions around a real small model: one token at a time, the whole text
 anew for each. Fields and their meaning are those of vLLM 0.11's OpenAI server.
 
-    with serving(model, codec.decode) as server: ...    # asked with token ids, answers with token ids
+    with serving(model, codec.decode) as server: ...    # token ids in, token ids out
 """
 
 import threading
@@ -14,7 +14,7 @@ Decode = Callable[[Sequence[int]], str]
 
 
 def serving(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10**6, faults: float = 0.0) -> JudgeServer:
-    """`longest` is the context length, `part` how many ids it gives at most, whatever is asked for."""
+    """`longest` is the context length; `part` limits the ids per response."""
     lock = threading.Lock()
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
@@ -23,7 +23,7 @@ def serving(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10*
         assert all(isinstance(token, int) for token in prompt)
         if len(prompt) + body["max_tokens"] > longest:
             return sorry(400, f"This model's maximum context length is {longest} tokens")
-        with lock:  # one model, and PyTorch on one thread
+        with lock:  # one model on one PyTorch thread
             ids, logprobs, tops, finish = draw(model, decode, body, min(part, body["max_tokens"]))
         told = {
             "tokens": [f"token_id:{token}" for token in ids],

@@ -1,4 +1,4 @@
-"""A build by the command line against a loopback teacher, killed with -9 again and again until it comes through."""
+"""Runs a command-line build against a fake teacher and kills it with -9 several times until it completes."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from data_builders.teachers.answer_cache import Cache
 
 @dataclass
 class FaultRun:
-    """`lost` counts, for each kill, the answers that were made or on their way for a build which was no more."""
+    """`lost` counts, per kill, the answers that were in flight to the killed build."""
 
     kills: int = 0
     runs: int = 0
@@ -28,7 +28,7 @@ class FaultRun:
 def build(
     arguments: Sequence[str], server: Loopback, cache: Path, *, kills: Sequence[int], seed: int, timeout_s: float
 ) -> FaultRun:
-    """Run until it ends well. The n-th kill comes a random moment after the server has given `kills[n]` answers in all.
+    """Runs until success. The n-th kill happens shortly after the server has sent `kills[n]` answers in total.
 
     Errors: AssertionError with what the build said where it fails for another reason than a kill.
     """
@@ -60,7 +60,7 @@ def build(
 
 
 def _lost(server: Loopback, cache: Path, before: int) -> int:
-    """Answers that the server has made and nobody has kept, since the kills before."""
+    """Answers that the server sent and the build did not store, since the previous kill."""
     while server.in_flight:
         time.sleep(0.01)
     with Cache(cache) as kept:

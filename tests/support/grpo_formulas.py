@@ -1,4 +1,4 @@
-"""GRPO's objective and its options, written down plainly once more, episode by episode and token by token."""
+"""A plain second derivation of GRPO's objective and its options, token by token."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 LENGTH = 6
-"""Tokens of the longest episode that the toys' budget allows."""
+"""Maximum episode length in tokens under the test budget."""
 MASK = [[1, 1, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0]]
 OLD = [[-1.0, -2.0, -9.0, -0.5, -1.5, -0.7], [-0.3, -1.1, -2.2, -9.0, -9.0, -9.0]]
 NEW = [[-0.6, -2.4, -1.0, -0.1, -1.45, -0.9], [-0.8, -0.7, -2.25, -3.0, -3.0, -3.0]]
@@ -23,7 +23,7 @@ CASES: list[dict[str, Any]] = [
 
 @dataclass(frozen=True)
 class Options:
-    """As in a recipe; `constant` is the longest episode."""
+    """Options as in a recipe; `constant` is the maximum episode length."""
 
     clip: float = 0.2
     clip_high: float | None = None
@@ -33,12 +33,12 @@ class Options:
 
     @classmethod
     def of(cls, grpo: Mapping[str, Any]) -> "Options":
-        """What a recipe says of the loss; its advantages are given."""
+        """The recipe fields of the loss."""
         return cls(**{key: value for key, value in grpo.items() if key != "advantage_by_std"})
 
 
 def advantages(rewards: Sequence[float], *, by_std: bool, epsilon: float) -> list[float]:
-    """(r - mean) / (s + epsilon) in one group, s with n - 1; without the division for Dr.GRPO."""
+    """(r - mean) / (s + epsilon) within a group, s with n - 1 degrees of freedom; Dr.GRPO does not divide."""
     mean = sum(rewards) / len(rewards)
     deviation = math.sqrt(sum((r - mean) ** 2 for r in rewards) / (len(rewards) - 1))
     return [(r - mean) / (deviation + epsilon if by_std else 1.0) for r in rewards]

@@ -1,4 +1,4 @@
-"""Clusters and jobs as tests want them."""
+"""Clusters and jobs for launch tests."""
 
 from pathlib import Path
 from typing import Any

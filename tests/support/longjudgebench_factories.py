@@ -1,4 +1,4 @@
-"""A tiny LongJudgeBench of our own in the release's schema: prompts, ground truth, and texts as each set has them."""
+"""A tiny synthetic LongJudgeBench in the release's schema: prompts, ground truth and texts of each data set."""
 
 import json
 import zipfile
@@ -49,7 +49,7 @@ AGENTS = ("openai-deepresearch", "gemini-2.5-pro-deepresearch", "perplexity-Rese
 
 
 def toy_checkout(root: Path) -> Path:
-    """Every set, with as many texts as a real checkout has: DR-Bench has two agents of four, WP-Bench all."""
+    """Writes every data set with the coverage of a real checkout: DR-Bench has two of four agents."""
     for dataset, modes in PROMPTS.items():
         for mode, text in modes.items():
             _write(root / "config/prompts" / dataset / f"{mode}.yaml", json.dumps(
@@ -212,7 +212,7 @@ def _verify(root: Path) -> None:
 
 
 def toy_docx(path: Path, *paragraphs: str, table: list[list[str]] | None = None) -> Path:
-    """A .docx with these paragraphs and a table after the first."""
+    """Writes a .docx with these paragraphs and a table after the first one."""
     blocks = [f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs]
     if table:
         rows = "".join(
@@ -241,7 +241,7 @@ def _write(path: Path, text: str) -> None:
 
 
 class TextJudge:
-    """A judge that writes what a function says."""
+    """A judge that answers by a function."""
 
     def __init__(self, says: Callable[[JudgeRequest], str], ended: str = "answer") -> None:
         self.name, self._says, self._ended = "text", says, ended

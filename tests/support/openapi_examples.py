@@ -4,7 +4,7 @@ from typing import Any
 
 
 def examples(document: dict[str, Any]) -> list[tuple[str, str, Any]]:
-    """(method, path, body) of each."""
+    """Returns (method, path, body) of each example."""
     found = []
     for path, methods in document["paths"].items():
         for method, operation in methods.items():

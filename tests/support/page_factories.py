@@ -1,4 +1,4 @@
-"""A judge for the page that thinks, searches twice and answers over a real chat endpoint, one step for each `go()`."""
+"""A judge for page tests: over a real chat endpoint it searches twice and answers, one step for each `go()`."""
 
 import json
 import threading
@@ -18,11 +18,11 @@ GOOD, BAD = "1. ana paid 34. 2. so ben owes.", "1. ana paid 99. 2. so ben owes."
 WORDS = {"context": CASE, "decision": "ben owes", "reasoning_a": GOOD, "reasoning_b": BAD}
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3,budget.max_searches=3"
 PATIENCE = 20_000
-"""Milliseconds for anything that a page is asked."""
+"""Timeout of page operations in milliseconds."""
 
 
 class Paced:
-    """Steps that are taken when a test says so; `free()` lets all go."""
+    """Steps that a test releases one by one; `free()` releases all."""
 
     def __init__(self) -> None:
         self._steps = threading.Semaphore(0)
@@ -38,7 +38,7 @@ class Paced:
 
 
 def fair(path: str, body: dict[str, Any]) -> tuple[int, Any]:
-    """Prefers GOOD wherever it is shown; names principle 2."""
+    """Prefers GOOD in both positions; names principle 2."""
     asked = body["messages"][1]["content"]
     return _step(body, "A>B" if asked.index(GOOD) < asked.index(BAD) else "A<B")
 
@@ -70,7 +70,7 @@ def searching_server(brain: Any = fair, wait: Any = lambda: None, **settings: An
 def visited(
     browser: Any, url: str, width: int = 1280, height: int = 900, **options: Any
 ) -> Iterator[tuple[Any, list[str]]]:
-    """The page, and what it complains of: errors of the script, of the console and of the policy, dialogs."""
+    """Opens the page; yields it with the errors it reports: script, console and policy errors, and dialogs."""
     page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
     page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
@@ -97,6 +97,6 @@ def press_judge(page: Any) -> None:
 
 
 def whole_text(page: Any, selector: str) -> str:
-    """The text of an element without the numbers that were put into its marks."""
+    """The text of an element without the numbers in its marks."""
     read = "e => [...e.childNodes].map(n => n.nodeType === 3 ? n.data : n.firstChild.data).join('')"
     return str(page.locator(selector).evaluate(read))

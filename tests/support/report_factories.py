@@ -1,4 +1,4 @@
-"""Results of rows on toy suites, without a judge: what a report is written from."""
+"""Results on toy benchmarks without a judge, for report tests."""
 
 import random
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ def toy_suite(cases: int = 3) -> LoadedBenchmark:
 
 
 def pair_results(row: str, suite: LoadedBenchmark, play: Callable[[ReasoningPair], Trajectory]) -> PanelResults:
-    """One game of each labelled pair."""
+    """One vote on each labelled pair."""
     traces = {}
     for item, ask in zip(suite.items, suite.requests(), strict=True):
         trajectory = play(suite.labels[item.item_id])
@@ -56,7 +56,7 @@ def toy_results(cases: int = 3) -> list[PanelResults]:
 
 
 def item_results(row: str, suite: LoadedBenchmark, say: Callable[[Item, tuple[int, ...]], Verdict]) -> PanelResults:
-    """The games of a benchmark without principles, by a judge that writes nothing."""
+    """Votes on a benchmark without principles, by a judge that writes no text."""
     games = {
         item.item_id: [
             Trace(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=say(item, order),
@@ -99,8 +99,8 @@ def write(path: Path, results: Sequence[PanelResults], **more: Any) -> str:
 
 
 def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int = 0) -> list[PanelResults]:
-    """`cases` × `pairs` × `rows` episodes with two searches each over cases of `words` words: random words, so that
-    they pack no better than real ones."""
+    """`cases` × `pairs` × `rows` episodes with two searches each, over cases of `words` random words, which compress no
+    better than real text."""
     generator = random.Random(seed)
     lexicon = ["".join(generator.choices("abcdefghijklmnoprstuvw", k=generator.randint(2, 10))) for _ in range(4_000)]
 
@@ -150,7 +150,7 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
 
 
 def open_page(browser: Any, path: Path, width: int = 1280, height: int = 860, **options: Any) -> tuple[Any, list[str]]:
-    """The page with its items open, and what it complains of: errors of the script and of the content policy."""
+    """Opens the page with its items; returns it with its script and content policy errors."""
     page = browser.new_page(viewport={"width": width, "height": height}, **options)
     page.set_default_timeout(20_000)
     complaints: list[str] = []

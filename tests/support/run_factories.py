@@ -1,4 +1,4 @@
-"""Run folders and evaluations as `train` and `eval` leave them, with numbers of our own."""
+"""Run folders and evaluations in the format of `train` and `eval`, with synthetic numbers."""
 
 import json
 from pathlib import Path
@@ -11,7 +11,7 @@ CODES = ("P1", "P2", "P3", "P4", "P5", "P6")
 
 
 def toy_run(folder: Path, size: int, *, name: str = "toy", steps: int = 4, **fields: Any) -> Path:
-    """A finished run on `size` pairs; `fields` go over a recipe of GRPO on the full context without search."""
+    """A finished run on `size` pairs; `fields` override a GRPO recipe with full context and no search."""
     base = {
         "name": name, "stage": "grpo", "model": "base", "data": {"train": "nowhere"},
         "episode": {"context": "full", "search": False},
@@ -25,7 +25,7 @@ def toy_run(folder: Path, size: int, *, name: str = "toy", steps: int = 4, **fie
 
 
 def toy_eval(folder: Path, accuracy: dict[str, tuple[str, float]], pairs: str = "p") -> Path:
-    """An evaluation of rows by name: (judge SPEC, accuracy); P2 is 0.1 harder than the rest."""
+    """An evaluation with judges by name: (spec, accuracy); accuracy on P2 is 0.1 lower."""
     folder.mkdir(parents=True)
     rows = []
     for name, (_, value) in accuracy.items():

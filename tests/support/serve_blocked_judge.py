@@ -1,4 +1,4 @@
-"""`judge-r1 serve`'s own server around a judge whose games take a second: a process to send signals to."""
+"""The `judge-r1 serve` server with a judge that takes a second per request, for signal tests."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ from judge_r1.serving.server import run_app
 
 
 class Slow(Held):
-    """Every game takes a second from the first one on."""
+    """Every request takes a second."""
 
     async def judge(self, asks):  # type: ignore[no-untyped-def]
         if not self.began:

@@ -1,4 +1,4 @@
-"""A served judge on a real socket of 127.0.0.1, in a thread of its own; and judges that are fast, or as slow as told.
+"""A served judge on a real socket of 127.0.0.1 in its own thread, and judges with controlled delays.
 
 with LiveServer(service("longer")) as server:
     httpx.post(f"{server.url}/v1/judge", json=...)
@@ -30,8 +30,7 @@ PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben ow
 
 
 class Held:
-    """Plays like `rule`, but no game ends before `go` is set; counts those that began, that were given up, and that are
-    under way."""
+    """Judges like `rule`, but no request ends before `go` is set. Counts started, cancelled and running requests."""
 
     def __init__(self, rule: str = "longer") -> None:
         self.settings: dict[str, Any] = {}
@@ -56,7 +55,7 @@ class Held:
 
 
 class Says:
-    """Ends every game as `ended`."""
+    """Ends every request with the reason `ended`."""
 
     name, settings = "says", {}
 
@@ -109,7 +108,11 @@ class LiveServer:
 
 
 def wait_for(true: Any, seconds: float = 20.0) -> None:
-    """Until it is true; AssertionError where it is not in time."""
+    """Waits until the condition holds.
+
+    Raises:
+        AssertionError: it does not hold in time.
+    """
     until = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < until, "it did not happen in time"

@@ -1,4 +1,4 @@
-"""Toys for sources: a teacher in this process that answers by a function, and tables on disk."""
+"""An in-process teacher that answers by a function, and tables on disk, for source tests."""
 
 import asyncio
 import json
@@ -15,7 +15,7 @@ Reply = Callable[[TeacherRequest], str]
 
 
 class ToyTeacher:
-    """Answers at once, by a function of the ask; remembers what it was asked."""
+    """Answers without delay by a function of the request; records its requests."""
 
     name = "toy"
 
@@ -30,27 +30,27 @@ class ToyTeacher:
 
 
 def between(text: str, tag: str) -> str:
-    """What stands between the tags in a prompt."""
+    """The text between two tags in a prompt."""
     return text.split(f"<{tag}>\n", 1)[1].split(f"\n</{tag}>", 1)[0]
 
 
 def gather(
     source: Source, path: Path | None, teacher: Teacher | None = None, limit: int | None = None
 ) -> tuple[list[Case], Counter[str], Counter[str]]:
-    """All cases of a source, what was skipped, and what was rejected."""
+    """All cases of a source, the skipped ones and the rejected ones."""
     skips: Counter[str] = Counter()
     rejected: Counter[str] = Counter()
 
     async def run() -> list[Case]:
-        nobody = ToyTeacher(lambda ask: "")  # a source that is read asks none
+        silent = ToyTeacher(lambda ask: "")  # a plain source calls no teacher
         found = items(source, path, limit, 0, skips, teacher)
-        return [case for item in found if (case := await completed(item, teacher or nobody, skips, rejected))]
+        return [case for item in found if (case := await completed(item, teacher or silent, skips, rejected))]
 
     return asyncio.run(run()), skips, rejected
 
 
 def write_rows(file: Path, rows: list[dict[str, Any]]) -> Path:
-    """A JSON Lines file of these rows."""
+    """Writes rows as a JSON Lines file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return file

@@ -14,7 +14,7 @@ from judge_r1.core.records import Case, ReasoningPair
 
 
 def mini_folder(at: Path, count: int, *, variants: int = 3, seed: int = 0) -> Path:
-    """`count` cases of `mini` with all their pairs."""
+    """Writes `count` cases of `mini` with all of their pairs."""
     cases = list(read(None, count, seed, Counter()))
     pairs = [pair for case in cases for pair in perturb(case, variants=variants, rule_set="mini", abstained=Counter())]
     return folder(at, cases, pairs)
@@ -27,7 +27,7 @@ def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:
 
 
 def long_case(seed: int, words: int = 120, **meta: str) -> Case:
-    """A case of random words, unlike any of another seed."""
+    """A case of random words; different seeds share nothing."""
     rng = Random(seed)
     text = [f"w{rng.randrange(10_000)}" for _ in range(2 * words)]
     return Case.of(
@@ -42,7 +42,7 @@ def long_case(seed: int, words: int = 120, **meta: str) -> Case:
 
 
 def copied(case: Case, *, context: int | None = None, reasoning: int | None = None, seed: int = 0) -> Case:
-    """Another case with nearly the context or the reasoning of this one: every so-manyth word is changed."""
+    """A near duplicate in context or reasoning: every n-th word is changed."""
 
     def edited(text: str, every: int | None) -> str:
         if every is None:

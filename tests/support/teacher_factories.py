@@ -1,4 +1,4 @@
-"""What tests of teachers share: asks, brains, limits that lose no time, and a teacher without a network."""
+"""Requests, answer functions, fast retry policies and an in-process teacher, for teacher tests."""
 
 import asyncio
 from collections import Counter
@@ -26,7 +26,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Stub:
-    """Echoes after `wait_s`; counts its calls; fails with `error` where one is given."""
+    """Echoes after `wait_s`, counts its calls, and raises `error` if given."""
 
     name = "stub:echo"
 

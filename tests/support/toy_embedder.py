@@ -1,4 +1,4 @@
-"""An embedder small enough to reason about: hashed bags of words, the same on every machine."""
+"""A small deterministic embedder: hashed bags of words."""
 
 import hashlib
 import re
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 
 class ToyEmbedder:
-    """A word adds 1 to one of `dim` coordinates; the vector has length 1. Counts what it was asked for."""
+    """A word adds 1 to one of `dim` coordinates; vectors have length 1. Counts its calls."""
 
     name = "toy"
 

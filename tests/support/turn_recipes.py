@@ -1,4 +1,4 @@
-"""Small recipes of SFT and DPO in one turn, and what their runs left: rows without clocks, weights."""
+"""Small single-turn SFT and DPO recipes, and readers of their runs: metrics without timings, weights."""
 
 import re
 from pathlib import Path
@@ -14,7 +14,7 @@ RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(t
 
 
 def turn_recipe(stage: str, data: Path, *changes: str) -> Recipe:
-    """Four steps of eight examples, on the shipped tiny model."""
+    """Four steps of eight examples on the bundled tiny model."""
     small = [f"{stage}.batch_size=8", f"{stage}.micro_batch_size=2", f"{stage}.max_steps=4", "save_every=2"]
     start = ["start=null"] if stage == "dpo" else []
     shared = [*start, "model=bundled:tiny", f"data.train={data}", *small, *changes]
@@ -22,8 +22,8 @@ def turn_recipe(stage: str, data: Path, *changes: str) -> Recipe:
 
 
 def timeless(folder: Path) -> list[dict[str, Any]]:
-    """The rows of a run without what a clock says, without TRL's own count of tokens, which starts anew with a
-    resume, and without the last one, the trainer's sum over what it ran."""
+    """Metric rows of a run without timings, without TRL's token count (which restarts at a resume) and without the last
+    row (the trainer's own summary)."""
     clocks = re.compile("time|per_second|num_tokens")
     rows = read_rows(folder / "metrics.jsonl")[:-1]
     return [{key: value for key, value in row.items() if not clocks.search(key)} for row in rows]

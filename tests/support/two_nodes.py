@@ -1,4 +1,4 @@
-"""A Ray of two nodes on one machine: two raylets with ports, folders and a token of their own."""
+"""A Ray cluster with two nodes on one machine: two raylets with separate ports, folders and tokens."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def free_ports(count: int) -> list[int]:
 
 @dataclass
 class TwoNodes:
-    """`folder` must have a short path: sockets lie in it."""
+    """`folder` must have a short path, because it contains sockets."""
 
     folder: Path
     nodes: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -47,9 +47,9 @@ class TwoNodes:
         }
 
     def start(self, *arguments: str, cpus: int = 12) -> subprocess.Popen[bytes]:
-        """One more node, with one logical GPU."""
+        """Adds a node with one logical GPU."""
         number, (agent, metrics) = len(self.nodes), free_ports(2)
-        low = 11_000 + os.getpid() % 20 * 1000 + 200 * number  # below the ports that systems give away
+        low = 11_000 + os.getpid() % 20 * 1000 + 200 * number  # below the ephemeral port range
         command = [
             *(sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-gpus=1", f"--num-cpus={cpus}"),
             *(f"--temp-dir={self.folder}/{number}", f"--dashboard-agent-listen-port={agent}"),
@@ -76,7 +76,7 @@ class TwoNodes:
         return f"http://127.0.0.1:{self.dashboard}"
 
     def jobs(self) -> list[dict[str, str]] | None:
-        """What Ray says of its jobs; None while it does not answer."""
+        """Ray's job list; None while Ray does not answer."""
         headers = {"Authorization": f"Bearer {self.token.read_text()}"}
         try:
             with urlopen(Request(f"{self.address}/api/jobs/", headers=headers), timeout=10) as answer:
@@ -92,7 +92,7 @@ class TwoNodes:
             time.sleep(0.5)
 
     def kill(self, node: subprocess.Popen[bytes]) -> None:
-        """What a power cut does: every process of the node ends at once."""
+        """Simulates a power cut: kills every process of the node."""
         for pid in family(node.pid):
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
@@ -105,7 +105,7 @@ class TwoNodes:
 
 
 def family(pid: int) -> Sequence[int]:
-    """A process and all that descend from it."""
+    """A process and all of its descendants."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
@@ -123,7 +123,7 @@ def tail(path: Path) -> str:
 
 @contextmanager
 def two_nodes(folder: Path) -> Iterator[TwoNodes]:
-    """Both nodes running; none is left behind."""
+    """Starts both nodes and stops them at the end."""
     cluster = TwoNodes(folder)
     try:
         cluster.head()

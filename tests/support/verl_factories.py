@@ -1,4 +1,4 @@
-"""verl's configuration as a test sees it."""
+"""Composes verl's configuration for tests."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ from judge_r1.training.verl.config import overrides
 
 
 def compose(keys: list[str]) -> Any:
-    """The configuration that verl's trainer would see, with verl's own checks."""
+    """The configuration as verl's trainer sees it, with verl's own checks."""
     from hydra import compose, initialize_config_module
     from verl.trainer.ppo.utils import need_critic, need_reference_policy
     from verl.utils.config import validate_config

@@ -1,4 +1,4 @@
-"""A small model whose every token is a word: untrained, it searches and answers now and then. And its episodes."""
+"""A small untrained model whose tokens are words, so that it sometimes searches and answers; and its episodes."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -19,7 +19,7 @@ SIZE = 97
 
 
 class WordCodec:
-    """Many ids share a word, so that an untrained model too writes tags, searches and answers now and then."""
+    """Many ids share a word, so that an untrained model sometimes writes tags, searches and answers."""
 
     def decode(self, ids: Sequence[int]) -> str:
         return "".join(WORDS[i % len(WORDS)] for i in ids)
@@ -47,7 +47,7 @@ def model() -> Any:
         head_dim=8,
         max_position_embeddings=512,
         tie_word_embeddings=False,
-        initializer_range=0.6,  # far from uniform: what comes before decides what comes next
+        initializer_range=0.6,  # far from uniform, so that the context matters
     )
     return Qwen3ForCausalLM(config).eval()
 
@@ -59,7 +59,7 @@ def episodes(seed: int = 0) -> list[Episode]:
 
 
 def passages(index: int, query: str) -> list[Evidence]:
-    """Passages of different lengths for every episode, so that rows read their observations at different paces."""
+    """Passages of different lengths per episode, so that observations differ in length."""
     return evidence(*[f"p{index} " + "long " * ((3 * index + len(query)) % 7)] * (1 + index % 3), case_id=str(index))
 
 
@@ -68,7 +68,7 @@ def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
 
 
 def logprobs_of(ids: list[int], temperature: float = 1.0) -> Any:
-    """Log-probabilities of the next token after each position, by one plain forward pass: [tokens, vocabulary]."""
+    """Next-token log-probabilities from one plain forward pass: [tokens, vocabulary]."""
     import torch
 
     with torch.no_grad():

@@ -24,10 +24,10 @@ from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
 from judge_r1.benchmarks.longjudgebench.lengths import Count, fixed_bins
 from judge_r1.benchmarks.longjudgebench.loading import coverage, judgeable, read_queries
 from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
 from judge_r1.benchmarks.longjudgebench.release_format import written
 from judge_r1.benchmarks.longjudgebench.requests import mode_of
-from judge_r1.benchmarks.longjudgebench.scope import Scope, scope_of
-from judge_r1.benchmarks.longjudgebench.subset import COLUMNS, Query
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions, parse_subset
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
@@ -57,35 +57,37 @@ def main() -> None:
     prompts.add_argument("--model", required=True, help="the model whose tokenizer is used")
     given = parser.parse_args()
     try:
-        scope = scope_of(given.subset)
-        queries = read_queries(given.path, scope)
+        options = parse_subset(given.subset)
+        queries = read_queries(given.path, options)
         if given.command == "lines":
-            mode = mode_of(queries[0], scope)
-            print(write_jsonl(given.out, written(read_traces(given.traces, given.row), queries, scope, mode)), "lines")
+            mode = mode_of(queries[0], options)
+            print(
+                write_jsonl(given.out, written(read_traces(given.traces, given.row), queries, options, mode)), "lines"
+            )
         elif given.command == "prompts":
             print_prompts(load(given.path, given.subset), given.model)
         elif given.command == "lengths":
             print_bins(queries, predictions(given.path, given.predictions, given.subset), cl100k())
         else:
-            print_tables(queries, scope)
+            print_tables(queries, options)
     except JudgeError as error:
         sys.exit(f"error: {error}")
 
 
-def print_tables(queries: Sequence[Query], scope: Scope) -> None:
+def print_tables(queries: Sequence[Query], options: SubsetOptions) -> None:
     """Prints baselines: over all of the ground truth if a rule needs no text, else over the items with text."""
     print("| column | queries of the paper | with gold here | judged here | outputs of the paper | with text here |")
     print("|---|---|---|---|---|---|")
-    for row in coverage(queries, scope):
+    for row in coverage(queries, options):
         print(f"| {row.column} | {row.paper} | {row.known} | {row.judged} | {row.paper_outputs} | {row.outputs} |")
     print(f"\n| column | baseline | queries | accuracy [95 %] | {' | '.join(SHOWN)} |\n{'|---' * (4 + len(SHOWN))}|")
-    able = judgeable(queries, scope)
+    able = judgeable(queries, options)
     for column in COLUMNS:
         known, there = ([query for query in part if query.column == column] for part in (queries, able))
-        rows = baseline_rows(known, scope)
+        rows = baseline_rows(known, options)
         for name, outcomes in rows.items():
             print_row(column, name, outcomes, known)
-        for name, outcomes in baseline_rows(there, scope).items():
+        for name, outcomes in baseline_rows(there, options).items():
             if name not in rows:
                 print_row(column, name, outcomes, there)
 

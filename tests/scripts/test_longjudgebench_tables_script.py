@@ -9,7 +9,7 @@ from rich.console import Console
 import judge_r1.models
 from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
 from judge_r1.benchmarks.longjudgebench.loading import read_queries
-from judge_r1.benchmarks.longjudgebench.scope import scope_of
+from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.panel import JudgePanel
 from scripts import longjudgebench_tables
@@ -57,7 +57,7 @@ def test_traces_become_lines_that_are_binned_by_length(
         file,
     )
     assert capsys.readouterr().out == "6 lines\n"
-    longjudgebench_tables.print_bins(read_queries(root, scope_of("ma")), predictions(root, file, "ma"), len)
+    longjudgebench_tables.print_bins(read_queries(root, parse_subset("ma")), predictions(root, file, "ma"), len)
     assert "| 0-3000 | 4 | 0.5000 |\n| 3000-8000 | 0 | – |" in capsys.readouterr().out
 
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+Values = Mapping[str, Any]
 _THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
 _NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:/\s*(\d+))?\s*")
 _FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
+from judge_r1.benchmarks.longjudgebench.query import Query, item_of, judged
 from judge_r1.benchmarks.longjudgebench.requests import orders_of
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Query, item_of, judged
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
@@ -25,22 +25,22 @@ ANNOTATOR = "/annotator-"
 _BOXED = re.compile(r"\\boxed\s*\{")
 
 
-def baseline_rows(queries: Sequence[Query], scope: Scope) -> dict[str, list[ItemResult]]:
+def baseline_rows(queries: Sequence[Query], options: SubsetOptions) -> dict[str, list[ItemResult]]:
     """By name, the rows of one column, without those that nothing can be said for."""
     if not queries:
         return {}
-    rows = {name: _row(name, say, queries, scope) for name, say in _rules(queries).items()}
-    rows["one annotator, vs the others"] = _annotators(queries, scope)
+    rows = {name: _row(name, say, queries, options) for name, say in _rules(queries).items()}
+    rows["one annotator, vs the others"] = _annotators(queries, options)
     return {name: row for name, row in rows.items() if row}
 
 
-def _row(name: str, say: Say, queries: Sequence[Query], scope: Scope) -> list[ItemResult]:
+def _row(name: str, say: Say, queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
     outcomes = []
     for query in queries:
-        verdicts = [(order, say(query, order)) for order in orders_of(query, scope)]
+        verdicts = [(order, say(query, order)) for order in orders_of(query, options)]
         games = [vote_of(order, verdict) for order, verdict in verdicts if verdict is not None]
         if len(games) == len(verdicts):
-            item = item_of(query, reference=scope.reference)
+            item = item_of(query, reference=options.reference)
             outcomes.append(item_result(name, item, games, aggregate(item, games)))
     return outcomes
 
@@ -147,11 +147,11 @@ def _plain(answer: str) -> str:
     return bare.strip("().").casefold()
 
 
-def _annotators(queries: Sequence[Query], scope: Scope) -> list[ItemResult]:
+def _annotators(queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
     """Each annotator's overall scores as a judge's, with the mean of the others' as gold; one outcome for each."""
     outcomes = []
     for query in queries:
-        item = item_of(query, reference=scope.reference)
+        item = item_of(query, reference=options.reference)
         for place, own in enumerate(query.annotators):
             others = [scores for at, scores in enumerate(query.annotators) if at != place]
             gold = [round(sum(column) / len(column), 9) for column in zip(*others, strict=True)]

@@ -1,15 +1,25 @@
 """DR-Bench: four deep-research agents on 50 Chinese tasks, scored by three annotators on four dimensions, 0–100."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel
 
-from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, STANDARDIZED, Line, lines, outputs, references
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Criterion, Query
+from judge_r1.benchmarks.base import BadBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, Values, number
+from judge_r1.benchmarks.longjudgebench.query import (
+    GROUND_TRUTH,
+    STANDARDIZED,
+    Criterion,
+    Line,
+    Query,
+    lines,
+    outputs,
+    references,
+)
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.records import ScoresVerdict, Verdict
 
 DATASET = "deepresearch_bench"
 RAW = Path("data", "DeepResearch-Bench-Dataset", "generated_reports")
@@ -34,7 +44,7 @@ class Aggregate(BaseModel):
     overall: float
 
 
-class Gold(Line):
+class AnnotatedScores(Line):
     instruction: str
     dimension_weights: Mapping[str, float]
     raw_annotations: tuple[Annotation, ...]
@@ -49,12 +59,12 @@ class Report(Line):
     article: str
 
 
-def read(root: Path, scope: Scope) -> list[Query]:
-    """The gold is the mean of the annotators' weighted dimensions, unrounded. `scope.paper` has the release's: the
+def read(root: Path, options: SubsetOptions) -> list[Query]:
+    """The gold is the mean of the annotators' weighted dimensions, unrounded. `options.paper` has the release's: the
     rounded `overall` without a rubric and `weighted_total` with one, both out of 10."""
     known = references(root, DATASET)
     criteria = {line.id: line for line in lines(root / STANDARDIZED / f"{DATASET}_criteria.jsonl", Criteria)}
-    gold_lines = list(lines(root / GROUND_TRUTH / f"{DATASET}_gt.jsonl", Gold))
+    gold_lines = list(lines(root / GROUND_TRUTH / f"{DATASET}_gt.jsonl", AnnotatedScores))
     systems = tuple(dict.fromkeys(system for gold in gold_lines for system in gold.aggregated))
     texts = _texts(root, systems)
     queries = []
@@ -71,7 +81,7 @@ def read(root: Path, scope: Scope) -> list[Query]:
                 systems=own,
                 ids=(gold.id,) * len(own),
                 texts=tuple(texts.get((gold.id, system)) for system in own),
-                gold=tuple(gold_score(gold, system, scope) for system in own),
+                gold=tuple(gold_score(gold, system, options) for system in own),
                 reference=known.get(gold.id),
                 weights=(gold.dimension_weights,) * len(own),
                 criteria=criteria_of(text, f"{DATASET}_criteria.jsonl, id {gold.id}") if text else {},
@@ -84,10 +94,10 @@ def read(root: Path, scope: Scope) -> list[Query]:
     return queries
 
 
-def gold_score(gold: Gold, system: str, scope: Scope) -> float:
+def gold_score(gold: AnnotatedScores, system: str, options: SubsetOptions) -> float:
     aggregate = gold.aggregated[system]
-    if scope.paper:
-        return (aggregate.weighted_total if scope.rubric else aggregate.overall) / 10
+    if options.paper:
+        return (aggregate.weighted_total if options.rubric else aggregate.overall) / 10
     totals = [
         sum(weight * annotation.dimension_scores[system][DIMENSIONS[name]] for name, weight in weights(gold).items())
         for annotation in gold.raw_annotations
@@ -95,7 +105,7 @@ def gold_score(gold: Gold, system: str, scope: Scope) -> float:
     return round(sum(totals) / len(totals) / 10, 9)
 
 
-def weights(gold: Gold) -> Mapping[str, float]:
+def weights(gold: AnnotatedScores) -> Mapping[str, float]:
     if set(gold.dimension_weights) != set(DIMENSIONS):
         raise BadBenchmark(f"{DATASET}_gt.jsonl, id {gold.id}: dimension_weights must name {', '.join(DIMENSIONS)}")
     return gold.dimension_weights
@@ -127,3 +137,54 @@ def _texts(root: Path, systems: tuple[str, ...]) -> dict[tuple[str, str], str]:
         if path.exists()
         for line in lines(path, Report)
     }
+
+
+ANSWER_KEYS: tuple[str, ...] = ("overall_score", *DIMENSIONS)
+"""Keys of the JSON object that an answer consists of."""
+
+
+def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
+    if not options.rubric:
+        return ScoresVerdict(scores=(number(values, "overall_score", 10),))
+    weights = query.weights[order[0]]
+    total = sum(
+        weight * _dimension(values.get(name), query.criteria.get(name, ()), options.paper)
+        for name, weight in weights.items()
+    )
+    return ScoresVerdict(scores=(total / sum(weights.values()),))
+
+
+def _dimension(listed: object, criteria: Sequence[Criterion], paper: bool) -> float:
+    """The weighted mean of a dimension's scores. Scores are matched to criteria by their text; where
+    that is not one to one, the mean is plain, as the release has it where the numbers differ. `paper` matches by place.
+    """
+    if not isinstance(listed, list) or not listed or not all(isinstance(entry, dict) for entry in listed):
+        raise Unread("missing_field")
+    scores = [number(entry, "target_score", 10) for entry in listed]
+    if paper:
+        matched = list(criteria) if len(criteria) == len(scores) else []
+    else:
+        matched = _matched([str(entry.get("criterion", "")) for entry in listed], criteria)
+    if not matched:
+        return sum(scores) / len(scores)
+    named = zip(scores, matched, strict=True)
+    return sum(score * found.weight for score, found in named) / sum(found.weight for found in matched)
+
+
+def _matched(texts: Sequence[str], criteria: Sequence[Criterion]) -> list[Criterion]:
+    """The criterion of each text; empty unless each text names one and each criterion is named once."""
+    found: list[Criterion] = []
+    for text in map(_plain, texts):
+        fitting = [
+            one
+            for one in criteria
+            if text and (text.startswith(_plain(one.name)) or _plain(f"{one.name}{one.explanation}").startswith(text))
+        ]
+        if len(fitting) != 1:
+            return []
+        found += fitting
+    return found if len(found) == len(criteria) == len(set(found)) else []
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\[weight[^]]*\]|[\W_]+", "", text.casefold())

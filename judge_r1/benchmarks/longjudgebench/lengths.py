@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, scores_of
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.core.items import ItemResult
 
 Count = Callable[[str], int]

@@ -1,19 +1,14 @@
-"""The queries of a scope out of a checkout, and what of the paper's whole is there."""
+"""The queries of a options out of a checkout, and what of the paper's whole is there."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench import deep_research_bench, meta_analysis, real_dr, surge, verifybench, wp_bench
-from judge_r1.benchmarks.longjudgebench.requests import answerable
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import COLUMNS, Query, present
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query, present
+from judge_r1.benchmarks.longjudgebench.requests import DATASETS, answerable
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 
-READERS: Mapping[str, Callable[[Path, Scope], list[Query]]] = {
-    module.DATASET: module.read
-    for module in (deep_research_bench, real_dr, surge, wp_bench, verifybench, meta_analysis)
-}
 PAPER = {
     "DR": (50, 200),
     "RealDR": (40, 640),
@@ -26,27 +21,27 @@ PAPER = {
 """Queries and outputs of each column in the paper."""
 
 
-def read_queries(root: Path, scope: Scope) -> list[Query]:
+def read_queries(root: Path, options: SubsetOptions) -> list[Query]:
     """Every query that has a gold, with or without its texts. Of several sets, those are read that can be.
 
     Errors: BadBenchmark, with the first set's reason where none can be."""
     queries: list[Query] = []
     reasons: list[BadBenchmark] = []
-    for name in scope.sets:
+    for name in options.sets:
         try:
-            queries += READERS[name](root, scope)
+            queries += DATASETS[name].read(root, options)
         except BadBenchmark as error:
             reasons.append(error)
-    if reasons and (len(scope.sets) == 1 or not queries):
+    if reasons and (len(options.sets) == 1 or not queries):
         raise reasons[0]
     if repeated := len(queries) - len({query.item_id for query in queries}):
         raise BadBenchmark(f"{root}: {repeated} queries of longjudgebench occur twice: its files are not whole")
     return queries
 
 
-def judgeable(queries: Sequence[Query], scope: Scope) -> list[Query]:
+def judgeable(queries: Sequence[Query], options: SubsetOptions) -> list[Query]:
     """Those whose texts are there, and whose references where the setting shows them."""
-    return [found for query in queries if answerable(query, scope) and (found := present(query)) is not None]
+    return [found for query in queries if answerable(query, options) and (found := present(query)) is not None]
 
 
 @dataclass(frozen=True)
@@ -61,9 +56,9 @@ class Coverage:
     outputs: int
 
 
-def coverage(queries: Sequence[Query], scope: Scope) -> list[Coverage]:
+def coverage(queries: Sequence[Query], options: SubsetOptions) -> list[Coverage]:
     """The manifest: what is missing is said, and no denominator shrinks unseen."""
-    able = judgeable(queries, scope)
+    able = judgeable(queries, options)
     return [
         Coverage(
             column,
@@ -77,7 +72,7 @@ def coverage(queries: Sequence[Query], scope: Scope) -> list[Coverage]:
     ]
 
 
-def describe_coverage(queries: Sequence[Query], scope: Scope) -> str:
+def describe_coverage(queries: Sequence[Query], options: SubsetOptions) -> str:
     """The coverage as one sentence."""
-    rows = [row for row in coverage(queries, scope) if row.known]
+    rows = [row for row in coverage(queries, options) if row.known]
     return "; ".join(f"{row.column}: {row.judged} of {row.known} queries" for row in rows)

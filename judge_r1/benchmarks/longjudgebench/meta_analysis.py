@@ -4,16 +4,18 @@ import re
 from pathlib import Path
 from typing import Literal
 
-from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, Line, lines, outputs, references
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.base import Order
+from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, word
+from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Line, Query, lines, outputs, references
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.records import PairwiseVerdict, Verdict
 
 DATASET = "ma"
 _HEADER = re.compile(r"\A# [^\n]*\n+(?:(?:\*\*[^\n]*|---)\n+)*")
 """The title, which is the system's, and the lines under it that name paper, model, retriever and date."""
 
 
-class Gold(Line):
+class PreferredReport(Line):
     paper_id: str
     paper_title: str
     preferred: Literal["A", "B", "tie"]
@@ -22,11 +24,11 @@ class Gold(Line):
     system_b: str
 
 
-def read(root: Path, scope: Scope) -> list[Query]:
-    """`scope.stripped` takes the header off each report: by it the system can be told."""
+def read(root: Path, options: SubsetOptions) -> list[Query]:
+    """`options.stripped` takes the header off each report: by it the system can be told."""
     shown, known = outputs(root, DATASET) or {}, references(root, DATASET)
     queries = []
-    for gold in lines(root / GROUND_TRUTH / "ma_gt.jsonl", Gold):
+    for gold in lines(root / GROUND_TRUTH / "ma_gt.jsonl", PreferredReport):
         output = shown.get(gold.id)
         texts = output.by_system if output else {}
         systems = (gold.system_a, gold.system_b)
@@ -39,7 +41,7 @@ def read(root: Path, scope: Scope) -> list[Query]:
                 instruction=output.instruction if output else gold.paper_title,
                 systems=systems,
                 ids=(gold.id, gold.id),
-                texts=tuple(_report(texts.get(system), scope) for system in systems),
+                texts=tuple(_report(texts.get(system), options) for system in systems),
                 gold=gold.preferred,
                 reference=known.get(f"paper_{gold.paper_id}"),
                 rating=gold.mean_rating,
@@ -49,5 +51,13 @@ def read(root: Path, scope: Scope) -> list[Query]:
     return queries
 
 
-def _report(text: str | None, scope: Scope) -> str | None:
-    return _HEADER.sub("", text) if text is not None and scope.stripped else text
+def _report(text: str | None, options: SubsetOptions) -> str | None:
+    return _HEADER.sub("", text) if text is not None and options.stripped else text
+
+
+ANSWER_KEYS: tuple[str, ...] = ("preferred_insights_consistency",)
+"""Keys of the JSON object that an answer consists of."""
+
+
+def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
+    return PairwiseVerdict.model_validate({"winner": word(values, "preferred_insights_consistency", "A", "B", "tie")})

@@ -6,12 +6,10 @@ Keys are columns of a report, values shares or correlations; None where the answ
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, scores_of
-from judge_r1.benchmarks.longjudgebench.averages import averages
+from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, released_accuracy, scores_of
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudgebench.lengths import quartiles
-from judge_r1.benchmarks.longjudgebench.released import released_accuracy
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
 from judge_r1.core.items import ItemResult
 from judge_r1.core.records import PROMPT_TOO_LONG, InvalidVerdict
 from judge_r1.statistics.agreement import balanced_accuracy, matthews
@@ -132,3 +130,25 @@ def _query(queries: Mapping[str, Query], outcome: ItemResult) -> Query:
 def _answer(label: str | None) -> Answer:
     """A label of the item as the answer to its first order; swapped, to its second."""
     return label if label in ("A", "B", "tie") else None  # type: ignore[return-value]
+
+
+SURGE = ("Structure", "Content")
+
+
+def averages(accuracies: Mapping[str, float | None]) -> dict[str, float | None]:
+    """`avg` over all columns given, `avg_no_wp` without WP (the paper's two), and `avg_sets`, in which SurGE counts
+    once, not twice. `columns` says how many of the seven there are: averages over other columns do not compare."""
+    given = {column: value for column in COLUMNS if (value := accuracies.get(column)) is not None}
+    halves = [given[column] for column in SURGE if column in given]
+    sets = [value for column, value in given.items() if column not in SURGE]
+    return {
+        "columns": float(len(given)),
+        "avg": _mean(list(given.values())),
+        "avg_no_wp": _mean([value for column, value in given.items() if column != "WP"]),
+        "avg_sets": _mean([*sets, *([_mean(halves)] if halves else [])]),
+    }
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None

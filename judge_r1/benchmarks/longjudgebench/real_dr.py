@@ -5,15 +5,17 @@ is derived from the annotation sheets that lie beside the documents.
 """
 
 import json
+import zipfile
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from xml.etree import ElementTree
 
-from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.docx import docx_text
-from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, Id, Line, Output, lines, outputs, references
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.base import BadBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, number
+from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Id, Line, Output, Query, lines, outputs, references
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.records import ScoresVerdict, Verdict
 
 DATASET = "realdr"
 RAW = Path("data", "our_data")
@@ -21,7 +23,7 @@ DIMENSIONS = {"logical_structure_score": "逻辑结构", "expression_score": "�
 """As a judge's answer names them, and as the gold does."""
 
 
-class Gold(Line):
+class DocumentScores(Line):
     task_id: Id
     dimensions: Mapping[str, float]
     weights: Mapping[str, float]
@@ -32,27 +34,32 @@ class Task(Line):
     instruction: str
 
 
-def read(root: Path, scope: Scope) -> list[Query]:
-    """One query a task, with its documents. The gold is the weighted mean, unrounded; `scope.paper` has it rounded to
+def read(root: Path, options: SubsetOptions) -> list[Query]:
+    """One query a task, with its documents. The gold is the weighted mean, unrounded; `options.paper` has it rounded to
     .1 without a rubric, as the release."""
     path = root / GROUND_TRUTH / "realdr_gt.jsonl"
     if path.exists() and not path.read_text(encoding="utf-8").lstrip().startswith("{"):
         raise BadBenchmark(
             f"{path} holds no scores: the authors release them later; put your own copy there, or name another set"
         )
-    by_task: dict[str, list[Gold]] = defaultdict(list)
-    for gold in lines(path, Gold):
+    by_task: dict[str, list[DocumentScores]] = defaultdict(list)
+    for gold in lines(path, DocumentScores):
         if not set(DIMENSIONS.values()) <= gold.dimensions.keys() & gold.weights.keys():
             raise BadBenchmark(
                 f"{path}, id {gold.id}: dimensions and weights must name {', '.join(DIMENSIONS.values())}"
             )
         by_task[gold.task_id].append(gold)
-    shown, known = outputs(root, DATASET), reference_of_tasks(root, scope)
-    return [_query(root, task, docs, shown, known.get(task), scope) for task, docs in by_task.items()]
+    shown, known = outputs(root, DATASET), reference_of_tasks(root, options)
+    return [_query(root, task, docs, shown, known.get(task), options) for task, docs in by_task.items()]
 
 
 def _query(
-    root: Path, task: str, docs: list[Gold], shown: Mapping[str, Output] | None, reference: str | None, scope: Scope
+    root: Path,
+    task: str,
+    docs: list[DocumentScores],
+    shown: Mapping[str, Output] | None,
+    reference: str | None,
+    options: SubsetOptions,
 ) -> Query:
     ids = tuple(doc.id for doc in docs)
     return Query(
@@ -63,15 +70,15 @@ def _query(
         instruction=task_query(root, task) or "",
         systems=ids,
         ids=ids,
-        texts=tuple(document(root, task, doc, shown, scope) for doc in ids),
-        gold=tuple(gold_score(doc, scope) for doc in docs),
+        texts=tuple(document(root, task, doc, shown, options) for doc in ids),
+        gold=tuple(gold_score(doc, options) for doc in docs),
         reference=reference,
         weights=tuple(doc.weights for doc in docs),
     )
 
 
-def gold_score(doc: Gold, scope: Scope) -> float:
-    if scope.paper and not scope.rubric:
+def gold_score(doc: DocumentScores, options: SubsetOptions) -> float:
+    if options.paper and not options.rubric:
         return doc.weighted_total
     return weighted([doc.dimensions[name] for name in DIMENSIONS.values()], doc.weights)
 
@@ -82,11 +89,11 @@ def weighted(scores: list[float], weights: Mapping[str, float]) -> float:
     return round(sum(score * weights[name] for score, name in named) / total, 9)
 
 
-def document(root: Path, task: str, doc: str, shown: Mapping[str, Output] | None, scope: Scope) -> str | None:
+def document(root: Path, task: str, doc: str, shown: Mapping[str, Output] | None, options: SubsetOptions) -> str | None:
     """Out of its .docx; out of the standardised file, which has no tables, where only that is there."""
     path = root / RAW / f"task{task}" / f"{doc}.docx"
-    if path.exists() and (shown is None or scope.tables):
-        return docx_text(path, tables=scope.tables)
+    if path.exists() and (shown is None or options.tables):
+        return docx_text(path, tables=options.tables)
     return shown[doc].responses[0].content if shown and doc in shown else None
 
 
@@ -101,10 +108,10 @@ def task_query(root: Path, task: str) -> str | None:
         raise BadBenchmark(f"{path} must be one JSON object with a query ({error!r})") from None
 
 
-def reference_of_tasks(root: Path, scope: Scope) -> dict[str, str]:
+def reference_of_tasks(root: Path, options: SubsetOptions) -> dict[str, str]:
     """By task: DR-Bench's reference for the same query, word for word. The released file numbers DR-Bench's references
-    as if both had one order of tasks; the release never finds an entry of it, so with `scope.paper` there is none."""
-    if scope.paper or not scope.reference:
+    as if both had one order of tasks; the release never finds an entry of it, so with `options.paper` there is none."""
+    if options.paper or not options.reference:
         return {}
     known = references(root, "deepresearch_bench")
     asked = {
@@ -115,3 +122,65 @@ def reference_of_tasks(root: Path, scope: Scope) -> dict[str, str]:
     tasks = {path.stem.removeprefix("task") for path in (root / RAW / "task_prompt").glob("task*.jsonl")}
     queries = {task: (task_query(root, task) or "").strip() for task in tasks}
     return {task: known[asked[query]] for task, query in sorted(queries.items()) if query in asked}
+
+
+_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_LARGEST = 256 * 2**20
+"""Bytes of the unpacked document; a report has a few hundred thousand."""
+
+
+def docx_text(path: Path, *, tables: bool = False) -> str:
+    """The paragraphs of the body, one a line, as the release reads them; with `tables` also each table where it stands,
+    one row a line and its cells parted by ` | `. Errors: BadBenchmark."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            if archive.getinfo("word/document.xml").file_size > _LARGEST:
+                raise BadBenchmark(f"{path}: its document is larger than {_LARGEST} bytes")
+            data = archive.read("word/document.xml")
+        if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
+            raise BadBenchmark(f"{path}: its document declares entities, which no word processor writes")
+        body = ElementTree.fromstring(data).find(f"{_W}body")
+    except (OSError, KeyError, zipfile.BadZipFile, ElementTree.ParseError) as error:
+        raise BadBenchmark(f"{path} is not a .docx file ({error}): fetch it again") from None
+    if body is None:
+        raise BadBenchmark(f"{path} has no body: fetch it again")
+    return "\n".join(_blocks(body, tables))
+
+
+def _blocks(parent: ElementTree.Element, tables: bool) -> Iterator[str]:
+    for block in parent:
+        if block.tag == f"{_W}p":
+            yield _text(block)
+        elif block.tag == f"{_W}tbl" and tables:
+            for row in block.iter(f"{_W}tr"):
+                cells = row.findall(f"{_W}tc")
+                yield " | ".join(" ".join(_text(p) for p in cell.iter(f"{_W}p")).strip() for cell in cells)
+
+
+def _text(paragraph: ElementTree.Element) -> str:
+    """Of its runs and of those in its links; breaks and tabs as such. Text boxes stand elsewhere, and not in it."""
+    runs = [r for part in paragraph for r in ([part] if part.tag == f"{_W}r" else _linked(part))]
+    return "".join(_said(part) for run in runs for part in run)
+
+
+def _linked(part: ElementTree.Element) -> list[ElementTree.Element]:
+    return part.findall(f"{_W}r") if part.tag == f"{_W}hyperlink" else []
+
+
+def _said(part: ElementTree.Element) -> str:
+    if part.tag == f"{_W}t":
+        return part.text or ""
+    if part.tag == f"{_W}br":
+        return "\n" if part.get(f"{_W}type", "textWrapping") == "textWrapping" else ""
+    return {f"{_W}tab": "\t", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}.get(part.tag, "")
+
+
+ANSWER_KEYS: tuple[str, ...] = ("overall_score", *DIMENSIONS)
+"""Keys of the JSON object that an answer consists of."""
+
+
+def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
+    if not options.rubric:
+        return ScoresVerdict(scores=(number(values, "overall_score", 10),))
+    scores = [number(values, name, 10) for name in DIMENSIONS]
+    return ScoresVerdict(scores=(weighted(scores, query.weights[order[0]]),))

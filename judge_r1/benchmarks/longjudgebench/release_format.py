@@ -15,11 +15,9 @@ from pydantic import BaseModel, ConfigDict
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, found_json
-from judge_r1.benchmarks.longjudgebench.files import Id
-from judge_r1.benchmarks.longjudgebench.readers import reader
-from judge_r1.benchmarks.longjudgebench.requests import orders_of
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Query, item_of
+from judge_r1.benchmarks.longjudgebench.query import Id, Query, item_of
+from judge_r1.benchmarks.longjudgebench.requests import answer_reader, orders_of
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.jsonl import located
@@ -66,7 +64,7 @@ class JudgeLine(BaseModel):
     judge_result: dict[str, Any] | None = None
 
 
-def read_lines(file: Path, queries: Sequence[Query], scope: Scope) -> list[ItemResult]:
+def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
     """One outcome for every query of the ground truth. Errors: BadBenchmark for a line that is of none of them, or that
     repeats another."""
     by_id: dict[str, list[Query]] = defaultdict(list)
@@ -76,15 +74,15 @@ def read_lines(file: Path, queries: Sequence[Query], scope: Scope) -> list[ItemR
     games: dict[str, dict[Order, Vote]] = {query.item_id: {} for query in queries}
     for byte, line in located(file, JudgeLine):
         where = f"{file}, data_id {line.data_id} (byte {byte})"
-        query, order = _shown(line, by_id.get(line.data_id, []), scope, where)
+        query, order = _shown(line, by_id.get(line.data_id, []), options, where)
         if order in games[query.item_id]:
             raise BadBenchmark(f"{where}: these outputs were judged on an earlier line already; remove one of the two")
-        verdict = reader(query, scope, order)(_text(line, scope))
+        verdict = answer_reader(query, options, order)(_text(line, options))
         games[query.item_id][order] = vote_of(order, verdict)
-    return [_outcome(file.stem, query, games[query.item_id], scope) for query in queries]
+    return [_outcome(file.stem, query, games[query.item_id], options) for query in queries]
 
 
-def _shown(line: JudgeLine, queries: Sequence[Query], scope: Scope, where: str) -> tuple[Query, Order]:
+def _shown(line: JudgeLine, queries: Sequence[Query], options: SubsetOptions, where: str) -> tuple[Query, Order]:
     """Which query the line is of, and its outputs in the order shown."""
     if not queries:
         raise BadBenchmark(f"{where}: the ground truth has no such id: score the file against its own set and setting")
@@ -102,25 +100,27 @@ def _shown(line: JudgeLine, queries: Sequence[Query], scope: Scope, where: str) 
     raise BadBenchmark(f"{where}: the ground truth has no output of {line.model or names} for that id")
 
 
-def _text(line: JudgeLine, scope: Scope) -> str:
+def _text(line: JudgeLine, options: SubsetOptions) -> str:
     """What the judge wrote; where the file keeps only what the release read in it, that."""
     result = line.judge_result or {}
     raw = line.response or result.get("raw")
-    if isinstance(raw, str) and raw and not (scope.paper and line.judge_result):
+    if isinstance(raw, str) and raw and not (options.paper and line.judge_result):
         return raw
     return json.dumps({key: value for key, value in result.items() if key not in _KEPT}, ensure_ascii=False)
 
 
-def _outcome(row: str, query: Query, games: Mapping[Order, Vote], scope: Scope) -> ItemResult:
+def _outcome(row: str, query: Query, games: Mapping[Order, Vote], options: SubsetOptions) -> ItemResult:
     """The orders of a listing are whatever the file shows; a listing not there, and all else, as we would ask."""
-    wanted = orders_of(query, scope)
+    wanted = orders_of(query, options)
     orders = list(games) if games and query.dataset == "surge" else wanted
     played = [games.get(order) or vote_of(order, InvalidVerdict(reason=MISSING)) for order in orders]
-    item = item_of(query, reference=scope.reference)
+    item = item_of(query, reference=options.reference)
     return item_result(row, item, played, aggregate(item, played))
 
 
-def written(traces: Iterable[Trace], queries: Sequence[Query], scope: Scope, mode: str) -> Iterator[dict[str, Any]]:
+def written(
+    traces: Iterable[Trace], queries: Sequence[Query], options: SubsetOptions, mode: str
+) -> Iterator[dict[str, Any]]:
     """Our traces of one set as lines of that format, to be scored by the release; one judge, one sample, no search.
 
     What was not answered has an empty `judge_result` with the reason as its `error`. Errors: BadBenchmark."""
@@ -129,7 +129,7 @@ def written(traces: Iterable[Trace], queries: Sequence[Query], scope: Scope, mod
         query = by_item.get(trace.item_id)
         if query is None:
             raise BadBenchmark(f"the trace of item {trace.item_id} is of another set than the one to be written")
-        if scope.search or trace.member or trace.sample:
+        if options.search or trace.member or trace.sample:
             raise BadBenchmark("the release's lines hold one answer of one judge to its own prompts, and no more")
         yield {
             "data_id": query.ids[trace.order[0]],

@@ -1,116 +1,87 @@
-"""One query of LongJudgeBench, whatever its set: the outputs to judge and what the experts said of them."""
+"""The options of a LongJudgeBench evaluation, and the subset text that they are parsed from.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+The text is `SET[:OPTION…]`, options in any order: `surge:content:search`, `ma:reference`, `all:paper`.
 
-from judge_r1.benchmarks.base import Order
-from judge_r1.core.items import Item
-from judge_r1.statistics.correlation import pair_accuracy
+* SET: one of the six data sets, or `all`
+* `vanilla` (default), `rubric`, `reference`, `rubric_reference`: the setting, which is what the prompt shows
+* `structure`, `content`: one dimension of `surge` instead of both
+* `search`: texts go into the case to be searched, and candidates are compared in pairs
+* `paper`: prompts, gold and presentation order as released, including their errors
+* `topic`: adds the task to prompts that leave it out
+* `tables`: RealDR's documents with their tables, which the release drops
+* `stripped`: MA's reports without the header that names their system
+"""
 
-COLUMNS = ("DR", "RealDR", "Structure", "Content", "WP", "Verify", "MA")
-"""Of the paper's tables; the two in the middle are one set, SurGE."""
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.core.registry import suggest
+
+Setting = Literal["vanilla", "rubric", "reference", "rubric_reference"]
+Dimension = Literal["structure", "content"]
+SETS = ("deepresearch_bench", "realdr", "surge", "wp_bench", "verify_bench_hard", "ma")
+SETTINGS: tuple[Setting, ...] = get_args(Setting)
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+FLAGS = ("search", "paper", "topic", "tables", "stripped")
+ALL = "all"
 
 
 @dataclass(frozen=True)
-class Query:
-    """`gold` is "A", "B" or "tie" of two outputs, "Yes" or "No" of one, or a score for each, higher is better.
+class SubsetOptions:
+    """Which data sets are judged, and how. Raises: BadBenchmark for options that exclude each other."""
 
-    `ids` and `systems` say of each output how the release's judge-output lines name it. A text that the files lack is
-    None. `weights` and `criteria` belong to rubrics, `rating` is MA's mean of eight annotators (0–4, 2 is a tie).
-    `first` is the output that the files hold first.
-    """
+    sets: tuple[str, ...] = SETS
+    setting: Setting = "vanilla"
+    dimensions: tuple[Dimension, ...] = DIMENSIONS
+    search: bool = False
+    paper: bool = False
+    topic: bool = False
+    tables: bool = False
+    stripped: bool = False
 
-    dataset: str
-    column: str
-    query_id: str
-    cluster_id: str
-    instruction: str
-    systems: tuple[str, ...]
-    ids: tuple[str, ...]
-    texts: tuple[str | None, ...]
-    gold: str | tuple[float, ...]
-    reference: str | None = None
-    weights: tuple[Mapping[str, float], ...] = ()
-    criteria: "Mapping[str, Sequence[Criterion]]" = field(default_factory=dict)
-    criteria_text: str = ""
-    rating: float | None = None
-    tag: str | None = None
-    annotators: tuple[tuple[float, ...], ...] = ()
-    first: str = ""
+    def __post_init__(self) -> None:
+        if self.sets == ("wp_bench",) and self.reference:
+            raise BadBenchmark("wp_bench has no references; it has vanilla and rubric")
+        if self.search and self.rubric:
+            raise BadBenchmark("with search no rubric is shown: use vanilla or reference")
+        if self.search and self.paper:
+            raise BadBenchmark("the paper has no search: use one of the two")
 
     @property
-    def item_id(self) -> str:
-        named = f"surge:{self.column.lower()}" if self.dataset == "surge" else self.dataset
-        return f"{named}:{self.query_id}"
+    def rubric(self) -> bool:
+        return "rubric" in self.setting
+
+    @property
+    def reference(self) -> bool:
+        return "reference" in self.setting
+
+    @property
+    def mode(self) -> str:
+        """The setting as the release's prompt files name it."""
+        return "vanilla" if self.setting == "vanilla" else f"vanilla_{self.setting}"
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """One line of DR-Bench's rubric. Weights of a dimension sum to 1."""
-
-    name: str
-    explanation: str
-    weight: float
-
-
-def judged(query: Query, reference: bool) -> tuple[int, ...]:
-    """The outputs that are scored: all, but SurGE's first is the reference itself where one is shown."""
-    return tuple(range(1 if query.dataset == "surge" and reference else 0, len(query.systems)))
-
-
-def present(query: Query) -> Query | None:
-    """The query with the outputs whose texts are there; None where too few are, or the gold orders no two of them.
-
-    A pair or a listing must be whole; of outputs scored one by one, two that differ in the gold are a pair."""
-    kept = [place for place, text in enumerate(query.texts) if text is not None]
-    if len(kept) == len(query.texts):
-        return query
-    if isinstance(query.gold, str) or query.dataset == "surge" or len(kept) < 2:
-        return None
-    gold = tuple(query.gold[place] for place in kept)
-    if not pair_accuracy(gold, gold).pairs:
-        return None
-
-    def of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(values[place] for place in kept) if values else ()
-
-    return replace(
-        query,
-        systems=of(query.systems),
-        ids=of(query.ids),
-        texts=of(query.texts),
-        gold=gold,
-        weights=of(query.weights),
-        annotators=tuple(of(one) for one in query.annotators),
-    )
-
-
-def item_of(query: Query, *, reference: bool, search: bool = False) -> Item:
-    """The query as an item; without texts its candidates are named by their systems. The gold of several scored
-    outputs is `{"systems", "scores", "judged"}`; of one output it is Yes or No, and to be searched it becomes a choice
-    between two statements."""
-    candidates = tuple(
-        text if text is not None else name for text, name in zip(query.texts, query.systems, strict=True)
-    )
-    gold: Any = query.gold
-    if not isinstance(query.gold, str):
-        places = judged(query, reference)
-        gold = {"systems": list(query.systems), "scores": list(query.gold), "judged": list(places)}
-    return Item(
-        item_id=query.item_id,
-        cluster_id=f"{query.dataset}:{query.cluster_id}",
-        group=query.column,
-        instruction=query.instruction,
-        candidates=STATEMENTS if search and query.column == "Verify" else candidates,
-        gold=gold,
-    )
-
-
-STATEMENTS = ("The model's final answer is correct.", "The model's final answer is not correct.")
-"""What is compared where a single answer is verified by search; the first means Yes."""
-
-
-def shown_places(order: Order, scores: int) -> Order:
-    """The candidates that `scores` scores are about: the last of those shown."""
-    return order[len(order) - scores :]
+def parse_subset(subset: str | None) -> SubsetOptions:
+    """The options of a subset text; all sets without one. Raises: BadBenchmark, with the nearest known word."""
+    name, *words = (subset or ALL).split(":")
+    if name not in (ALL, *SETS):
+        raise BadBenchmark(f"longjudgebench has no set {name!r}{suggest(name, (ALL, *SETS))}")
+    known = (*SETTINGS, *DIMENSIONS, *FLAGS)
+    for word in words:
+        if word not in known:
+            raise BadBenchmark(f"subset {subset!r}: unknown option {word!r}{suggest(word, known)}")
+    settings = [setting for setting in SETTINGS if setting in words]
+    if len(settings) > 1 or len(words) != len(set(words)):
+        raise BadBenchmark(f"subset {subset!r} must name one setting, and each option once")
+    given: dict[str, Any] = {flag: True for flag in FLAGS if flag in words}
+    if settings:
+        given["setting"] = settings[0]
+    if dimensions := tuple(dimension for dimension in DIMENSIONS if dimension in words):
+        if name != "surge":
+            raise BadBenchmark(f"subset {subset!r}: only surge has the dimension {dimensions[0]!r}")
+        given["dimensions"] = dimensions
+    try:
+        return SubsetOptions(SETS if name == ALL else (name,), **given)
+    except BadBenchmark as error:
+        raise BadBenchmark(f"subset {subset!r}: {error}") from None

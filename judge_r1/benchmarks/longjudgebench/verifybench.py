@@ -2,21 +2,23 @@
 
 from pathlib import Path
 
-from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, Line, lines, outputs, references
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.base import Order
+from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, Values, number, word
+from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Line, Query, lines, outputs, references
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.records import ScoresVerdict, Verdict
 
 DATASET = "verify_bench_hard"
 
 
-class Gold(Line):
+class SolutionLabel(Line):
     gold_correct: bool
 
 
-def read(root: Path, scope: Scope) -> list[Query]:
+def read(root: Path, options: SubsetOptions) -> list[Query]:
     shown, known = outputs(root, DATASET) or {}, references(root, DATASET)
     queries = []
-    for gold in lines(root / GROUND_TRUTH / f"{DATASET}_gt.jsonl", Gold):
+    for gold in lines(root / GROUND_TRUTH / f"{DATASET}_gt.jsonl", SolutionLabel):
         output = shown.get(gold.id)
         responses = output.responses if output else ()
         queries.append(
@@ -34,3 +36,22 @@ def read(root: Path, scope: Scope) -> list[Query]:
             )
         )
     return queries
+
+
+ANSWER_KEYS: tuple[str, ...] = ("verdict", "score")
+"""Keys of the JSON object that an answer consists of."""
+
+
+def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
+    """1 for Yes. The score and the verdict must say the same; the release takes the score."""
+    said = {1.0 if word(values, "verdict", "Yes", "No") == "Yes" else 0.0} if "verdict" in values else set()
+    if "score" in values:
+        score = number(values, "score", 1)
+        if score not in (0, 1):
+            raise Unread("bad_value")
+        said = {score} if options.paper else said | {score}
+    if not said:
+        raise Unread("missing_field")
+    if len(said) > 1:
+        raise Unread("contradiction")
+    return ScoresVerdict(scores=(said.pop(),))

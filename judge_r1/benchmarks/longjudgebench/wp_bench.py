@@ -5,10 +5,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from judge_r1.benchmarks.base import placed
-from judge_r1.benchmarks.longjudgebench.files import GROUND_TRUTH, STANDARDIZED, Line, Output, lines
-from judge_r1.benchmarks.longjudgebench.scope import Scope
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.base import Order, placed
+from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, word
+from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, STANDARDIZED, Line, Output, Query, lines
+from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.records import PairwiseVerdict, Verdict
 
 DATASET = "wp_bench"
 
@@ -18,7 +19,7 @@ class Preference(BaseModel):
     rejected_model: str
 
 
-class Gold(Line):
+class PreferredStory(Line):
     """The id is that of the prompt, and repeats: a pair is told by it and its two models."""
 
     instruction: str
@@ -30,16 +31,16 @@ class Tagged(Output):
     meta: Mapping[str, object] = {}
 
 
-def read(root: Path, scope: Scope) -> list[Query]:
-    """Candidates are placed by hash; `scope.paper` leaves the better one first. Both orders are judged in either."""
+def read(root: Path, options: SubsetOptions) -> list[Query]:
+    """Candidates are placed by hash; `options.paper` leaves the better one first. Both orders are judged in either."""
     path = root / STANDARDIZED / f"{DATASET}.jsonl"
     shown = list(lines(path, Tagged, unique=False)) if path.exists() else []
     by_pair = {(line.id, frozenset(line.by_system)): line for line in shown}
     queries = []
-    for gold in lines(root / GROUND_TRUTH / "wp_bench_gt.jsonl", Gold, unique=False):
+    for gold in lines(root / GROUND_TRUTH / "wp_bench_gt.jsonl", PreferredStory, unique=False):
         chosen, rejected = gold.preference.chosen_model, gold.preference.rejected_model
         query_id = f"{gold.id}:{chosen}:{rejected}"
-        systems, better = ((chosen, rejected), "A") if scope.paper else placed(query_id, chosen, rejected)
+        systems, better = ((chosen, rejected), "A") if options.paper else placed(query_id, chosen, rejected)
         output = by_pair.get((gold.id, frozenset(systems)))
         texts = output.by_system if output else {}
         tag = output.meta.get("tag") if output else None
@@ -59,3 +60,11 @@ def read(root: Path, scope: Scope) -> list[Query]:
             )
         )
     return queries
+
+
+ANSWER_KEYS: tuple[str, ...] = ("preferred_response",)
+"""Keys of the JSON object that an answer consists of."""
+
+
+def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
+    return PairwiseVerdict.model_validate({"winner": word(values, "preferred_response", "A", "B")})

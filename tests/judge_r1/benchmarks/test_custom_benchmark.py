@@ -66,7 +66,7 @@ def test_a_judge_is_evaluated_on_conversations(tmp_path: Path) -> None:
     assert {group: part["accuracy"] for group, part in row["by_domain"].items()} == {"tax": 1.0, "law": 0.0}
     results = [json.loads(line) for line in (out / "outcomes.jsonl").read_text().splitlines()]
     assert [result["verdict"]["winner"] for result in results] == ["A", "B", "A"]
-    assert "Question 2?" in (out / "report.html").read_text()
+    assert f"Judges on {NAME}" in (out / "report.html").read_text()
 
 
 def test_a_subset_is_evaluated_alone(tmp_path: Path) -> None:

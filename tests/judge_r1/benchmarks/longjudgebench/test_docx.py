@@ -4,7 +4,7 @@ import pytest
 from longjudgebench_factories import raw_docx, toy_docx
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.docx import docx_text
+from judge_r1.benchmarks.longjudgebench.real_dr import docx_text
 
 
 def test_paragraphs_are_lines_and_tables_are_left_out_as_released(tmp_path: Path) -> None:

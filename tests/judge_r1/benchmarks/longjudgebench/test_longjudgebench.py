@@ -14,9 +14,9 @@ import judge_r1.models
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows, last_boxed
 from judge_r1.benchmarks.longjudgebench.benchmark import load
-from judge_r1.benchmarks.longjudgebench.corpora import stands_in_case
 from judge_r1.benchmarks.longjudgebench.loading import coverage, read_queries
-from judge_r1.benchmarks.longjudgebench.scope import scope_of
+from judge_r1.benchmarks.longjudgebench.requests import stands_in_case
+from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.records import InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.results import PanelResults
@@ -214,8 +214,8 @@ def test_headings_of_a_text_in_the_case_are_told() -> None:
 
 
 def test_what_is_there_is_told(root: Path) -> None:
-    scope = scope_of(None)
-    rows = {row.column: row for row in coverage(read_queries(root, scope), scope)}
+    options = parse_subset(None)
+    rows = {row.column: row for row in coverage(read_queries(root, options), options)}
     assert (rows["DR"].paper, rows["DR"].known, rows["DR"].judged, rows["DR"].outputs) == (50, 2, 2, 4)
     assert (rows["MA"].paper_outputs, rows["MA"].outputs) == (180, 6)
 
@@ -265,8 +265,8 @@ def test_a_tag_without_a_genre_is_named(root: Path, tmp_path: Path) -> None:
 
 
 def accuracies(root: Path, subset: str) -> dict[str, Any]:
-    scope = scope_of(subset)
-    rows = baseline_rows(read_queries(root, scope), scope)
+    options = parse_subset(subset)
+    rows = baseline_rows(read_queries(root, options), options)
     return {name: sum(o.score for o in row) / len(row) for name, row in rows.items()}
 
 

@@ -5,12 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.longjudgebench.aggregation import UNDECIDED, aggregate, scores_of
-from judge_r1.benchmarks.longjudgebench.averages import averages
+from judge_r1.benchmarks.longjudgebench.aggregation import (
+    UNDECIDED,
+    aggregate,
+    released_accuracy,
+    released_counts,
+    scores_of,
+)
 from judge_r1.benchmarks.longjudgebench.lengths import comparisons, fixed_bins, quartiles
-from judge_r1.benchmarks.longjudgebench.metrics import measures
-from judge_r1.benchmarks.longjudgebench.released import released_accuracy, released_counts
-from judge_r1.benchmarks.longjudgebench.subset import Query, item_of, present
+from judge_r1.benchmarks.longjudgebench.metrics import averages, measures
+from judge_r1.benchmarks.longjudgebench.query import Query, item_of, present
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy

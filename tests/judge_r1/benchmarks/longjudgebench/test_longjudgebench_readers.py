@@ -8,17 +8,17 @@ from longjudgebench_factories import WEIGHTS, toy_checkout
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.deep_research_bench import criteria_of
 from judge_r1.benchmarks.longjudgebench.loading import read_queries
-from judge_r1.benchmarks.longjudgebench.readers import reader
-from judge_r1.benchmarks.longjudgebench.scope import scope_of
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.longjudgebench.query import Query
+from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
+from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 
 
 def read(root: Path, subset: str, answer: Any, order: Order | None = None, place: int = 0) -> Verdict:
-    scope = scope_of(subset)
-    query: Query = read_queries(root, scope)[place]
+    options = parse_subset(subset)
+    query: Query = read_queries(root, options)[place]
     text = answer if isinstance(answer, str) else json.dumps(answer)
-    return reader(query, scope, order or tuple(range(len(query.systems))))(text)
+    return reader(query, options, order or tuple(range(len(query.systems))))(text)
 
 
 @pytest.fixture(scope="module")

@@ -11,17 +11,15 @@ import pytest
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench import deep_research_bench, wp_bench
+from judge_r1.benchmarks.longjudgebench.aggregation import released_counts
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows
 from judge_r1.benchmarks.longjudgebench.benchmark import load
-from judge_r1.benchmarks.longjudgebench.docx import docx_text
-from judge_r1.benchmarks.longjudgebench.files import Reference, lines
 from judge_r1.benchmarks.longjudgebench.loading import PAPER, coverage, read_queries
 from judge_r1.benchmarks.longjudgebench.metrics import measures
-from judge_r1.benchmarks.longjudgebench.readers import reader
-from judge_r1.benchmarks.longjudgebench.real_dr import reference_of_tasks
-from judge_r1.benchmarks.longjudgebench.released import released_counts
-from judge_r1.benchmarks.longjudgebench.scope import SETTINGS, scope_of
-from judge_r1.benchmarks.longjudgebench.subset import Query
+from judge_r1.benchmarks.longjudgebench.query import Query, Reference, lines
+from judge_r1.benchmarks.longjudgebench.real_dr import docx_text, reference_of_tasks
+from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
+from judge_r1.benchmarks.longjudgebench.subset import SETTINGS, parse_subset
 from judge_r1.core.records import InvalidVerdict
 from judge_r1.judges.request import CustomPrompt
 from judge_r1.statistics.intervals import clustered_mean_ci
@@ -36,25 +34,25 @@ def root(real_data: Path) -> Path:
 
 @cache
 def queries_of(root: Path, subset: str) -> list[Query]:
-    return read_queries(root, scope_of(subset))
+    return read_queries(root, parse_subset(subset))
 
 
 def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
     """Accuracy and measures of a row over all of the ground truth."""
     queries = queries_of(root, subset)
-    row = baseline_rows(queries, scope_of(subset))[name]
+    row = baseline_rows(queries, parse_subset(subset))[name]
     found = measures({query.item_id: query for query in queries}, row)
     accuracy = sum(outcome.score for outcome in row) / len(row)
     return {"accuracy": accuracy, **{key: value for key, value in found.items() if value is not None}}
 
 
 def test_the_whole_ground_truth_is_there_but_for_what_is_held_back(root: Path) -> None:
-    known = {row.column: row.known for row in coverage(queries_of(root, "all"), scope_of(None))}
+    known = {row.column: row.known for row in coverage(queries_of(root, "all"), parse_subset(None))}
     assert known == {**{column: count for column, (count, _) in PAPER.items()}, "RealDR": 0, "Verify": 110}
 
 
 def test_deep_research_scores_are_means_of_three(root: Path) -> None:
-    gold = list(lines(root / "ground_truth" / "deepresearch_bench_gt.jsonl", deep_research_bench.Gold))
+    gold = list(lines(root / "ground_truth" / "deepresearch_bench_gt.jsonl", deep_research_bench.AnnotatedScores))
     equal = 0
     for line in gold:
         for system, aggregate in line.aggregated.items():
@@ -100,7 +98,7 @@ def test_an_oracle_with_coarse_scores_loses_to_ties(root: Path, step: float, rig
 
 def test_deep_research_by_a_fixed_order_of_agents(root: Path) -> None:
     assert baseline(root, "deepresearch_bench:paper", "fixed order of systems")["released"] == pytest.approx(0.75)
-    weighted = baseline_rows(queries_of(root, "deepresearch_bench"), scope_of("deepresearch_bench"))
+    weighted = baseline_rows(queries_of(root, "deepresearch_bench"), parse_subset("deepresearch_bench"))
     row = weighted["fixed order of systems"]
     assert sum(outcome.score for outcome in row) / 50 == pytest.approx(0.77)
     interval = clustered_mean_ci([o.score for o in row], [o.cluster_id for o in row])
@@ -138,7 +136,7 @@ def test_meta_analyses_by_rule(root: Path) -> None:
 
 
 def test_stories_and_their_scores(root: Path) -> None:
-    gold = list(lines(root / "ground_truth" / "wp_bench_gt.jsonl", wp_bench.Gold, unique=False))
+    gold = list(lines(root / "ground_truth" / "wp_bench_gt.jsonl", wp_bench.PreferredStory, unique=False))
     assert (len(gold), len({line.id for line in gold})) == (263, 158)
     gaps = Counter((line.scores["chosen"], line.scores["rejected"]) for line in gold)
     assert gaps == {(3, 2): 101, (3, 1): 96, (2, 1): 53, (2, 0): 8, (3, 0): 4, (1, 0): 1}
@@ -251,7 +249,7 @@ def test_a_rubric_answer_in_the_words_of_the_criteria_is_weighted_by_them(root: 
             name: [{"criterion": one.name, "target_score": place} for place, one in enumerate(listed)][::-1]
             for name, listed in query.criteria.items()
         }
-        verdict = reader(query, scope_of("deepresearch_bench:rubric"), (0,))(json.dumps(answer))
+        verdict = reader(query, parse_subset("deepresearch_bench:rubric"), (0,))(json.dumps(answer))
         weights = query.weights[0]
         expected = sum(
             weights[name] * sum(p * c.weight for p, c in enumerate(listed)) / sum(c.weight for c in listed)
@@ -276,7 +274,7 @@ def test_reports_are_read_out_of_their_documents(root: Path) -> None:
 
 def test_references_of_reports_are_found_by_their_query(root: Path) -> None:
     """The released file numbers DR-Bench's references as if the tasks had one order; they have not."""
-    mapped = reference_of_tasks(root, scope_of("realdr:reference"))
+    mapped = reference_of_tasks(root, parse_subset("realdr:reference"))
     released = {
         line.id: line for line in lines(root / "data_standardized" / "realdr_reference.jsonl", deep_research_bench.Line)
     }

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from judge_r1.benchmarks.longjudgebench.averages import averages
-from judge_r1.benchmarks.longjudgebench.subset import COLUMNS
+from judge_r1.benchmarks.longjudgebench.metrics import averages
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS
 
 pytestmark = pytest.mark.real_data
 Rows = list[tuple[str, str, list[float | None]]]

@@ -11,7 +11,7 @@ from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
 from judge_r1.benchmarks.longjudgebench.loading import read_queries
 from judge_r1.benchmarks.longjudgebench.release_format import written
-from judge_r1.benchmarks.longjudgebench.scope import scope_of
+from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict
@@ -55,8 +55,8 @@ def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_pat
     suite = load(root, subset)
     row = JudgePanel("row", (TextJudge(says),))
     judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
-    scope = scope_of(subset)
-    lines = list(written(read_traces(tmp_path / "out"), read_queries(root, scope), scope, "vanilla"))
+    options = parse_subset(subset)
+    lines = list(written(read_traces(tmp_path / "out"), read_queries(root, options), options, "vanilla"))
     assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.requests())
     again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts
@@ -151,11 +151,11 @@ def test_a_file_is_of_one_set(root: Path, tmp_path: Path, subset: str | None) ->
 
 
 def test_searches_are_no_lines_of_the_release(root: Path, tmp_path: Path) -> None:
-    scope = scope_of("verify_bench_hard")
-    queries = read_queries(root, scope)
+    options = parse_subset("verify_bench_hard")
+    queries = read_queries(root, options)
     row = JudgePanel("row", (TextJudge(lambda ask: '{"score": 1}'),))
     evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
     with pytest.raises(BadBenchmark, match="one answer of one judge to its own prompts"):
-        list(written(read_traces(tmp_path), queries, scope_of("verify_bench_hard:search"), "vanilla"))
+        list(written(read_traces(tmp_path), queries, parse_subset("verify_bench_hard:search"), "vanilla"))
     with pytest.raises(BadBenchmark, match="of another set"):
-        list(written(read_traces(tmp_path), read_queries(root, scope_of("ma")), scope, "vanilla"))
+        list(written(read_traces(tmp_path), read_queries(root, parse_subset("ma")), options, "vanilla"))

@@ -1,18 +1,18 @@
 import pytest
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.scope import SETS, Scope, scope_of
+from judge_r1.benchmarks.longjudgebench.subset import SETS, SubsetOptions, parse_subset
 
 
 def test_words_after_the_set_come_in_any_order() -> None:
-    expected = Scope(("surge",), "rubric", ("structure",), topic=True)
-    assert scope_of("surge:structure:rubric:topic") == scope_of("surge:topic:rubric:structure") == expected
+    expected = SubsetOptions(("surge",), "rubric", ("structure",), topic=True)
+    assert parse_subset("surge:structure:rubric:topic") == parse_subset("surge:topic:rubric:structure") == expected
 
 
 def test_without_a_subset_all_sets_are_asked_plainly() -> None:
-    assert scope_of(None) == scope_of("all") == Scope(SETS)
-    assert scope_of("all:reference").reference
-    assert not scope_of("all:rubric").reference
+    assert parse_subset(None) == parse_subset("all") == SubsetOptions(SETS)
+    assert parse_subset("all:reference").reference
+    assert not parse_subset("all:rubric").reference
 
 
 @pytest.mark.parametrize(
@@ -20,22 +20,22 @@ def test_without_a_subset_all_sets_are_asked_plainly() -> None:
     [("vanilla", "vanilla"), ("rubric", "vanilla_rubric"), ("rubric_reference", "vanilla_rubric_reference")],
 )
 def test_modes_are_named_as_the_prompt_files(setting: str, mode: str) -> None:
-    assert scope_of(f"ma:{setting}").mode == mode
+    assert parse_subset(f"ma:{setting}").mode == mode
 
 
 @pytest.mark.parametrize(
     ("subset", "complaint"),
     [
         ("wp_benhc", "no set 'wp_benhc'; did you mean 'wp_bench'"),
-        ("ma:rubrik", "'rubrik' says nothing; did you mean 'rubric'"),
+        ("ma:rubrik", "unknown option 'rubrik'; did you mean 'rubric'"),
         ("ma:rubric:reference", "one setting"),
-        ("ma:paper:paper", "each word once"),
+        ("ma:paper:paper", "each option once"),
         ("ma:structure", "only surge has the dimension"),
         ("wp_bench:reference", "has no references"),
         ("ma:search:rubric", "no rubric is shown"),
-        ("ma:search:paper", "cannot be both"),
+        ("ma:search:paper", "the paper has no search"),
     ],
 )
 def test_a_subset_that_says_nothing_is_refused(subset: str, complaint: str) -> None:
     with pytest.raises(BadBenchmark, match=complaint):
-        scope_of(subset)
+        parse_subset(subset)

@@ -125,7 +125,7 @@ def rss(process: int) -> int:
 def batches(judge: str, pairs: list[dict[str, str]], repeat: int) -> dict[int, list[float]]:
     """Seconds for all pairs with a concurrency of 1 and of 16, by concurrency."""
     seconds: dict[int, list[float]] = {1: [], 16: []}
-    with served("serve", "--judge", judge, "--running", "16") as (_, port):
+    with served("serve", "--judge", judge, "--max-concurrency", "16") as (_, port):
         judgments: dict[int, list[Any]] = {}
         with Client(f"http://127.0.0.1:{port}", concurrency=16) as warm:
             warm.many(pairs)  # indexes the cases; not timed

@@ -1,4 +1,4 @@
-"""The `judge-r1` command: the composition root, where all rooms meet."""
+"""The `judge-r1` command. Each module parses one command, calls a pipeline and prints the result."""
 
 import sys
 
@@ -8,20 +8,24 @@ from judge_r1.cli import (
     analyse,
     audit,
     benchmarks,
+    build,
     calibrate,
-    data,
     demo,
-    evaluate,
+    doctor,
+    eval,
     export,
-    inspect,
     keys,
     launch,
     merge,
     rationales,
     replay,
     report,
+    search,
     serve,
+    split,
+    stats,
     train,
+    validate,
     watch,
 )
 from judge_r1.core.errors import JudgeError
@@ -29,16 +33,17 @@ from retrieval.errors import RetrievalError
 
 app = typer.Typer(
     name="judge-r1",
-    help="Train, test and run agentic judges of long-context reasoning.",
+    help="Train, evaluate and serve agentic judges of long-context reasoning.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-building, training = (demo, data, audit, rationales, export), (train, launch, watch, merge)
-judging = (evaluate, benchmarks, replay, calibrate, analyse, report, serve, keys)
-for group in (*building, *training, *judging, inspect):
-    group.register(app)
+_BUILDING = (demo, build, validate, split, audit, stats, rationales, export)
+_TRAINING = (train, launch, watch, merge)
+_JUDGING = (eval, benchmarks, replay, calibrate, analyse, report, serve, keys)
+for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, doctor):
+    command.register(app)
 
 EXTRAS = {
     "anyio": "endpoints",
@@ -47,12 +52,12 @@ EXTRAS = {
     "torch": "train",
     "transformers": "train",
 }
-"""The smallest extra that brings a package; for others `all` is named."""
+"""The smallest extra that installs a package; `all` for the others."""
 
 
 def main() -> None:
-    """Run a command; a mistake of the user's is one sentence on standard error and exit status 2 (75 where another
-    try may do)."""
+    """Runs a command. A user error prints one sentence to standard error and exits with status 2 (75 if a retry may
+    succeed)."""
     try:
         app()
     except (JudgeError, RetrievalError) as error:

@@ -1,4 +1,4 @@
-"""analyse: what is behind an accuracy (the paper's appendices G and H, Table 4, Figures 1 and 5)."""
+"""analyse: analyses behind an accuracy (the paper's appendices G and H, Table 4, Figures 1 and 5)."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from judge_r1.cli.old_flags import old_flags
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
@@ -21,16 +22,16 @@ Items = Annotated[Path, typer.Option("--path", help="The folder with the benchma
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Bench = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
 Subset = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
-Rows = Annotated[list[str] | None, typer.Option("--row", help="Only this row; may be given again.")]
+Rows = Annotated[list[str] | None, typer.Option("--judge-name", help="Only this judge; may be repeated.")]
 
-group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", context_settings=old_flags(row="judge-name"))
 
 
 def register(app: typer.Typer) -> None:
     app.add_typer(
         group,
         name="analyse",
-        help="What is behind an accuracy: attention, reasoning, bias, errors, ablations, scaling. "
+        help="Analyses behind an accuracy: attention, reasoning, bias, errors, ablations, scaling. "
         "Example: `judge-r1 analyse class-bias runs/eval --path runs/data/test --out runs/analysis`",
     )
 
@@ -52,7 +53,7 @@ def attention(
     Each row's episodes are read again, id by id, by the model that wrote them, or by --model: another one with the same
     tokenizer, such as the model before training.
 
-    Example: `judge-r1 analyse attention runs/eval --path runs/data/test --row grpo --out runs/analysis`
+    Example: `judge-r1 analyse attention runs/eval --path runs/data/test --judge-name grpo --out runs/analysis`
     """
     from judge_r1.episode.tokenizer import SafeTokenizer
     from judge_r1.evaluation.analysis.attention import attention_row, looks
@@ -112,7 +113,7 @@ def errors(
 ) -> None:
     """Where judges fail: flips from each row to the next, accuracy by similarity of the candidates, length, evidence.
 
-    Example: `judge-r1 analyse errors runs/eval --path runs/data/test --row warm-up --row grpo --out runs/analysis`
+    Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
     from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips
     from judge_r1.evaluation.analysis.slices import slice_grids, slices
@@ -204,7 +205,7 @@ def scaling(runs: Runs, out: Out) -> None:
 def radar(runs: Runs, out: Out, row: Rows = None) -> None:
     """Accuracy by domain and principle as a radar, a line for each evaluated row (Figure 1).
 
-    Example: `judge-r1 analyse radar runs/eval --row warm-up --row grpo --out runs/analysis`
+    Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
     from judge_r1.core.registry import suggest
     from judge_r1.evaluation.analysis.ablations import radar as drawn

@@ -1,4 +1,4 @@
-"""audit, stats: what to know of a set of pairs before it is trusted."""
+"""audit: shortcuts in a set of pairs, and annotation by people."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -35,7 +35,6 @@ def register(app: typer.Typer) -> None:
         help="What a set of pairs gives away without its cases, and what people say of it. "
         "Example: `judge-r1 audit runs/medical` (short for `audit shortcuts`)",
     )
-    app.command()(stats)
 
 
 @group.command()
@@ -58,29 +57,6 @@ def shortcuts(
     unknown = [name for name in HIDDEN if name in found.not_probed]
     missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
     Console().print(f"{path}: {len(found.flagged)} flagged{missing}", markup=False)
-
-
-def stats(
-    folder: Folder,
-    tokenizer: Annotated[str, typer.Option(help="Whose tokens are counted.")] = "bundled:smollm2-135m",
-    out: Out = None,
-) -> None:
-    """Prompt and context lengths, A/B and principle balance by domain. Writes stats.json and stats.html.
-
-    Example: `judge-r1 stats runs/medical --tokenizer Qwen/Qwen3-8B`
-    """
-    from data_builders.audit.dataset_stats import as_json, statistics
-    from data_builders.audit.stats_report import print_statistics, write_page
-    from judge_r1.core.jsonl import write_json
-    from judge_r1.core.pair_set import load_pairs
-    from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.models.hub import load_tokenizer
-
-    data = load_pairs(folder)
-    found = statistics(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
-    write_json((out or folder) / "stats.json", as_json(found))
-    write_page(found, (out or folder) / "stats.html")
-    print_statistics(found, Console())
 
 
 @group.command()

@@ -1,4 +1,4 @@
-"""calibrate: what a judge's confidences are worth, and where it should be silent."""
+"""calibrate: calibrate a judge's confidences and find a threshold for abstaining."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from judge_r1.cli.old_flags import old_flags
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(calibrate)
+    flags = old_flags(row="judge-name", by="confidence-method")
+    app.command(context_settings=flags)(calibrate)
 
 
 def calibrate(
@@ -23,23 +25,25 @@ def calibrate(
         typer.Argument(help='An evaluation, or JSON Lines of {"confidence": …, "correct": …, "cluster": …}.'),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
-    row: Annotated[str | None, typer.Option(help="Of an evaluation: which judge; the only one by default.")] = None,
-    by: Annotated[str, typer.Option(help="Of an evaluation: token, orders or samples.")] = "token",
-    alpha: Annotated[
-        float | None, typer.Option(help="Abstain, so that at most this share of answers is wrong.")
+    judge_name: Annotated[
+        str | None, typer.Option(help="The judge of the evaluation; needed if there are several.")
     ] = None,
-    delta: Annotated[float, typer.Option(help="The chance that --alpha is not kept.")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Seed of folds, draws and intervals.")] = 0,
+    confidence_method: Annotated[
+        str, typer.Option(help="Confidence by the deciding token, or by agreement: token, orders or samples.")
+    ] = "token",
+    alpha: Annotated[
+        float | None, typer.Option(help="Abstain so that at most this share of the answers is wrong.")
+    ] = None,
+    delta: Annotated[float, typer.Option(help="Probability that the error rate exceeds --alpha.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of folds and intervals.")] = 0,
 ) -> None:
-    """Fit maps from a judge's confidences to the share that is right, on answers whose gold is known: writes
-    OUT/calibration.json and reliability.svg.
+    """Fit calibration maps on answers with known gold labels. Writes OUT/calibration.json and reliability.svg.
 
-    A line is an answer: its confidence in [0, 1] (null: none, or invalid), whether it was right, and its cluster, the
-    case. Before and after are told as ECE and Brier score, by cross-fitting over clusters. With --alpha also the
-    confidence from which on the judge may answer. An evaluation has confidences by the token that decided, or where
-    it played both orders or several samples, by their agreement.
+    Each line of a JSON Lines file is one answer: its confidence in [0, 1] (null if it has none or is invalid), whether
+    it is correct, and its cluster (the case). The command reports ECE and Brier score before and after calibration, by
+    cross-fitting over clusters. With --alpha it also finds the confidence above which the judge should answer.
 
-    Example: `judge-r1 calibrate runs/demo/eval --row warm-up --alpha 0.1 --delta 0.1 --out runs/calibration`
+    Example: `judge-r1 calibrate runs/demo/eval --judge-name warm-up --alpha 0.1 --delta 0.1 --out runs/calibration`
     """
     from judge_r1.core.jsonl import write_atomic, write_json
     from judge_r1.evaluation.calibrate import calibrate as fit
@@ -48,8 +52,8 @@ def calibrate(
 
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:
-            raise JudgeError(f"{option} must lie between 0 and 1, not be {value:g}")
-    given = _of_evaluation(answers, row, by) if answers.is_dir() else read_confidences(answers)
+            raise JudgeError(f"{option} must be between 0 and 1, not {value:g}")
+    given = _of_evaluation(answers, judge_name, confidence_method) if answers.is_dir() else read_confidences(answers)
     found = fit(given, None if alpha is None else (alpha, delta), seed)
     tables = {
         "before": found.before.table,
@@ -62,18 +66,18 @@ def calibrate(
 
 
 def _of_evaluation(folder: Path, row: str | None, by: str) -> "Sequence[ConfidenceRow]":
-    """Errors: JudgeError for a row that is not there, or no way to tell a confidence."""
+    """Raises JudgeError if the judge is not there or has no confidence by this method."""
     from judge_r1.evaluation.confidence_methods import METHODS, confidence_rows
     from judge_r1.evaluation.results import read_outcomes
 
     rows = read_outcomes(folder)
     if row is None and len(rows) > 1:
-        raise JudgeError(f"{folder} holds {len(rows)} judges: name one by --row ({', '.join(rows)})")
+        raise JudgeError(f"{folder} holds {len(rows)} judges: choose one with --judge-name ({', '.join(rows)})")
     name = row if row is not None else next(iter(rows))
     if name not in rows:
         raise JudgeError(f"{folder} holds no judge {name!r}; there is: {', '.join(rows)}")
     if by not in METHODS:
-        raise JudgeError(f"--by is {', '.join(METHODS)}, not {by!r}")
+        raise JudgeError(f"--confidence-method is {', '.join(METHODS)}, not {by!r}")
     found = confidence_rows(rows[name], by)
     if all(answer.confidence is None for answer in found):
         raise JudgeError(

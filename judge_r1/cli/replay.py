@@ -1,4 +1,4 @@
-"""replay: score the saved games of an evaluation again, without a model."""
+"""replay: score the saved outputs of an evaluation again, without a model."""
 
 import json
 from dataclasses import replace
@@ -7,26 +7,28 @@ from typing import Annotated, Any, get_args
 
 import typer
 
+from judge_r1.cli.old_flags import old_flags
 from judge_r1.core.errors import JudgeError
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(replay)
+    app.command(context_settings=old_flags(rule="aggregation"))(replay)
 
 
 def replay(
-    evaluation: Annotated[Path, typer.Argument(help="The folder that `eval` wrote.")],
-    path: Annotated[Path, typer.Option(help="The folder with the benchmark's files, for the labels.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write; a new one.")],
-    benchmark: Annotated[str | None, typer.Option(help="By default the one that summary.json names.")] = None,
-    subset: Annotated[str | None, typer.Option(help="By default the one that summary.json names.")] = None,
-    parser: Annotated[str | None, typer.Option(help="strict or tolerant; as it was by default.")] = None,
-    rule: Annotated[
-        str, typer.Option(help="own: the benchmark's; first: each item's first game; all: every game must be right.")
+    evaluation: Annotated[Path, typer.Argument(help="A folder that `eval` wrote.")],
+    path: Annotated[Path, typer.Option(help="The benchmark's files, for the labels.")],
+    out: Annotated[Path, typer.Option("--out", help="A new folder to write.")],
+    benchmark: Annotated[str | None, typer.Option(help="That of summary.json by default.")] = None,
+    subset: Annotated[str | None, typer.Option(help="That of summary.json by default.")] = None,
+    parser: Annotated[str | None, typer.Option(help="strict or tolerant; unchanged by default.")] = None,
+    aggregation: Annotated[
+        str,
+        typer.Option(help="own: the benchmark's; first: the first vote of each item; all: every vote must be right."),
     ] = "own",
     reward: Annotated[str, typer.Option(help="paper, comparison or labels (of labelled pairs).")] = "paper",
 ) -> None:
-    """Score saved games again: OUT/summary.json and report.html under another parser, rule or reward.
+    """Score saved outputs again with another parser, aggregation or reward. Writes OUT/summary.json and report.html.
 
     Example: `judge-r1 replay runs/eval --path runs/demo/data/test --parser tolerant --out runs/eval-tolerant`
     """
@@ -36,18 +38,22 @@ def replay(
     from judge_r1.evaluation.rescore import Parser, Reward, Rule, rescore, with_rule
     from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, read_started, stored_traces
 
-    for name, value, kind in (("parser", parser, Parser), ("rule", rule, Rule), ("reward", reward, Reward)):
+    for name, value, kind in (
+        ("parser", parser, Parser),
+        ("aggregation", aggregation, Rule),
+        ("reward", reward, Reward),
+    ):
         if value is not None and value not in get_args(kind):
             raise JudgeError(f"--{name} is {' or '.join(get_args(kind))}, not {value!r}")
     if (out / "summary.json").exists():
-        raise JudgeError(f"{out} holds a summary already: choose another --out")
+        raise JudgeError(f"{out} already holds a summary: choose another --out")
     before, rows = _read(evaluation / "summary.json"), read_started(evaluation)
     benchmark = benchmark or before.get("benchmark", LRBENCH)
     subset = subset or before.get("subset")
     told = {row["name"] for row in before["rows"]}
     traces = {panel: found for panel, found in stored_traces(evaluation).items() if panel in told}  # may hold others
     judged = {item_id for found in traces.values() for item_id in found}
-    suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), rule)  # type: ignore[arg-type]
+    suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), aggregation)  # type: ignore[arg-type]
     if unknown := judged - {item.item_id for item in suite.items}:
         raise JudgeError(
             f"{evaluation} judged {len(unknown)} item(s) that {path} does not hold, such as {min(unknown)}: give the "
@@ -64,7 +70,9 @@ def replay(
         own = traces.get(name, StoredTraces(evaluation / TRACES))
         settings = rows[name]["settings"]
         again.results[name] = rescore(name, own, suite, settings, parser=parser, reward=reward)  # type: ignore[arg-type]
-        changed = {key: value for key, value in (("rule", rule), ("reward", reward)) if value not in ("own", "paper")}
+        changed = {
+            key: value for key, value in (("rule", aggregation), ("reward", reward)) if value not in ("own", "paper")
+        }
         again.settings[name] = settings | ({"parser": parser} if parser else {}) | changed
         again.seconds[name] = before["seconds"].get(name, 0.0)
     out.mkdir(parents=True, exist_ok=True)

@@ -1,35 +1,43 @@
-"""serve: a judge behind an API."""
+"""serve: serve a judge over HTTP."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from judge_r1.cli.old_flags import old_flags
 from judge_r1.core.errors import JudgeError
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(serve)
+    flags = old_flags(running="max-concurrency", waiting="queue-size", seconds="timeout", batch="max-batch-size")
+    app.command(context_settings=flags)(serve)
 
 
 def serve(
-    judge: Annotated[str, typer.Option(help="NAME[:option=value,...]@MODEL, as for `judge-r1 eval`.")],
-    host: Annotated[str, typer.Option(help="Address to listen on; any but this machine's own needs --keys.")] = (
+    judge: Annotated[str, typer.Option(help="NAME[:option=value,...]@MODEL, as in `judge-r1 eval`.")],
+    host: Annotated[str, typer.Option(help="Address to listen on. Any address but loopback needs --keys.")] = (
         "127.0.0.1"
     ),
     port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
-    recipe: Annotated[Path | None, typer.Option(help="Take the episode's settings from it.")] = None,
-    running: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 16,
-    waiting: Annotated[int, typer.Option(min=0, help="Requests that may wait; more are told to come again.")] = 256,
-    seconds: Annotated[float, typer.Option(min=1, help="Deadline of a judgment, with its wait.")] = 300.0,
-    keys: Annotated[Path | None, typer.Option(help="Ask for a key of this file (`judge-r1 keys add`).")] = None,
-    traces: Annotated[Path | None, typer.Option(help="Keep every episode in this folder; else none is kept.")] = None,
-    body_mib: Annotated[int, typer.Option(min=1, help="Size of a request, at most.")] = 4,
-    case_mib: Annotated[int, typer.Option(min=1, help="Size of one case, at most.")] = 2,
-    cases_mib: Annotated[int, typer.Option(min=1, help="Size of all cases that are kept; the least used go.")] = 256,
-    batch: Annotated[int, typer.Option(min=1, help="Judgments in one batch, at most.")] = 256,
+    recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
+    max_concurrency: Annotated[int, typer.Option(min=1, help="Requests that run concurrently.")] = 16,
+    queue_size: Annotated[
+        int, typer.Option(min=0, help="Requests that may wait; the server rejects more with status 429.")
+    ] = 256,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds per request, including its wait.")] = 300.0,
+    keys: Annotated[Path | None, typer.Option(help="Require a key of this file (`judge-r1 keys add`).")] = None,
+    traces: Annotated[
+        Path | None, typer.Option(help="Write every episode to this folder; by default none is written.")
+    ] = None,
+    body_mib: Annotated[int, typer.Option(min=1, help="Maximum size of a request.")] = 4,
+    case_mib: Annotated[int, typer.Option(min=1, help="Maximum size of one case.")] = 2,
+    cases_mib: Annotated[
+        int, typer.Option(min=1, help="Maximum size of all stored cases; the least recently used are evicted.")
+    ] = 256,
+    max_batch_size: Annotated[int, typer.Option(min=1, help="Maximum number of judgments in one batch.")] = 256,
 ) -> None:
-    """Serve a judge: POST /v1/judge, and the rest at /docs.
+    """Serve a judge over HTTP: `POST /v1/judge`; `/docs` shows the whole API.
 
     Example: `judge-r1 serve --judge agentic@runs/demo/grpo/model`
     """
@@ -42,14 +50,14 @@ def serve(
     check_host(host, keys)
     check_free(host, port)
     if case_mib > cases_mib:
-        raise JudgeError(f"--case-mib {case_mib} is more than --cases-mib {cases_mib}, which all cases share")
+        raise JudgeError(f"--case-mib {case_mib} exceeds --cases-mib {cases_mib}, the limit for all cases")
     service = open_service(
         judge,
         recipe=recipe,
         max_concurrency=running,
         queue_size=waiting,
         timeout=seconds,
-        limits=Limits(body=body_mib * MIB, case=case_mib * MIB, batch=batch),
+        limits=Limits(body=body_mib * MIB, case=case_mib * MIB, batch=max_batch_size),
         case_bytes=cases_mib * MIB,
         keys=keys,
         traces=traces,

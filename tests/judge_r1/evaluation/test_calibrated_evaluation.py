@@ -24,7 +24,7 @@ def test_an_evaluation_is_calibrated_by_the_agreement_of_its_games(tmp_path: Pat
     played = run("eval", "--path", items, "--out", tmp_path / "eval", *judges)
     assert played.returncode == 0, played.stderr
     refused = run("calibrate", tmp_path / "eval", "--by", "samples", "--out", tmp_path / "out")
-    assert "holds 2 judges: name one by --row (coin, longer)" in refused.stderr
+    assert "holds 2 judges: choose one with --judge-name (coin, longer)" in refused.stderr
     done = run("calibrate", tmp_path / "eval", "--row", "coin", "--by", "samples", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     found = Calibration.model_validate_json((tmp_path / "out" / "calibration.json").read_text())

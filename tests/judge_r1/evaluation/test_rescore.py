@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from judge_r1.benchmarks.aggregation import majority_vote
 from judge_r1.benchmarks.lrbench import suite_of
-from judge_r1.cli.evaluate import eval_
+from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, Vote
@@ -103,7 +103,7 @@ def test_another_reward_and_another_rule(home: Path, tmp_path: Path) -> None:
     ("options", "says"),
     [
         ({"parser": "kind"}, "--parser is strict or tolerant, not 'kind'"),
-        ({"rule": "last"}, "--rule is own or first or all"),
+        ({"aggregation": "last"}, "--aggregation is own or first or all"),
         ({"subset": "legal"}, "that it was run on"),
     ],
 )

@@ -8,7 +8,7 @@ from longjudgebench_factories import toy_checkout
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load
-from judge_r1.cli.evaluate import eval_
+from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.registry import UnknownName
 from judge_r1.evaluation.pipeline import Evaluation

@@ -1,33 +1,24 @@
 """build, validate, split: from a corpus to pairs that can be trusted."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from data_builders.sources import SOURCES
-from judge_r1.cli.splits import print_split
-from judge_r1.core.errors import JudgeError
 
-if TYPE_CHECKING:
-    from data_builders.prompt_lengths import LengthAudit
-
-Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
-Folder = Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")]
 _SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names())
 
 
 def register(app: typer.Typer) -> None:
     app.command()(build)
-    app.command()(validate)
-    app.command()(split)
 
 
 def build(
     source: Annotated[str, typer.Argument(help=_SOURCES)],
-    out: Out,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     path: Annotated[Path | None, typer.Option(help="The corpus: its folder, a file, or hub:OWNER/NAME.")] = None,
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
@@ -117,97 +108,6 @@ def _agreement(verifier: dict[str, Any]) -> Table:
         agreed = (f"{share[key]:.1%}" for key in ("worse_agreed", "principles_agreed"))
         table.add_row(name, str(share["pairs"]), *agreed, str(share["unreadable"]))
     return table
-
-
-def validate(
-    folder: Folder,
-    recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and gold trace fits it.")] = None,
-) -> None:
-    """Check a built folder; exit status 1 if it fails. Pairs: gold scores 1.0, labels, positions, lengths, A/B balance.
-
-    Example: `judge-r1 validate runs/medical`
-    """
-    from data_builders.validate import validate as check
-    from judge_r1.training.recipe import load_recipe
-
-    report = check(folder, load_recipe(recipe) if recipe else None)
-    console = Console()
-    share = f" ({report.valid / report.records:.1%})" if report.records else ""
-    console.print(f"{report.valid} of {report.records} {report.noun}s are valid{share}")
-    for note in report.notes:
-        console.print(note)
-    for reason, (count, example) in sorted(report.problems.items()):
-        console.print(f"{count} x {reason}, for example {report.noun} {example}", style="red", markup=False)
-    if not report.good:
-        raise typer.Exit(1)
-
-
-def split(
-    folders: Annotated[
-        list[Path], typer.Argument(metavar="PAIRS...", help="Folders with cases.jsonl and pairs.jsonl.")
-    ],
-    out: Out,
-    test_share: Annotated[
-        float | None, typer.Option(help="Share of the cases in the test set; 0.2 by default.")
-    ] = None,
-    sizes: Annotated[str | None, typer.Option(help="Pairs per set and domain, for example 1000,3000,5000.")] = None,
-    test: Annotated[
-        int | None, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each; 100 by default.")
-    ] = None,
-    seed: Annotated[int, typer.Option()] = 0,
-    near_duplicates: Annotated[
-        str, typer.Option(help="group: nearly alike cases stay together; fail: refuse them.")
-    ] = "group",
-    recipe: Annotated[Path | None, typer.Option(help="Measure prompts as this recipe shows them.")] = None,
-    model: Annotated[str | None, typer.Option(help="Measure prompts with this tokenizer.")] = None,
-    max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave longer prompts out.")] = None,
-) -> None:
-    """Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training sets and
-    a balanced test set as LRBench has them.
-
-    Example: `judge-r1 split runs/medical --test-share 0.2 --out runs/medical-split`
-
-    Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --out runs/lrbench`
-    """
-    from data_builders.splits.policy import by_share, by_sizes
-    from data_builders.splits.split import split as split_pairs
-
-    if sizes is not None and test_share is not None:
-        raise JudgeError("--sizes and --test-share exclude each other")
-    if test is not None and sizes is None:
-        raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
-    if near_duplicates not in ("group", "fail"):
-        raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
-    wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
-    share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
-    plan = by_share(share, seed) if sizes is None else by_sizes(wanted, cases, seed)
-    audit = _length_audit(recipe, model, max_prompt_tokens)
-    report = split_pairs(
-        folders,
-        out,
-        plan,
-        near="fail" if near_duplicates == "fail" else "group",
-        audit=audit,
-        leave_out=max_prompt_tokens is not None,
-    )
-    print_split(report, out, Console())
-
-
-def _length_audit(recipe: Path | None, model: str | None, limit: int | None) -> "LengthAudit | None":
-    from data_builders.prompt_lengths import LengthAudit, PromptLengths
-    from judge_r1.episode.config import EpisodeConfig
-    from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.models.hub import load_tokenizer
-    from judge_r1.training.recipe import load_recipe
-
-    if recipe is None and model is None:
-        if limit is not None:
-            raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
-        return None
-    resolved = load_recipe(recipe) if recipe else None
-    config = resolved.episode if resolved else EpisodeConfig()
-    name = model or (resolved.model if resolved else "")
-    return LengthAudit(PromptLengths(SafeTokenizer(load_tokenizer(name)), config), limit or config.prompt_tokens)
 
 
 def _most(counts: dict[str, int]) -> str:

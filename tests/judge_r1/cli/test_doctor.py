@@ -4,7 +4,7 @@ from paths import REPO
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.installation import PURPOSE, Lack, extras
+from judge_r1.cli.doctor import PURPOSE, Lack, extras
 
 REQUIREMENTS = [
     "numpy>=2",

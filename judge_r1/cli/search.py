@@ -1,0 +1,43 @@
+"""search: search one case as a judge would."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(search)
+
+
+def search(
+    case_file: Annotated[Path, typer.Argument(help="A cases.jsonl.")],
+    query: Annotated[str, typer.Argument(help="What to look for.")],
+    case_id: Annotated[
+        str | None, typer.Option(help="The case to search; may be left out if the file has one.")
+    ] = None,
+    k: Annotated[int, typer.Option("-k", min=1, help="Passages to show.")] = 3,
+    retriever: Annotated[str, typer.Option(help="bm25, bundled:e5-small, or an embedder's name.")] = "bundled:e5-small",
+    passage_words: Annotated[int, typer.Option(min=1)] = 100,
+) -> None:
+    """Search one case, as a judge would.
+
+    Example: `judge-r1 search runs/medical/cases.jsonl "platelet count" --case-id 0a1b2c3d4e5f6071`
+    """
+    from judge_r1.core.errors import JudgeError
+    from judge_r1.core.jsonl import read_jsonl
+    from judge_r1.core.records import Case
+    from retrieval.retriever import Retriever
+
+    cases = {case.case_id: case for case in read_jsonl(case_file, Case, unique="case_id")}
+    if case_id is None and len(cases) != 1:
+        raise JudgeError(
+            f"{case_file} holds {len(cases)} cases: say which one with --case-id, e.g. {next(iter(cases), '')}"
+        )
+    texts = {name: case.context for name, case in cases.items()}
+    found = Retriever(texts, method=retriever, passage_words=passage_words)
+    console = Console()
+    for rank, hit in enumerate(found.search([(case_id or next(iter(cases)), query)], k)[0], 1):
+        console.rule(f"{rank}   score {hit.score:.3f}   characters {hit.passage.start}-{hit.passage.end}", align="left")
+        console.print(hit.passage.text, markup=False, highlight=False)

@@ -1,0 +1,117 @@
+"""split: split pairs by case into training and test sets."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from judge_r1.core.errors import JudgeError
+
+if TYPE_CHECKING:
+    from data_builders.prompt_lengths import LengthAudit
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(split)
+
+
+def split(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="PAIRS...", help="Folders with cases.jsonl and pairs.jsonl.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
+    test_share: Annotated[
+        float | None, typer.Option(help="Share of the cases in the test set; 0.2 by default.")
+    ] = None,
+    sizes: Annotated[str | None, typer.Option(help="Pairs per set and domain, for example 1000,3000,5000.")] = None,
+    test: Annotated[
+        int | None, typer.Option(min=1, help="With --sizes: test cases per domain, one pair each; 100 by default.")
+    ] = None,
+    seed: Annotated[int, typer.Option()] = 0,
+    near_duplicates: Annotated[
+        str, typer.Option(help="group: nearly alike cases stay together; fail: refuse them.")
+    ] = "group",
+    recipe: Annotated[Path | None, typer.Option(help="Measure prompts as this recipe shows them.")] = None,
+    model: Annotated[str | None, typer.Option(help="Measure prompts with this tokenizer.")] = None,
+    max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave longer prompts out.")] = None,
+) -> None:
+    """Split pairs by case, never by pair, into OUT/train and OUT/test, or, with --sizes, into nested training sets and
+    a balanced test set as LRBench has them.
+
+    Example: `judge-r1 split runs/medical --test-share 0.2 --out runs/medical-split`
+
+    Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --out runs/lrbench`
+    """
+    from data_builders.splits.policy import by_share, by_sizes
+    from data_builders.splits.split import split as split_pairs
+
+    if sizes is not None and test_share is not None:
+        raise JudgeError("--sizes and --test-share exclude each other")
+    if test is not None and sizes is None:
+        raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
+    if near_duplicates not in ("group", "fail"):
+        raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
+    wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
+    share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
+    plan = by_share(share, seed) if sizes is None else by_sizes(wanted, cases, seed)
+    audit = _length_audit(recipe, model, max_prompt_tokens)
+    report = split_pairs(
+        folders,
+        out,
+        plan,
+        near="fail" if near_duplicates == "fail" else "group",
+        audit=audit,
+        leave_out=max_prompt_tokens is not None,
+    )
+    _print_split(report, out, Console())
+
+
+def _length_audit(recipe: Path | None, model: str | None, limit: int | None) -> "LengthAudit | None":
+    from data_builders.prompt_lengths import LengthAudit, PromptLengths
+    from judge_r1.episode.config import EpisodeConfig
+    from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.models.hub import load_tokenizer
+    from judge_r1.training.recipe import load_recipe
+
+    if recipe is None and model is None:
+        if limit is not None:
+            raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
+        return None
+    resolved = load_recipe(recipe) if recipe else None
+    config = resolved.episode if resolved else EpisodeConfig()
+    name = model or (resolved.model if resolved else "")
+    return LengthAudit(PromptLengths(SafeTokenizer(load_tokenizer(name)), config), limit or config.prompt_tokens)
+
+
+def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None:
+    """The parts, what they are short of, prompt lengths, near duplicates and repeats."""
+    for name, part in report["parts"].items():
+        console.print(f"{out / name}: {part['cases']} cases, {part['pairs']} pairs, A is better in {part['a_better']}")
+        for domain, missing in part.get("short", {}).items():
+            console.print(f"  {domain} is short of {_counts(missing)}", style="yellow")
+    test = report["parts"]["test"]
+    for domain, sets in test["by_set"].items():
+        console.print(f"test, {domain}: {_counts(sets)}")
+    console.print(f"test, principles: {_counts(test['by_principle'])}")
+    if lengths := report.get("prompt_tokens"):
+        table = Table("", *next(iter(lengths["by_domain"].values())), title="prompt tokens")
+        for domain, row in lengths["by_domain"].items():
+            table.add_row(domain, *map(str, row.values()))
+        console.print(table)
+        fate = "left out" if lengths["left_out"] else "kept"
+        if lengths["over"]:
+            console.print(
+                f"{lengths['over']} prompts are over {lengths['limit']} tokens and {fate}: {out / 'too_long.jsonl'}"
+            )
+    near = report["near_duplicates"]
+    if near["pairs"]:
+        console.print(f"{near['pairs']} pairs of nearly alike cases, none across: {out / 'near_duplicates.jsonl'}")
+    if report["repeated"]:
+        console.print(f"in several folders, taken once: {_counts(report['repeated'])}")
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in counts.items())

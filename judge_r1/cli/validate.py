@@ -1,0 +1,34 @@
+"""validate: check a folder of pairs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(validate)
+
+
+def validate(
+    folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
+    recipe: Annotated[Path | None, typer.Option(help="Also check that every prompt and gold trace fits it.")] = None,
+) -> None:
+    """Check a built folder; exit status 1 if it fails. Pairs: gold scores 1.0, labels, positions, lengths, A/B balance.
+
+    Example: `judge-r1 validate runs/medical`
+    """
+    from data_builders.validate import validate as check
+    from judge_r1.training.recipe import load_recipe
+
+    report = check(folder, load_recipe(recipe) if recipe else None)
+    console = Console()
+    share = f" ({report.valid / report.records:.1%})" if report.records else ""
+    console.print(f"{report.valid} of {report.records} {report.noun}s are valid{share}")
+    for note in report.notes:
+        console.print(note)
+    for reason, (count, example) in sorted(report.problems.items()):
+        console.print(f"{count} x {reason}, for example {report.noun} {example}", style="red", markup=False)
+    if not report.good:
+        raise typer.Exit(1)

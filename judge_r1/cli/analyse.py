@@ -113,7 +113,7 @@ def errors(
 ) -> None:
     """Where judges fail: flips from each row to the next, accuracy by similarity of the candidates, length, evidence.
 
-    Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name warm-up --judge-name grpo --out runs/analysis`
+    Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name base --judge-name grpo --out runs/an`
     """
     from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips
     from judge_r1.evaluation.analysis.slices import slice_grids, slices

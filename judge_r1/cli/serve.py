@@ -54,9 +54,9 @@ def serve(
     service = open_service(
         judge,
         recipe=recipe,
-        max_concurrency=running,
-        queue_size=waiting,
-        timeout=seconds,
+        max_concurrency=max_concurrency,
+        queue_size=queue_size,
+        timeout=timeout,
         limits=Limits(body=body_mib * MIB, case=case_mib * MIB, batch=max_batch_size),
         case_bytes=cases_mib * MIB,
         keys=keys,

@@ -62,8 +62,8 @@ def test_what_cannot_be_certified_is_said(told: Path, tmp_path: Path) -> None:
 
 def test_mistakes_are_one_sentence(told: Path, tmp_path: Path) -> None:
     for arguments, message in (
-        ((told, "--alpha", "1.5"), "--alpha must lie between 0 and 1, not be 1.5"),
-        ((told, "--alpha", "0.1", "--delta", "0"), "--delta must lie between 0 and 1, not be 0"),
+        ((told, "--alpha", "1.5"), "--alpha must be between 0 and 1, not 1.5"),
+        ((told, "--alpha", "0.1", "--delta", "0"), "--delta must be between 0 and 1, not 0"),
         ((tmp_path / "none.jsonl",), "none.jsonl cannot be read"),
     ):
         done = run(*arguments, "--out", tmp_path / "out")

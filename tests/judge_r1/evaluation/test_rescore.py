@@ -94,7 +94,7 @@ def test_another_reward_and_another_rule(home: Path, tmp_path: Path) -> None:
     other = rows(again(home, tmp_path / "reward", reward="comparison"))
     assert other["agent"]["reward"] == pytest.approx(before["agent"]["accuracy"])
     assert other["agent"]["accuracy"] == before["agent"]["accuracy"]
-    strictest = rows(again(home, tmp_path / "all", rule="all"))
+    strictest = rows(again(home, tmp_path / "all", aggregation="all"))
     assert strictest["panel"]["accuracy"] <= before["panel"]["accuracy"]
     assert strictest["agent"] == before["agent"] | {"settings": before["agent"]["settings"] | {"rule": "all"}}
 

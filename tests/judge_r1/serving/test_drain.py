@@ -93,7 +93,7 @@ def test_the_command_serves_and_stops(tmp_path: Path) -> None:
     [
         (["--host", "0.0.0.0"], "without --keys anyone may use it"),
         (["--keys", "/nowhere/keys.json"], "there is no file /nowhere/keys.json"),
-        (["--case-mib", "300"], "--case-mib 300 is more than --cases-mib 256"),
+        (["--case-mib", "300"], "--case-mib 300 exceeds --cases-mib 256"),
         (["--traces", "/dev/null/x"], "--traces /dev/null/x"),
     ],
 )

@@ -10,7 +10,7 @@ from rich.table import Table
 from data_builders.audit.dataset_stats import Statistics
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.report.bars import bar_chart
+from judge_r1.evaluation.report.charts import bar_chart
 
 COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words", "context tokens", "longest")
 

@@ -56,8 +56,7 @@ def attention(
     Example: `judge-r1 analyse attention runs/eval --path runs/data/test --judge-name grpo --out runs/analysis`
     """
     from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.evaluation.analysis.attention import attention_row, looks
-    from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
+    from judge_r1.evaluation.analysis.attention import attention_figure, attention_grid, attention_row, looks
     from judge_r1.models.hub import load_model, load_tokenizer
 
     found: dict[str, Any] = {}
@@ -115,8 +114,7 @@ def errors(
 
     Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name base --judge-name grpo --out runs/an`
     """
-    from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips
-    from judge_r1.evaluation.analysis.slices import slice_grids, slices
+    from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips, slice_grids, slices
 
     rows = _read(folder, path, benchmark, subset, row)
     changed = [flips(one, other) for one, other in pairwise(rows)]

@@ -48,7 +48,7 @@ def calibrate(
     from judge_r1.core.jsonl import write_atomic, write_json
     from judge_r1.evaluation.calibrate import calibrate as fit
     from judge_r1.evaluation.calibrate import read_confidences
-    from judge_r1.evaluation.report.diagram import reliability_diagram
+    from judge_r1.evaluation.report.charts import reliability_diagram
 
     for option, value in (("--alpha", alpha), ("--delta", delta)):
         if value is not None and not 0 < value < 1:

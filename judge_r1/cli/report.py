@@ -25,7 +25,7 @@ def report(
     from judge_r1.core.jsonl import write_atomic
     from judge_r1.evaluation.report.comparison import write_comparison
     from judge_r1.evaluation.report.discovery import NothingToReport
-    from judge_r1.evaluation.report.markdown import markdown as as_markdown
+    from judge_r1.evaluation.report.tables import markdown as as_markdown
     from judge_r1.evaluation.report.tables import print_grid
 
     tables = write_comparison(runs, out)

@@ -9,9 +9,20 @@ from pydantic import Field
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.records import NonEmpty, Record
-from judge_r1.statistics.calibration import Bin, brier, expected_calibration_error, reliability, squared_errors
+from judge_r1.statistics.calibration import (
+    Bin,
+    Fit,
+    Isotonic,
+    Temperature,
+    brier,
+    cross_fitted,
+    expected_calibration_error,
+    fit_isotonic,
+    fit_temperature,
+    reliability,
+    squared_errors,
+)
 from judge_r1.statistics.intervals import clustered_mean_ci
-from judge_r1.statistics.recalibration import Fit, Isotonic, Temperature, cross_fitted, fit_isotonic, fit_temperature
 from judge_r1.statistics.selective_risk import Selective, select
 
 FOLDS = 5

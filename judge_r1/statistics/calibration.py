@@ -1,14 +1,14 @@
-"""Does a confidence mean what it says? Of the answers given at .8, are four in five right?
+"""Calibration of confidences: reliability, ECE and Brier score, and maps that correct them (temperature, isotonic)."""
 
-A confidence is the probability, told by the judge, that its answer is right; `correct` says whether it was.
-"""
-
-from collections.abc import Sequence
-from typing import Literal
+import math
+from collections.abc import Callable, Sequence
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field, model_validator
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Record
 
 Binning = Literal["mass", "width"]
@@ -92,3 +92,141 @@ def checked(confidences: Sequence[float], correct: Sequence[bool]) -> tuple[NDAr
     if not ((told >= 0) & (told <= 1)).all():
         raise ValueError(f"{told[~((told >= 0) & (told <= 1))][0]} is not a confidence: it must lie in [0, 1]")
     return told, np.array(correct, dtype=np.float64)
+
+
+EDGE = 1e-6
+"""A confidence nearer than this to 0 or 1 has too large a logit to be scaled: it is taken as EDGE or 1 - EDGE."""
+LOWEST, HIGHEST = 0.01, 100.0
+"""The temperatures looked at."""
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+
+
+class Uncalibratable(JudgeError):
+    """Confidences from which nothing can be fitted."""
+
+
+class Temperature(Record):
+    """c → σ(logit(c) / T): one number, which sharpens (T < 1) or softens (T > 1) and keeps every order.
+
+    Fitted on `n` answers, of which `clipped` had a confidence within 1e-6 of 0 or 1. `at_bound`: T is an end of the
+    range looked at, since the answers are all right or all wrong, or no likelier right where the confidence is higher.
+    """
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    kind: Literal["temperature"] = "temperature"
+    temperature: float = Field(gt=0, allow_inf_nan=False)
+    at_bound: bool
+    clipped: int = Field(ge=0)
+    n: int = Field(ge=1)
+
+    def __call__(self, confidence: float) -> float:
+        return _sigmoid(_logit(confidence) / self.temperature)
+
+
+class Isotonic(Record):
+    """The non-decreasing map with the least squared error: straight lines between the points (x, y), flat outside."""
+
+    schema_: Literal[1] = Field(1, alias="schema")
+    kind: Literal["isotonic"] = "isotonic"
+    x: tuple[Share, ...] = Field(min_length=1)
+    y: tuple[Share, ...]
+    n: int = Field(ge=1)
+
+    @model_validator(mode="after")
+    def _is_a_map(self) -> "Isotonic":
+        if len(self.x) != len(self.y):
+            raise ValueError(f"x has {len(self.x)} points and y {len(self.y)}")
+        if any(a >= b for a, b in zip(self.x, self.x[1:], strict=False)):
+            raise ValueError("x must increase from point to point")
+        if any(a > b for a, b in zip(self.y, self.y[1:], strict=False)):
+            raise ValueError("y must not decrease from point to point")
+        return self
+
+    def __call__(self, confidence: float) -> float:
+        return float(np.interp(confidence, self.x, self.y))
+
+
+Fit = Callable[[Sequence[float], Sequence[bool]], Temperature | Isotonic]
+
+
+def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Temperature:
+    """The T with the highest likelihood of `correct` (Guo et al., 2017, in its two-class form): with z = logit(c), the
+    log loss is convex in 1/T and stationary where Σ z·(σ(z/T) - [correct]) = 0, found by bisection.
+
+    Raises Uncalibratable where every confidence is one half, which no temperature moves.
+    """
+    told, right = checked(confidences, correct)
+    z = np.array([_logit(float(c)) for c in told])
+    if not z.any():
+        raise Uncalibratable("every confidence is one half: no temperature changes them")
+
+    def slope(temperature: float) -> float:
+        return float(z @ (0.5 * (1 + np.tanh(z / temperature / 2)) - right))
+
+    low, high = LOWEST, HIGHEST
+    if slope(low) <= 0:
+        found, at_bound = low, True
+    elif slope(high) >= 0:
+        found, at_bound = high, True
+    else:
+        for _ in range(100):
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if slope(middle) < 0 else (middle, high)
+        found, at_bound = math.sqrt(low * high), False
+    clipped = int(((told < EDGE) | (told > 1 - EDGE)).sum())
+    return Temperature(temperature=found, at_bound=at_bound, clipped=clipped, n=len(told))
+
+
+def fit_isotonic(confidences: Sequence[float], correct: Sequence[bool]) -> Isotonic:
+    """Isotonic regression by pooling adjacent violators, equal confidences pooled first (Zadrozny and Elkan, 2002). It
+    can bend anywhere, so it wants about a thousand answers; with fewer prefer the temperature."""
+    told, right = checked(confidences, correct)
+    x, place = np.unique(told, return_inverse=True)
+    weights, sums = np.bincount(place).astype(float), np.bincount(place, weights=right)
+    blocks: list[tuple[int, int, float, float]] = []  # first x, last x, weight, sum
+    for i in range(len(x)):
+        block = (i, i, float(weights[i]), float(sums[i]))
+        while blocks and blocks[-1][3] * block[2] >= block[3] * blocks[-1][2]:
+            first, _, weight, total = blocks.pop()
+            block = (first, block[1], weight + block[2], total + block[3])
+        blocks.append(block)
+    points = [
+        (float(x[i]), total / weight)
+        for first, last, weight, total in blocks
+        for i in ((first,) if first == last else (first, last))
+    ]
+    return Isotonic(x=tuple(p for p, _ in points), y=tuple(p for _, p in points), n=len(told))
+
+
+def cross_fitted(
+    fit: Fit,
+    confidences: Sequence[float],
+    correct: Sequence[bool],
+    clusters: Sequence[str],
+    folds: int = 5,
+    seed: int = 0,
+) -> list[float]:
+    """Each confidence as a map fitted on the other folds gives it. Clusters are dealt to the folds whole, so that no
+    answer is judged by a map that has seen its case: what these score is what `fit` is worth on new cases."""
+    names = sorted(set(clusters))
+    if len(names) < 2:
+        raise Uncalibratable("all answers are of one cluster: a map cannot be fitted on some cases and tried on others")
+    order = np.random.default_rng(seed).permutation(len(names))
+    fold_of = {names[which]: number % folds for number, which in enumerate(order)}
+    mapped = [0.0] * len(confidences)
+    for fold in sorted(set(fold_of.values())):
+        others = [i for i, cluster in enumerate(clusters) if fold_of[cluster] != fold]
+        recalibrate = fit([confidences[i] for i in others], [correct[i] for i in others])
+        for i, cluster in enumerate(clusters):
+            if fold_of[cluster] == fold:
+                mapped[i] = recalibrate(confidences[i])
+    return mapped
+
+
+def _logit(confidence: float) -> float:
+    inside = min(1 - EDGE, max(EDGE, confidence))
+    return math.log(inside / (1 - inside))
+
+
+def _sigmoid(z: float) -> float:
+    return 0.5 * (1 + math.tanh(z / 2))

@@ -5,10 +5,9 @@ from typing import Any
 
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
-from judge_r1.evaluation.report.charts import COLOURS
+from judge_r1.evaluation.report.charts import COLOURS, radar_chart
 from judge_r1.evaluation.report.discovery import Evaluated, TrainingRun
 from judge_r1.evaluation.report.paper_tables import Figure
-from judge_r1.evaluation.report.radar import radar_chart
 from judge_r1.evaluation.report.tables import NONE, Grid, estimate, share
 
 NOTE = (

@@ -1,12 +1,11 @@
-"""Attention by section of the prompt at the decision token (supplementary Table 14), beside how long sections are.
-
-A section that holds 60 % of the tokens gets 60 % of an attention that looks at nothing in particular, so each share
-stands beside the section's share of the tokens, and `relative` is their ratio.
-"""
+"""Where a local model attends as it writes its decision, by section of the prompt (supplementary Table 14)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from judge_r1.episode.confidence import decision_place
 from judge_r1.episode.config import EpisodeConfig
@@ -14,7 +13,6 @@ from judge_r1.episode.prompts import question_prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
-from judge_r1.evaluation.analysis.looking import last_attention
 from judge_r1.evaluation.analysis.prompt_sections import (
     CONTEXT,
     INSTRUCTIONS,
@@ -25,7 +23,10 @@ from judge_r1.evaluation.analysis.prompt_sections import (
     episode_sections,
     prompt_sections,
 )
+from judge_r1.evaluation.report.charts import bar_chart
 from judge_r1.evaluation.report.labels import best_of
+from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.tables import NONE, Grid
 from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
@@ -146,3 +147,112 @@ def _gap(section: str, one: Sequence[Look], other: Sequence[Look]) -> dict[str, 
         "value": fmean(value for _, value in a) - fmean(value for _, value in b),
         "ci95": list(gap_ci(a, b)) if enough else None,
     }
+
+
+LAYERS = 4
+CHUNK = 512
+"""Ids that are read at a time: what is held is `CHUNK` times the length for one layer, never its square."""
+
+
+def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> NDArray[np.float64]:
+    """The attention of the last of `ids`, the one from which the next token is predicted, to each of them: float64
+    `[layers, len(ids)]`, the mean over the heads of each of the last `layers` layers (fewer if the model has fewer), a
+    row sums to 1.
+
+    `model` must be loaded with attention="eager", since other implementations do not keep the weights. All but the last
+    id are read into a cache, so only the last one's weights are asked for. Errors: AnalysisError where layers have no
+    attention weights to show.
+    """
+    import torch
+    from transformers import DynamicCache
+
+    cache, count = DynamicCache(config=model.config), len(ids)
+    tensor = torch.tensor([list(ids)], device=model.device)
+    with torch.no_grad():
+        for start in range(0, count - 1, CHUNK):
+            part = tensor[:, start : min(start + CHUNK, count - 1)]
+            model(input_ids=part, past_key_values=cache, use_cache=True, logits_to_keep=1)
+        out = model(
+            input_ids=tensor[:, -1:], past_key_values=cache, use_cache=True, logits_to_keep=1, output_attentions=True
+        )
+    weights = [layer for layer in out.attentions or () if layer is not None][-layers:]
+    if not weights:
+        raise AnalysisError("this model shows no attention weights: load it with attention='eager'")
+    rows = np.zeros((len(weights), count))
+    for row, layer in zip(rows, weights, strict=True):
+        seen = layer[0, :, -1].double().mean(0).cpu().numpy()
+        row[count - len(seen) :] = seen  # a sliding window holds the last ids only
+    off = float(np.abs(rows.sum(1) - 1).max())
+    if off > 0.02:
+        raise AnalysisError(f"a layer's attention sums to {1 + off:.3f} or {1 - off:.3f}: it is no share of anything")
+    shares: NDArray[np.float64] = rows / rows.sum(1, keepdims=True)
+    return shares
+
+
+NOTE = (
+    "Attention, percent: mean over decisions, the last layers and their heads, from the position that predicts the "
+    "sign of the answer [95 % interval, clustered]. Tokens: the section's share of all tokens read by then, which is "
+    "what even attention would give it. Relative: attention / tokens. Of five, even, paper: shares among the paper's "
+    "five sections alone, of the attention here, of the tokens here, and of the attention in supplementary Table 14 "
+    "(GRPO-8B). A - B: decisions for A minus those for B; right - wrong alike [95 % interval, clustered; none where "
+    "one side is of fewer than 5 clusters]."
+)
+
+
+def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
+    cells = tuple(
+        (
+            section,
+            _interval(part["attention"], part["ci95"]),
+            _share(part["tokens"]),
+            f"{part['relative']:.2f}",
+            *(_share(part[key]) for key in ("of_five", "tokens_of_five", "paper")),
+            *(_difference(part[key]) for key in ("first_minus_second", "right_minus_wrong")),
+        )
+        for section, part in row["sections"].items()
+    )
+    title = (
+        f"{name}: attention at {row['n']} decisions ({row['first']} A, {row['second']} B; {row['right']} right, "
+        f"{row['wrong']} wrong), {row['layers']} layers; {row['without']} games without a decision"
+    )
+    columns = ("section", "attention", "tokens", "relative", "of five", "even", "paper", "A - B", "right - wrong")
+    return Grid(title, NOTE, columns, cells)
+
+
+def attention_figure(name: str, row: Mapping[str, Any]) -> Figure:
+    """Attention and tokens side by side, a group of bars for each section."""
+    labels = [_short(section) for section in row["sections"]]
+    bars = {key: [part[key] for part in row["sections"].values()] for key in ("attention", "tokens")}
+    title = f"{name}: share of the attention and of the tokens"
+    colours = {"attention": 0, "tokens": 6}
+    return Figure(name, bar_chart(title, labels, bars, colours), colours, f"{title}.")
+
+
+def _short(section: str) -> str:
+    return {
+        "first token": "1st",
+        "chat template": "chat",
+        "instructions": "instr",
+        "principles": "princ",
+        "context": "case",
+        "decision": "asked",
+        "reasoning A": "A",
+        "reasoning B": "B",
+        "passages": "found",
+        "written": "own",
+    }[section]
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{100 * value:.1f}"
+
+
+def _interval(value: float, ci95: Sequence[float] | None, sign: str = "") -> str:
+    if ci95 is None:
+        return f"{100 * value:{sign}.1f}"
+    low, high = ci95
+    return f"{100 * value:{sign}.1f} [{100 * low:{sign}.1f}, {100 * high:{sign}.1f}]"
+
+
+def _difference(part: Mapping[str, Any] | None) -> str:
+    return NONE if part is None else _interval(part["value"], part["ci95"], "+")

@@ -1,12 +1,20 @@
-"""What changes from one judge to another, item by item (appendix H)."""
+"""Where judges fail: items that change between judges, and accuracy by similarity, length and evidence (appendix H)."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
+from statistics import fmean
 from typing import Any
 
+import numpy as np
+
+from judge_r1.core.items import Item
+from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
-from judge_r1.evaluation.report.tables import Estimate, Grid
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
 from judge_r1.evaluation.summary import compared
+from judge_r1.statistics.intervals import clustered_mean_ci
+from retrieval.bm25 import words
 
 KINDS = ("both right", "mended", "broken", "both wrong")
 NOTE = (
@@ -67,3 +75,121 @@ def _kind(before: float, after: float) -> str:
 def _counts(kinds: Sequence[str]) -> dict[str, int]:
     counts = Counter(kinds)
     return {kind: counts[kind] for kind in KINDS}
+
+
+SLICE_NOTE = (
+    "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by "
+    "quartile. Length: words of the case and both candidates, by quartile. Evidence, of pairs whose flaw contradicts "
+    "a place of the case: hit, a passage with that place was shown; miss, searched and not shown; no search. Noise: "
+    "of the passages shown, the share without such a place, by half. Slices are not randomised: what differs between "
+    "them may differ for other reasons."
+)
+
+
+def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, list[str]]:
+    """Item ids by quartile of their value, named by the range of the values in it; equal values stay together, so there
+    may be fewer parts, and of unequal size."""
+    if not values:
+        return {}
+    cuts = np.quantile(list(values.values()), [n / parts for n in range(1, parts)])
+    groups: dict[int, list[str]] = {}
+    for item_id, value in values.items():
+        groups.setdefault(int(np.searchsorted(cuts, value, side="left")), []).append(item_id)
+    named = {}
+    for _, ids in sorted(groups.items()):
+        low, high = min(values[i] for i in ids), max(values[i] for i in ids)
+        named[f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"] = ids
+    return named
+
+
+def similarities(items: Sequence[Item]) -> dict[str, float]:
+    """Of the two candidates of each pair."""
+    return {item.item_id: similarity(*item.texts) for item in items if len(item.candidates) == 2}
+
+
+def lengths(judged: Judged) -> dict[str, float]:
+    """Words of the case (where there is one), the request and the candidates."""
+    found = {}
+    for item in judged.suite.items:
+        question = judged.suite.task(item, judged.results.traces[item.item_id][0].order)
+        context = question.context if isinstance(question, PairwiseTask) else ""
+        found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
+    return found
+
+
+def by_evidence(judged: Judged) -> dict[str, list[str]]:
+    """Labelled items by whether their searches showed context that a flaw contradicts."""
+    groups: dict[str, list[str]] = {"hit": [], "miss": [], "no search": []}
+    for result in judged.results.items:
+        if result.labels and result.labels.evidence_hit is not None:
+            searched = any(vote.searches for vote in result.votes)
+            key = "hit" if result.labels.evidence_hit else "miss" if searched else "no search"
+            groups[key].append(result.item_id)
+    return groups
+
+
+def noise(judged: Judged) -> dict[str, float]:
+    """The share of the passages shown for an item that hold no context which a flaw contradicts. Items without such
+    context or without a passage are absent."""
+    found = {}
+    for item_id, pair in judged.suite.labels.items():
+        wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
+        traces = judged.results.traces[item_id] if wanted and item_id in judged.clusters else []
+        shown = [passage for trace in traces for turn in trace.trajectory.turns for passage in turn.passages]
+        if shown:
+            hits = sum(any(p.start < span.end and span.start < p.end for span in wanted) for p in shown)
+            found[item_id] = 1 - hits / len(shown)
+    return found
+
+
+def slices(judged: Judged) -> dict[str, dict[str, Any]]:
+    """{kind of slice: {slice: {n, accuracy, ci95}}}; slices without items are absent."""
+    kinds: dict[str, Callable[[], Mapping[str, list[str]]]] = {
+        "similarity": lambda: parts_by_quartile(similarities(judged.suite.items)),
+        "length": lambda: parts_by_quartile(lengths(judged)),
+        "evidence": lambda: by_evidence(judged),
+        "noise": lambda: parts_by_quartile(noise(judged), 2),
+    }
+    credits, clusters = judged.credits, judged.clusters
+    return {
+        kind: {
+            name: _accuracy([credits[i] for i in ids], [clusters[i] for i in ids])
+            for name, ids in make().items()
+            if ids
+        }
+        for kind, make in kinds.items()
+    }
+
+
+def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Grid]:
+    """One table a kind of slice, one row a judge: judges are comparable where the slices are of the items alone."""
+    grids = []
+    for kind in dict.fromkeys(kind for row in rows.values() for kind in row):
+        names = list(dict.fromkeys(name for row in rows.values() for name in row.get(kind, {})))
+        if not names:
+            continue
+        cells = tuple((name, *(_cell(row.get(kind, {}).get(part)) for part in names)) for name, row in rows.items())
+        grids.append(Grid(f"Accuracy by {kind}", SLICE_NOTE, ("judge", *names), cells))
+    return grids
+
+
+def _cell(part: Mapping[str, Any] | None) -> str | Estimate:
+    return NONE if part is None else estimate(part, part["n"])
+
+
+def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
+    return {"n": len(values), "accuracy": fmean(values), "ci95": list(clustered_mean_ci(values, clusters))}
+
+
+def similarity(one: str, other: str) -> float:
+    """2·M / T in [0, 1]: M words matched in order (longest common blocks first: Ratcliff, Obershelp), T words of both.
+
+    Words are lower-cased runs of word characters. 1 for texts of the same words, 0 for texts that share none. Which
+    blocks match depends on the order of the two texts where blocks tie, so the mean of both orders is taken.
+    """
+    a, b = words(one), words(other)
+    return (_ratio(a, b) + _ratio(b, a)) / 2
+
+
+def _ratio(a: Sequence[str], b: Sequence[str]) -> float:
+    return SequenceMatcher(None, a, b, autojunk=False).ratio()

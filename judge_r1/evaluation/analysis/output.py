@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.core.jsonl import write_atomic, write_json
-from judge_r1.evaluation.report.markdown import markdown
 from judge_r1.evaluation.report.paper_tables import Figure
-from judge_r1.evaluation.report.tables import Grid
+from judge_r1.evaluation.report.tables import Grid, markdown
 
 _COLOURS = ("#1f6f6b", "#b4551d", "#3b5fa8", "#8a3f7c", "#6b7a1b", "#a3341f", "#4f5b66", "#8a6d1b")
 _LINE = 14

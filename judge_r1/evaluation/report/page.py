@@ -9,14 +9,13 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.report.charts import MARKS, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
 from judge_r1.evaluation.report.learning_curves import ReportError, colours_of, curves
 from judge_r1.evaluation.report.paper_tables import Figure
-from judge_r1.evaluation.report.position_table import position_grid
-from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best
+from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best, position_grid
 from judge_r1.evaluation.report.trace_viewer import packed, trace_json
-from judge_r1.evaluation.report.whiskers import MARKS, whisker_chart
 from judge_r1.evaluation.results import PanelResults
 
 PLOTTED = 8

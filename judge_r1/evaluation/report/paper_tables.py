@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.report.bars import bar_chart
-from judge_r1.evaluation.report.charts import COLOURS, line_chart
+from judge_r1.evaluation.report.charts import COLOURS, bar_chart, line_chart
 from judge_r1.evaluation.report.discovery import Evaluated
 from judge_r1.evaluation.report.tables import NONE, Best, Grid, share
 

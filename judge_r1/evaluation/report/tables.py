@@ -1,4 +1,4 @@
-"""The summary as tables: built once as plain grids, shown in a console here and as HTML by the report."""
+"""The tables of a summary as plain grids: printed to a console, written as Markdown, shown as HTML by the report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from judge_r1.core.principles import PRINCIPLES
+from judge_r1.evaluation.metrics import consistency, first_preferred
+from judge_r1.evaluation.results import PanelResults
 
 NONE = "–"
 """Shown where there is nothing to measure."""
@@ -217,3 +219,49 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
     columns = ("rows", "accuracy", "p", *(["label F1"] if labelled else []), *codes)
     named = tuple((f"{d['a']} minus {d['b']}", *row) for d, row in zip(differences, cells, strict=True))
     return [Grid("Differences", note, columns, named)]
+
+
+POSITION_COLUMNS = ("judge", "games", "decided", "prefers first", "consistent")
+
+
+def position_grid(results: Sequence[PanelResults]) -> Grid | None:
+    """One line a row; None where no row has a pair in both orders."""
+    cells, both = [], False
+    for found in results:
+        outcomes = found.items
+        games = [game for outcome in outcomes for game in outcome.votes]
+        both = both or any({(0, 1), (1, 0)} <= {game.order for game in outcome.votes} for outcome in outcomes)
+        decided = sum(game.winner is not None for game in games)
+        cells.append(
+            (found.panel, str(len(games)), str(decided), share(first_preferred(outcomes)), share(consistency(outcomes)))
+        )
+    note = (
+        "Decided: games with a valid answer that is no tie. Prefers first: of those, for the candidate shown first. "
+        "Consistent: of pairs that one judge decided in both orders, decided alike."
+    )
+    return Grid("Both orders", note, POSITION_COLUMNS, tuple(cells)) if both else None
+
+
+def markdown(grid: Grid) -> str:
+    """The table with its note, without its title. What a cell says is never read as Markdown."""
+    rows = [[_markdown_cell(cell) for cell in row] for row in (grid.columns, *grid.rows)]
+    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "| "
+        + " | ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
+        + " |"
+        for row in rows
+    ]
+    rule = "|" + "|".join(("-" * (w + 1) + ":") if i else ("-" * (w + 2)) for i, w in enumerate(widths)) + "|"
+    return "\n".join([lines[0], rule, *lines[1:], "", grid.note, ""])
+
+
+def _markdown_cell(cell: str | Estimate) -> str:
+    if isinstance(cell, Estimate):
+        value, behind = cell.parts
+        return f"**{value}** {behind}" if is_best(cell) else f"{value} {behind}"
+    text = " ".join(cell.split())
+    for sign in ("\\", "|", "<", "*", "_", "`"):
+        text = text.replace(sign, f"\\{sign}")
+    text = text.replace("](", "]\\(")
+    return f"**{text}**" if is_best(cell) else text

@@ -1,8 +1,7 @@
-"""What the trace browser of a report shows: every item, what each row made of it, and every game turn by turn.
+"""The data of a report's trace viewer: every item, the result of each judge, and every vote turn by turn.
 
-Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, stands in it once; token ids
-and
-log-probabilities do not. Places in texts are counted in UTF-16 units, as the browser counts them.
+Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, is in it once; token ids and
+log-probabilities are left out. Offsets in texts are in UTF-16 units, as the browser counts them.
 """
 
 import base64
@@ -63,7 +62,7 @@ def trace_json(results: Sequence[PanelResults], settings: Mapping[str, Mapping[s
     """
     texts = Texts()
     members = [[one["judge"] for one in settings.get(found.panel, {}).get("members", ())] for found in results]
-    yield f'{{"rows":{_json([found.panel for found in results])},"members":{_json(members)},"items":['
+    yield f'{{"judges":{_json([found.panel for found in results])},"members":{_json(members)},"items":['
     for index, item in enumerate(results[0].benchmark.items):
         yield ("," if index else "") + _json(_item(item, index, results, texts))
     yield f'],"texts":{_json(texts.all())}}}'
@@ -87,7 +86,7 @@ def _item(item: Item, index: int, results: Sequence[PanelResults], texts: Texts)
         "id": item.item_id,
         "cluster": item.cluster_id,
         "group": item.group,
-        "ask": texts.add(item.instruction),
+        "instruction": texts.add(item.instruction),
         "case": texts.add(case) if case else None,
         "candidates": [texts.add(candidate) for candidate in item.texts],
         "gold": describe_gold(item),
@@ -95,7 +94,7 @@ def _item(item: Item, index: int, results: Sequence[PanelResults], texts: Texts)
         "violated": list(pair.violated) if pair else [],
         "flaws": _flaws(pair, case or "", texts) if pair else [],
         "differ": len({row["verdict"] if row["state"] != "invalid" else "" for row in rows}) > 1,
-        "rows": rows,
+        "results": rows,
     }
 
 
@@ -105,10 +104,10 @@ def _row(result: ItemResult, traces: Sequence[Trace], item: Item, case: str | No
     return {
         "verdict": describe_result(result),
         "state": _state(result),
-        "credit": result.score,
+        "score": result.score,
         "named": labels.predicted if labels else None,
         "hit": labels.evidence_hit if labels else None,
-        "games": [_game(trace, item, case, texts) for trace in _in_order(traces)],
+        "votes": [_vote(trace, item, case, texts) for trace in _in_order(traces)],
     }
 
 
@@ -123,18 +122,18 @@ def _flaws(pair: ReasoningPair, case: str, texts: Texts) -> list[dict[str, Any]]
             "operator": flaw.operator,
             "candidate": 1 if pair.preferred == "A" else 0,
             "span": texts.span(pair.flawed, flaw.span.start, flaw.span.end),
-            "wanted": [_place(case, span, texts) for span in flaw.context_spans if span.end <= len(case)],
+            "wanted": [_offsets(case, span, texts) for span in flaw.context_spans if span.end <= len(case)],
         }
         for flaw in pair.origin.flaws
     ]
 
 
-def _place(text: str, span: Span | Evidence, texts: Texts) -> list[int]:
+def _offsets(text: str, span: Span | Evidence, texts: Texts) -> list[int]:
     return texts.span(text, span.start, span.end)
 
 
-def _game(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
-    trajectory, game = trace.trajectory, trace.vote
+def _vote(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
+    trajectory = trace.trajectory
     judgment = trajectory.judgment
     return {
         "order": [letter(place) for place in trace.order],
@@ -146,7 +145,7 @@ def _game(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str,
         "reward": trajectory.reward,
         "named": list(judgment.violated_principles) if judgment else None,
         "explanation": judgment.explanation if judgment else None,
-        "confidence": game.confidence,
+        "confidence": judgment.confidence if judgment else None,
         "turns": [_turn(turn, item, case, texts) for turn in trajectory.turns],
     }
 
@@ -162,7 +161,7 @@ def _turn(turn: Turn, item: Item, case: str | None, texts: Texts) -> dict[str, A
 
 
 def _passage(passage: Evidence, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
-    """Its place in the item's case; its own text only where that says something else."""
+    """The offsets of a passage in the item's case, or its text if the case does not hold it."""
     if case and passage.case_id == item.case_id and case[passage.start : passage.end] == passage.text:
-        return {"at": _place(case, passage, texts), "score": passage.score}
+        return {"at": _offsets(case, passage, texts), "score": passage.score}
     return {"at": None, "score": passage.score, "text": passage.text}

@@ -9,9 +9,8 @@ import pytest
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import BadRecord, write_jsonl
 from judge_r1.evaluation.calibrate import Calibration, ConfidenceRow, calibrate, read_confidences
-from judge_r1.evaluation.report.diagram import reliability_diagram
-from judge_r1.statistics.calibration import brier, expected_calibration_error
-from judge_r1.statistics.recalibration import cross_fitted, fit_isotonic
+from judge_r1.evaluation.report.charts import reliability_diagram
+from judge_r1.statistics.calibration import brier, cross_fitted, expected_calibration_error, fit_isotonic
 from judge_r1.statistics.selective_risk import select
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -13,7 +13,6 @@ from fake_judge_endpoint import JudgeServer, said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.aggregation import majority_vote
 from judge_r1.benchmarks.lrbench import suite_of
 from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
@@ -147,7 +146,7 @@ def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> N
     right = [game.winner == 0 for game in games]
     assert with_rule(suite, "all").aggregate(item, games).score == float(all(right))
     assert with_rule(suite, "first").aggregate(item, games).score == float(right[0])
-    assert with_rule(suite, "own").aggregate is majority_vote
+    assert with_rule(suite, "own").aggregate is suite.aggregate
 
 
 def test_rewards_are_in_their_range() -> None:

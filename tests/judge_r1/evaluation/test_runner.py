@@ -255,7 +255,7 @@ class Counting(ScriptedJudge):
     most = 0
 
     def one(self, pair: ReasoningPair) -> Trajectory:
-        alive = sum(isinstance(found, Trajectory) for found in gc.get_objects())
+        alive = sum(type(found) is Trajectory for found in gc.get_objects())
         self.most = max(self.most, alive)
         return super().one(pair)
 
@@ -264,7 +264,7 @@ class Counting(ScriptedJudge):
 def test_trajectories_are_on_disk_and_not_in_memory(tmp_path: Path, orders: int) -> None:
     """However many items there are, also on a resume and when the report is written."""
     gc.collect()
-    before = sum(isinstance(found, Trajectory) for found in gc.get_objects())
+    before = sum(type(found) is Trajectory for found in gc.get_objects())
     suite, judge = toy_suite(PAIRS), Counting()
     panel = JudgePanel("row", (judge,), orders=orders)
     results = evaluate(panel, suite, out=tmp_path, resume=False, console=Console(quiet=True))
@@ -273,6 +273,6 @@ def test_trajectories_are_on_disk_and_not_in_memory(tmp_path: Path, orders: int)
     assert again.items == results.items
     most = 0
     for _ in trace_json([results, again], {}):
-        most = max(most, sum(isinstance(found, Trajectory) for found in gc.get_objects()))
+        most = max(most, sum(type(found) is Trajectory for found in gc.get_objects()))
     assert most - before <= 8 < len(PAIRS)
     assert [trace.item_id for trace in results.traces[PAIRS[3].pair_id]] == [PAIRS[3].pair_id] * orders

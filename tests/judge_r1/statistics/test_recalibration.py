@@ -8,15 +8,16 @@ from pydantic import ValidationError
 from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
-from judge_r1.statistics.calibration import brier, expected_calibration_error
-from judge_r1.statistics.recalibration import (
+from judge_r1.statistics.calibration import (
     HIGHEST,
     LOWEST,
     Fit,
     Isotonic,
     Temperature,
     Uncalibratable,
+    brier,
     cross_fitted,
+    expected_calibration_error,
     fit_isotonic,
     fit_temperature,
 )

@@ -14,12 +14,12 @@ function matcher(data) {
   return (query) => {
     const terms = [...query.toLowerCase().matchAll(/"([^"]+)"|\S+/g)].map(([whole, phrase]) => phrase ?? whole);
     const found = terms.map((term) => lower.map((text) => text.includes(term)));
-    return (item, at) => terms.every((term, i) => named[at].includes(term) || found[i][item.ask] ||
+    return (item, at) => terms.every((term, i) => named[at].includes(term) || found[i][item.instruction] ||
       (item.case !== null && found[i][item.case]) || item.candidates.some((number) => found[i][number]));
   };
 }
 
-// Whether what one row made of an item is what is asked for.
+// Whether the result of one judge on an item passes the filter.
 function fits(item, row, wanted) {
   const missed = (row.named !== null && item.violated.filter((number) => !row.named.includes(number))) || [];
   if (wanted.state === "missed") return wanted.principle ? missed.includes(Number(wanted.principle)) : missed.length > 0;
@@ -32,28 +32,28 @@ async function browse() {
   const principles = JSON.parse(place("principles").textContent);
   const data = await unpacked(place("data"));
   const matches = matcher(data);
-  const state = { row: 0, game: 0, compared: null, only: false };
+  const state = { row: 0, vote: 0, compared: null, only: false };
   let shown = data.items.map((_, at) => at), chosen = -1, keys = null;
 
   const select = (name, values) => form.elements[name].append(...values.map(([value, text]) => make("option", { value }, text)));
-  select("row", data.rows.map((name, at) => [at, name]));
+  select("row", data.judges.map((name, at) => [at, name]));
   const groups = new Map();
   for (const item of data.items) groups.set(item.group, (groups.get(item.group) ?? 0) + 1);
   select("group", [...groups].sort(([one], [other]) => (one < other ? -1 : 1)).map(([name, count]) => [name, `${name} (${count})`]));
   if (form.elements.principle) select("principle", Object.entries(principles).filter(([number]) => data.items.some((item) => item.violated.includes(Number(number)))).map(([number, name]) => [number, `P${number} ${name}`]));
-  if (data.items.some((item) => item.rows.some((row) => row.state === "part"))) select("state", [["part", "in part right"]]);
+  if (data.items.some((item) => item.results.some((row) => row.state === "part"))) select("state", [["part", "in part right"]]);
 
   function entry(number) {
     const at = shown[number], item = data.items[at];
-    const told = item.rows.map((row, i) => `${data.rows[i]} ${row.state}`).join(", ");
-    const marks = item.rows.length <= 8
-      ? item.rows.map((row) => make("span", { class: row.state }, SIGNS[row.state]))
-      : [`${item.rows.filter((row) => row.state === "right").length}/${item.rows.length} ✓`];
+    const spoken = item.results.map((row, i) => `${data.judges[i]} ${row.state}`).join(", ");
+    const marks = item.results.length <= 8
+      ? item.results.map((row) => make("span", { class: row.state }, SIGNS[row.state]))
+      : [`${item.results.filter((row) => row.state === "right").length}/${item.results.length} ✓`];
     const facts = [item.group, item.violated.length ? codes(item.violated) : ""].filter(Boolean).join(" · ");
-    const start = `${data.texts[item.ask]} – ${data.texts[item.candidates[0]]}`.slice(0, 200).replace(/\s+/g, " ");
+    const start = `${data.texts[item.instruction]} – ${data.texts[item.candidates[0]]}`.slice(0, 200).replace(/\s+/g, " ");
     const node = make("div", { class: "entry", role: "option", id: `entry-${at}`, "aria-selected": String(at === chosen), "aria-setsize": shown.length, "aria-posinset": number + 1,
       onclick: () => choose(at, { into: "here" }) },
-      make("div", { class: "top" }, make("span", { class: "id" }, item.id), make("span", { class: "marks", role: "img", "aria-label": told, title: told }, marks)),
+      make("div", { class: "top" }, make("span", { class: "id" }, item.id), make("span", { class: "marks", role: "img", "aria-label": spoken, title: spoken }, marks)),
       make("div", { class: "line" }, `${facts} · ${start}`));
     node.style.top = `${number * HEIGHT}px`;
     return node;
@@ -90,7 +90,7 @@ async function browse() {
   // `into`: somebody chose it, so that it must be seen: where they point, or ("top") as the next thing to read.
   function choose(at, { into = "" } = {}) {
     chosen = at;
-    state.game = 0;
+    state.vote = 0;
     const wanted = form.elements.row.value;
     if (wanted !== "") state.row = Number(wanted);
     showChosen();
@@ -114,7 +114,7 @@ async function browse() {
   function apply() {
     const wanted = Object.fromEntries(new FormData(form)), found = matches(wanted.text ?? "");
     shown = data.items.flatMap((item, at) => {
-      const judged = wanted.row === "" ? item.rows : [item.rows[Number(wanted.row)]];
+      const judged = wanted.row === "" ? item.results : [item.results[Number(wanted.row)]];
       const fine = (!wanted.group || wanted.group === item.group) && (!wanted.principle || item.violated.includes(Number(wanted.principle))) &&
         (!wanted.differ || item.differ) && judged.some((row) => fits(item, row, wanted)) && found(item, at);
       return fine ? [at] : [];
@@ -138,13 +138,13 @@ async function browse() {
     const acts = {
       j: () => step(1), k: () => step(-1), "/": () => { form.elements.text.focus(); form.elements.text.select(); },
       "?": () => place("help").showModal(), n: () => keys?.step(1), p: () => keys?.step(-1),
-      d: () => redraw({ only: !state.only }), "]": () => redraw({ game: Math.min(state.game + 1, keys.games - 1) }), "[": () => redraw({ game: Math.max(state.game - 1, 0) }),
+      d: () => redraw({ only: !state.only }), "]": () => redraw({ vote: Math.min(state.vote + 1, keys.votes - 1) }), "[": () => redraw({ vote: Math.max(state.vote - 1, 0) }),
       ...(inList && { ArrowDown: () => step(1), ArrowUp: () => step(-1), PageDown: () => step(page), PageUp: () => step(-page), Home: () => step(-shown.length), End: () => step(shown.length), Enter: () => pane.focus() }),
       ...(radios && { ArrowDown: () => turn(1), ArrowRight: () => turn(1), ArrowUp: () => turn(-1), ArrowLeft: () => turn(-1) }),
       ...(pane.contains(event.target) && { Escape: () => list.focus() }),
     };
     const number = Number(event.key);
-    const act = acts[event.key] ?? (number >= 1 && number <= data.rows.length ? () => redraw({ row: number - 1, game: 0 }) : null);
+    const act = acts[event.key] ?? (number >= 1 && number <= data.judges.length ? () => redraw({ row: number - 1, vote: 0 }) : null);
     if (act && chosen >= 0) { event.preventDefault(); act(); }
   }
 

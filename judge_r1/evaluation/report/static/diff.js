@@ -1,5 +1,5 @@
 // Two texts side by side: cut into lines and sentences, put beside each other by likeness, changed words marked.
-// Nothing is lost: the left sides of all rows together are the one text, the right sides the other.
+// The diff is complete: the left sides of all rows together are the one text, the right sides the other.
 const LARGEST = 250_000; // pairs of sentences or words that are compared with each other before likeness is given up
 
 function sentences(text) {

@@ -51,42 +51,42 @@ function candidatesView(item, texts, state, redraw) {
 function verdictsView(item, data, state, redraw) {
   const gold = make("div", { class: "judge gold" }, make("span", { "aria-hidden": "true" }, "●"), make("span", { class: "who" }, "Gold"),
     make("span", {}, item.gold), make("span", { class: "more" }, item.violated.length ? `${codes(item.violated)} violated` : ""));
-  const rows = item.rows.map((row, at) => {
-    const games = row.games, searches = games.reduce((sum, game) => sum + game.searches, 0);
+  const rows = item.results.map((row, at) => {
+    const votes = row.votes, searches = votes.reduce((sum, vote) => sum + vote.searches, 0);
     const chips = row.named === null ? [] : [
       ...row.named.map((number) => make("span", { class: item.violated.includes(number) ? "chip found" : "chip" }, item.violated.includes(number) ? `P${number} ✓` : `P${number} not violated`)),
       ...item.violated.filter((number) => !row.named.includes(number)).map((number) => make("span", { class: "chip missed" }, `P${number} missed`)),
     ];
-    const more = [plural(searches, "search"), games.length > 1 ? plural(games.length, "game") : "", row.state === "part" ? `credit ${row.credit.toFixed(2)}` : "",
+    const more = [plural(searches, "search"), votes.length > 1 ? plural(votes.length, "vote") : "", row.state === "part" ? `score ${row.score.toFixed(2)}` : "",
       row.hit === null ? "" : row.hit ? "evidence shown" : "evidence not shown"].filter(Boolean).join(" · ");
     return make("button", {
       type: "button", class: "judge", role: "radio", "aria-checked": String(at === state.row), tabindex: at === state.row ? 0 : -1,
-      onclick: () => redraw({ row: at, game: 0 }),
-    }, make("span", { class: row.state, title: row.state }, SIGNS[row.state]), make("span", { class: "who" }, data.rows[at]),
+      onclick: () => redraw({ row: at, vote: 0 }),
+    }, make("span", { class: row.state, title: row.state }, SIGNS[row.state]), make("span", { class: "who" }, data.judges[at]),
     make("span", { class: row.state }, row.verdict, row.state === "invalid" ? "" : ` (${row.state === "part" ? "in part right" : row.state})`),
     make("span", { class: "more" }, more, chips.length ? make("span", { class: "chips" }, chips) : null));
   });
-  return [make("h4", {}, "Verdicts"), gold, make("div", { class: "verdicts", role: "radiogroup", "aria-label": "Whose episode is shown" }, rows)];
+  return [make("h4", {}, "Verdicts"), gold, make("div", { class: "verdicts", role: "radiogroup", "aria-label": "Judge whose episode is shown" }, rows)];
 }
 
-function gameName(game, members) {
-  const judge = members[game.member] ?? `judge ${game.member + 1}`;
-  return [members.length > 1 ? judge : "", `${game.order.join(", ")} shown`, game.sample ? `sample ${game.sample + 1}` : ""].filter(Boolean).join(" · ");
+function voteName(vote, members) {
+  const judge = members[vote.member] ?? `judge ${vote.member + 1}`;
+  return [members.length > 1 ? judge : "", `${vote.order.join(", ")} shown`, vote.sample ? `sample ${vote.sample + 1}` : ""].filter(Boolean).join(" · ");
 }
 
-function passageSpans(game) {
+function passageSpans(vote) {
   let search = 0;
-  return game.turns.flatMap((turn) => {
+  return vote.turns.flatMap((turn) => {
     if (turn.searched) search++;
     const tag = search ? String(search) : "";
     return turn.passages.filter((passage) => passage.at).map(({ at }) => ({ start: at[0], end: at[1], kind: "shown", tag }));
   });
 }
 
-function turnsView(item, game, texts, wanted, jump) {
-  if (!game.turns.length) return [make("p", { class: "soft" }, "This judge wrote no text.")];
+function turnsView(item, vote, texts, wanted, jump) {
+  if (!vote.turns.length) return [make("p", { class: "soft" }, "This judge wrote no text.")];
   let search = 0;
-  return game.turns.map((turn, number) => {
+  return vote.turns.map((turn, number) => {
     if (turn.searched) search++;
     const passages = turn.passages.map((passage) => {
       const text = passage.at ? texts[item.case].slice(...passage.at) : passage.text;
@@ -98,7 +98,7 @@ function turnsView(item, game, texts, wanted, jump) {
         make("span", { class: "kind" }, about));
     });
     return make("section", { class: "turn", "aria-label": `Turn ${number + 1}` },
-      make("span", { class: "kind" }, `Turn ${number + 1} of ${game.turns.length}`),
+      make("span", { class: "kind" }, `Turn ${number + 1} of ${vote.turns.length}`),
       turn.parts.map(([kind, text, closed]) => make("div", { class: `block ${kind}` },
         make("span", { class: "kind" }, kind + (kind === "search" && turn.searched ? ` ${search}` : "") + (closed ? "" : " (never closed)")), make("p", { class: "text" }, text))),
       passages.length ? [make("span", { class: "kind" }, "shown from the case"), passages] : turn.searched ? make("p", { class: "soft" }, "Nothing was found.") : null,
@@ -107,16 +107,16 @@ function turnsView(item, game, texts, wanted, jump) {
   });
 }
 
-function factsView(item, game) {
-  const facts = [["verdict", game.verdict], ["ended by", game.ended], ["searches", game.searches]];
-  if (game.named) facts.push(["names", codes(game.named) || "no principle"]);
-  if (game.confidence !== null) facts.push(["confidence", game.confidence.toFixed(3)]);
-  for (const [name, value] of Object.entries(game.reward ?? {})) if (name !== "searches") facts.push([name, String(Math.round(value * 1000) / 1000)]);
+function factsView(item, vote) {
+  const facts = [["verdict", vote.verdict], ["ended by", vote.ended], ["searches", vote.searches]];
+  if (vote.named) facts.push(["names", codes(vote.named) || "no principle"]);
+  if (vote.confidence !== null) facts.push(["confidence", vote.confidence.toFixed(3)]);
+  for (const [name, value] of Object.entries(vote.reward ?? {})) if (name !== "searches") facts.push([name, String(Math.round(value * 1000) / 1000)]);
   return make("dl", { class: "facts", "aria-label": "Verdict and reward" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, String(value)))));
 }
 
-function caseView(item, game, texts, wanted) {
-  const spans = [...passageSpans(game), ...wanted];
+function caseView(item, vote, texts, wanted) {
+  const spans = [...passageSpans(vote), ...wanted];
   const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case" }, pieces(texts[item.case], spans));
   const keys = [];
   if (spans.length > wanted.length) keys.push(make("li", {}, make("mark", { class: "shown" }, "shown"), " to the judge, by number of the search"));
@@ -132,17 +132,17 @@ function caseView(item, game, texts, wanted) {
 
 // The whole item into `place`; returns what the keyboard needs. `redraw(change)` draws it again in another state.
 function showItem(place, item, data, state, principles, redraw, tools) {
-  const row = item.rows[state.row], game = row.games[Math.min(state.game, row.games.length - 1)];
+  const row = item.results[state.row], vote = row.votes[Math.min(state.vote, row.votes.length - 1)];
   const wanted = item.flaws.flatMap((flaw) => flaw.wanted.map(([start, end]) => ({ start, end, kind: "wanted", tag: `P${flaw.principle}` })));
-  const known = item.case !== null ? caseView(item, game, data.texts, wanted) : null;
-  const ask = data.texts[item.ask];
-  const games = row.games.length > 1 ? make("div", { class: "games", role: "radiogroup", "aria-label": "Game" }, row.games.map((one, at) => make("button", {
-    type: "button", role: "radio", "aria-checked": String(one === game), onclick: () => redraw({ game: at }),
-  }, `${gameName(one, data.members[state.row])}: ${one.verdict}`))) : null;
+  const known = item.case !== null ? caseView(item, vote, data.texts, wanted) : null;
+  const ask = data.texts[item.instruction];
+  const votes = row.votes.length > 1 ? make("div", { class: "votes", role: "radiogroup", "aria-label": "Vote" }, row.votes.map((one, at) => make("button", {
+    type: "button", role: "radio", "aria-checked": String(one === vote), onclick: () => redraw({ vote: at }),
+  }, `${voteName(one, data.members[state.row])}: ${one.verdict}`))) : null;
   const episode = make("div", {},
-    make("div", { class: "tools" }, make("h4", {}, `Episode of ${data.rows[state.row]}`)), games, factsView(item, game),
-    game.explanation ? make("p", { class: "text" }, game.explanation) : null,
-    turnsView(item, game, data.texts, wanted, known?.jump));
+    make("div", { class: "tools" }, make("h4", {}, `Episode of ${data.judges[state.row]}`)), votes, factsView(item, vote),
+    vote.explanation ? make("p", { class: "text" }, vote.explanation) : null,
+    turnsView(item, vote, data.texts, wanted, known?.jump));
   place.replaceChildren(
     make("div", { class: "bar-top" }, make("h3", {}, item.id), tools),
     make("div", { class: "chips" }, make("span", { class: "chip" }, item.group),
@@ -153,5 +153,5 @@ function showItem(place, item, data, state, principles, redraw, tools) {
     ...verdictsView(item, data, state, redraw), ...candidatesView(item, data.texts, state, redraw),
     make("div", { class: known ? "read" : "read alone" }, known ? [known.side] : [], episode));
   known?.ready();
-  return { step: known?.step ?? (() => {}), games: row.games.length };
+  return { step: known?.step ?? (() => {}), votes: row.votes.length };
 }

@@ -17,11 +17,12 @@ from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.attention import (
     PAPER,
     Look,
+    attention_figure,
+    attention_grid,
     attention_row,
     by_section,
     looks,
 )
-from judge_r1.evaluation.analysis.attention_tables import attention_figure, attention_grid
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged, Member
 from judge_r1.evaluation.analysis.prompt_sections import SECTIONS, A
 from judge_r1.judges.request import JudgeRequest

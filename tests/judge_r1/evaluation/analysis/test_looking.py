@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from judge_r1.evaluation.analysis import looking
+from judge_r1.evaluation.analysis import attention
+from judge_r1.evaluation.analysis.attention import last_attention
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
-from judge_r1.evaluation.analysis.looking import last_attention
 
 IDS = [3 + (7 * n + 5 * n * n) % 60 for n in range(40)]
 
@@ -38,7 +38,7 @@ def plainly(model: Any, ids: list[int], layers: int) -> Any:
 
 @pytest.mark.parametrize("chunk", [1, 7, 39, 512])
 def test_it_is_the_last_row_of_the_whole_matrix(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "CHUNK", chunk)
+    monkeypatch.setattr(attention, "CHUNK", chunk)
     found = last_attention(model(), IDS)
     assert found.shape == (4, len(IDS))
     np.testing.assert_allclose(found.sum(1), 1, atol=1e-12)

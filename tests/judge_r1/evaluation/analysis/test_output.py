@@ -3,7 +3,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from judge_r1.evaluation.analysis.output import alone, write_analysis
-from judge_r1.evaluation.report.bars import bar_chart
+from judge_r1.evaluation.report.charts import bar_chart
 from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import Best, Estimate, Grid
 

@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.records import Turn
-from judge_r1.evaluation.analysis.similarity import similarity
-from judge_r1.evaluation.analysis.slices import (
+from judge_r1.evaluation.analysis.error_analysis import (
     by_evidence,
     lengths,
     noise,
     parts_by_quartile,
     similarities,
+    similarity,
     slice_grids,
     slices,
 )

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.evaluation.report.bars import bar_chart
-from judge_r1.evaluation.report.charts import HEIGHT, WIDTH
+from judge_r1.evaluation.report.charts import HEIGHT, WIDTH, bar_chart
 
 VALUES = st.lists(st.floats(0, 1e6, allow_nan=False).map(lambda v: round(v, 3)), min_size=3, max_size=3)
 NAMES = st.text(st.characters(categories=["L", "P", "S"]), min_size=1, max_size=5)

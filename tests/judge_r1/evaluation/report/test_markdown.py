@@ -1,5 +1,4 @@
-from judge_r1.evaluation.report.markdown import markdown
-from judge_r1.evaluation.report.tables import NONE, Best, Estimate, Grid
+from judge_r1.evaluation.report.tables import NONE, Best, Estimate, Grid, markdown
 
 
 def test_a_table_is_aligned_and_what_would_break_it_is_escaped() -> None:

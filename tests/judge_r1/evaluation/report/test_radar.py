@@ -3,7 +3,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from judge_r1.evaluation.report.radar import RADIUS, SIZE, radar_chart
+from judge_r1.evaluation.report.charts import RADIUS, SIZE, radar_chart
 
 
 def test_a_value_is_a_distance_from_the_middle() -> None:

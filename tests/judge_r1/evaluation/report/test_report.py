@@ -95,10 +95,10 @@ def test_the_page_holds_every_table_plot_and_episode_and_repeats_byte_for_byte(t
     for part in ("Overall", "Accuracy by principle", "Differences", "tuned minus base", "P2 Factual Consistency"):
         assert part in words
     data = data_of(text)
-    assert data["rows"] == ["base", "tuned"]
+    assert data["judges"] == ["base", "tuned"]
     assert [item["id"] for item in data["items"]] == [item.item_id for item in RESULTS[0].benchmark.items]
-    assert all(len(item["rows"]) == 2 and all(row["games"] for row in item["rows"]) for item in data["items"])
-    assert {row["state"] for item in data["items"] for row in item["rows"]} >= {"right", "wrong"}
+    assert all(len(item["results"]) == 2 and all(row["votes"] for row in item["results"]) for item in data["items"])
+    assert {row["state"] for item in data["items"] for row in item["results"]} >= {"right", "wrong"}
     assert {a["href"] for a in page.of("a")} == {f"#{a['id']}" for a in page.of("section")}
     assert text == write(tmp_path / "again.html", RESULTS)
 
@@ -143,14 +143,14 @@ def test_a_benchmark_without_principles_has_the_same_page(tmp_path: Path) -> Non
     assert "toybench" in words
     assert "Both orders" in words
     assert not [a for a in page.of("select") if a.get("name") == "principle"]
-    first, gold = data_of(text)["items"][0]["rows"]
+    first, gold = data_of(text)["items"][0]["results"]
     assert (first["verdict"], first["state"], gold["verdict"], gold["state"]) == (
         "tie",
         "wrong",
         "A is better",
         "right",
     )
-    assert [game["verdict"] for game in first["games"]] == ["A is better", "B is better"]
+    assert [game["verdict"] for game in first["votes"]] == ["A is better", "B is better"]
 
 
 def test_position_is_told_where_both_orders_were_asked(tmp_path: Path) -> None:

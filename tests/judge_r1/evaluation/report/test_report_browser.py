@@ -1,7 +1,7 @@
 """The report in a real browser: read by keyboard, searched, filtered, on a phone, and with 5,000 episodes."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +25,17 @@ from test_report import EVIL, evil_results
 
 from judge_r1.benchmarks.aggregation import best_of_n
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.core.items import Item
-from judge_r1.core.records import PairwiseVerdict, ReasoningPair, Trajectory
+from judge_r1.core.items import AggregatedVerdict, Item, Vote
+from judge_r1.core.records import (
+    ChecklistVerdict,
+    InvalidVerdict,
+    PairwiseVerdict,
+    RankingVerdict,
+    ReasoningPair,
+    ScoresVerdict,
+    Trajectory,
+    Verdict,
+)
 from judge_r1.evaluation.report.page import write_report
 from judge_r1.evaluation.results import PanelResults
 
@@ -175,7 +184,7 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     expect([i for i in ids if suite.items[ids.index(i)].instruction == "grant 2"])
     page.fill("input[name=text]", "nowhere to be found")
     expect([])
-    assert page.get_by_text("No item is like that.").is_visible()
+    assert page.get_by_text("No item matches.").is_visible()
     assert not complaints
     page.close()
 
@@ -267,7 +276,7 @@ def test_games_of_both_orders_and_four_candidates(browser: Any, tmp_path: Path) 
     suite = plain_suite([("good", "bad"), ("worse", "better")])
     write(tmp_path / "both.html", [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)])
     page, complaints = open_page(browser, tmp_path / "both.html")
-    games = page.locator(".games button")
+    games = page.locator(".votes button")
     assert games.all_inner_texts() == ["A, B shown: A is better", "B, A shown: B is better"]
     page.keyboard.press("]")
     assert games.nth(1).get_attribute("aria-checked") == "true"
@@ -290,6 +299,33 @@ def test_games_of_both_orders_and_four_candidates(browser: Any, tmp_path: Path) 
     page, last = open_page(browser, tmp_path / "one.html")
     assert page.inner_text(".single") == "alone"
     assert not complaints + more + last
+    page.close()
+
+
+VERDICTS: tuple[tuple[Verdict, str], ...] = (
+    (ScoresVerdict(scores=(7.5, 3.0)), "A 7.5, B 3"),
+    (RankingVerdict(order=(1, 0)), "B > A"),
+    (ChecklistVerdict(scores={"cites the case": 1.0, "is complete": 0.5}), "cites the case 1, is complete 0.5"),
+    (InvalidVerdict(reason="rejected_no_json"), "no verdict (rejected_no_json)"),
+)
+
+
+def test_verdicts_of_every_kind_are_readable(browser: Any, tmp_path: Path) -> None:
+    """Scores, a ranking and a checklist show in the verdicts of an item and in the facts of its vote."""
+    items = plain_suite([("good", "bad")] * len(VERDICTS)).items
+    verdicts = dict(zip((item.item_id for item in items), VERDICTS, strict=True))
+
+    def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+        return AggregatedVerdict(verdict=votes[0].verdict, score=0.5)
+
+    suite = LoadedBenchmark(items, aggregate=aggregate)
+    write(tmp_path / "kinds.html", [item_results("judge", suite, lambda item, order: verdicts[item.item_id][0])])
+    page, complaints = open_page(browser, tmp_path / "kinds.html")
+    for _, words in VERDICTS:
+        assert words in page.inner_text(".verdicts")
+        assert words in page.inner_text(".facts")
+        page.keyboard.press("j")
+    assert not complaints
     page.close()
 
 

@@ -50,12 +50,12 @@ def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
     assert len(data["texts"]) == len(set(data["texts"]))
     suite, texts = results[0].benchmark, data["texts"]
     for item, shown in zip(suite.items, data["items"], strict=True):
-        assert texts[shown["ask"]] == item.instruction
+        assert texts[shown["instruction"]] == item.instruction
         assert texts[shown["case"]] == suite.texts[item.case_id or ""]
         assert tuple(texts[number] for number in shown["candidates"]) == item.candidates
         assert shown["best"] == "AB".index(item.gold)
-        for found, row in zip(results, shown["rows"], strict=True):
-            (trace,), (game,) = found.traces[item.item_id], row["games"]
+        for found, row in zip(results, shown["results"], strict=True):
+            (trace,), (game,) = found.traces[item.item_id], row["votes"]
             assert [len(turn["passages"]) for turn in game["turns"]] == [
                 len(turn.passages) for turn in trace.trajectory.turns
             ]
@@ -74,7 +74,7 @@ def test_passages_and_flaws_point_into_the_texts() -> None:
 
     data = browsed([pair_results("row", suite, play)], {})
     for pair, item in zip(suite.labels.values(), data["items"], strict=True):
-        first, second = item["rows"][0]["games"][0]["turns"][0]["passages"]
+        first, second = item["results"][0]["votes"][0]["turns"][0]["passages"]
         assert data["texts"][item["case"]][slice(*first["at"])] == case[5:25]
         assert (second["at"], second["text"]) == (None, "elsewhere")
         for flaw, origin in zip(item["flaws"], pair.origin.flaws, strict=True):
@@ -100,8 +100,8 @@ def test_best_of_four_and_single_scores_are_told_in_words() -> None:
     suite = LoadedBenchmark([best], presentation_orders=lambda item: [(2, 0), (2, 1), (2, 3)], aggregate=best_of_n)
     right = item_results("row", suite, lambda item, order: PairwiseVerdict(winner="A"))
     (item,) = browsed([right], {})["items"]
-    assert (item["gold"], item["best"], item["rows"][0]["verdict"]) == ("C is best", 2, "A 0, B 0, C 3, D 0")
-    assert [game["order"] for game in item["rows"][0]["games"]] == [["C", "A"], ["C", "B"], ["C", "D"]]
+    assert (item["gold"], item["best"], item["results"][0]["verdict"]) == ("C is best", 2, "A 0, B 0, C 3, D 0")
+    assert [game["order"] for game in item["results"][0]["votes"]] == [["C", "A"], ["C", "B"], ["C", "D"]]
     assert describe_verdict(ScoresVerdict(scores=(3.5,)), (0,)) == "3.5"
     assert describe_verdict(ScoresVerdict(scores=(3.5, 1)), (1, 0)) == "B 3.5, A 1"
     assert describe_verdict(ScoresVerdict(scores=(1, 2, 3)), (0, 1)) == "A 1, B 2, C 3"
@@ -116,11 +116,11 @@ def test_best_of_four_and_single_scores_are_told_in_words() -> None:
 def test_a_tie_on_labelled_pairs_is_no_valid_answer_as_in_the_tables() -> None:
     suite = toy_suite(1)
     tie = item_results("tie", suite, lambda item, order: PairwiseVerdict(winner="tie"))
-    row = browsed([tie], {})["items"][0]["rows"][0]
+    row = browsed([tie], {})["items"][0]["results"][0]
     assert (row["verdict"], row["state"], row["named"]) == ("tie", "invalid", None)
     plain = plain_suite([("one", "two")])
     tie = item_results("tie", plain, lambda item, order: PairwiseVerdict(winner="tie"))
-    assert browsed([tie], {})["items"][0]["rows"][0]["state"] == "wrong"
+    assert browsed([tie], {})["items"][0]["results"][0]["state"] == "wrong"
 
 
 def test_members_of_panels_have_their_names() -> None:
@@ -131,14 +131,14 @@ def test_members_of_panels_have_their_names() -> None:
     settings = {"panel": {"members": [{"judge": "x"}, {"judge": "y"}]}}
     data = browsed([PanelResults.of("panel", suite, {item.item_id: traces})], settings)
     assert data["members"] == [["x", "y"]]
-    assert [game["member"] for game in data["items"][0]["rows"][0]["games"]] == [0, 1]
+    assert [game["member"] for game in data["items"][0]["results"][0]["votes"]] == [0, 1]
 
 
 def test_token_ids_are_left_out_and_equal_data_pack_to_equal_bytes() -> None:
     results = many_results(2, 2, 2, words=60)
     data = browsed(results, {})
     assert packed(trace_json(results, {})) == packed(trace_json(results, {}))
-    assert not {"token_ids", "prompt_ids", "logprobs", "loss_mask"} & set(data["items"][0]["rows"][0]["games"][0])
+    assert not {"token_ids", "prompt_ids", "logprobs", "loss_mask"} & set(data["items"][0]["results"][0]["votes"][0])
 
 
 @given(st.text())

@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
+from judge_r1.evaluation.report.charts import shortened, whisker_chart
 from judge_r1.evaluation.report.tables import Estimate
-from judge_r1.evaluation.report.whiskers import shortened, whisker_chart
 
 SHARE = st.floats(0, 1)
 

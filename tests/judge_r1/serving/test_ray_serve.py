@@ -32,12 +32,12 @@ pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 def test_the_shipped_configuration_is_one() -> None:
     from ray.serve.schema import ServeDeploySchema
 
-    from judge_r1.serving.ray_serve import Served
+    from judge_r1.serving.ray_serve import ServeArgs
 
     found = ServeDeploySchema.model_validate(yaml.safe_load((REPO / "clusters" / "ray-serve.yaml").read_text()))
     [application] = found.applications
     assert application.import_path == "judge_r1.serving.ray_serve:build"
-    served = Served.model_validate(application.args)
+    served = ServeArgs.model_validate(application.args)
     assert found.http_options.request_timeout_s > served.seconds
     assert [deployment.name for deployment in application.deployments] == ["Judge"]
 

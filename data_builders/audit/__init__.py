@@ -1,1 +1,1 @@
-"""What to know of a set of pairs before it is trusted: shortcuts, statistics, and what people say of it."""
+"""Audits a set of pairs: shortcut probes, dataset statistics, and annotation by people."""

@@ -1,5 +1,5 @@
-"""Statistics of a set of pairs: prompt lengths (the paper's Table 1), A/B and principle balance (its Figure 3), and
-context lengths by domain (its supplementary Figure 1)."""
+"""Computes statistics of a set of pairs: prompt lengths (LRBench, Table 1), A/B and principle balance (Figure 3), and
+context lengths by domain (supplementary Figure 1)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -15,15 +15,17 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.statistics.intervals import binomial_p
 
 BINS = 10
-"""About how many bars a histogram of context lengths has."""
+"""Approximate number of bars in a histogram of context lengths."""
 Measure = Callable[[str, bool], int]
-"""The length of a piece of a prompt; the flag says whether it is inserted text."""
+"""Maps a piece of a prompt, and whether it is untrusted text, to its length."""
 
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long some texts are: mean, and the shortest text that at least a tenth, half, nine tenths are no longer
-    than."""
+    """Lengths of a group of texts: mean, quantiles and maximum.
+
+    A quantile is the smallest length that at least this share of the texts does not exceed.
+    """
 
     n: int
     mean: float
@@ -41,10 +43,12 @@ class Lengths:
 
 
 @dataclass(frozen=True)
-class Group:
-    """One domain, or all. A prompt is instruction, context, decision and both reasonings, as `judge_prompt` writes
-    them for a judge that sees the context and does not search; the tokens of a chat template are not in it. Contexts
-    are those of cases that have pairs. A pair counts under every principle that it violates."""
+class GroupStats:
+    """Statistics of one domain, or of all domains.
+
+    A prompt is that of `judge_prompt` for a judge that sees the context and does not search, without the tokens of a
+    chat template. Contexts are those of cases with pairs. A pair counts under every principle that it violates.
+    """
 
     pairs: int
     cases: int
@@ -60,24 +64,24 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Statistics:
-    """`edges` are those of the histogram of context tokens, the same in each domain."""
+class DatasetStats:
+    """Statistics by domain. `edges` are the bin edges of the histograms of context tokens, equal in all domains."""
 
     tokenizer: str
-    overall: Group
-    domains: dict[str, Group]
+    overall: GroupStats
+    domains: dict[str, GroupStats]
     edges: tuple[int, ...]
 
-    def histogram(self, group: Group) -> list[int]:
-        """Cases of a group by context length: `edges[i] <= tokens < edges[i + 1]`."""
+    def histogram(self, group: GroupStats) -> list[int]:
+        """Count the cases of a group by context length; bin i is `edges[i] <= tokens < edges[i + 1]`."""
         bins = Counter(tokens // (self.edges[1] - self.edges[0]) for tokens in group.contexts)
         return [bins[number] for number in range(len(self.edges) - 1)]
 
 
-def statistics(data: PairSet, codec: SafeTokenizer, tokenizer: str) -> Statistics:
-    """Lengths in tokens of `codec`, whose name is `tokenizer`, and in words (what white space parts)."""
+def compute_stats(data: PairSet, tokenizer: SafeTokenizer, tokenizer_name: str) -> DatasetStats:
+    """Compute the statistics of a set of pairs. Lengths are in tokens, and in words separated by white space."""
     tokens: Measure = lru_cache(maxsize=4096)(
-        lambda text, inserted: len(codec.encode_untrusted(text) if inserted else codec.encode_trusted(text))
+        lambda text, untrusted: len(tokenizer.encode_untrusted(text) if untrusted else tokenizer.encode_trusted(text))
     )
     words: Measure = lru_cache(maxsize=4096)(lambda text, _: len(text.split()))
     prompts = [(_prompt_length(pair, data, tokens), _prompt_length(pair, data, words)) for pair in data.pairs]
@@ -88,8 +92,8 @@ def statistics(data: PairSet, codec: SafeTokenizer, tokenizer: str) -> Statistic
     domains = sorted({pair.domain for pair in data.pairs})
     longest = max(length for length, _ in contexts.values())
     step = _round_up(longest / BINS)
-    return Statistics(
-        tokenizer=tokenizer,
+    return DatasetStats(
+        tokenizer=tokenizer_name,
         overall=_group(range(len(data.pairs)), data, prompts, contexts),
         domains={
             domain: _group([i for i, p in enumerate(data.pairs) if p.domain == domain], data, prompts, contexts)
@@ -100,21 +104,21 @@ def statistics(data: PairSet, codec: SafeTokenizer, tokenizer: str) -> Statistic
 
 
 def _group(
-    places: Sequence[int], data: PairSet, prompts: Sequence[tuple[int, int]], contexts: dict[str, tuple[int, int]]
-) -> Group:
-    pairs = [data.pairs[i] for i in places]
+    indices: Sequence[int], data: PairSet, prompts: Sequence[tuple[int, int]], contexts: dict[str, tuple[int, int]]
+) -> GroupStats:
+    pairs = [data.pairs[i] for i in indices]
     case_ids = list(dict.fromkeys(pair.case_id for pair in pairs))
     a_better = sum(pair.preferred == "A" for pair in pairs)
     violated = Counter(number for pair in pairs for number in pair.violated)
-    return Group(
+    return GroupStats(
         pairs=len(pairs),
         cases=len(case_ids),
         kinds=dict(sorted(Counter(pair.kind for pair in pairs).items())),
         a_better=a_better,
         balance_p=binomial_p(a_better, len(pairs)),
         principles={principle.code: violated[principle.number] for principle in PRINCIPLES},
-        prompt_tokens=Lengths.of(prompts[i][0] for i in places),
-        prompt_words=Lengths.of(prompts[i][1] for i in places),
+        prompt_tokens=Lengths.of(prompts[i][0] for i in indices),
+        prompt_words=Lengths.of(prompts[i][1] for i in indices),
         context_tokens=Lengths.of(contexts[case_id][0] for case_id in case_ids),
         context_words=Lengths.of(contexts[case_id][1] for case_id in case_ids),
         contexts=tuple(contexts[case_id][0] for case_id in case_ids),
@@ -127,7 +131,7 @@ def _prompt_length(pair: ReasoningPair, data: PairSet, measure: Measure) -> int:
 
 
 def _round_up(value: float) -> int:
-    """The next of 1, 2, 5 times a power of ten."""
+    """Round up to 1, 2 or 5 times a power of ten."""
     power = 1
     while True:
         for digit in (1, 2, 5):
@@ -136,18 +140,18 @@ def _round_up(value: float) -> int:
         power *= 10
 
 
-def as_json(found: Statistics) -> dict[str, Any]:
-    """The content of stats.json."""
+def as_json(stats: DatasetStats) -> dict[str, Any]:
+    """Return the content of stats.json."""
     return {
         "schema": 1,
-        "tokenizer": found.tokenizer,
-        "context_token_edges": list(found.edges),
-        "overall": _entry(found, found.overall),
-        "domains": {domain: _entry(found, group) for domain, group in found.domains.items()},
+        "tokenizer": stats.tokenizer,
+        "context_token_edges": list(stats.edges),
+        "overall": _entry(stats, stats.overall),
+        "domains": {domain: _entry(stats, group) for domain, group in stats.domains.items()},
     }
 
 
-def _entry(found: Statistics, group: Group) -> dict[str, Any]:
+def _entry(stats: DatasetStats, group: GroupStats) -> dict[str, Any]:
     return {
         "pairs": group.pairs,
         "cases": group.cases,
@@ -160,5 +164,5 @@ def _entry(found: Statistics, group: Group) -> dict[str, Any]:
             for name in ("prompt_tokens", "prompt_words", "context_tokens", "context_words")
             for lengths in [getattr(group, name)]
         },
-        "context_histogram": found.histogram(group),
+        "context_histogram": stats.histogram(group),
     }

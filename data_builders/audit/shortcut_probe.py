@@ -1,18 +1,16 @@
-"""What a reader can tell without the case: probes that see the two reasonings of a pair and nothing else.
+"""Measures what classifiers learn from the two reasonings of a pair alone, without the case.
 
-Each reader (`audit/readers.py`) is a logistic regression on the difference of what A and B show, x(A) - x(B), that says
-which of the two is the better one.
-
-Folds are by case, and intervals treat a case, not a pair, as the unit: pairs of one case share their reference. A set
-whose P2 and P4 flaws a reader finds is one where no search is needed. Flaws of the other principles show in the text by
-their nature; there `held_out` asks whether what gives away some operators gives away another one, too.
+Each probe (`features`) is a logistic regression on x(A) - x(B) that predicts the better reasoning. Folds are by case,
+and intervals treat the case as the unit, because the pairs of a case share their reference. If a probe finds the P2 and
+P4 flaws of a set, the set needs no search. Flaws of the other principles are visible in the text; for them,
+`held_out_operators` measures whether what reveals some operators also reveals another one.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from data_builders.audit.features import FOLDS, Reader, Texts, Weights
+from data_builders.audit.features import FOLDS, FeatureWeights, PairFeatures, Probe
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import ReasoningPair
@@ -21,126 +19,143 @@ from judge_r1.statistics.intervals import clustered_mean_ci
 if TYPE_CHECKING:
     from rich.console import Console
 
-LEAST_CASES = 2 * FOLDS
-"""A group of fewer cases is not probed."""
+MIN_CASES = 2 * FOLDS
+"""Groups with fewer cases are not probed."""
 
 
 class ProbeError(JudgeError):
-    """Too few cases to probe."""
+    """The set has too few cases to probe."""
 
 
 @dataclass(frozen=True)
-class Row:
-    """One group of pairs before one reader: accuracy of the held-out predictions, its 95 % interval over resampled
-    cases, and the features whose weight is largest (`+` marks what the better reasoning has more of, `-` the flawed
-    one). A pair in which the reader sees no difference that it knows counts one half."""
+class ProbeResult:
+    """One probe on one group of pairs.
 
-    name: str
-    reader: Reader
+    `accuracy` is that of the held-out predictions, where a pair without a known difference counts one half; `ci95` is
+    its 95 % interval over resampled cases. `top_features` have the largest weights: the better reasoning has more of
+    those marked `+`, the flawed one of those marked `-`.
+    """
+
+    group: str
+    probe: Probe
     pairs: int
     cases: int
     accuracy: float
     ci95: tuple[float, float]
-    telling: tuple[str, ...]
+    top_features: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class HeldOut:
-    """One group before one reader that never met the operator it is tested on: over all operators, and by operator.
-    `too_few` names operators with fewer than `LEAST_CASES` cases, which are trained on and not tested."""
+class HeldOutResult:
+    """One probe on operators that it was not trained on: over all operators, and by operator.
 
-    overall: Row
-    by_operator: Mapping[str, Row]
+    Operators in `too_few` have fewer than `MIN_CASES` cases; they are trained on and not tested.
+    """
+
+    overall: ProbeResult
+    by_operator: Mapping[str, ProbeResult]
     too_few: tuple[str, ...]
 
 
 def groups_of(pairs: Sequence[ReasoningPair]) -> dict[str, list[ReasoningPair]]:
-    """The single pairs of each principle, all single pairs, all multi pairs; some may be empty."""
+    """Return the single pairs of each principle, all single pairs and all multi pairs. Groups can be empty."""
     groups = {p.code: [x for x in pairs if x.kind == "single" and x.violated == (p.number,)] for p in PRINCIPLES}
     groups["single"] = [x for x in pairs if x.kind == "single"]
     groups["multi"] = [x for x in pairs if x.kind == "multi"]
     return groups
 
 
-def cases_of(pairs: Sequence[ReasoningPair]) -> int:
+def case_count(pairs: Sequence[ReasoningPair]) -> int:
     return len({pair.case_id for pair in pairs})
 
 
-def probe(pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[Row]:
-    """A row of the `words` reader for each group of at least `LEAST_CASES` cases; ProbeError where there is none."""
-    rows = [
-        cross_validated(name, group, "words", seed=seed)
-        for name, group in groups_of(pairs).items()
-        if cases_of(group) >= LEAST_CASES
-    ]
-    if not rows:
-        found = cases_of(pairs)
-        raise ProbeError(f"the probe needs pairs of at least {LEAST_CASES} cases, here are {found}: build more")
-    return rows
+def probe(pairs: Sequence[ReasoningPair], *, seed: int = 0) -> list[ProbeResult]:
+    """Run the `words` probe on each group of at least `MIN_CASES` cases.
 
-
-def cross_validated(name: str, pairs: Sequence[ReasoningPair], reader: Reader, *, seed: int = 0) -> Row:
-    """Each pair is judged by readers that were trained on the cases of the other folds."""
-    texts = Texts(pairs, reader)
-    marks, weights = _Marks(texts), Weights()
-    for train, test in texts.folds(seed):
-        marks.add(test, texts.judge(train, test, weights))
-    return marks.row(name, reader, range(len(pairs)), seed, weights.telling())
-
-
-def held_out(name: str, pairs: Sequence[ReasoningPair], reader: Reader, *, seed: int = 0) -> HeldOut | None:
-    """Each pair is judged by readers that were trained on the other folds' pairs of all other operators.
-
-    None where fewer than two operators have `LEAST_CASES` cases. A pair counts under the operator of its first flaw.
+    Raises:
+        ProbeError: no group has enough cases.
     """
-    texts = Texts(pairs, reader)
-    operators = [pair.origin.flaws[0].operator for pair in pairs]
-    places = {one: [i for i, other in enumerate(operators) if other == one] for one in sorted(set(operators))}
-    enough = [o for o, at in places.items() if cases_of([pairs[i] for i in at]) >= LEAST_CASES]
-    if len(enough) < 2:
-        return None
-    marks, weights = _Marks(texts), {operator: Weights() for operator in enough}
-    for train, test in texts.folds(seed):
-        for operator in enough:
-            known = [i for i in train if operators[i] != operator]
-            unknown = [i for i in test if operators[i] == operator]
-            marks.add(unknown, texts.judge(known, unknown, weights[operator]))
-    tested = sorted(i for operator in enough for i in places[operator])
-    return HeldOut(
-        overall=marks.row(name, reader, tested, seed, ()),
-        by_operator={o: marks.row(o, reader, places[o], seed, weights[o].telling()) for o in enough},
-        too_few=tuple(sorted(places.keys() - set(enough))),
+    results = [
+        cross_validate(name, group, "words", seed=seed)
+        for name, group in groups_of(pairs).items()
+        if case_count(group) >= MIN_CASES
+    ]
+    if not results:
+        raise too_few_cases("probe", pairs)
+    return results
+
+
+def too_few_cases(what: str, pairs: Sequence[ReasoningPair]) -> ProbeError:
+    return ProbeError(
+        f"the {what} needs pairs of at least {MIN_CASES} cases, but the set has {case_count(pairs)}: build more"
     )
 
 
-class _Marks:
-    """How each pair was told, over the repeats."""
+def cross_validate(group: str, pairs: Sequence[ReasoningPair], probe: Probe, *, seed: int = 0) -> ProbeResult:
+    """Score each pair with probes that were trained on the cases of the other folds."""
+    features = PairFeatures(pairs, probe)
+    scores, weights = _PairScores(features), FeatureWeights()
+    for train, test in features.folds(seed):
+        scores.add(test, features.score(train, test, weights))
+    return scores.result(group, probe, range(len(pairs)), seed, weights.top())
 
-    def __init__(self, texts: Texts) -> None:
-        self._cases = texts.cases
-        self._marks: dict[int, list[float]] = {}
 
-    def add(self, places: Sequence[int], marks: Sequence[float]) -> None:
-        for place, mark in zip(places, marks, strict=True):
-            self._marks.setdefault(int(place), []).append(mark)
+def held_out_operators(
+    group: str, pairs: Sequence[ReasoningPair], probe: Probe, *, seed: int = 0
+) -> HeldOutResult | None:
+    """Score each pair with probes that were trained on the other folds' pairs of all other operators.
 
-    def row(self, name: str, reader: Reader, places: Sequence[int], seed: int, telling: tuple[str, ...]) -> Row:
-        values, cases = [_mean(self._marks[i]) for i in places], [self._cases[i] for i in places]
+    A pair belongs to the operator of its first flaw. Returns None if fewer than two operators have `MIN_CASES` cases.
+    """
+    features = PairFeatures(pairs, probe)
+    operators = [pair.origin.flaws[0].operator for pair in pairs]
+    indices = {name: [i for i, other in enumerate(operators) if other == name] for name in sorted(set(operators))}
+    tested = [name for name, own in indices.items() if case_count([pairs[i] for i in own]) >= MIN_CASES]
+    if len(tested) < 2:
+        return None
+    scores, weights = _PairScores(features), {operator: FeatureWeights() for operator in tested}
+    for train, test in features.folds(seed):
+        for operator in tested:
+            known = [i for i in train if operators[i] != operator]
+            unknown = [i for i in test if operators[i] == operator]
+            scores.add(unknown, features.score(known, unknown, weights[operator]))
+    return HeldOutResult(
+        overall=scores.result(group, probe, sorted(i for operator in tested for i in indices[operator]), seed, ()),
+        by_operator={o: scores.result(o, probe, indices[o], seed, weights[o].top()) for o in tested},
+        too_few=tuple(sorted(indices.keys() - set(tested))),
+    )
+
+
+class _PairScores:
+    """The scores of each pair over the repeats of the cross-validation."""
+
+    def __init__(self, features: PairFeatures) -> None:
+        self._cases = features.cases
+        self._scores: dict[int, list[float]] = {}
+
+    def add(self, indices: Sequence[int], scores: Sequence[float]) -> None:
+        for index, score in zip(indices, scores, strict=True):
+            self._scores.setdefault(int(index), []).append(score)
+
+    def result(
+        self, group: str, probe: Probe, indices: Sequence[int], seed: int, top_features: tuple[str, ...]
+    ) -> ProbeResult:
+        values, cases = [_mean(self._scores[i]) for i in indices], [self._cases[i] for i in indices]
         interval = clustered_mean_ci(values, cases, seed)
-        return Row(name, reader, len(values), len(set(cases)), _mean(values), interval, telling)
+        return ProbeResult(group, probe, len(values), len(set(cases)), _mean(values), interval, top_features)
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values)
 
 
-def print_probe(rows: Sequence[Row], console: "Console") -> None:
-    """The rows as a table."""
+def print_probe(results: Sequence[ProbeResult], console: "Console") -> None:
+    """Print the results as a table."""
     from rich.table import Table
 
-    table = Table("", "pairs", "cases", "accuracy", "95 % interval", "most telling words", title="Without the case")
-    for row in rows:
-        low, high = row.ci95
-        numbers = (str(row.pairs), str(row.cases), f"{row.accuracy:.3f}", f"{low:.3f} – {high:.3f}")
-        table.add_row(row.name, *numbers, "  ".join(row.telling))
+    table = Table("", "pairs", "cases", "accuracy", "95 % interval", "top words", title="Accuracy without the case")
+    for result in results:
+        low, high = result.ci95
+        numbers = (str(result.pairs), str(result.cases), f"{result.accuracy:.3f}", f"{low:.3f} – {high:.3f}")
+        table.add_row(result.group, *numbers, "  ".join(result.top_features))
     console.print(table)

@@ -1,4 +1,4 @@
-"""Statistics as a table, and as `stats.html`: one file with the table and three figures."""
+"""Renders dataset statistics as a table in the terminal, and as `stats.html` with the table and three charts."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -7,7 +7,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from data_builders.audit.dataset_stats import Statistics
+from data_builders.audit.dataset_stats import DatasetStats
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.evaluation.report.charts import bar_chart
@@ -15,9 +15,9 @@ from judge_r1.evaluation.report.charts import bar_chart
 COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words", "context tokens", "longest")
 
 
-def rows(found: Statistics) -> list[tuple[str, ...]]:
-    """A row a domain, and one for all where there are several: means, and for contexts mean and maximum."""
-    groups = {**found.domains, **({"overall": found.overall} if len(found.domains) > 1 else {})}
+def rows(stats: DatasetStats) -> list[tuple[str, ...]]:
+    """Return one row per domain, and a row `overall` if there are several."""
+    groups = {**stats.domains, **({"overall": stats.overall} if len(stats.domains) > 1 else {})}
     return [
         (
             name,
@@ -33,44 +33,43 @@ def rows(found: Statistics) -> list[tuple[str, ...]]:
     ]
 
 
-def figures(found: Statistics) -> list[tuple[str, str]]:
-    """Title and SVG of the A/B balance, the principles and the context lengths, in shares of each domain's pairs or
-    cases."""
-    colours = {domain: number % 8 for number, domain in enumerate(found.domains)}
+def figures(stats: DatasetStats) -> list[tuple[str, str]]:
+    """Return title and SVG of the charts: A/B balance, principles and context lengths, in % of each domain."""
+    colours = {domain: number % 8 for number, domain in enumerate(stats.domains)}
     balance, principles, contexts = {}, {}, {}
-    for domain, group in found.domains.items():
+    for domain, group in stats.domains.items():
         share = group.a_better / group.pairs
         balance[domain] = [round(100 * share, 1), round(100 * (1 - share), 1)]
         total = sum(group.principles.values())
         principles[domain] = [round(100 * count / total, 1) for count in group.principles.values()]
-        contexts[domain] = [round(100 * count / group.cases, 1) for count in found.histogram(group)]
-    drawn = [
+        contexts[domain] = [round(100 * count / group.cases, 1) for count in stats.histogram(group)]
+    charts = [
         ("The better reasoning, % of pairs", ["A", "B"], balance),
         ("Violated principles, % of violations", [p.code for p in PRINCIPLES], principles),
-        ("Context tokens from, % of cases", [_short(edge) for edge in found.edges[:-1]], contexts),
+        ("Context tokens from, % of cases", [_short(edge) for edge in stats.edges[:-1]], contexts),
     ]
-    return [(title, bar_chart(title, labels, series, colours)) for title, labels, series in drawn]
+    return [(title, bar_chart(title, labels, series, colours)) for title, labels, series in charts]
 
 
 def _short(number: int) -> str:
     return f"{number / 1000:g}k" if number >= 1000 else str(number)
 
 
-def write_page(found: Statistics, path: Path) -> None:
-    """The static page."""
+def write_page(stats: DatasetStats, path: Path) -> None:
+    """Write the statistics as a self-contained page."""
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((files(__package__) / "stats.html").read_text(encoding="utf-8"))
-    page = template.render(found=found, columns=COLUMNS, rows=rows(found), figures=figures(found))
+    page = template.render(stats=stats, columns=COLUMNS, rows=rows(stats), figures=figures(stats))
     write_atomic(path, [page, "\n"])
 
 
-def print_statistics(found: Statistics, console: Console) -> None:
-    """The table; lengths are means over pairs and over cases."""
-    table = Table(title=f"Mean lengths; tokens of {found.tokenizer}", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+def print_statistics(stats: DatasetStats, console: Console) -> None:
+    """Print the table. Lengths are means over pairs or cases."""
+    table = Table(title=f"Mean lengths; tokens of {stats.tokenizer}", box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
     for column in COLUMNS:
         table.add_column(column, justify="right" if column else "left")
-    for row in rows(found):
+    for row in rows(stats):
         table.add_row(*row)
     console.print(table)

@@ -46,7 +46,7 @@ def shortcuts(
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
     from data_builders.audit.shortcut_report import print_shortcuts
-    from data_builders.audit.shortcuts import HIDDEN, as_json, audit_shortcuts
+    from data_builders.audit.shortcuts import CASE_DEPENDENT, as_json, audit_shortcuts
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
@@ -54,7 +54,7 @@ def shortcuts(
     path = (out or folder) / "audit.json"
     write_json(path, as_json(found))
     print_shortcuts(found, Console())
-    unknown = [name for name in HIDDEN if name in found.not_probed]
+    unknown = [name for name in CASE_DEPENDENT if name in found.not_probed]
     missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
     Console().print(f"{path}: {len(found.flagged)} flagged{missing}", markup=False)
 

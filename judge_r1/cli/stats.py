@@ -20,7 +20,7 @@ def stats(
 
     Example: `judge-r1 stats runs/medical --tokenizer Qwen/Qwen3-8B`
     """
-    from data_builders.audit.dataset_stats import as_json, statistics
+    from data_builders.audit.dataset_stats import as_json, compute_stats
     from data_builders.audit.stats_report import print_statistics, write_page
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
@@ -28,7 +28,7 @@ def stats(
     from judge_r1.models.hub import load_tokenizer
 
     data = load_pairs(folder)
-    found = statistics(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
+    found = compute_stats(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
     write_json((out or folder) / "stats.json", as_json(found))
     write_page(found, (out or folder) / "stats.html")
     print_statistics(found, Console())

@@ -1,4 +1,4 @@
-"""A few pairs from three domains for audits, and annotations of them."""
+"""Pairs of three domains, and answers of annotators to them."""
 
 from factories import make_case, make_pair
 
@@ -10,9 +10,9 @@ from judge_r1.core.records import ReasoningPair
 DOMAINS = ("academic", "legal", "medical")
 
 
-def toy_set(cases: int = 6) -> PairSet:
+def sample_pairs(cases: int = 6) -> PairSet:
     """Two pairs per case; the domains alternate."""
-    made = [
+    made_cases = [
         make_case(
             f"Witness {n} paid {n + 20} crowns in Rome.",
             reference=f"1. Witness {n} paid {n + 20} crowns, so claim {n} stands.",
@@ -22,14 +22,14 @@ def toy_set(cases: int = 6) -> PairSet:
     ]
     pairs = [
         make_pair(case, case.reference.replace(" paid ", f" {verb} "), (principle,), seed=1)
-        for case in made
+        for case in made_cases
         for verb, principle in (("owed", 2), ("stole", 4))
     ]
-    return PairSet.of(made, pairs)
+    return PairSet.of(made_cases, pairs)
 
 
-def choose(pair: ReasoningPair, right: bool, annotator: str = "Ana", round_: Round = 1) -> Answer:
-    """An annotation that agrees with the label if `right`."""
+def choose(pair: ReasoningPair, agrees: bool, annotator: str = "Ana", round_: Round = 1) -> Answer:
+    """An answer that agrees with the label, or differs from it."""
     other = "B" if pair.preferred == "A" else "A"
     return Answer.model_validate(
         {
@@ -37,7 +37,7 @@ def choose(pair: ReasoningPair, right: bool, annotator: str = "Ana", round_: Rou
             "annotator": annotator,
             "round": round_,
             "pair_id": pair.pair_id,
-            "choice": pair.preferred if right else other,
+            "choice": pair.preferred if agrees else other,
             "shown_first": first_side(pair, annotator, round_),
             "at": "2026-01-01T00:00:00+00:00",
         }

@@ -1,5 +1,5 @@
-"""The human audit: people choose between the two reasonings of a pair without being told which one the label prefers.
+"""Blind annotation: people choose the better reasoning of each pair without seeing its label.
 
-Two rounds, as in LRBench, section 2.3: in the second one each annotator sees the pairs again in which his choice and
-the label differed.
+There are two rounds (LRBench, section 2.3). In the second round, an annotator sees again the pairs in which their
+choice differed from the label.
 """

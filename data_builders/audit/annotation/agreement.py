@@ -1,4 +1,4 @@
-"""How far annotators and labels agree: alignment and Cohen's kappa by domain and round (the paper's Table 2)."""
+"""Measures agreement of annotators with labels: alignment and Cohen's kappa by domain and round (LRBench, Table 2)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,10 @@ Pairs = Mapping[str, ReasoningPair]
 
 @dataclass(frozen=True)
 class Agreement:
-    """Of `n` choices: the share that agrees with the label, its 95 % interval over cases, and kappa (None where both
-    always name the same side)."""
+    """Agreement of `n` choices with the labels: the share, its 95 % interval over cases, and kappa.
+
+    `kappa` is None if choices and labels are all the same side.
+    """
 
     n: int
     share: float
@@ -26,9 +28,12 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Line:
-    """One annotator in one domain. `second` is None until both of his rounds are complete; then it is over all pairs,
-    with the second choice in the place of the first where there is one."""
+class AgreementRow:
+    """One annotator in one domain.
+
+    `second` is None until the annotator has completed both rounds. It covers all pairs; the choices of the second
+    round replace those of the first.
+    """
 
     annotator: str
     domain: str
@@ -45,33 +50,35 @@ class _Choice:
     choice: Preference
 
 
-def agreement(data: PairSet, answers: Sequence[Answer]) -> list[Line]:
-    """A line an annotator and domain, and one overall; the same for all annotators together where there are several,
-    each choice of each counting once."""
+def agreement(data: PairSet, answers: Sequence[Answer]) -> list[AgreementRow]:
+    """Return a row per annotator and domain and an overall row; with several annotators, also rows for `EVERYONE`.
+
+    In the rows of `EVERYONE`, each choice of each annotator counts once.
+    """
     names = annotators(answers)
     pairs = data.by_id()
-    first = {name: _first(data, pairs, answers, name) for name in names}
-    second = {name: _second(data, pairs, answers, name) for name in names}
-    lines = [line for name in names for line in _lines(name, data, first[name], second[name])]
+    first = {name: _first_choices(data, pairs, answers, name) for name in names}
+    second = {name: _second_choices(data, pairs, answers, name) for name in names}
+    rows = [row for name in names for row in _rows(name, data, first[name], second[name])]
     if len(names) > 1:
-        whole = [second[name] for name in names]
-        both = None if None in whole else [choice for found in whole if found for choice in found]
-        lines += _lines(EVERYONE, data, [choice for name in names for choice in first[name]], both)
-    return lines
+        seconds = [second[name] for name in names]
+        combined = None if None in seconds else [choice for choices in seconds if choices for choice in choices]
+        rows += _rows(EVERYONE, data, [choice for name in names for choice in first[name]], combined)
+    return rows
 
 
-def _first(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice]:
-    turn = first_round(data, answers, annotator)
-    return [_choice(pairs, answer) for pair_id in turn.order if (answer := turn.answers.get(pair_id))]
+def _first_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice]:
+    first = first_round(data, answers, annotator)
+    return [_choice(pairs, answer) for pair_id in first.order if (answer := first.answers.get(pair_id))]
 
 
-def _second(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice] | None:
-    again = second_round(data, answers, annotator)
-    if again is None or not again.complete:
+def _second_choices(data: PairSet, pairs: Pairs, answers: Sequence[Answer], annotator: str) -> list[_Choice] | None:
+    second = second_round(data, answers, annotator)
+    if second is None or not second.complete:
         return None
-    turn = first_round(data, answers, annotator)
-    shown = set(again.order)
-    return [_choice(pairs, (again if pair_id in shown else turn).answers[pair_id]) for pair_id in turn.order]
+    first = first_round(data, answers, annotator)
+    repeated = set(second.order)
+    return [_choice(pairs, (second if pair_id in repeated else first).answers[pair_id]) for pair_id in first.order]
 
 
 def _choice(pairs: Pairs, answer: Answer) -> _Choice:
@@ -79,10 +86,10 @@ def _choice(pairs: Pairs, answer: Answer) -> _Choice:
     return _Choice(pair.domain, pair.case_id, pair.preferred, answer.choice)
 
 
-def _lines(name: str, data: PairSet, first: list[_Choice], second: list[_Choice] | None) -> list[Line]:
+def _rows(name: str, data: PairSet, first: list[_Choice], second: list[_Choice] | None) -> list[AgreementRow]:
     domains = sorted({pair.domain for pair in data.pairs})
     return [
-        Line(
+        AgreementRow(
             name,
             domain or "overall",
             sum(domain in (None, pair.domain) for pair in data.pairs),
@@ -96,10 +103,10 @@ def _lines(name: str, data: PairSet, first: list[_Choice], second: list[_Choice]
 def _agreement(choices: list[_Choice]) -> Agreement | None:
     if not choices:
         return None
-    right = [float(c.choice == c.label) for c in choices]
+    agrees = [float(c.choice == c.label) for c in choices]
     return Agreement(
-        n=len(right),
-        share=sum(right) / len(right),
-        ci95=clustered_mean_ci(right, [c.case_id for c in choices]),
+        n=len(agrees),
+        share=sum(agrees) / len(agrees),
+        ci95=clustered_mean_ci(agrees, [c.case_id for c in choices]),
         kappa=cohens_kappa([c.label for c in choices], [c.choice for c in choices]),
     )

@@ -1,7 +1,7 @@
-"""What annotators answered: one line a choice, synced to the disk before it is acknowledged.
+"""Stores annotators' answers as JSON Lines, synced to disk before they are acknowledged.
 
-The file only grows. A choice made again is another line, and the last one counts. A line that a kill or a full disk
-left unfinished was never acknowledged; it is cut off when the file is opened for more.
+The file is append-only. A changed choice is a new line, and the last line counts. An incomplete last line, left by a
+kill or a full disk, was never acknowledged; it is removed when the file is opened for writing.
 """
 
 import fcntl
@@ -19,32 +19,32 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import dump_line, explain
 from judge_r1.core.records import NonEmpty, Preference, PrincipleNumber, Record
 
-LONGEST_NAME, LONGEST_NOTE = 40, 2_000
+MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
 Round = Literal[1, 2]
 
 
-class BadAnswers(JudgeError):
-    """A file of answers that cannot be read, written, or does not belong to the pairs."""
+class AnswerFileError(JudgeError):
+    """A file of answers cannot be read or written, or does not belong to the pairs."""
 
 
 class Answer(Record):
-    """One choice. `choice` and `shown_first` name sides of the pair as it stands in its file, not of the page."""
+    """One choice. `choice` and `shown_first` are sides of the pair in its file, not on the page."""
 
     schema_: Literal[1] = Field(1, alias="schema")
-    annotator: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+    annotator: Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
     round: Round
     pair_id: NonEmpty
     choice: Preference
     shown_first: Preference
     principles: tuple[PrincipleNumber, ...] = ()
-    note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
+    note: Annotated[str, Field(max_length=MAX_NOTE_LENGTH)] = ""
     at: NonEmpty
 
     @field_validator("annotator")
     @classmethod
-    def _plain(cls, name: str) -> str:
-        plain = unicodedata.normalize("NFC", name).strip()
-        if name != plain or not name.isprintable():
+    def _is_normalized(cls, name: str) -> str:
+        normalized = unicodedata.normalize("NFC", name).strip()
+        if name != normalized or not name.isprintable():
             raise ValueError("must be plain text without spaces around it")
         return name
 
@@ -57,7 +57,7 @@ class Answer(Record):
 
 
 def read_answers(path: Path) -> list[Answer]:
-    """The answers of a file in the order given, without an unfinished last line. No file, no answers."""
+    """Return the answers of a file in order, without an incomplete last line. A missing file has no answers."""
     return _parse(path, _bytes(path))[0]
 
 
@@ -67,11 +67,11 @@ def _bytes(path: Path) -> bytes:
     except FileNotFoundError:
         return b""
     except OSError as error:
-        raise BadAnswers(f"{path} cannot be read: {error.strerror}") from None
+        raise AnswerFileError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _parse(path: Path, data: bytes) -> tuple[list[Answer], int]:
-    """The answers, and how many bytes hold them."""
+    """Return the answers and the number of bytes up to the end of the last one."""
     answers, end = [], 0
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         if line.strip():
@@ -80,13 +80,13 @@ def _parse(path: Path, data: bytes) -> tuple[list[Answer], int]:
             except ValidationError as error:
                 if not line.endswith(b"\n"):
                     break
-                raise BadAnswers(f"{path}, line {number}: {explain(error)}") from None
+                raise AnswerFileError(f"{path}, line {number}: {explain(error)}") from None
         end += len(line)
     return answers, end
 
 
 class AnswerLog:
-    """A file of answers, open for more; a second process that would write to it is refused. Threads may share it."""
+    """A file of answers, locked for writing by this process. Thread-safe."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -95,12 +95,12 @@ class AnswerLog:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
         except OSError as error:
-            raise BadAnswers(f"{path} cannot be written: {error.strerror}") from None
+            raise AnswerFileError(f"{path} cannot be written: {error.strerror}") from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._file)
-            raise BadAnswers(f"{path} is being written by another audit: stop it, or name another file") from None
+            raise AnswerFileError(f"{path} is in use by another audit: stop it, or pass another file") from None
         try:
             data = _bytes(path)
             self._answers, self._end = _parse(path, data)
@@ -119,7 +119,11 @@ class AnswerLog:
             return tuple(self._answers)
 
     def append(self, answer: Answer) -> None:
-        """Returns when the answer is on the disk; where that fails the file is as before."""
+        """Append an answer and sync it to disk.
+
+        Raises:
+            AnswerFileError: writing failed; the file is unchanged.
+        """
         with self._lock:
             self._write(dump_line(answer).encode())
             self._answers.append(answer)
@@ -131,7 +135,9 @@ class AnswerLog:
             os.fsync(self._file)
         except OSError as error:
             os.ftruncate(self._file, self._end)
-            raise BadAnswers(f"{self.path} could not be written ({error.strerror}): the answer was not kept") from None
+            raise AnswerFileError(
+                f"{self.path} could not be written ({error.strerror}): the answer was not saved"
+            ) from None
         self._end += len(line)
 
     def __enter__(self) -> "AnswerLog":
@@ -144,7 +150,7 @@ class AnswerLog:
 
 
 def _sync_folder(folder: Path) -> None:
-    """A new file's name is on the disk only when its folder is."""
+    """Sync the folder, so that the name of a new file survives a crash."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

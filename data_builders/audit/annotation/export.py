@@ -1,4 +1,4 @@
-"""Answers beside the labels they were given against, for a spreadsheet (CSV) or a program (JSON Lines)."""
+"""Exports answers with the labels of their pairs, as CSV or JSON Lines."""
 
 import csv
 import io
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_builders.audit.annotation.annotations import Answer, BadAnswers
+from data_builders.audit.annotation.annotations import Answer, AnswerFileError
 from data_builders.audit.annotation.assignment import load_audit
 from judge_r1.core.jsonl import write_atomic, write_jsonl
 from judge_r1.core.pair_set import PairSet
@@ -15,24 +15,24 @@ COLUMNS = (
     "annotator", "round", "domain", "case_id", "pair_id", "kind", "violated", "label", "choice", "agrees",
     "principles", "shown_first", "note", "at", "counts",
 )  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins so is a formula to spreadsheets; in CSV it gets an apostrophe before it."""
+FORMULA_PREFIXES = ("=", "+", "-", "@", "\t", "\r")
+"""Spreadsheets read a cell with such a prefix as a formula; CSV cells get an apostrophe before it."""
 
 
 def export_answers(folder: Path, answers: Path, out: Path) -> int:
-    """Write the answers to the pairs of a folder to another file; returns how many there are."""
+    """Write the answers about the pairs of a folder to `out`; return their number."""
     if out.resolve() == answers.resolve():
-        raise BadAnswers(f"{out} is the file of answers itself: name another one")
+        raise AnswerFileError(f"{out} is the file of answers: pass another output file")
     return export(*load_audit(folder, answers), out)
 
 
 def export(data: PairSet, answers: Sequence[Answer], path: Path) -> int:
-    """Write every answer ever given to PATH.csv or PATH.jsonl; `counts` is false where a later one replaced it."""
+    """Write all answers to a .csv or .jsonl file; return their number. `counts` is false for replaced answers."""
     rows = list(_rows(data, answers))
     if path.suffix == ".jsonl":
         return write_jsonl(path, rows)
     if path.suffix != ".csv":
-        raise BadAnswers(f"{path} must end in .csv or .jsonl")
+        raise AnswerFileError(f"{path} must end in .csv or .jsonl")
     text = io.StringIO(newline="")
     writer = csv.DictWriter(text, COLUMNS)
     writer.writeheader()
@@ -58,4 +58,4 @@ def _cell(value: Any) -> str:
     if isinstance(value, list):
         return " ".join(map(str, value))
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return f"'{text}" if text.startswith(FORMULA) else text
+    return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text

@@ -1,4 +1,4 @@
-"""The human audit on 127.0.0.1: the standard library's server around `Site`."""
+"""Serves the annotation pages on 127.0.0.1 with the standard library's HTTP server."""
 
 import secrets
 import sys
@@ -12,13 +12,13 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 
 HOST = "127.0.0.1"
-LARGEST_BODY = 64 * 1024
-SECONDS = 30.0
-"""How long a connection may keep a thread waiting."""
+MAX_BODY_BYTES = 64 * 1024
+TIMEOUT_S = 30.0
+"""Socket timeout of a connection."""
 
 
 class AuditServer(ThreadingHTTPServer):
-    """One site on one port; 0 takes a free one."""
+    """Serves one site. Port 0 selects a free port."""
 
     daemon_threads = True
 
@@ -28,14 +28,14 @@ class AuditServer(ThreadingHTTPServer):
             super().__init__((HOST, port), _Handler)
         except (OSError, OverflowError) as error:
             reason = getattr(error, "strerror", None) or "a port is a number from 0 to 65535"
-            raise JudgeError(f"port {port} of {HOST} cannot be used ({reason}): name another with --port") from None
+            raise JudgeError(f"port {port} of {HOST} cannot be used ({reason}): choose another with --port") from None
 
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.server_address[1]}/{self.site.token}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that goes away in the middle is no event; anything else prints its traceback."""
+        """Ignore disconnects of the browser; print the traceback of any other error."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
@@ -43,15 +43,15 @@ class AuditServer(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: AuditServer
     server_version, sys_version = "judge-r1", ""
-    timeout = SECONDS
+    timeout = TIMEOUT_S
 
     def do_GET(self) -> None:
         self._send(self.server.site.respond(self._request(b"")))
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
-        if not length.isascii() or not length.isdigit() or int(length) > LARGEST_BODY:
-            self._send(Response(413, b"The request is too large, or does not say how large it is.", "text/plain"))
+        if not length.isascii() or not length.isdigit() or int(length) > MAX_BODY_BYTES:
+            self._send(Response(413, b"The request is too large or has no Content-Length.", "text/plain"))
             return
         self._send(self.server.site.respond(self._request(self.rfile.read(int(length)))))
 
@@ -68,11 +68,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(response.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: a log of requests would hold the token."""
+        """Log nothing: request lines contain the token."""
 
 
 def open_audit(data: PairSet, answers: Path) -> Site:
-    """A site with a new token; BadAnswers where the file is of other pairs or in use."""
+    """Return a site with a new token.
+
+    Raises:
+        AnswerFileError: the file belongs to other pairs or is in use.
+    """
     log = AnswerLog(answers)
     check_answers(data, log.answers, answers)
     return Site(data, log, secrets.token_urlsafe(16))

@@ -1,4 +1,4 @@
-"""Where two texts differ, word by word, for readers who ask to see it."""
+"""Computes the word-level differences of two texts, for the page's switch `Show differences`."""
 
 import re
 from collections.abc import Sequence
@@ -7,12 +7,12 @@ from functools import lru_cache
 
 _WORD = re.compile(r"\s*\S+|\s+$")
 Piece = tuple[str, bool]
-"""A stretch of text, and whether the other text lacks it."""
+"""A piece of text, and whether it differs from the other text."""
 
 
 @lru_cache(maxsize=256)
 def differences(one: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, ...]]:
-    """Both texts in pieces. Joined, the pieces of a text are the text."""
+    """Split both texts into pieces. The pieces of a text concatenate to the text."""
     a, b = _WORD.findall(one), _WORD.findall(other)
     matcher = SequenceMatcher(None, a, b, autojunk=False)
     left: list[Piece] = []
@@ -24,7 +24,7 @@ def differences(one: str, other: str) -> tuple[tuple[Piece, ...], tuple[Piece, .
 
 
 def _add(pieces: list[Piece], words: Sequence[str], differs: bool) -> None:
-    """White space before what differs belongs to what is the same."""
+    """Append words as a piece. White space before differing words counts as equal."""
     text = "".join(words)
     bare = text.lstrip() if differs else text
     if len(bare) < len(text):

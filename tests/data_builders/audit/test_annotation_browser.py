@@ -1,4 +1,4 @@
-"""The page in a real browser: two rounds by keyboard with a kill between them, on a desktop and on a phone."""
+"""The page in a browser: two rounds by keyboard with a kill between them, on desktop and phone screens."""
 
 import signal
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from audit_factories import toy_set
+from audit_factories import sample_pairs
 from audit_server import served
 from browser import CONTRAST, chromium
 
@@ -24,20 +24,20 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def data(tmp_path: Path) -> PairSet:
-    data = toy_set(3)
+    data = sample_pairs(3)
     write_pairs(data, tmp_path)
     return data
 
 
 def open_page(browser: Any, url: str, width: int = 1280, height: int = 800, **options: Any) -> tuple[Any, list[str]]:
-    """A page, and what it complains of: errors of the script and of the content policy."""
+    """Open a page; the list collects errors of the script and of the content security policy."""
     page = browser.new_page(viewport={"width": width, "height": height}, **options)
     page.set_default_timeout(20_000)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.goto(url)
-    return page, complaints
+    return page, errors
 
 
 def begin(page: Any, name: str = "Ana Lee") -> None:
@@ -47,7 +47,7 @@ def begin(page: Any, name: str = "Ana Lee") -> None:
 
 
 def press_choice(page: Any, data: PairSet, right: bool) -> None:
-    """Choose by keyboard, and wait for the page after it."""
+    """Choose by keyboard and wait for the next page."""
     shown = page.inner_text("#reasoning-A .text")
     better = "A" if shown in {pair.reference for pair in data.pairs} else "B"
     other = "B" if better == "A" else "A"
@@ -58,7 +58,7 @@ def press_choice(page: Any, data: PairSet, right: bool) -> None:
 
 def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet, tmp_path: Path) -> None:
     with served(tmp_path) as (url, process):
-        page, complaints = open_page(browser, url)
+        page, errors = open_page(browser, url)
         begin(page)
         assert page.title() == "Pair 1 of 6, round 1"
         page.keyboard.press("2")
@@ -72,11 +72,11 @@ def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet,
         process.send_signal(signal.SIGKILL)
         process.wait(timeout=20)
         page.close()
-    assert not complaints
+    assert not errors
     first = read_answers(tmp_path / "answers.jsonl")
     assert next((a.principles, a.note) for a in first) == ((2,), "a note with keys: a b d 1 2")
     with served(tmp_path) as (url, _):
-        page, complaints = open_page(browser, url)
+        page, errors = open_page(browser, url)
         assert "3 of 6" in page.inner_text(".people")
         with page.expect_navigation():
             page.get_by_role("link", name="Ana Lee").click()
@@ -84,14 +84,14 @@ def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet,
         press_choice(page, data, right=False)
         for _ in range(2):
             press_choice(page, data, right=True)
-        assert "2 pairs are shown once more" in page.inner_text("main")
+        assert "In round 2 you see 2 pairs again" in page.inner_text("main")
         with page.expect_navigation():
             page.get_by_role("link", name="Begin round 2").click()
         for _ in range(2):
             assert page.locator("input[name=choice]:checked").count() == 0
             press_choice(page, data, right=True)
-        assert "You are done" in page.inner_text("main")
-        assert not complaints
+        assert "You have finished" in page.inner_text("main")
+        assert not errors
         page.close()
     overall = agreement(data, read_answers(tmp_path / "answers.jsonl"))[-1]
     assert overall.first is not None
@@ -99,9 +99,9 @@ def test_two_rounds_by_keyboard_with_a_kill_between(browser: Any, data: PairSet,
     assert (overall.first.share, overall.second.share) == (pytest.approx(4 / 6), 1.0)
 
 
-def test_differences_show_on_demand_and_stay(browser: Any, data: PairSet, tmp_path: Path) -> None:
+def test_differences_are_shown_on_demand_and_remembered(browser: Any, data: PairSet, tmp_path: Path) -> None:
     with served(tmp_path) as (url, _):
-        page, complaints = open_page(browser, url)
+        page, errors = open_page(browser, url)
         begin(page)
         plain = "() => getComputedStyle(document.querySelector('mark')).backgroundColor"
         assert page.locator("mark").count() == 2
@@ -113,23 +113,23 @@ def test_differences_show_on_demand_and_stay(browser: Any, data: PairSet, tmp_pa
         page.get_by_label("Keyboard").uncheck()
         page.keyboard.press("d")
         assert page.get_by_label("Show differences").is_checked()
-        assert not complaints
+        assert not errors
         page.close()
 
 
-def test_it_works_by_mouse_goes_back_and_needs_no_script(browser: Any, data: PairSet, tmp_path: Path) -> None:
+def test_mouse_navigation_works_without_script(browser: Any, data: PairSet, tmp_path: Path) -> None:
     with served(tmp_path) as (url, _):
         page, _ = open_page(browser, url, java_script_enabled=False)
         begin(page)
         page.get_by_role("radio", name="B").check()
         with page.expect_navigation():
-            page.get_by_role("button", name="Save and go on").click()
+            page.get_by_role("button", name="Save and continue").click()
         with page.expect_navigation():
             page.get_by_role("link", name="Previous").click()
         assert page.get_by_role("radio", name="B").is_checked()
         page.get_by_role("radio", name="A", exact=False).first.check()
         with page.expect_navigation():
-            page.get_by_role("button", name="Save and go on").click()
+            page.get_by_role("button", name="Save and continue").click()
         assert page.title() == "Pair 2 of 6, round 1"
         page.close()
     one, two = read_answers(tmp_path / "answers.jsonl")
@@ -139,18 +139,18 @@ def test_it_works_by_mouse_goes_back_and_needs_no_script(browser: Any, data: Pai
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(360, 700), (800, 600), (1280, 800)])
-def test_it_fits_the_screen_and_can_be_read(
+def test_the_page_fits_the_screen_with_enough_contrast(
     browser: Any, data: PairSet, tmp_path: Path, width: int, height: int, scheme: str
 ) -> None:
     with served(tmp_path) as (url, _):
-        page, complaints = open_page(browser, url, width, height, color_scheme=scheme)
+        page, errors = open_page(browser, url, width, height, color_scheme=scheme)
         assert page.evaluate(CONTRAST) == []
         begin(page, "W" * 40)
         page.locator("summary").click()
         page.get_by_label("Show differences").check()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(CONTRAST) == []
-        button = page.get_by_role("button", name="Save and go on")
+        button = page.get_by_role("button", name="Save and continue")
         button.scroll_into_view_if_needed()
         box = button.bounding_box()
         assert box["height"] >= 44
@@ -158,6 +158,6 @@ def test_it_fits_the_screen_and_can_be_read(
         assert box["x"] + box["width"] <= width
         page.keyboard.press("Tab")
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-        assert not complaints
+        assert not errors
         page.screenshot(path=tmp_path / "page.png")
         page.close()

@@ -1,17 +1,17 @@
-"""Exports hold every answer with its label; a note is no formula to a spreadsheet."""
+"""Exports contain every answer with its label; notes cannot become spreadsheet formulas."""
 
 import csv
 import json
 from pathlib import Path
 
 import pytest
-from audit_factories import choose, toy_set
+from audit_factories import choose, sample_pairs
 
-from data_builders.audit.annotation.annotations import AnswerLog, BadAnswers
+from data_builders.audit.annotation.annotations import AnswerFileError, AnswerLog
 from data_builders.audit.annotation.export import COLUMNS, export, export_answers
 from data_builders.build import write_pairs
 
-DATA = toy_set(3)
+DATA = sample_pairs(3)
 PAIR = DATA.pairs[0]
 ANSWERS = [
     choose(PAIR, False).model_copy(update={"note": "=1+1", "principles": (2, 4)}),
@@ -20,7 +20,7 @@ ANSWERS = [
 ]
 
 
-def test_csv_reads_back(tmp_path: Path) -> None:
+def test_csv_has_all_fields(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     assert export(DATA, ANSWERS, path) == 3
     with path.open(newline="", encoding="utf-8") as file:
@@ -35,7 +35,7 @@ def test_csv_reads_back(tmp_path: Path) -> None:
     assert rows[2]["annotator"] == "Ben"
 
 
-def test_json_lines_keep_text_and_lists_as_they_are(tmp_path: Path) -> None:
+def test_json_lines_keep_text_and_lists(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     assert export(DATA, ANSWERS, path) == 3
     rows = [json.loads(line) for line in path.read_text().splitlines()]
@@ -44,19 +44,19 @@ def test_json_lines_keep_text_and_lists_as_they_are(tmp_path: Path) -> None:
     assert rows[0]["label"] == PAIR.preferred != rows[0]["choice"]
 
 
-def test_another_ending_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(BadAnswers, match=r"must end in .csv or .jsonl"):
+def test_another_suffix_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(AnswerFileError, match=r"must end in .csv or .jsonl"):
         export(DATA, ANSWERS, tmp_path / "answers.xlsx")
     assert not list(tmp_path.iterdir())
 
 
-def test_the_answers_are_not_written_over(tmp_path: Path) -> None:
+def test_the_answers_are_not_overwritten(tmp_path: Path) -> None:
     write_pairs(DATA, tmp_path)
     path = tmp_path / "answers.jsonl"
     with AnswerLog(path) as log:
         log.append(ANSWERS[0])
     before = path.read_bytes()
-    with pytest.raises(BadAnswers, match="name another one"):
+    with pytest.raises(AnswerFileError, match="pass another output file"):
         export_answers(tmp_path, path, tmp_path / "." / "answers.jsonl")
     assert path.read_bytes() == before
     assert export_answers(tmp_path, path, tmp_path / "out.csv") == 1

@@ -1,4 +1,4 @@
-"""The pages without a socket: blind, escaped, closed to others, and the same rounds as the module below them."""
+"""The pages without sockets: blind, escaped, local only, and with the rounds of `assignment`."""
 
 import re
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from audit_factories import choose, toy_set
+from audit_factories import choose, sample_pairs
 from factories import make_case, make_pair
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,12 +17,12 @@ from data_builders.audit.annotation.assignment import first_round
 from data_builders.audit.annotation.pages import HEADERS, Request, Response, Site
 from judge_r1.core.pair_set import PairSet
 
-DATA = toy_set()
+DATA = sample_pairs()
 HOST = "127.0.0.1:8000"
 
 
 class Page(HTMLParser):
-    """What a test looks at: text of elements by id, values of fields, links, and all tags."""
+    """The parsed page: text of elements by id, attributes of fields, links, and all tags."""
 
     def __init__(self, response: Response) -> None:
         super().__init__()
@@ -78,7 +78,7 @@ def answer(site: Site, choice: str, name: str = "Ana", round_: int = 1, **more: 
     return post(site, annotator=name, round=round_, key=page.value("key"), choice=choice, **more)
 
 
-def test_a_page_shows_the_case_and_both_reasonings_and_no_label(site: Site) -> None:
+def test_a_page_shows_case_and_reasonings_but_no_label(site: Site) -> None:
     response = get(site, "pair?annotator=Ana")
     page = Page(response)
     pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
@@ -90,7 +90,7 @@ def test_a_page_shows_the_case_and_both_reasonings_and_no_label(site: Site) -> N
         assert secret not in html
 
 
-def test_both_sides_get_the_better_reasoning(site: Site) -> None:
+def test_the_better_reasoning_appears_on_both_sides(site: Site) -> None:
     order = first_round(DATA, [], "Ana").order
     sides = []
     for at, pair_id in enumerate(order, 1):
@@ -99,19 +99,19 @@ def test_both_sides_get_the_better_reasoning(site: Site) -> None:
     assert 0 < sum(sides) < len(sides)
 
 
-def test_a_choice_is_kept_for_the_side_it_was_shown_on(site: Site) -> None:
+def test_a_choice_is_saved_for_the_side_that_was_shown(site: Site) -> None:
     pair = DATA.by_id()[first_round(DATA, [], "Ana").order[0]]
     page = Page(get(site, "pair?annotator=Ana"))
     better = "A" if pair.reference in page.ids["reasoning-A"] else "B"
     response = answer(site, better, principle=[2, 4], note="line\r\ntwo")
     assert response.status == 303
     assert response.headers["Location"] == "/token/pair?annotator=Ana&round=1"
-    (kept,) = site.log.answers
-    assert kept.pair_id == pair.pair_id
-    assert kept.choice == pair.preferred
-    assert kept.principles == (2, 4)
-    assert kept.note == "line\ntwo"
-    assert (kept.shown_first == pair.preferred) == (better == "A")
+    (saved,) = site.log.answers
+    assert saved.pair_id == pair.pair_id
+    assert saved.choice == pair.preferred
+    assert saved.principles == (2, 4)
+    assert saved.note == "line\ntwo"
+    assert (saved.shown_first == pair.preferred) == (better == "A")
     again = Page(get(site, "pair?annotator=Ana&at=1"))
     checked = {(f["name"], f["value"]) for f in again.fields if "checked" in f and f.get("name")}
     assert checked == {("choice", better), ("principle", "2"), ("principle", "4")}
@@ -122,26 +122,26 @@ def test_two_rounds_to_the_end(site: Site) -> None:
     for n, pair in enumerate(DATA.pairs):
         site.log.append(choose(pair, n > 2))
     done = Page(get(site, "pair?annotator=Ana"))
-    assert "3 pairs are shown once more" in done.text
+    assert "In round 2 you see 3 pairs again" in done.text
     assert "pair?annotator=Ana&round=2" in done.links
     for _ in range(3):
         assert answer(site, "A", round_=2).status == 303
-    assert "You are done" in Page(get(site, "pair?annotator=Ana")).text
+    assert "You have finished" in Page(get(site, "pair?annotator=Ana")).text
     assert {a.pair_id for a in site.log.answers if a.round == 2} == {p.pair_id for p in DATA.pairs[:3]}
-    refused = post(site, annotator="Ana", round=1, key="x", choice="A")
-    assert refused.status == 409
-    assert "choices of the first one stand" in Page(refused).text
+    rejected = post(site, annotator="Ana", round=1, key="x", choice="A")
+    assert rejected.status == 409
+    assert "can no longer change" in Page(rejected).text
     start = Page(get(site, ""))
     assert "12 of 12, second round 3 of 3" in start.text
 
 
-def test_a_perfect_first_round_is_the_end(site: Site) -> None:
+def test_a_first_round_without_differences_is_the_last(site: Site) -> None:
     for pair in DATA.pairs:
         site.log.append(choose(pair, True))
-    assert "You are done" in Page(get(site, "pair?annotator=Ana")).text
+    assert "You have finished" in Page(get(site, "pair?annotator=Ana")).text
 
 
-def test_the_second_round_waits_for_the_first(site: Site) -> None:
+def test_the_second_round_requires_a_complete_first(site: Site) -> None:
     assert "round 1" in Page(get(site, "pair?annotator=Ana&round=2")).text
     assert post(site, annotator="Ana", round=2, key="x", choice="A").status == 409
 
@@ -151,16 +151,16 @@ def test_the_second_round_waits_for_the_first(site: Site) -> None:
     [
         ({"choice": "C"}, 400, "Choose A or B first."),
         ({"choice": []}, 400, "Choose A or B first."),
-        ({"choice": ["A", "B"]}, 400, "one field choice"),
-        ({"key": "other"}, 409, "not in this round"),
-        ({"round": 3}, 400, "rounds 1 and 2"),
-        ({"annotator": " "}, 400, "A name has 1 to 40 characters"),
-        ({"annotator": "x" * 41}, 400, "A name has 1 to 40 characters"),
-        ({"note": "x" * 2001}, 400, "The answer was not kept: field note"),
+        ({"choice": ["A", "B"]}, 400, "exactly one field choice"),
+        ({"key": "other"}, 409, "no longer in this round"),
+        ({"round": 3}, 400, "must be 1 or 2"),
+        ({"annotator": " "}, 400, "A name must have 1 to 40 characters"),
+        ({"annotator": "x" * 41}, 400, "A name must have 1 to 40 characters"),
+        ({"note": "x" * 2001}, 400, "The answer was not saved: field note"),
         ({"many": list(range(30))}, 400, "cannot be read"),
     ],
 )
-def test_bad_answers_are_refused_with_a_sentence(
+def test_invalid_answers_are_rejected_with_a_message(
     site: Site, fields: dict[str, object], status: int, sentence: str
 ) -> None:
     key = Page(get(site, "pair?annotator=Ana")).value("key")
@@ -194,12 +194,12 @@ def test_bad_answers_are_refused_with_a_sentence(
         (Request("POST", "/token/answer", HOST, f"http://{HOST}", b"\xff\xfe"), 400),
     ],
 )
-def test_only_its_own_pages_are_answered(site: Site, request_: Request, status: int) -> None:
+def test_only_existing_local_pages_are_served(site: Site, request_: Request, status: int) -> None:
     assert site.respond(request_).status == status
 
 
 @given(text=st.text(min_size=1).filter(lambda t: t.strip()), name=st.text(min_size=1, max_size=40))
-def test_text_of_others_is_only_text(tmp_path_factory: pytest.TempPathFactory, text: str, name: str) -> None:
+def test_untrusted_text_is_escaped(tmp_path_factory: pytest.TempPathFactory, text: str, name: str) -> None:
     evil = f"{text}</div></section><script>alert(1)</script>&amp;<img src=x onerror=alert(1)>"
     case = make_case(evil, decision=evil, reference=f"1. {evil}")
     data = PairSet.of([case], [make_pair(case, f"2. {evil}")])
@@ -207,16 +207,16 @@ def test_text_of_others_is_only_text(tmp_path_factory: pytest.TempPathFactory, t
         site = Site(data, log, "token")
         page = Page(get(site, f"pair?{urlencode({'annotator': name})}"))
         if " ".join(name.split()).isprintable() and name.split():
-            assert page.tags.count("script") == 1  # our own file
+            assert page.tags.count("script") == 1  # audit.js
             assert "img" not in page.tags
             assert "alert(1)" in page.ids["context"]
             shown = page.ids["context"].replace("\r\n", "\n").replace("\r", "\n")
             assert evil.replace("\r\n", "\n").replace("\r", "\n") in shown
         else:
-            assert "A name has" in page.text
+            assert "A name must have" in page.text
 
 
-def test_the_policy_allows_its_own_style_and_script_and_nothing_else(site: Site) -> None:
+def test_the_policy_allows_only_the_own_style_and_script(site: Site) -> None:
     policy = dict(part.strip().split(" ", 1) for part in HEADERS["Content-Security-Policy"].split(";"))
     assert policy["default-src"] == policy["base-uri"] == policy["frame-ancestors"] == "'none'"
     assert policy["script-src"] == policy["style-src"] == policy["form-action"] == "'self'"
@@ -228,11 +228,11 @@ def test_the_policy_allows_its_own_style_and_script_and_nothing_else(site: Site)
     assert inline == [""]
 
 
-def test_every_field_has_a_label_and_every_pane_a_name(site: Site) -> None:
+def test_every_field_and_pane_has_a_label(site: Site) -> None:
     html = get(site, "pair?annotator=Ana").body.decode()
     for field in Page(get(site, "pair?annotator=Ana")).fields:
         if field.get("type") in ("radio", "checkbox"):
-            continue  # these stand inside of their labels
+            continue  # these are inside their labels
         if field.get("type") != "hidden":
             assert f'for="{field["id"]}"' in html
     assert html.count("<label") == 2 + 2 + 6 + 2  # progress and note, A and B, principles, switches

@@ -1,4 +1,4 @@
-"""The server over real sockets: headers, limits, kill -9, and a second one on the same answers."""
+"""The server over sockets: headers, limits, kill -9, and a second server on the same answers."""
 
 import signal
 import socket
@@ -9,21 +9,21 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from audit_factories import toy_set
+from audit_factories import sample_pairs
 from audit_server import served
 from test_annotation_pages import Page
 
 from data_builders.audit.annotation import server
-from data_builders.audit.annotation.annotations import BadAnswers, read_answers
+from data_builders.audit.annotation.annotations import AnswerFileError, read_answers
 from data_builders.audit.annotation.pages import HEADERS, Response
-from data_builders.audit.annotation.server import LARGEST_BODY, AuditServer, open_audit
+from data_builders.audit.annotation.server import MAX_BODY_BYTES, AuditServer, open_audit
 from data_builders.build import write_pairs
 from judge_r1.core.errors import JudgeError
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    write_pairs(toy_set(), tmp_path)
+    write_pairs(sample_pairs(), tmp_path)
     return tmp_path
 
 
@@ -41,7 +41,7 @@ def choose_next(url: str, name: str) -> Response:
     return fetch(f"{url}answer", {"annotator": name, "round": "1", "key": page.value("key"), "choice": "A"})
 
 
-def test_a_killed_audit_goes_on_where_it_stopped(folder: Path) -> None:
+def test_a_killed_audit_resumes(folder: Path) -> None:
     with served(folder) as (url, process):
         for _ in range(3):
             assert "Pair" in Page(choose_next(url, "Ana")).text
@@ -56,7 +56,7 @@ def test_a_killed_audit_goes_on_where_it_stopped(folder: Path) -> None:
     assert len(read_answers(folder / "answers.jsonl")) == 4
 
 
-def test_interrupting_says_what_is_kept(folder: Path) -> None:
+def test_interrupting_reports_the_number_of_answers(folder: Path) -> None:
     with served(folder) as (url, process):
         choose_next(url, "Ana")
         process.send_signal(signal.SIGINT)
@@ -67,7 +67,7 @@ def test_interrupting_says_what_is_kept(folder: Path) -> None:
 
 @pytest.fixture
 def audit(folder: Path) -> AuditServer:
-    with AuditServer(open_audit(toy_set(), folder / "answers.jsonl"), 0) as running:
+    with AuditServer(open_audit(sample_pairs(), folder / "answers.jsonl"), 0) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield running
         running.shutdown()
@@ -81,15 +81,15 @@ def test_every_reply_has_the_headers(audit: AuditServer) -> None:
     assert fetch(audit.url.replace(audit.site.token, "guess")).status == 404
 
 
-def test_bodies_are_bounded_and_silent_clients_dropped(audit: AuditServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fetch(f"{audit.url}answer", {"note": "x" * LARGEST_BODY}).status == 413
+def test_large_bodies_and_idle_clients_are_rejected(audit: AuditServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fetch(f"{audit.url}answer", {"note": "x" * MAX_BODY_BYTES}).status == 413
     monkeypatch.setattr(server._Handler, "timeout", 0.3)
-    with socket.create_connection(audit.server_address[:2], timeout=20) as silent:  # type: ignore[arg-type]
-        silent.sendall(b"POST / HTTP/1.0\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
-        assert silent.recv(1) == b""
+    with socket.create_connection(audit.server_address[:2], timeout=20) as idle:  # type: ignore[arg-type]
+        idle.sendall(b"POST / HTTP/1.0\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n")
+        assert idle.recv(1) == b""
 
 
-def test_many_annotators_at_once_lose_nothing(audit: AuditServer) -> None:
+def test_concurrent_annotators_lose_no_answers(audit: AuditServer) -> None:
     threads = [
         threading.Thread(target=lambda name=f"p{n}": [choose_next(audit.url, name) for _ in range(5)]) for n in range(4)
     ]
@@ -101,8 +101,8 @@ def test_many_annotators_at_once_lose_nothing(audit: AuditServer) -> None:
     assert len({(a.annotator, a.pair_id) for a in answers}) == len(answers) == 20
 
 
-def test_one_audit_a_file_and_one_server_a_port(audit: AuditServer, tmp_path: Path) -> None:
-    with pytest.raises(BadAnswers, match="another audit"):
-        open_audit(toy_set(), audit.site.log.path)
-    with pytest.raises(JudgeError, match="name another with --port"):
-        AuditServer(open_audit(toy_set(), tmp_path / "other.jsonl"), audit.server_address[1])
+def test_a_file_and_a_port_can_be_used_once(audit: AuditServer, tmp_path: Path) -> None:
+    with pytest.raises(AnswerFileError, match="another audit"):
+        open_audit(sample_pairs(), audit.site.log.path)
+    with pytest.raises(JudgeError, match="choose another with --port"):
+        AuditServer(open_audit(sample_pairs(), tmp_path / "other.jsonl"), audit.server_address[1])

@@ -1,4 +1,4 @@
-"""Differences lose no character, and mark what differs and nothing else."""
+"""Differences keep all characters and mark exactly the words that differ."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +9,7 @@ TEXT = st.text(st.sampled_from("ab \n."), max_size=30)
 
 
 @given(TEXT, TEXT)
-def test_pieces_are_the_texts(one: str, other: str) -> None:
+def test_pieces_concatenate_to_the_texts(one: str, other: str) -> None:
     left, right = differences(one, other)
     assert "".join(text for text, _ in left) == one
     assert "".join(text for text, _ in right) == other
@@ -18,7 +18,7 @@ def test_pieces_are_the_texts(one: str, other: str) -> None:
 
 
 @given(TEXT)
-def test_equal_texts_have_no_mark(text: str) -> None:
+def test_equal_texts_have_no_marks(text: str) -> None:
     left, right = differences(text, text)
     assert not any(differs for _, differs in (*left, *right))
 

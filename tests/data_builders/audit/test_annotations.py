@@ -1,4 +1,4 @@
-"""Answers survive kills and full disks: what was acknowledged is there, what was not is gone, and nothing else."""
+"""Acknowledged answers survive kills and full disks; incomplete ones are dropped."""
 
 import os
 import resource
@@ -9,69 +9,71 @@ import threading
 from pathlib import Path
 
 import pytest
-from audit_factories import choose, toy_set
+from audit_factories import choose, sample_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from data_builders.audit.annotation.annotations import Answer, AnswerLog, BadAnswers, read_answers
+from data_builders.audit.annotation.annotations import Answer, AnswerFileError, AnswerLog, read_answers
 from judge_r1.core.jsonl import dump_line
 
-PAIRS = toy_set().pairs
+PAIRS = sample_pairs().pairs
 
 
-def test_what_is_appended_is_read_again_in_order(tmp_path: Path) -> None:
+def test_answers_are_read_in_the_order_of_writing(tmp_path: Path) -> None:
     path = tmp_path / "new" / "answers.jsonl"
-    given_ = [choose(pair, n % 2 == 0) for n, pair in enumerate(PAIRS)]
+    answers = [choose(pair, n % 2 == 0) for n, pair in enumerate(PAIRS)]
     with AnswerLog(path) as log:
-        for answer in given_[:5]:
+        for answer in answers[:5]:
             log.append(answer)
-        assert list(log.answers) == given_[:5] == read_answers(path)
+        assert list(log.answers) == answers[:5] == read_answers(path)
     with AnswerLog(path) as log:
         assert log.dropped == 0
-        for answer in given_[5:]:
+        for answer in answers[5:]:
             log.append(answer)
-    assert read_answers(path) == given_
+    assert read_answers(path) == answers
 
 
-def test_no_file_has_no_answers(tmp_path: Path) -> None:
+def test_a_missing_file_has_no_answers(tmp_path: Path) -> None:
     assert read_answers(tmp_path / "none.jsonl") == []
 
 
 @given(cut=st.integers(min_value=1, max_value=10_000))
-def test_a_cut_at_any_byte_loses_the_unfinished_line_alone(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+def test_a_truncation_at_any_byte_loses_only_the_incomplete_line(
+    tmp_path_factory: pytest.TempPathFactory, cut: int
+) -> None:
     path = tmp_path_factory.mktemp("cut") / "answers.jsonl"
     answers = [choose(pair, True) for pair in PAIRS[:4]]
     lines = [dump_line(answer).encode() for answer in answers]
     whole = b"".join(lines)
     path.write_bytes(whole[: cut % (len(whole) + 1)])
-    kept = [a for n, a in enumerate(answers) if len(b"".join(lines[: n + 1])) - 1 <= cut % (len(whole) + 1)]
-    assert read_answers(path) == kept
+    complete = [a for n, a in enumerate(answers) if len(b"".join(lines[: n + 1])) - 1 <= cut % (len(whole) + 1)]
+    assert read_answers(path) == complete
     with AnswerLog(path) as log:
-        assert list(log.answers) == kept
+        assert list(log.answers) == complete
         log.append(answers[0])
-    assert read_answers(path) == [*kept, answers[0]]
+    assert read_answers(path) == [*complete, answers[0]]
     assert path.read_bytes().endswith(b"\n")
 
 
-def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+def test_an_invalid_line_is_reported_with_its_number(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     path.write_text(dump_line(choose(PAIRS[0], True)) + '{"round": 3}\n' + dump_line(choose(PAIRS[1], True)))
-    with pytest.raises(BadAnswers, match=r"answers.jsonl, line 2: field annotator: Field required"):
+    with pytest.raises(AnswerFileError, match=r"answers.jsonl, line 2: field annotator: Field required"):
         read_answers(path)
-    with pytest.raises(BadAnswers, match="line 2"):
+    with pytest.raises(AnswerFileError, match="line 2"):
         AnswerLog(path)
 
 
-def test_two_audits_do_not_share_a_file(tmp_path: Path) -> None:
+def test_two_audits_cannot_write_the_same_file(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
-    with AnswerLog(path), pytest.raises(BadAnswers, match="another audit"):
+    with AnswerLog(path), pytest.raises(AnswerFileError, match="in use by another audit"):
         AnswerLog(path)
     with AnswerLog(path):
         pass
 
 
-def test_threads_lose_nothing(tmp_path: Path) -> None:
+def test_threads_lose_no_answers(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     with AnswerLog(path) as log:
         threads = [
@@ -85,7 +87,7 @@ def test_threads_lose_nothing(tmp_path: Path) -> None:
     assert len(read_answers(path)) == 8 * len(PAIRS)
 
 
-def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
+def test_a_full_disk_keeps_earlier_answers(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     ignored = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -94,7 +96,7 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
         before = path.read_bytes()
         try:
             resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 10, hard))
-            with pytest.raises(BadAnswers, match="was not kept"):
+            with pytest.raises(AnswerFileError, match="was not saved"):
                 log.append(choose(PAIRS[1], True))
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -107,10 +109,10 @@ def test_a_full_disk_keeps_what_was_there(tmp_path: Path) -> None:
 def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
     path = tmp_path / "answers.jsonl"
     code = (
-        "import sys, itertools; from pathlib import Path; from audit_factories import choose, toy_set\n"
+        "import sys, itertools; from pathlib import Path; from audit_factories import choose, sample_pairs\n"
         "from data_builders.audit.annotation.annotations import AnswerLog\n"
         "with AnswerLog(Path(sys.argv[1])) as log:\n"
-        "    for n, pair in enumerate(itertools.cycle(toy_set().pairs)):\n"
+        "    for n, pair in enumerate(itertools.cycle(sample_pairs().pairs)):\n"
         "        log.append(choose(pair, True, f'p{n}'))\n"
         "        print(n, flush=True)\n"
     )
@@ -134,7 +136,7 @@ def test_a_kill_keeps_every_acknowledged_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " Ana", "Ana\n", "a\u0301", "x" * 41, "a\u200bb"])
-def test_names_that_look_alike_are_refused(name: str) -> None:
+def test_ambiguous_names_are_rejected(name: str) -> None:
     good = choose(PAIRS[0], True).model_dump(by_alias=True)
     with pytest.raises(ValidationError):
         Answer.model_validate({**good, "annotator": name})

@@ -1,4 +1,4 @@
-"""`audit` and `stats` as a user meets them."""
+"""The commands `audit` and `stats`."""
 
 import json
 from pathlib import Path
@@ -18,7 +18,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def test_audit_of_a_folder_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> None:
+def test_audit_prints_and_writes_the_shortcuts(built: Path, tmp_path: Path) -> None:
     done = run("audit", built)
     assert done.returncode == 0, done.stderr
     assert "Accuracy [95 %] without the case" in done.stdout
@@ -30,7 +30,7 @@ def test_audit_of_a_folder_prints_and_writes_the_shortcuts(built: Path, tmp_path
     assert json.loads((tmp_path / "audit.json").read_text())["seed"] == 1
 
 
-def test_audit_does_not_pass_what_it_did_not_probe(built: Path, tmp_path: Path) -> None:
+def test_audit_reports_groups_that_were_not_probed(built: Path, tmp_path: Path) -> None:
     lines = (built / "pairs.jsonl").read_text().splitlines(keepends=True)
     (tmp_path / "pairs.jsonl").write_text("".join(line for line in lines if json.loads(line)["violated"] != [4]))
     (tmp_path / "cases.jsonl").write_bytes((built / "cases.jsonl").read_bytes())
@@ -38,7 +38,7 @@ def test_audit_does_not_pass_what_it_did_not_probe(built: Path, tmp_path: Path) 
     assert "flagged; P4 not probed" in " ".join(done.stdout.split()), done.stderr
 
 
-def test_stats_prints_and_writes_numbers_and_figures(built: Path) -> None:
+def test_stats_prints_and_writes_numbers_and_charts(built: Path) -> None:
     done = run("stats", built, "--tokenizer", "bundled:tiny")
     assert done.returncode == 0, done.stderr
     content = json.loads((built / "stats.json").read_text())
@@ -51,7 +51,7 @@ def test_report_and_export_of_answers(built: Path, tmp_path: Path) -> None:
     for command in (["report"], ["export", "--out", tmp_path / "out.csv"]):
         empty = run("audit", *command, built, "--answers", path)
         assert empty.returncode == 2
-        assert "holds no answers yet" in empty.stderr
+        assert "has no answers yet" in empty.stderr
     with AnswerLog(path) as log:
         for pair in load_pairs(built).pairs:
             side = first_side(pair, "Ana", 1)
@@ -67,7 +67,7 @@ def test_report_and_export_of_answers(built: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["shortcuts", "serve", "report", "export"])
-def test_a_missing_folder_is_one_sentence(command: str, tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error(command: str, tmp_path: Path) -> None:
     more = ["--out", tmp_path / "x.csv"] if command == "export" else []
     done = run("audit", command, tmp_path / "none", *more)
     assert done.returncode == 2

@@ -1,4 +1,4 @@
-"""The probe finds a planted shortcut, stays at chance without one, and never lets a case be on both sides of a fold."""
+"""The probe finds a planted shortcut and stays at chance without one."""
 
 from io import StringIO
 from random import Random
@@ -13,49 +13,49 @@ WORDS = [f"word{n}" for n in range(300)]
 
 
 def pairs_of(cases: int, flaw: str | None, seed: int = 0) -> list[ReasoningPair]:
-    """Two pairs a case. The flawed text has another random word in one place, and there `flaw` where it is given."""
+    """Two pairs per case. The flawed text has `flaw`, or another random word, at one position."""
     rng, pairs = Random(seed), []
     for number in range(cases):
         words = rng.choices(WORDS, k=30)
         reference = " ".join(words)
         case = Case.of(
-            domain="toy", context=f"case {number}", decision="x", reference=reference, source="t", license="t"
+            domain="test", context=f"case {number}", decision="x", reference=reference, source="t", license="t"
         )
-        for variant, place in enumerate(rng.sample(range(30), 2), 1):
+        for variant, position in enumerate(rng.sample(range(30), 2), 1):
             changed = list(words)
-            changed[place] = flaw or rng.choice([word for word in WORDS if word != words[place]])
-            start = len(" ".join(words[:place])) + (place > 0)
-            flaws = (Flaw(principle=2, operator="t", span=Span(start=start, end=start + len(changed[place]))),)
+            changed[position] = flaw or rng.choice([word for word in WORDS if word != words[position]])
+            start = len(" ".join(words[:position])) + (position > 0)
+            flaws = (Flaw(principle=2, operator="t", span=Span(start=start, end=start + len(changed[position]))),)
             origin = Origin(teacher="t", seed=0, flaws=flaws)
             pairs.append(ReasoningPair.of(case, " ".join(changed), variant=variant, origin=origin, seed=0))
     return pairs
 
 
-def test_a_planted_word_is_found_and_named() -> None:
-    row = probe(pairs_of(60, "leak"))[0]
-    assert row.name == "P2"
-    assert (row.pairs, row.cases) == (120, 60)
-    assert row.accuracy > 0.95
-    assert row.ci95[0] > 0.9
-    assert "-leak" in row.telling
+def test_a_planted_word_is_found_and_reported() -> None:
+    result = probe(pairs_of(60, "leak"))[0]
+    assert result.group == "P2"
+    assert (result.pairs, result.cases) == (120, 60)
+    assert result.accuracy > 0.95
+    assert result.ci95[0] > 0.9
+    assert "-leak" in result.top_features
 
 
-def test_without_a_shortcut_it_guesses() -> None:
-    row = probe(pairs_of(150, None))[0]
-    assert row.ci95[0] < 0.5 < row.ci95[1]
+def test_accuracy_is_at_chance_without_a_shortcut() -> None:
+    result = probe(pairs_of(150, None))[0]
+    assert result.ci95[0] < 0.5 < result.ci95[1]
 
 
-def test_same_seed_same_table() -> None:
+def test_same_seed_gives_same_results() -> None:
     pairs = pairs_of(20, None)
     assert probe(pairs, seed=3) == probe(pairs, seed=3)
 
 
 def test_too_few_cases_are_an_error() -> None:
-    with pytest.raises(ProbeError, match="at least 10 cases, here are 4"):
+    with pytest.raises(ProbeError, match="at least 10 cases, but the set has 4"):
         probe(pairs_of(4, None))
 
 
-def test_table_is_printed() -> None:
+def test_the_table_is_printed() -> None:
     out = StringIO()
     print_probe(probe(pairs_of(20, "leak")), Console(file=out, width=160))
     assert "leak" in out.getvalue()

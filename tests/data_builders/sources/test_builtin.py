@@ -118,7 +118,7 @@ def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_
 def test_words_do_not_tell_a_changed_fact_from_a_true_one(pairs: list[ReasoningPair]) -> None:
     for number in (2, 4):
         rows = probe([pair for pair in pairs if pair.violated == (number,)])
-        assert rows[0].name == f"P{number}"
+        assert rows[0].group == f"P{number}"
         assert rows[0].ci95[1] < 0.6, rows[0]
 
 

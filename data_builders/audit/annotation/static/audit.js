@@ -1,4 +1,4 @@
-// Shortcuts, and switches that are remembered from page to page. Without this script the page still works.
+// Keyboard shortcuts, and switches whose state persists between pages. The page also works without this script.
 "use strict";
 
 const form = document.getElementById("pair");
@@ -6,8 +6,8 @@ if (form) {
   const differences = document.getElementById("differences");
   const keys = document.getElementById("keys");
   for (const box of [differences, keys]) {
-    const kept = sessionStorage.getItem(box.id);
-    if (kept !== null) box.checked = kept === "true";
+    const saved = sessionStorage.getItem(box.id);
+    if (saved !== null) box.checked = saved === "true";
     box.addEventListener("change", () => sessionStorage.setItem(box.id, box.checked));
   }
   differences.addEventListener("change", () => {
@@ -20,15 +20,15 @@ if (form) {
     box.checked = !box.checked;
     box.dispatchEvent(new Event("change"));
   };
-  let sent = false;
+  let submitted = false;
   form.addEventListener("submit", (event) => {
-    if (sent) event.preventDefault();
-    sent = true;
+    if (submitted) event.preventDefault();
+    submitted = true;
   });
-  window.addEventListener("pageshow", () => { sent = false; });
+  window.addEventListener("pageshow", () => { submitted = false; });
   document.addEventListener("keydown", (event) => {
-    const writing = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox])");
-    if (!keys.checked || writing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const typing = event.target.closest("textarea, input:not([type=radio]):not([type=checkbox])");
+    if (!keys.checked || typing || event.ctrlKey || event.metaKey || event.altKey) return;
     const key = event.key.toUpperCase();
     if (key === "A" || key === "B") {
       const radio = form.querySelector(`input[name=choice][value=${key}]`);

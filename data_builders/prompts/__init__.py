@@ -5,11 +5,13 @@ principles; task; instructions; form of the answer; checks before finishing. Wha
 so that a vendor's prompt cache serves the long material of a case to all of its calls.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib.resources import files
+from string import Template
 
 from data_builders.domain_wording import domain_text
-from data_builders.prompts.templates import fill, guard, template
 from judge_r1.core.principles import PRINCIPLES, by_number
 from judge_r1.core.records import Case, ReasoningPair, content_hash
 
@@ -23,6 +25,24 @@ HOW = {
 }
 """What breaking a principle means, so that no two are mixed up."""
 _TAGS = ("case", "decision", "reasoning", "reasoning_a", "reasoning_b")
+
+_COMPLETION_TAGS = ("facts", "articles", "paper", "review")
+
+
+@cache
+def template(name: str) -> Template:
+    """A file without the line ends around its text."""
+    return Template((files(__package__) / f"{name}.txt").read_text(encoding="utf-8").strip("\n"))
+
+
+def fill(name: str, fields: Mapping[str, str]) -> str:
+    """A template with every field filled. Errors: KeyError for one that is not given."""
+    return template(name).substitute(fields)
+
+
+def guard(text: str, *tags: str) -> str:
+    """Text of others with look-alike brackets where it writes one of the tags that part the material."""
+    return re.sub(rf"<(/?(?:{'|'.join(tags)}))>", r"‹\1›", text)
 
 
 def single_prompt(case: Case, principle: int, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
@@ -60,6 +80,16 @@ def verifier_prompt(case: Case, pair: ReasoningPair) -> tuple[str, str]:
     }
     fields = {**shown, "decision_name": text.decision_name, "principles": _principles()}
     return fill("verifier_system", {"role": text.role}), fill("verifier", fields)
+
+
+def completion_prompt(
+    name: str, domain: str, material: Mapping[str, str], wanted: Mapping[str, str | int]
+) -> tuple[str, str]:
+    """(system, user) of the templates `name`_system and `name`: `material` is text of others, which cannot write the
+    tags that part it; `wanted` is ours."""
+    shown = {field: guard(text, *_COMPLETION_TAGS) for field, text in material.items()}
+    system = fill(f"{name}_system", {"role": domain_text(domain).role})
+    return system, fill(name, {**shown, **{field: str(value) for field, value in wanted.items()}})
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from data_builders.domain_wording import domain_text
-from data_builders.prompts.templates import fill, guard, template
+from data_builders.prompts import fill, guard, template
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import Case, ReasoningPair, Span, content_hash
 from judge_r1.episode.config import EpisodeConfig

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.records import Case
 

@@ -9,12 +9,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
-from data_builders.sources.errors import SourceError
 from judge_r1.core import tabular
+from judge_r1.core.errors import JudgeError
 
 T = TypeVar("T")
 _LINE_END = re.compile("\r\n?|[\u2028\u2029\u0085]")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufeff\u200b]")
+
+
+class SourceError(JudgeError):
+    """A corpus is missing, or one of its files does not have the expected format. The message names file and field."""
 
 
 def corpus_folder(path: Path | None, source: str, folder: str, needs: str) -> Path:

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from data_builders.prompts.completing import prompt
+from data_builders.prompts import completion_prompt
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.sources.corpus_io import CorpusRow, clean, corpus_rows, numbered, one_line, words
+from data_builders.sources.corpus_io import CorpusRow, SourceError, clean, corpus_rows, numbered, one_line, words
 from data_builders.sources.deepreview_output import review_of, review_sections, verdict
-from data_builders.sources.errors import SourceError
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.teachers import Teacher, TeacherRequest
@@ -109,7 +108,7 @@ def _draft(found: Reviewed) -> Draft:
 
 
 def condensation_ask(found: Reviewed) -> TeacherRequest:
-    system, user = prompt(
+    system, user = completion_prompt(
         "condense",
         "academic",
         {"paper": found.paper, "review": found.review},

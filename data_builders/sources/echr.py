@@ -20,8 +20,7 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import clean, corpus_folder, numbered, one_line, read_bytes, words
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError, clean, corpus_folder, numbered, one_line, read_bytes, words
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "legal_echr_argmining", "gold_data"

@@ -19,8 +19,7 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import corpus_folder, numbered, one_line, words
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError, corpus_folder, numbered, one_line, words
 from data_builders.sources.jats import HREF, article_text, blocks, read_article, title_of
 from data_builders.sources.review_steps import review_steps
 from judge_r1.core.records import Case

@@ -16,8 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import clean, corpus_folder, numbered, one_line, read_json, take, words
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import (
+    SourceError,
+    clean,
+    corpus_folder,
+    numbered,
+    one_line,
+    read_json,
+    take,
+    words,
+)
 from data_builders.sources.review_steps import review_steps
 from judge_r1.core.records import Case
 

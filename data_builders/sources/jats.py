@@ -9,8 +9,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
 
-from data_builders.sources.corpus_io import one_line, read_bytes
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError, one_line, read_bytes
 
 HREF = "{http://www.w3.org/1999/xlink}href"
 _CAPTIONED = ("fig", "table-wrap", "supplementary-material", "media")

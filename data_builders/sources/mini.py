@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from judge_r1.core.records import Case, content_hash
 
 NAMES = [

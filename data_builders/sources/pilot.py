@@ -14,11 +14,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from data_builders.prompts.completing import prompt
+from data_builders.prompts import completion_prompt
 from data_builders.sources import SOURCES, Draft, taught
-from data_builders.sources.corpus_io import CorpusRow, words
+from data_builders.sources.corpus_io import CorpusRow, SourceError, words
 from data_builders.sources.echr_articles import ARTICLES, article_name, load_articles, named_articles, without_articles
-from data_builders.sources.errors import SourceError
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.teachers import Teacher, TeacherRequest
@@ -91,7 +90,7 @@ def _draft(matter: EchrCase) -> Draft:
 
 
 def reference_ask(matter: EchrCase) -> TeacherRequest:
-    system, user = prompt(
+    system, user = completion_prompt(
         "reference",
         "legal",
         {"facts": matter.facts, "articles": statutes(matter, matter.violated)},

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.splits.index import SETS, Catalogue, Part, group_of, read_catalogue, write_parts
-from data_builders.splits.leaks import THRESHOLD, Likenesses
+from data_builders.splits.near_duplicates import THRESHOLD, Likenesses
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json, write_jsonl

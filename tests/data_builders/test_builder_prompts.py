@@ -6,8 +6,7 @@ import pytest
 from factories import make_case, make_pair
 
 from data_builders.domain_wording import DOMAINS, DomainText, domain_text
-from data_builders.prompts import HOW, again, multi_prompt, prompts_hash, single_prompt, verifier_prompt
-from data_builders.prompts.templates import guard
+from data_builders.prompts import HOW, again, guard, multi_prompt, prompts_hash, single_prompt, verifier_prompt
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case
 

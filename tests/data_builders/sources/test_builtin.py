@@ -11,7 +11,7 @@ from data_builders.perturb.rules.engine import perturb
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.sources import SOURCES
 from data_builders.sources.builtin import FILE
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from data_builders.validate import validate
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE

@@ -9,7 +9,7 @@ from factories import make_case
 from source_factories import ToyTeacher, gather
 
 from data_builders.sources import SOURCES, Draft, Source, items, taught
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from data_builders.teachers import BudgetSpent, Teacher, TeacherError, TeacherRequest
 from judge_r1.core.records import Case
 

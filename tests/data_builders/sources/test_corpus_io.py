@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data_builders.sources import SOURCES
-from data_builders.sources.corpus_io import clean, corpus_folder, numbered, read_bytes, read_json, take
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError, clean, corpus_folder, numbered, read_bytes, read_json, take
 from judge_r1.core.errors import JudgeError
 
 

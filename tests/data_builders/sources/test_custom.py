@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from source_factories import write_rows
 
 from data_builders.domain_wording import DOMAINS, domain_text
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.custom import read
-from data_builders.sources.errors import SourceError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Case
 from judge_r1.core.tabular import BadTable

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.sources.corpus_io import one_line, words
+from data_builders.sources.corpus_io import SourceError, one_line, words
 from data_builders.sources.echr import COURT, DECISION, MAX_STEPS, PRECEDENT, Argument, main_run, parse_xmi, read
-from data_builders.sources.errors import SourceError
 from judge_r1.core.records import Case
 
 APPLIED = "Subsumtion"

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.echr_articles import (
     article_name,
     article_order,
@@ -14,7 +15,6 @@ from data_builders.sources.echr_articles import (
     named_articles,
     without_articles,
 )
-from data_builders.sources.errors import SourceError
 
 ARTICLE = st.one_of(
     st.integers(1, 59).map(str), st.tuples(st.integers(1, 16), st.integers(1, 9)).map(lambda p: f"P{p[0]}-{p[1]}")

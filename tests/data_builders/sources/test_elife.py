@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.elife import decided, essential_points, read, rounds
-from data_builders.sources.errors import SourceError
 from judge_r1.core.records import Case
 
 FORM = "In the interests of transparency, eLife includes the letter."

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.f1000rd import RECOMMENDATIONS, markup_text, paper_text, read
 from data_builders.sources.review_steps import review_steps
 from judge_r1.core.records import Case

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.jats import article_text, blocks, read_article, title_of
 
 ARTICLE = """<article article-type="research-article" xmlns:xlink="http://www.w3.org/1999/xlink">

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.medrbench import read, report_before_discussion
 from judge_r1.core.records import Case
 

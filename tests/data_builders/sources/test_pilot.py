@@ -11,7 +11,7 @@ import pytest
 from source_factories import ToyTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import SourceError
 from data_builders.sources.pilot import QUOTES, STEPS, check, drafts
 from data_builders.teachers import TeacherRequest
 from judge_r1.core.tabular import BadTable

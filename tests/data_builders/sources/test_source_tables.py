@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from source_factories import write_rows
 
-from data_builders.sources.corpus_io import CorpusRow, corpus_rows
-from data_builders.sources.errors import SourceError
+from data_builders.sources.corpus_io import CorpusRow, SourceError, corpus_rows
 from judge_r1.core.tabular import BadTable
 
 

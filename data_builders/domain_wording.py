@@ -1,11 +1,11 @@
-"""How prompts speak of a domain: who the teacher is, and what a decision is called there."""
+"""The wording of prompts to teachers by domain: the teacher's role and the name of a decision."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class DomainText:
-    """`role` follows "You are", `decision_name` follows "the"."""
+    """The wording of one domain. `role` follows "You are"; `decision_name` follows "the"."""
 
     role: str
     decision_name: str
@@ -25,10 +25,10 @@ DOMAINS: dict[str, DomainText] = {
         decision_name="recommendation",
     ),
 }
-"""By domain; whoever brings a new domain adds its entry."""
+"""The wording by domain. A source with a new domain adds an entry."""
 
 
 def domain_text(domain: str) -> DomainText:
-    """The entry of a domain, or one that its name alone gives."""
+    """The wording of a domain; a generic one if the domain is unknown."""
     default = DomainText(role=f"an expert in the field {domain!r}", decision_name="decision")
     return DOMAINS.get(domain, default)

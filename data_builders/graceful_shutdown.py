@@ -1,4 +1,4 @@
-"""Ending a long run on a signal: the first one lets it come to a clean end, the second one does not wait."""
+"""Stops a long run on a signal: the first one ends it cleanly, the second one at once."""
 
 import asyncio
 import signal
@@ -12,12 +12,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stopped(JudgeError):
-    """The user, or the machine, ended the run."""
+    """The run was ended by a signal."""
 
 
-def run_stoppable(main: Coroutine[Any, Any, R], how_to_go_on: str) -> R:
-    """`asyncio.run`. Ctrl-C or SIGTERM cancels `main`, which may still wait for what it has under way (calls in flight
-    are paid for, and their answers kept); the next signal ends the process at once. Errors: Stopped."""
+def run_stoppable(main: Coroutine[Any, Any, R], how_to_resume: str) -> R:
+    """Like `asyncio.run`, but Ctrl-C or SIGTERM cancels `main`, which may still wait for calls in flight, because they
+    are paid for. The next signal ends the process at once. Raises: Stopped."""
     stopped = False
 
     async def stoppable() -> R:
@@ -42,5 +42,5 @@ def run_stoppable(main: Coroutine[Any, Any, R], how_to_go_on: str) -> R:
         return asyncio.run(stoppable())
     except asyncio.CancelledError:
         if stopped:
-            raise Stopped(f"stopped: {how_to_go_on}") from None
+            raise Stopped(f"stopped: {how_to_resume}") from None
         raise

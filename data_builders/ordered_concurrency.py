@@ -1,4 +1,4 @@
-"""Work on many things at once, results in the order in which they came, never more than so many under way."""
+"""Processes items concurrently and yields the results in the order of the items."""
 
 import asyncio
 from collections import deque
@@ -13,21 +13,23 @@ R = TypeVar("R")
 async def in_order(
     items: Iterator[T], work: Callable[[T], Coroutine[Any, Any, R]], ahead: int
 ) -> AsyncGenerator[R, None]:
-    """`work(item)` for each item, in order; at most `ahead` items are under way or wait for their turn, and no more are
-    read. The items are read in a thread. An error of `work` comes out at its turn, and what is still under way then is
-    cancelled; so it is when the generator is closed."""
-    under_way: deque[asyncio.Task[R]] = deque()
+    """Yield `work(item)` for each item, in order. At most `ahead` items are read, in progress or waiting to be yielded.
+
+    Items are read in a thread. An error of `work` is raised in its turn. It cancels the items in progress, and so does
+    closing the generator.
+    """
+    tasks: deque[asyncio.Task[R]] = deque()
     more = True
     try:
-        while more or under_way:
-            free = ahead - len(under_way)
+        while more or tasks:
+            free = ahead - len(tasks)
             if more and free:
                 read: list[T] = await asyncio.to_thread(list, islice(items, free))
                 more = len(read) == free
-                under_way.extend(asyncio.create_task(work(item)) for item in read)
-            if under_way:
-                yield await under_way.popleft()
+                tasks.extend(asyncio.create_task(work(item)) for item in read)
+            if tasks:
+                yield await tasks.popleft()
     finally:
-        for task in under_way:
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*under_way, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""How long prompts are, in tokens of the model that will train, and which of them are too long."""
+"""Measures prompts in tokens of the model to be trained, and finds those that are too long."""
 
 from array import array
 from collections import defaultdict
@@ -13,30 +13,30 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 
 
 class PromptLengths:
-    """Counts the tokens of prompts as `Codec.prompt_ids` would encode them.
+    """Counts the tokens of prompts as `SafeTokenizer.prompt_ids` encodes them.
 
-    What is inserted into a prompt is encoded apart from what is ours, so that lengths add up: a case that many pairs
-    share is encoded once.
+    Inserted texts are encoded separately from the template, so lengths add up, and a case shared by many pairs is
+    encoded once.
     """
 
-    def __init__(self, codec: SafeTokenizer, config: EpisodeConfig) -> None:
-        self._codec, self._config = codec, config
-        self._inserted = lru_cache(64)(lambda text: len(codec.encode_untrusted(text)))
-        self._ours: dict[str, int] = {}
+    def __init__(self, tokenizer: SafeTokenizer, config: EpisodeConfig) -> None:
+        self._tokenizer, self._config = tokenizer, config
+        self._inserted = lru_cache(64)(lambda text: len(tokenizer.encode_untrusted(text)))
+        self._template: dict[str, int] = {}
 
     def __call__(self, pair: ReasoningPair, case: Case) -> int:
-        """Tokens of the pair's prompt, up to where the judge begins to write."""
+        """The number of tokens of a pair's prompt, up to where the judge's text begins."""
         config = self._config
         searches = config.spending.max_searches
         prompt = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt)
-        if case.domain not in self._ours:
+        if case.domain not in self._template:
             empty = Prompt(prompt.messages, ("",) * len(prompt.inserted))
-            self._ours[case.domain] = len(self._codec.prompt_ids(empty, thinking=config.thinking))
-        return self._ours[case.domain] + sum(map(self._inserted, prompt.inserted))
+            self._template[case.domain] = len(self._tokenizer.prompt_ids(empty, thinking=config.thinking))
+        return self._template[case.domain] + sum(map(self._inserted, prompt.inserted))
 
 
 class LengthAudit:
-    """Prompt lengths by domain, and the pairs whose prompt has more than `limit` tokens."""
+    """Collects prompt lengths by domain, and the pairs whose prompt has more than `limit` tokens."""
 
     def __init__(self, lengths: PromptLengths, limit: int) -> None:
         self.limit = limit
@@ -45,7 +45,7 @@ class LengthAudit:
         self._seen: dict[str, array[int]] = defaultdict(lambda: array("I"))
 
     def fits(self, pair: ReasoningPair, case: Case) -> bool:
-        """Count a pair; False where it is too long."""
+        """Count a pair. Returns False if its prompt is too long."""
         tokens = self._lengths(pair, case)
         self._seen[pair.domain].append(tokens)
         if tokens <= self.limit:
@@ -56,13 +56,13 @@ class LengthAudit:
         return False
 
     def summary(self) -> dict[str, dict[str, int]]:
-        """For each domain: pairs, min, median, p90, p99 and max in tokens, and how many are over the limit."""
+        """For each domain: pairs, min, median, p90, p99 and max in tokens, and the number over the limit."""
         return {domain: _distribution(sorted(self._seen[domain]), self.limit) for domain in sorted(self._seen)}
 
 
 def _distribution(lengths: Sequence[int], limit: int) -> dict[str, int]:
     def rank(percent: int) -> int:
-        """The smallest length that so many percent do not exceed (nearest rank)."""
+        """The nearest-rank percentile."""
         return lengths[max(0, -(-len(lengths) * percent // 100) - 1)]
 
     return {

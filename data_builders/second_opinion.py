@@ -1,6 +1,6 @@
-"""A second opinion on built pairs: another teacher sees both reasonings blind and says which is worse, and why.
+"""Second opinions on built pairs: another teacher sees both reasonings without labels and says which is worse, and why.
 
-It removes nothing. How often it agrees, by principle, says how far the labels of the first teacher can be trusted.
+Opinions remove no pair. Their agreement by principle measures the quality of the first teacher's labels.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from judge_r1.core.principles import NUMBERS, by_number
 from judge_r1.core.records import Case, NonEmpty, PrincipleNumber, ReasoningPair, Record
 
 MAX_TOKENS = 4000
-"""Room to think; the answer itself has three lines."""
+"""Leaves room for thoughts; the answer itself has three lines."""
 
 _WORSE = re.compile(r"^[\s*_#]*Worse[*_]*\s*:[\s*_]*(?:Reasoning\s+)?(?P<side>[AB])\b[\s*_.]*$", re.I | re.M)
 _VIOLATED = re.compile(
@@ -26,7 +26,7 @@ _WHY = re.compile(r"^[\s*_#]*Why[*_]*\s*:[ \t*_]*(?P<why>\S.*)$", re.I | re.M)
 
 
 class Opinion(Record):
-    """A verifier's view of one pair; `worse` is None where its answer cannot be read or it refused."""
+    """A verifier's opinion on one pair. `worse` is None if the answer cannot be parsed or the request was rejected."""
 
     pair_id: NonEmpty
     verifier: NonEmpty
@@ -35,17 +35,17 @@ class Opinion(Record):
     why: str | None = None
 
     def agrees(self, pair: ReasoningPair) -> bool:
-        """On which of the two is worse."""
+        """Whether it finds the flawed reasoning worse."""
         return self.worse is not None and self.worse != pair.preferred
 
     def agrees_why(self, pair: ReasoningPair) -> bool:
-        """On that, and on the principles that it breaks, all of them and no other."""
+        """Whether it also names exactly the violated principles."""
         return self.agrees(pair) and self.violated == pair.violated
 
 
 @dataclass
 class Agreement:
-    """Counts by set: `P1` … `P6` for single pairs, `multi` for the others."""
+    """Counts agreement by set: `P1` … `P6` for single pairs, `multi` for the others."""
 
     pairs: Counter[str] = field(default_factory=Counter)
     worse: Counter[str] = field(default_factory=Counter)
@@ -60,12 +60,12 @@ class Agreement:
         self.unread[name] += opinion.worse is None
 
     def add_all(self, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion]) -> None:
-        """Those of a case; without a verifier there are no opinions."""
+        """Count the opinions of a case; there are none without a verifier."""
         for pair, opinion in zip(pairs, opinions, strict=bool(opinions)):
             self.add(pair, opinion)
 
     def as_dict(self) -> dict[str, Any]:
-        """Shares by set and over all pairs."""
+        """Shares of agreement by set and over all pairs."""
         shares = {name: self._share([name]) for name in [*(by_number(n).code for n in NUMBERS), "multi"]}
         return {name: share for name, share in {**shares, "all": self._share(list(self.pairs))}.items() if share}
 
@@ -80,25 +80,25 @@ class Agreement:
 
 
 async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) -> list[Opinion]:
-    """An opinion for each pair of a case, in order. Errors: those of `verifier.ask`, but for asks that it refuses."""
-    asks = []
+    """An opinion on each pair of a case, in order. Raises: the verifier's errors except TeacherRefused."""
+    requests = []
     for pair in pairs:
         system, user = verifier_prompt(case, pair)
-        asks.append(TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0))
-    answers = await asyncio.gather(*map(verifier.ask, asks), return_exceptions=True)
+        requests.append(TeacherRequest(system=system, user=user, max_tokens=MAX_TOKENS, temperature=0))
+    replies = await asyncio.gather(*map(verifier.ask, requests), return_exceptions=True)
     opinions = []
-    for pair, answer in zip(pairs, answers, strict=True):
-        if isinstance(answer, TeacherReply):
-            opinions.append(read_opinion(pair.pair_id, verifier.name, answer.text))
-        elif isinstance(answer, TeacherRefused):
+    for pair, reply in zip(pairs, replies, strict=True):
+        if isinstance(reply, TeacherReply):
+            opinions.append(read_opinion(pair.pair_id, verifier.name, reply.text))
+        elif isinstance(reply, TeacherRefused):
             opinions.append(Opinion(pair_id=pair.pair_id, verifier=verifier.name, worse=None))
         else:
-            raise answer
+            raise reply
     return opinions
 
 
 def read_opinion(pair_id: str, verifier: str, text: str) -> Opinion:
-    """Each of the lines `Worse:` and `Violated Principles:` exactly once, or the answer says nothing."""
+    """Parse an answer. It must have the lines `Worse:` and `Violated Principles:` exactly once each."""
     worse, violated = list(_WORSE.finditer(text)), list(_VIOLATED.finditer(text))
     if len(worse) != 1 or len(violated) != 1:
         return Opinion(pair_id=pair_id, verifier=verifier, worse=None)

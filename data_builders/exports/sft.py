@@ -1,5 +1,5 @@
-"""`sft`: Alpaca fields (paper, Table 6). LLaMA-Factory is told to use `instruction` as the system prompt, so that a
-model is trained on the chat that a judge is later asked with."""
+"""`sft`: Alpaca fields (paper, Table 6). LLaMA-Factory uses `instruction` as the system prompt, so that training and
+judging use the same chat."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

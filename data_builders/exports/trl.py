@@ -1,4 +1,4 @@
-"""`trl`: conversational tables: `messages` for its SFTTrainer; prompt, chosen, rejected for its DPOTrainer."""
+"""`trl`: conversational tables with `messages` for SFTTrainer, and prompt, chosen, rejected for DPOTrainer."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""`verl`: the parquet files that verl's RLHFDataset reads, as the verl engine writes them for itself."""
+"""`verl`: the parquet files that verl's RLHFDataset reads, identical to those that `train` writes for verl."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

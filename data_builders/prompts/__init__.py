@@ -1,8 +1,8 @@
-"""The prompts of the builders as files: `$name` fields in `*.txt`, filled here.
+"""Fills the prompt templates of the builders: `$name` fields in the `*.txt` files of this package.
 
-Their structure is that of the paper's Tables 9 and 10: role; case, decision and reference; target principle or set of
-principles; task; instructions; form of the answer; checks before finishing. What changes from call to call comes last,
-so that a vendor's prompt cache serves the long material of a case to all of its calls.
+The structure follows Tables 9 and 10 of the paper: role; case, decision and reference; target principle or set of
+principles; task; instructions; form of the answer; final checks. The parts that change between calls come last, so that
+all calls on a case share the vendor's prompt cache.
 """
 
 import re
@@ -23,7 +23,7 @@ HOW = {
     5: "put something vague, evasive or beside the point where the reader had an explanation or advice to use",
     6: "advise, excuse or approve of something unsafe, unethical or harmful to those concerned",
 }
-"""What breaking a principle means, so that no two are mixed up."""
+"""How a principle is violated, worded so that the principles do not overlap."""
 _TAGS = ("case", "decision", "reasoning", "reasoning_a", "reasoning_b")
 
 _COMPLETION_TAGS = ("facts", "articles", "paper", "review")
@@ -31,43 +31,43 @@ _COMPLETION_TAGS = ("facts", "articles", "paper", "review")
 
 @cache
 def template(name: str) -> Template:
-    """A file without the line ends around its text."""
+    """The template of a file, without surrounding line ends."""
     return Template((files(__package__) / f"{name}.txt").read_text(encoding="utf-8").strip("\n"))
 
 
 def fill(name: str, fields: Mapping[str, str]) -> str:
-    """A template with every field filled. Errors: KeyError for one that is not given."""
+    """A template with all fields filled. Raises: KeyError for a missing field."""
     return template(name).substitute(fields)
 
 
 def guard(text: str, *tags: str) -> str:
-    """Text of others with look-alike brackets where it writes one of the tags that part the material."""
+    """Untrusted text with look-alike brackets in place of the given tags, which delimit parts of the prompt."""
     return re.sub(rf"<(/?(?:{'|'.join(tags)}))>", r"‹\1›", text)
 
 
 def single_prompt(case: Case, principle: int, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
-    """(system, user) that asks for the variants numbered `wanted`, one flaw each (Table 9)."""
+    """(system, user) that requests the variants numbered `wanted`, one flaw each (Table 9)."""
     target = by_number(principle)
     form = "\n\n".join(f"Flawed Variant {k}:\n(its whole text)" for k in wanted)
     fields = {"number": str(principle), "principle": target.name, "definition": target.definition}
-    return _asked(case, "single", wanted, earlier, form, fields | {"how": HOW[principle]})
+    return _variants_prompt(case, "single", wanted, earlier, form, fields | {"how": HOW[principle]})
 
 
 def multi_prompt(case: Case, wanted: Sequence[int], earlier: str = "") -> tuple[str, str]:
-    """(system, user) that asks for the variants numbered `wanted`, two or more flaws each (Table 10)."""
+    """(system, user) that requests the variants numbered `wanted`, two or more flaws each (Table 10)."""
     form = "\n\n".join(f"Flawed Variant {k}:\nViolated Principles: [numbers]\n(its whole text)" for k in wanted)
-    return _asked(case, "multi", wanted, earlier, form, {"principles": _principles()})
+    return _variants_prompt(case, "multi", wanted, earlier, form, {"principles": _principles()})
 
 
 def again(rejected: Mapping[int, str], taken: Sequence[str]) -> str:
-    """The paragraph of a further round: what was wrong with which variant, and what accepted ones have taken."""
+    """The paragraph for a further round: why variants were rejected, and what accepted ones have used up."""
     lines = "\n".join(f"- Flawed Variant {k}: {why}" for k, why in sorted(rejected.items()))
     used = "\n".join(["Accepted variants have used up:", *(f"- {what}" for what in taken)]) if taken else ""
     return "\n" + fill("again", {"rejected": lines, "taken": used}).strip("\n") + "\n"
 
 
 def verifier_prompt(case: Case, pair: ReasoningPair) -> tuple[str, str]:
-    """(system, user) that asks which of two reasonings is worse, and why; nothing in it depends on the answer."""
+    """(system, user) that asks which of two reasonings is worse, and why. It does not depend on the label."""
     text = domain_text(case.domain)
     shown = {
         name: guard(value, *_TAGS)
@@ -85,8 +85,8 @@ def verifier_prompt(case: Case, pair: ReasoningPair) -> tuple[str, str]:
 def completion_prompt(
     name: str, domain: str, material: Mapping[str, str], wanted: Mapping[str, str | int]
 ) -> tuple[str, str]:
-    """(system, user) of the templates `name`_system and `name`: `material` is text of others, which cannot write the
-    tags that part it; `wanted` is ours."""
+    """(system, user) of the templates `name`_system and `name`, by which a teacher completes a case. `material` is
+    untrusted text, in which tags are neutralised; `wanted` is trusted."""
     shown = {field: guard(text, *_COMPLETION_TAGS) for field, text in material.items()}
     system = fill(f"{name}_system", {"role": domain_text(domain).role})
     return system, fill(name, {**shown, **{field: str(value) for field, value in wanted.items()}})
@@ -94,12 +94,12 @@ def completion_prompt(
 
 @cache
 def prompts_hash() -> str:
-    """The hash of all templates and of what is filled into every one of them: data records by which they were made."""
+    """The hash of all templates and their constant fields, recorded with the data."""
     names = ("teacher_system", "material", "single", "multi", "again", "verifier_system", "verifier")
     return content_hash([template(name).template for name in names], HOW, _principles())
 
 
-def _asked(
+def _variants_prompt(
     case: Case, name: str, wanted: Sequence[int], earlier: str, form: str, fields: dict[str, str]
 ) -> tuple[str, str]:
     text = domain_text(case.domain)

@@ -1,8 +1,8 @@
 """The prompts by which a teacher writes a judge's rationale, turn by turn.
 
-The teacher is shown what the judge is shown. Before the first passages have come it does not learn the outcome, so that
-no model can learn from its text to decide before looking; from then on it does. What changes from turn to turn comes
-last, so that a vendor's prompt cache serves the long material to all turns of an episode.
+The teacher sees what the judge sees. The gold outcome is added only after the first passages, so that a model trained
+on the text does not learn to decide before it searches. The parts that change between turns come last, so that all
+turns of an episode share the vendor's prompt cache.
 """
 
 import json
@@ -17,21 +17,21 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import judge_prompt
 
-Prompted = tuple[str, str]
+PromptText = tuple[str, str]
 """(system, user)."""
 
 SEARCH = "<search>a short query</search>"
 ANSWER = "the answer between <answer> and </answer>, as the instructions say"
 _TAGS = ("instructions", "task", "so_far")
-_AROUND = 12
+_CONTEXT_WORDS = 12
 """Words shown on each side of a flaw."""
 _NAMES = ("system", "material", "first", "next", "whole", "form", "again")
 
 
 def turn_prompt(
     pair: ReasoningPair, case: Case, config: EpisodeConfig, episode: Episode, *, words: int, rejected: str = ""
-) -> Prompted:
-    """What asks for the next turn of an episode. `rejected` is what was wrong with the turn as written before."""
+) -> PromptText:
+    """The prompt for the next turn of an episode. `rejected` says why the previous attempt was rejected."""
     searches = config.spending.max_searches
     judge = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt).chat()
     shown = {"instructions": judge[0]["content"], "task": judge[1]["content"]}
@@ -44,7 +44,7 @@ def turn_prompt(
     else:
         name, action = "next", f"either one search, {SEARCH}, or {ANSWER}" if left else ANSWER
         fields["so_far"] = guard("".join(turn.text + (turn.observation or "") for turn in episode.turns), *_TAGS)
-        fields["go_on"] = _go_on(left)
+        fields["go_on"] = _remaining_searches(left)
     if name != "first":
         fields["outcome"] = _outcome(pair)
     fields["form"] = _fill("form", {"action": action, "words": str(words)})
@@ -53,34 +53,34 @@ def turn_prompt(
 
 
 def may_answer(config: EpisodeConfig, episode: Episode) -> bool:
-    """Whether the next turn may be the last one: where the case can be searched, it is searched at least once."""
+    """Whether the next turn may answer. A case that can be searched must be searched at least once."""
     return not config.spending.max_searches or bool(episode.turns)
 
 
 @cache
 def rationale_prompts_hash() -> str:
-    """The hash of all templates: traces record by which they were made."""
+    """The hash of all templates, recorded with the traces."""
     return content_hash([template(f"rationale_{name}").template for name in _NAMES])
 
 
 def _outcome(pair: ReasoningPair) -> str:
     worse = "B" if pair.preferred == "A" else "A"
-    places = [
+    flaws = [
         f'{flaw.principle}, {by_number(flaw.principle).name}, where it says "{_words(pair.flawed, flaw.span)}"'
         for flaw in sorted(pair.origin.flaws, key=lambda flaw: flaw.span.start)
     ]
     gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.violated)}
-    told = f"{worse} is the worse reasoning. It breaks {'; and '.join(places)}. The answer is {json.dumps(gold)}"
-    return guard(told, *_TAGS)
+    outcome = f"{worse} is the worse reasoning. It breaks {'; and '.join(flaws)}. The answer is {json.dumps(gold)}"
+    return guard(outcome, *_TAGS)
 
 
 def _words(text: str, span: Span) -> str:
-    before, after = text[: span.start].split(" ")[-_AROUND:], text[span.end :].split(" ")[:_AROUND]
+    before, after = text[: span.start].split(" ")[-_CONTEXT_WORDS:], text[span.end :].split(" ")[:_CONTEXT_WORDS]
     words = " ".join(before) + text[span.start : span.end] + " ".join(after)
     return f"… {' '.join(words.split())} …"
 
 
-def _go_on(left: int) -> str:
+def _remaining_searches(left: int) -> str:
     if not left:
         return "It has no searches left: it draws its conclusion from what it knows by now and ends with the answer."
     searches = "one search" if left == 1 else f"{left} searches"

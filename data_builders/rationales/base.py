@@ -1,4 +1,4 @@
-"""Who writes the rationales of the warm-up: one file for each kind of text."""
+"""The registry of rule-based rationale writers for the SFT warm-up: one module per kind of text."""
 
 from collections.abc import Callable, Generator, Sequence
 
@@ -8,14 +8,14 @@ from judge_r1.core.registry import Registry
 from judge_r1.episode.config import EpisodeConfig
 
 Rationale = Generator[str, Sequence[Evidence], None]
-"""Yields what the judge writes up to a search and is sent the passages that it was shown, which may be none. The last
-yield asks for no search; a rationale that returns before it has given up."""
+"""Yields the judge's text up to a search and receives the passages found, which may be none. The last yield has no
+search. A rationale that returns earlier has given up."""
 Writer = Callable[[Case, ReasoningPair, EpisodeConfig], Rationale]
-"""(case, pair, episode configuration) -> what the judge thinks and searches, without the answer."""
+"""(case, pair, episode configuration) -> the judge's thoughts and searches, without the answer."""
 
 WRITERS: Registry[Writer] = Registry("rationale writer", "data_builders.rationales")
 
 
 def writer_for(case: Case) -> Writer:
-    """The writer that fits the texts of a case's source; prose where the source is not one of ours."""
+    """The writer for the texts of a case's source; the one for prose if the source is unknown."""
     return WRITERS.get(SOURCES.get(case.source).operators if case.source in SOURCES.names() else "text")

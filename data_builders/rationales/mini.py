@@ -1,7 +1,7 @@
-"""How a careful judge of `mini` works: look up every claim of A, then of B, say what the record has, name the flaws.
+"""Writes rationales for `mini`: look up every claim of A, then of B, compare it with the record, and name the flaws.
 
-The format is one that small models can learn: a line is named before it is looked up, and record and claim then stand
-side by side, word by word.
+The format is made for small models: a claim is quoted before it is looked up, and record and claim are then compared
+word by word.
 """
 
 import re
@@ -23,10 +23,10 @@ _OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
 
 
 def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, lookups: float = 1.0) -> Rationale:
-    """Checks A line by line, then B if A has no flaw, stops where the last flaw is found, and says whose it is.
+    """Checks A line by line, then B if A has no flaw; stops at the last flaw and names the worse side.
 
-    `lookups` is the share of the sound claims that are looked up; a claim that the case does not bear out always is.
-    It gives up where a search does not show the fact of the case that is nearest to the claim.
+    `lookups` is the share of the supported claims that are looked up; unsupported ones always are. Gives up if a search
+    does not return the fact of the case that is nearest to the claim.
     """
     rng = Random(content_hash("lookups", pair.pair_id))
     facts = facts_of(case.context)
@@ -54,13 +54,13 @@ def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, lookup
             continue
         found, known = _nearest(seen, claim), _nearest(facts, claim)
         if found is None or known is None or _nearness(found, claim) < _nearness(known, claim):
-            return  # the search missed what the case has of this claim: a finding would be a guess
+            return  # the search missed the nearest fact, so a finding would be a guess
         thoughts += f"<think>{side_by_side(found, claim, numbered=True)}</think>"
     yield f"{thoughts}<think>{side} worse</think>"
 
 
 def _nearest(facts: Sequence[Fact], claim: Fact) -> Fact | None:
-    """The first of the facts that have most of a claim's person and event."""
+    """The first fact that shares most of a claim's person and event."""
     return max(facts, key=lambda fact: _nearness(fact, claim), default=None)
 
 
@@ -69,8 +69,8 @@ def _nearness(fact: Fact, claim: Fact) -> int:
 
 
 def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
-    """Record and claim word by word up to the first difference; `numbered` names the principle that it breaks: 4 where
-    the record is about something else, 2 where it has another value."""
+    """Compares record and claim word by word up to the first difference. `numbered` adds the violated principle: 4 if
+    the record is about something else, 2 if it has another value."""
     words = []
     for part, principle in (("who", 4), ("did", 4), ("value", 2)):
         recorded, claimed = getattr(found, part), getattr(claim, part)
@@ -81,7 +81,7 @@ def side_by_side(found: Fact, claim: Fact, *, numbered: bool = False) -> str:
 
 
 def _advice(text: str) -> str:
-    """The first two words of an advice and what it is."""
+    """The first two words of an advice and its assessment."""
     finding = next((finding for opening, finding in _OPENINGS if text.startswith(opening.rstrip())), " ok")
     return " ".join(text.split()[:2]) + finding
 

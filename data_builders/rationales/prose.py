@@ -1,7 +1,7 @@
-"""How a careful judge of prose works: go to where the reasonings part, search the case there, then say what is wrong.
+"""Writes rationales for prose: find where the reasonings differ, search the case, then name the flaw.
 
-Nothing before the first observation depends on which reasoning is the better one: who learns to write it must not learn
-to decide before looking.
+Nothing before the first observation depends on the gold label, so that a model does not learn to decide before it
+searches.
 """
 
 import re
@@ -16,7 +16,7 @@ from judge_r1.core.records import Case, Evidence, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 
 _SHOWN, _BEFORE = 24, 8
-"""Words of a sentence that are shown, and how many of them may stand before the first difference."""
+"""Words of a sentence that are shown; words before the first difference."""
 _REMARKS = {
     1: "That does not follow from what was said before",
     2: "The case says otherwise",
@@ -29,12 +29,12 @@ _REMARKS = {
 
 @WRITERS.register("text")
 def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Rationale:
-    """The places of the flaws in turn, with a search at each while the budget lasts; a verdict on a place that is not
-    searched for waits for the end."""
+    """Goes through the flaws in order, with a search for each while the budget lasts. Verdicts without a search come at
+    the end."""
     worse = "B" if pair.preferred == "A" else "A"
     searches = config.spending.max_searches
     thoughts = verdicts = ""
-    for number, (principle, a, b) in enumerate(_places(pair)):
+    for number, (principle, a, b) in enumerate(_positions(pair)):
         thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"
         named = by_number(principle)
         verdict = f"<think>{_REMARKS[principle]}: {worse} breaks {named.number}, {named.name}.</think>"
@@ -42,15 +42,15 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
             query = " ".join(dict.fromkeys(f"{a} {b}".split()))
             passages = yield f"{thoughts}<search>{query}</search>"
             if not passages and principle in (2, 4):
-                return  # these only the case can tell
+                return  # only the case can show these
             thoughts = f"<think>{_finding(passages, query)}.</think>{verdict}"
         else:
             verdicts += verdict
     yield thoughts + verdicts
 
 
-def _places(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
-    """For each flaw, in order, its principle and what A and B say at its place."""
+def _positions(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
+    """For each flaw, in order, its principle and the sentences of A and B at its position."""
     a, b = _sentences(pair.reasoning_a), _sentences(pair.reasoning_b)
     blocks = SequenceMatcher(None, [text for _, text in a], [text for _, text in b], autojunk=False).get_opcodes()
     flawed = b if pair.preferred == "A" else a
@@ -59,14 +59,14 @@ def _places(pair: ReasoningPair) -> Iterator[tuple[int, str, str]]:
         for _, a1, a2, b1, b2 in blocks:
             first, last = (b1, b2) if flawed is b else (a1, a2)
             if first <= at < last:
-                if a2 - a1 == b2 - b1:  # as many sentences on both sides: one stands for one
+                if a2 - a1 == b2 - b1:  # the same number of sentences on both sides: align one to one
                     a1, b1 = a1 + at - first, b1 + at - first
                     a2, b2 = a1 + 1, b1 + 1
                 yield flaw.principle, *_shown(*(" ".join(text for _, text in s) for s in (a[a1:a2], b[b1:b2])))
 
 
 def _sentences(text: str) -> list[tuple[int, str]]:
-    """Where the sentences of a reasoning start, and their words, without numbering."""
+    """The start and text of the sentences of a reasoning, without numbering."""
     found = []
     for step in split_steps(text):
         marker = MARKER.match(step.text)
@@ -79,7 +79,7 @@ def _sentences(text: str) -> list[tuple[int, str]]:
 
 
 def _shown(a: str, b: str) -> tuple[str, str]:
-    """The words of two sentences from shortly before their first difference."""
+    """The words of two sentences, from shortly before their first difference."""
     one, other = _plain(a), _plain(b)
     same = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
     start = max(0, min(same - _BEFORE, max(len(one), len(other)) - _SHOWN))
@@ -87,16 +87,16 @@ def _shown(a: str, b: str) -> tuple[str, str]:
 
 
 def _finding(passages: Sequence[Evidence], query: str) -> str:
-    """The words of one sentence of the passages that have most of the query."""
+    """The window of words in the passages that shares most words with the query."""
     wanted = set(content_words(query))
-    told = [_plain(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
-    windows = [_line(words[i : i + _SHOWN]) for words in told for i in range(max(1, len(words) - _SHOWN + 1))]
+    texts = [_plain(passage.text[start:end]) for passage in passages for start, end in sentences(passage.text)]
+    windows = [_line(words[i : i + _SHOWN]) for words in texts for i in range(max(1, len(words) - _SHOWN + 1))]
     best = max(windows, key=lambda words: len(wanted.intersection(content_words(words))), default="")
     return f"The case file has: {best}" if best else "The search shows nothing"
 
 
 def _plain(text: str) -> list[str]:
-    """Words without tags' brackets and bold face."""
+    """The words without angle brackets and bold markup."""
     return re.sub(r"[<>]|\*\*", "", text).split()
 
 

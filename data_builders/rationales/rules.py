@@ -1,6 +1,6 @@
 """Rationale traces for the SFT warm-up: whole episodes with real search results, written by rules that know the gold.
 
-Each trace runs through the real episode machine and is rejected unless it is accepted and its answer scores r = 1.0.
+Each trace is run through the episode state machine and rejected unless it is valid and its answer scores r = 1.0.
 """
 
 from collections import Counter
@@ -31,42 +31,47 @@ def gold_trace(
     pair: ReasoningPair,
     data: PairSet,
     config: EpisodeConfig,
-    codec: SafeTokenizer,
+    tokenizer: SafeTokenizer,
     retriever: Retriever,
     writer: Writer | None = None,
 ) -> Trajectory:
-    """The rationale of a pair, played through the episode machine; it ends invalid where a budget does not hold it, or
-    its writer gives up."""
+    """The rationale of a pair, run through the state machine. The episode is invalid if a budget is exceeded or the
+    writer gives up."""
     case = data.case_of(pair)
     rationale = (writer or writer_for(case))(case, pair, config)
-    episode = new_episode(pair, data, config, codec, ())
+    episode = new_episode(pair, data, config, tokenizer, ())
     gave_up = False
     try:
         first = next(rationale)
-        _feed(episode, codec, first.removeprefix("<think>") if episode.thinking else first)
+        _feed(episode, tokenizer, first.removeprefix("<think>") if episode.thinking else first)
         while isinstance(episode.state, Search):
             episode.observe(case_search(retriever, pair.case_id, episode.state.query, config.budget.top_k))
-            _feed(episode, codec, rationale.send(episode.turns[-1].passages))
+            _feed(episode, tokenizer, rationale.send(episode.turns[-1].passages))
     except StopIteration:
         gave_up = True
     if not isinstance(episode.state, Finished):
-        _feed(episode, codec, answer_text(pair))
+        _feed(episode, tokenizer, answer_text(pair))
     trajectory = episode.trajectory()
     if gave_up:
         trajectory = _without_judgment(trajectory, "writer_gave_up")
-    if any(turn.notice for turn in trajectory.turns):  # the rules had more to look up than the budget allows
+    if any(turn.notice for turn in trajectory.turns):  # more searches than the budget allows
         trajectory = _without_judgment(trajectory, "search_refused")
     return with_reward(trajectory, pair)
 
 
 def traces(
-    data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, *, rejected: Counter[str], writer: Writer | None = None
+    data: PairSet,
+    config: EpisodeConfig,
+    tokenizer: SafeTokenizer,
+    *,
+    rejected: Counter[str],
+    writer: Writer | None = None,
 ) -> Iterator[tuple[ReasoningPair, Trajectory]]:
-    """A gold trace for every pair that the budgets hold; the others are counted by reason."""
+    """A gold trace for every pair that fits the budgets; the others are counted by reason."""
     retriever = new_retriever(data.texts, config)
     for pair in data.pairs:
         try:
-            trajectory = gold_trace(pair, data, config, codec, retriever, writer)
+            trajectory = gold_trace(pair, data, config, tokenizer, retriever, writer)
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue
@@ -76,12 +81,12 @@ def traces(
             yield pair, trajectory
 
 
-def warmup_traces(data: PairSet, recipe: Recipe, codec: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
-    """The traces a recipe trains on (`sft.traces` of them, in an order that the seed decides), and the rejections."""
+def warmup_traces(data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
+    """The traces that a recipe trains on (`sft.traces` of them, in an order given by the seed), and the rejections."""
     rejected: Counter[str] = Counter()
     shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
     writer = WRITERS.get(recipe.sft.rationales) if recipe.sft.rationales else None
-    found = traces(PairSet(data.cases, shuffled), recipe.episode, codec, rejected=rejected, writer=writer)
+    found = traces(PairSet(data.cases, shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)
     wanted = recipe.sft.traces or len(shuffled)
     some = track(islice(found, wanted), total=wanted, description="writing rationales", transient=True)
     return [trajectory for _, trajectory in some], rejected
@@ -91,7 +96,7 @@ def _without_judgment(trajectory: Trajectory, ended: str) -> Trajectory:
     return trajectory.model_copy(update={"judgment": None, "ended": ended})
 
 
-def _feed(episode: Episode, codec: SafeTokenizer, text: str) -> None:
+def _feed(episode: Episode, tokenizer: SafeTokenizer, text: str) -> None:
     """Write as far as the budgets allow; a trace that does not fit ends as an invalid episode."""
-    ids = codec.encode_policy_text(text)
+    ids = tokenizer.encode_policy_text(text)
     episode.feed(ids, [0.0] * len(ids))

@@ -1,7 +1,7 @@
-"""Rationales as a file: whole trajectories, one a line, paid for once and good for any model.
+"""Reads a file of rationales: whole trajectories, one per line, which serve any model.
 
-What counts is the text of the turns and the passages between them. `train` plays both through the episode machine
-again, with its own tokenizer and budgets, and takes what is accepted there and scores r = 1.0.
+`train` replays the text of the turns and the passages through the state machine with its own tokenizer and budgets, and
+uses the trajectories that are valid there and score r = 1.0.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 
 
 class StoredTrace(Record):
-    """The rationale of one pair, and who wrote it."""
+    """The rationale of one pair, and the teacher that wrote it."""
 
     pair_id: NonEmpty
     teacher: NonEmpty
@@ -31,27 +31,26 @@ def stored_traces(
     path: Path,
     data: PairSet,
     config: EpisodeConfig,
-    codec: SafeTokenizer,
+    tokenizer: SafeTokenizer,
     *,
     wanted: int | None,
     rejected: Counter[str],
 ) -> Iterator[Trajectory]:
-    """The first `wanted` traces of a file (all of them where it is None) that hold under this configuration; the others
-    before them are counted by reason.
+    """The first `wanted` traces of a file (all if None) that are valid under this configuration. Rejected ones are
+    counted by reason, also those of pairs that the data does not hold, since a file may serve several splits.
 
-    Errors: BadRecord for a passage that is not of its pair's case. Traces of pairs that the data does not hold are
-    counted, too: a file may serve several splits.
+    Raises: BadRecord for a passage that is not from its pair's case.
     """
-    return islice(_good(path, data, config, codec, rejected), wanted)
+    return islice(_good(path, data, config, tokenizer, rejected), wanted)
 
 
 def replay(
-    stored: Trajectory, pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer
+    stored: Trajectory, pair: ReasoningPair, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
 ) -> Trajectory:
-    """A stored trajectory, written and shown again under another tokenizer or budget."""
-    episode = new_episode(pair, data, config, codec, ())
+    """Replays a stored trajectory under another tokenizer or budget."""
+    episode = new_episode(pair, data, config, tokenizer, ())
     for turn in stored.turns:
-        ids = codec.encode_policy_text(turn.text.removeprefix("<think>") if episode.thinking else turn.text)
+        ids = tokenizer.encode_policy_text(turn.text.removeprefix("<think>") if episode.thinking else turn.text)
         episode.feed(ids, [0.0] * len(ids))
         if not isinstance(episode.state, Search):
             break
@@ -60,7 +59,7 @@ def replay(
 
 
 def _good(
-    path: Path, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, rejected: Counter[str]
+    path: Path, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, rejected: Counter[str]
 ) -> Iterator[Trajectory]:
     pairs = data.by_id()
     for stored in read_jsonl(path, StoredTrace, unique="pair_id"):
@@ -69,7 +68,7 @@ def _good(
             continue
         _check_passages(stored, data.case_of(pair), path)
         try:
-            trajectory = replay(stored.trajectory, pair, data, config, codec)
+            trajectory = replay(stored.trajectory, pair, data, config, tokenizer)
         except PromptTooLong:
             rejected["prompt_too_long"] += 1
             continue
@@ -82,7 +81,7 @@ def _good(
 
 
 def _check_passages(stored: StoredTrace, case: Case, path: Path) -> None:
-    """Errors: BadRecord. Whatever else a file says, no episode shows text of another case."""
+    """Raises: BadRecord for a passage of another case, so that no file can break isolation."""
     for passage in (passage for turn in stored.trajectory.turns for passage in turn.passages):
         if passage.case_id != case.case_id or case.context[passage.start : passage.end] != passage.text:
             raise BadRecord(

@@ -1,8 +1,8 @@
 """Rationale enhancement (LRBench, section 3.3): a teacher writes full rationales for gold judgments, for the warm-up.
 
-Turn by turn, in the real episode: what the teacher looks up, the real retriever finds, in that case, and the teacher
-goes on from there. Without search the rationale is one turn. A turn that `turns` rejects is asked for again with the
-reason; a rationale counts only if the episode machine accepts it and its answer scores r = 1.0.
+The teacher writes turn by turn in a real episode with the real retriever. Without search the rationale is one turn. A
+turn that `turn_parser` rejects is requested again with the reason. A rationale is accepted only if the state machine
+accepts it and its answer scores r = 1.0.
 """
 
 import asyncio

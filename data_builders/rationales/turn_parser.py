@@ -1,9 +1,9 @@
-"""One turn of a rationale as a teacher wrote it: read strictly, and believed in nothing that can be checked.
+"""Parses and checks one turn of a rationale by a teacher.
 
     <think>…</think> once or more, then <search>…</search> or <answer>…</answer>
 
-Whoever learns from it learns its form, so that the form is exact: no text outside the tags, no tag inside them, nothing
-quoted that was not shown, every broken principle called by name, and no word about where the outcome came from.
+A model learns the form from it, so the form is checked strictly: no text outside the tags, no tag inside them, no
+quotation of text that was not shown, every violated principle named, and no hint that the outcome was known.
 """
 
 import re
@@ -20,7 +20,7 @@ _BLOCK = re.compile(r"\s*<(think|search|answer)>(.*?)</\1>", re.DOTALL)
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _GAP = re.compile(r"\.\.\.|…|\[[^\]]*\]")
 _QUOTED_WORDS = 4
-"""A shorter quotation may be a word that is talked about."""
+"""Shorter quotations are not checked: they may be mentions of a word."""
 _GIVEAWAY = re.compile(
     r"\b(?:gold (?:judge?ment|label|answer)|answer key|(?:was|were|been) (?:told|informed|given the (?:outcome|answer))"
     r"|known (?:outcome|verdict)|outcome (?:is|was) known|already know|as (?:i was )?(?:instructed|requested))\b",
@@ -30,7 +30,7 @@ _GIVEAWAY = re.compile(
 
 @dataclass(frozen=True)
 class RejectedTurn:
-    """Why a turn is not taken: a name to count it by, and a sentence for the teacher."""
+    """Why a turn is rejected: `reason` for the counts, `detail` for the teacher."""
 
     reason: str
     detail: str
@@ -38,7 +38,7 @@ class RejectedTurn:
 
 @dataclass(frozen=True)
 class ParsedTurn:
-    """A good turn up to its action; `ran_on` where text behind the action was left away, as sampling would have."""
+    """A valid turn up to its action. `ran_on` tells whether text after the action was dropped, as in sampling."""
 
     text: str
     query: str | None
@@ -54,7 +54,7 @@ def read_turn(
     thoughts: Sequence[str] = (),
     shown: Sequence[str] = (),
 ) -> ParsedTurn | RejectedTurn:
-    """The turn, or what is wrong with it. `thoughts` are those of the turns before, `shown` all that the judge saw."""
+    """The turn, or why it is rejected. `thoughts` are those of earlier turns; `shown` is what the judge has seen."""
     blocks, end = _blocks(text)
     rest = text[end:]
     if not blocks or blocks[-1][0] == "think":
@@ -64,14 +64,14 @@ def read_turn(
             )
         return RejectedTurn("no action", "it ends with neither a search nor an answer.")
     kind, content = blocks[-1]
-    own = [thought for _, thought in blocks[:-1]]
-    if not own or any(not thought.strip() for thought in own):
+    new = [thought for _, thought in blocks[:-1]]
+    if not new or any(not thought.strip() for thought in new):
         return RejectedTurn("no thought", "a thought is missing or empty.")
     if any(TAG.search(inside) for _, inside in blocks):
         return RejectedTurn("a tag inside a tag", "a tag stands inside of a thought, a search or an answer.")
-    if found := next((match for thought in own for match in _GIVEAWAY.finditer(thought)), None):
+    if found := next((match for thought in new for match in _GIVEAWAY.finditer(thought)), None):
         return RejectedTurn("giveaway", f'"{found[0]}" tells that the outcome was known beforehand.')
-    if unseen := _unseen([quote for thought in own for quote in _quotes(thought)], shown):
+    if unseen := _unseen([quote for thought in new for quote in _quotes(thought)], shown):
         return RejectedTurn(
             "quotation of nothing shown", f'"{_start(unseen)}" was shown nowhere, and yet it is quoted.'
         )
@@ -82,7 +82,7 @@ def read_turn(
         return written if content.strip() else RejectedTurn("empty search", "the search is empty.")
     if not may_answer:
         return RejectedTurn("no search", "it answers before it has looked anything up: it must end with a search.")
-    return _judged(content, pair, [*thoughts, *own]) or written
+    return _judged(content, pair, [*thoughts, *new]) or written
 
 
 def thoughts_of(text: str) -> list[str]:
@@ -90,7 +90,7 @@ def thoughts_of(text: str) -> list[str]:
 
 
 def _blocks(text: str) -> tuple[list[tuple[str, str]], int]:
-    """The blocks from the beginning up to the first action, and where they end."""
+    """The blocks up to the first action, and the offset of their end."""
     blocks: list[tuple[str, str]] = []
     end = 0
     while match := _BLOCK.match(text, end):
@@ -121,19 +121,19 @@ def _judged(content: str, pair: ReasoningPair, thoughts: Sequence[str]) -> Rejec
 
 
 def _quotes(thought: str) -> list[str]:
-    """The pieces of quotations that are long enough to be checked; gaps and insertions part them."""
+    """The parts of quotations, between gaps and insertions, that are long enough to be checked."""
     pieces = [piece for quote in _QUOTED.findall(thought) for piece in _GAP.split(quote)]
     return [piece for piece in pieces if len(piece.split()) >= _QUOTED_WORDS]
 
 
 def _unseen(quotes: Sequence[str], shown: Sequence[str]) -> str | None:
-    """The first quotation that stands in no text shown."""
+    """The first quotation that is in no text shown."""
     texts = [_plain(text) for text in shown] if quotes else []
     return next((quote for quote in quotes if not any(_plain(quote) in text for text in texts)), None)
 
 
 def _plain(text: str) -> str:
-    """Words and numbers only: a quotation may begin and end anywhere, and typographers differ."""
+    """The words and numbers of a text, so that punctuation does not matter."""
     return " " + " ".join(re.findall(r"\w+", text.lower())) + " "
 
 

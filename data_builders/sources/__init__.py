@@ -1,8 +1,8 @@
-"""Where cases come from: one file per corpus, each registers a function that yields `Case` records.
+"""Sources of cases: one module per corpus, each of which registers a function that yields `Case` records.
 
-Some corpora lack a part that a teacher writes: PILOT has no reasonings, the papers of DeepReview are too long to be a
-context. Such a source has `drafts` beside `read`: each draft, given a teacher, asks it, checks the answer, and becomes
-a case. Whoever wants the cases of any source takes its `items` and has each one `completed`.
+Some corpora lack a part that a teacher writes: PILOT has no reasonings, and the papers of DeepReview are too long to be
+contexts. Such a source has `drafts`: a draft asks the teacher, checks the answer and becomes a case. `items` and
+`completed` handle both kinds of source.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
 """`(path, limit, seed, skips)` to cases."""
 
 Draft = Callable[[Teacher, Counter[str], Counter[str]], Awaitable[Case | None]]
-"""`(teacher, skips, rejected)` to the case, or to None (counted in `skips`) where no answer of the teacher would do."""
+"""`(teacher, skips, rejected)` to the case, or to None (counted in `skips`) if no answer of the teacher is accepted."""
 
 Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 """`(path, skips)` to drafts, in the order of the corpus."""
@@ -28,11 +28,11 @@ Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
 
 @dataclass(frozen=True)
 class Source:
-    """A corpus: `read(path, limit, seed, skips)` yields its cases; `operators` names the rule set that fits its texts.
+    """A corpus. `operators` names the rule set that fits its texts.
 
-    `path` is the folder that holds the corpus in its original format (None for corpora shipped with the package);
-    `seed` matters to generated corpora only. A record without a context, reference or decision is no case: `read`
-    leaves it out and counts it in `skips`, by reason. A source with `drafts` needs a teacher, and its `read` says so.
+    `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
+    the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
+    `skips` by reason. The `read` of a source with `drafts` raises, because such a source needs a teacher.
     """
 
     read: Reader
@@ -42,7 +42,7 @@ class Source:
 
 
 def taught(name: str, drafts: Drafter, help: str) -> Source:
-    """A source whose cases a teacher completes."""
+    """A source whose cases are completed by a teacher."""
 
     def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
         raise SourceError(
@@ -55,18 +55,15 @@ def taught(name: str, drafts: Drafter, help: str) -> Source:
 def items(
     source: Source, path: Path | None, limit: int | None, seed: int, skips: Counter[str], teacher: Teacher | None
 ) -> Iterator[Case | Draft]:
-    """What a source has to offer, in the order of the corpus: cases, or drafts to be `completed`.
-
-    `limit` bounds the cases read, or the drafts that a teacher is asked to complete: none is paid for in vain.
-    """
+    """The cases of a source, or drafts to be `completed`, in the order of the corpus; at most `limit` of them."""
     if source.drafts is None or teacher is None:
         return source.read(path, limit, seed, skips)
     return islice(source.drafts(path, skips), limit)
 
 
 async def completed(item: Case | Draft, teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
-    """The case of an item, or None (counted in `skips`); `rejected` counts every answer that failed a check, also where
-    a later one passed. Errors: those of `teacher.ask`, but for a refused ask."""
+    """The case of an item, or None (counted in `skips`). `rejected` counts every answer that failed a check, even if a
+    later one passed. Raises: the errors of `teacher.ask` except TeacherRefused."""
     return item if isinstance(item, Case) else await item(teacher, skips, rejected)
 
 

@@ -1,8 +1,8 @@
-"""`builtin`: 120 cases of our own, shipped with the package: patients, complaints to a human-rights court, and papers.
+"""`builtin`: 120 original cases shipped with the package: patients, complaints to a human-rights court, and papers.
 
-Each case is written by hand around one decision and laid out by a script that adds what such a file also holds
-(`scripts/build_builtin_cases.py`): a context of 700 to 1,500 words with values, dates and names, and a reference of 8
-to 12 steps that cites them. People, places, products and studies are invented.
+The core of each case is written by hand; `scripts/build_builtin_cases.py` adds routine details. A context has 700 to
+1,500 words with values, dates and names; a reference has 8 to 12 steps that cite them. People, places, products and
+studies are invented.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ FILE = Path(__file__).with_name("builtin.jsonl")
 def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
     """The first `limit` cases, the three domains in turn. `seed` has no effect."""
     if path is not None:
-        raise SourceError("source 'builtin' ships with the package and reads no folder: leave --path out")
+        raise SourceError("source 'builtin' ships with the package: leave --path out")
     yield from islice(read_jsonl(FILE, Case, unique="case_id"), limit)
 
 

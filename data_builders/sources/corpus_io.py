@@ -1,4 +1,4 @@
-"""Reading other people's corpora: find the folder, load a file, take a field, clean a text; every mistake is named."""
+"""Reads corpora: finds the folder, loads files and fields, and cleans texts. Errors name the file and the field."""
 
 import gzip
 import json
@@ -22,7 +22,7 @@ class SourceError(JudgeError):
 
 
 def corpus_folder(path: Path | None, source: str, folder: str, needs: str) -> Path:
-    """The corpus folder: `path` itself, or `path/folder` where `path` is the parent; `needs` is what must lie in it."""
+    """The corpus folder: `path`, or `path/folder` if `path` is the parent. `needs` is a file that it must hold."""
     if path is None:
         raise SourceError(f"source {source!r} reads a corpus from disk: give --path, the folder that holds {needs}")
     for candidate in (path, path / folder):
@@ -35,8 +35,8 @@ def corpus_folder(path: Path | None, source: str, folder: str, needs: str) -> Pa
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unpacked where its name ends in .gz or .xz."""
-    import lzma  # not in every Python build: only compressed corpora need it
+    """The bytes of a file, decompressed if its name ends in .gz or .xz."""
+    import lzma  # missing in some Python builds; only compressed corpora need it
 
     try:
         data = path.read_bytes()
@@ -59,7 +59,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 
 def take(record: Any, keys: str, kind: type[T], where: str) -> T:
-    """The value at a dotted path of keys, of the type it must have; `where` (file, record) begins the error."""
+    """The value of type `kind` at a dotted path of keys. `where` (file, record) is the start of the error message."""
     value: Any = record
     for depth, key in enumerate(keys.split("."), 1):
         if not isinstance(value, dict) or key not in value:
@@ -71,24 +71,24 @@ def take(record: Any, keys: str, kind: type[T], where: str) -> T:
 
 
 def clean(text: str) -> str:
-    """NFC, line ends as \\n, no control or invisible characters, no lone surrogates, no blank ends; else untouched."""
-    if not text.replace("\n", "").isprintable():  # a printable text has nothing to take out
+    """The text in NFC with \\n line ends, stripped, without control characters, invisible ones or lone surrogates."""
+    if not text.replace("\n", "").isprintable():  # a printable text has nothing to remove
         text = _UNSEEN.sub("", _LINE_END.sub("\n", text))
     return unicodedata.normalize("NFC", text).strip()
 
 
 def one_line(text: str) -> str:
-    """`clean`, with every run of white space as one space."""
+    """The cleaned text with every run of white space as one space."""
     return " ".join(clean(text).split())
 
 
 def numbered(steps: Iterable[str]) -> str:
-    """One step a line: `1. ...`, `2. ...`."""
+    """The steps as numbered lines: `1. ...`, `2. ...`."""
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
 
 
 def words(text: str) -> int:
-    """White-space separated words, the unit of every length we report."""
+    """The number of words, separated by white space."""
     return len(text.split())
 
 

@@ -1,15 +1,15 @@
-"""A domain of your own, described in one YAML file (`--path domain.yaml`); docs/build_dataset.md has an example.
+"""`custom`: a user's domain, described in one YAML file (`--path domain.yaml`).
 
-    domain: insurance                      # a plain word or two; stands in the judge's prompt
+    domain: insurance                      # one or two plain words; part of the judge's prompt
     role: a senior claims adjuster         # follows "You are" in prompts to a teacher
     decision_name: coverage decision       # follows "the" in prompts to a teacher
     files: claims.jsonl                    # beside the YAML file: .jsonl(.gz), .json, .csv, .parquet; or hub:OWNER/NAME
     columns: {context: file_text, decision: outcome, reference: rationale, id: claim_no}
     license: CC BY 4.0
 
-The role and the wording are the user's own words, and trusted: they enter the prompts that make data and are kept
-nowhere else. No record carries wording into a prompt, so a folder of cases from others cannot put words into one; the
-judge's prompt takes the domain's name alone, which is letters, digits, blanks, `_` and `-`.
+The role and the decision name are trusted: they are the user's words and enter prompts to teachers. They are not stored
+in records, so data from others cannot change prompts. The judge's prompt contains only the domain's name, which is
+limited to letters, digits, blanks, `_` and `-`.
 """
 
 from collections import Counter
@@ -44,7 +44,7 @@ Wording = Annotated[str, Field(max_length=200), AfterValidator(_wording)]
 
 
 class Columns(ConfigModel):
-    """Which column of the files holds what. `group` names what must stay together in a split."""
+    """The columns of the files. Rows with the same `group` stay together in a split."""
 
     context: NonEmpty
     decision: NonEmpty
@@ -55,7 +55,7 @@ class Columns(ConfigModel):
 
 
 class DomainFile(ConfigModel):
-    """A domain and where its cases are."""
+    """A domain, and the files of its cases."""
 
     domain: Domain
     role: Wording
@@ -67,7 +67,7 @@ class DomainFile(ConfigModel):
     @model_validator(mode="after")
     def _licensed(self) -> "DomainFile":
         if (self.license is None) == (self.columns.license is None):
-            raise ValueError("give license, or columns.license where it differs by row, and not both")
+            raise ValueError("give either license, or columns.license if it differs by row")
         return self
 
 
@@ -90,7 +90,7 @@ def _rows(path: Path, described: DomainFile) -> Iterator[CorpusRow]:
 
 
 def _unique(found: Iterator[CorpusRow], described: DomainFile) -> Iterator[CorpusRow]:
-    """The rows. Errors: SourceError where two have one id."""
+    """The rows. Raises: SourceError for a repeated id."""
     column = described.columns.id
     seen: dict[str, str] = {}
     for row in found:

@@ -1,11 +1,11 @@
 """DeepReview-13K (Research-14K): papers with DeepReviewer's "best mode" reviews (domain `academic`).
 
-A row comes in one of two layouts: that of the authors' evaluation files (`id, title, paper_context, decision, review,
-pred_fast_mode, pred_standard_mode, pred_best_mode`), or that of the hub (`id, mode, inputs, outputs, decision, …`: a
-row for each mode, messages as JSON). Columns as users of the data describe them; unverified against the hub. The
-reference is the review, as numbered steps. A paper is too long to be a context, so a teacher condenses it (LRBench,
-appendix B): to the asked length, with no number that the paper does not have, and with no wording of the review. The
-decision is the venue's; a review that comes to another one argues for something else and is no reference for it.
+Rows have one of two layouts: that of the authors' evaluation files (`id, title, paper_context, decision, review,
+pred_fast_mode, pred_standard_mode, pred_best_mode`), or that of the hub (`id, mode, inputs, outputs, decision, …`: one
+row per mode, messages as JSON). The columns follow descriptions by users of the data and are not verified against the
+hub. The reference is the review as numbered steps. A paper is too long for a context, so a teacher condenses it
+(LRBench, appendix B): to a given length, without numbers that the paper does not have, and without wording of the
+review. The decision is the venue's; reviews that reach another decision are skipped.
 """
 
 import json
@@ -26,14 +26,14 @@ from judge_r1.core.records import Case, content_hash
 
 NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
 LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal peer review"
-CONDENSED, ASKED = (500, 2500), (800, 1800)  # words: what is accepted, what is asked for
+CONDENSED, ASKED = (500, 2500), (800, 1800)  # words: accepted, requested
 LONGEST_PAPER = 40_000
-REPEATED = 8  # so many words in a row are a repetition
+REPEATED = 8  # words in a row that count as a repetition
 
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A paper with its review, and what the venue decided."""
+    """A paper with its review and the decision of the venue."""
 
     row: CorpusRow
     paper: str
@@ -56,7 +56,7 @@ def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
 
 
 def reviewed(row: CorpusRow) -> Reviewed | str:
-    """The row's paper and review, or why it has none to learn from."""
+    """The row's paper and review, or the reason why it is skipped."""
     if "pred_best_mode" in row.values:
         paper, output = row.text("paper_context"), _output(row, "pred_best_mode")
     elif "outputs" in row.values:
@@ -80,9 +80,9 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
 
 def _draft(found: Reviewed) -> Draft:
     async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
-        ask = condensation_ask(found)
+        request = condensation_request(found)
         copied = runs(found.review, REPEATED) - runs(found.paper, REPEATED)
-        context = await complete(NAME, teacher, ask, lambda text: check(text, found.paper, copied), skips, rejected)
+        context = await complete(NAME, teacher, request, lambda text: check(text, found.paper, copied), skips, rejected)
         if context is None:
             return None
         paper_id = found.row.label("id")
@@ -100,14 +100,14 @@ def _draft(found: Reviewed) -> Draft:
                 "paper_words": words(found.paper),
                 "teacher": teacher.name,
                 "written": "context",
-                "prompt_hash": content_hash(ask.system, ask.user),
+                "prompt_hash": content_hash(request.system, request.user),
             },
         )
 
     return draft
 
 
-def condensation_ask(found: Reviewed) -> TeacherRequest:
+def condensation_request(found: Reviewed) -> TeacherRequest:
     system, user = completion_prompt(
         "condense",
         "academic",
@@ -118,7 +118,7 @@ def condensation_ask(found: Reviewed) -> TeacherRequest:
 
 
 def check(text: str, paper: str, copied: set[str]) -> Problem | None:
-    """What is wrong with a condensation, or None; `copied` is what only the review says, in runs of words."""
+    """The problem of a condensation, or None. `copied` holds the runs of words that only the review has."""
     if not CONDENSED[0] <= words(text) <= CONDENSED[1]:
         return Problem("has the wrong length", f"It has {words(text)} words, not {ASKED[0]} to {ASKED[1]}.")
     if missing := missing_numbers(text, paper):
@@ -137,7 +137,7 @@ def _is_best(row: CorpusRow) -> bool:
 
 
 def _output(row: CorpusRow, column: str) -> str:
-    """The text of a prediction: given as such, or in the field `output` of an object."""
+    """The text of a prediction, or of the field `output` of an object."""
     value = row.value(column)
     return (
         clean(value["output"]) if isinstance(value, dict) and isinstance(value.get("output"), str) else row.text(column)
@@ -145,7 +145,7 @@ def _output(row: CorpusRow, column: str) -> str:
 
 
 def _last_message(row: CorpusRow, column: str) -> str:
-    """The content of the last message of a conversation, which the hub stores as JSON."""
+    """The content of the last message of a conversation stored as JSON."""
     value: Any = row.value(column)
     if isinstance(value, str):
         try:

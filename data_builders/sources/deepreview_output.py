@@ -1,4 +1,4 @@
-"""The output of DeepReviewer: a review in sections inside `\\boxed_review{…}`, after the model's thoughts."""
+"""Parses the output of DeepReviewer: a review in sections inside `\\boxed_review{…}`, after the model's thoughts."""
 
 import re
 
@@ -10,7 +10,7 @@ _SECTION = re.compile(r"^#{1,4}[ \t]*([A-Za-z]+)[ \t]*:?[ \t]*$", re.M)
 
 
 def review_sections(output: str) -> dict[str, str]:
-    """The sections of the last boxed review, by name in lower case; empty where there is none."""
+    """The sections of the last boxed review by lower-case name; empty if there is none."""
     _, box, review = output.rpartition(_BOX)
     if not box:
         return {}
@@ -20,7 +20,7 @@ def review_sections(output: str) -> dict[str, str]:
 
 
 def review_of(sections: dict[str, str]) -> list[str]:
-    """The argued sections as steps; the first step of each says which it is."""
+    """The sections with arguments as steps. The first step of a section begins with its name."""
     nodes = []
     for name in ARGUED:
         if body := sections.get(name, ""):
@@ -31,6 +31,6 @@ def review_of(sections: dict[str, str]) -> list[str]:
 
 
 def verdict(decision: str) -> str | None:
-    """`accept` or `reject`, or None where a decision is neither."""
+    """`accept`, `reject`, or None if a decision is neither."""
     found = {word for word in ("accept", "reject") if word in decision.lower()}
     return found.pop() if len(found) == 1 else None

@@ -1,14 +1,14 @@
 """ECHR argument mining: judgments of the European Court of Human Rights with expert argument spans (domain `legal`).
 
-One case per judgment. The context is THE FACTS, cut strictly before THE LAW (in old judgments already before the
-proceedings of the Commission, whose opinion anticipates the ruling). The decision is the operative part. The reference
-is the Court's own argument for one complaint, a numbered step a span, in document order.
+One case per judgment. The context is THE FACTS, cut before THE LAW (in old judgments before the proceedings of the
+Commission, whose opinion anticipates the ruling). The decision is the operative part. The reference is the Court's own
+argument for one complaint: one numbered step per span, in document order.
 
-Why not all of it: the Court's spans of a judgment are some 1,600 words on several complaints, 29 % of them
-cited precedent, which the facts can neither confirm nor deny. A judgment argues complaint by complaint and ends each
-with a decision span, so the spans fall into runs; we take the run with the most words on the case itself (all but
-precedent), leave its precedent spans out, and keep at most the last `MAX_STEPS`, those that lead to the ruling.
-`meta` counts the spans that each of the three rules left out.
+Only part of the argument is used. The Court's spans of a judgment have about 1,600 words on several complaints, and
+29 % of them cite precedent, which the facts can neither confirm nor deny. A judgment argues one complaint after the
+other and ends each with a decision span, so the spans form runs. The reference is the run with the most words on the
+case itself, without its precedent spans, and limited to the last `MAX_STEPS`, which lead to the ruling. `meta` counts
+the spans that each of the three rules left out.
 """
 
 import re
@@ -38,7 +38,7 @@ _CHARACTER = re.compile(rb"&#(?:x([0-9a-fA-F]+)|([0-9]+));")
 
 @dataclass(frozen=True)
 class Argument:
-    """One annotated span: who argues, what kind of argument it is, and its words on one line."""
+    """One annotated span: the party that argues, the kind of argument, and the text on one line."""
 
     actor: str
     kind: str
@@ -92,8 +92,8 @@ def _case(file: Path, skips: Counter[str]) -> Case | None:
 def parse_xmi(data: bytes, where: str) -> tuple[str, list[Argument]]:
     """The judgment's text and its argument spans in document order.
 
-    The files call themselves XML 1.1, which Python's parser is not bound to read: they are read as 1.0, and a character
-    that only 1.1 may hold becomes a space, so that offsets stay. Offsets count UTF-16 units, as in all UIMA files.
+    The files are declared as XML 1.1, which Python's parser may not support. They are read as 1.0, and characters that
+    only 1.1 allows become spaces, which keeps offsets. Offsets count UTF-16 units, as in all UIMA files.
     """
     data, is_1_1 = _XML_1_1.subn(rb"\g<1>1.0", data, count=1)
     try:
@@ -128,7 +128,7 @@ def _legal_in_1_0(reference: re.Match[bytes]) -> bytes:
 
 
 def split_judgment(text: str) -> tuple[str, str] | str:
-    """Facts and operative part of a judgment, or which of its headings is missing."""
+    """Facts and operative part of a judgment, or the heading that is missing."""
     facts = _FACTS.search(text)
     if facts is None:
         return "no heading THE FACTS"
@@ -146,9 +146,9 @@ def split_judgment(text: str) -> tuple[str, str] | str:
 
 
 def main_run(court: list[Argument]) -> list[Argument]:
-    """The run of spans, ended by a decision, with the most words on the case itself; the first of equals.
+    """The run of spans with the most words on the case itself; the first one of several.
 
-    Spans after the last decision count only where the judgment has no decision span at all.
+    A run ends with a decision span. Spans after the last decision count only if the judgment has no decision span.
     """
     runs: list[list[Argument]] = [[]]
     for argument in court:

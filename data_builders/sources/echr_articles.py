@@ -1,6 +1,6 @@
-"""Articles of the European Convention on Human Rights as PILOT writes them: `6`, and `P1-1` for a protocol's.
+"""Articles of the European Convention on Human Rights in PILOT's notation: `6`, and `P1-1` for a protocol.
 
-Two entries of the published ECHR.json hold the text of another article (18 that of article 15, P4-7 a clause on
+Two entries of the published ECHR.json hold the text of another article (18 the text of article 15, P4-7 a clause on
 ratification). They are left out.
 """
 
@@ -20,7 +20,7 @@ _NAMED = re.compile(
 
 
 def load_articles(file: Path) -> dict[str, str]:
-    """Title and text of each article of ECHR.json, but for the entries known to be wrong."""
+    """Title and text of each article of ECHR.json, without the entries known to be wrong."""
     contents = take(read_json(file), "contents", dict, str(file))
     articles = {}
     for article, entry in contents.items():
@@ -31,7 +31,7 @@ def load_articles(file: Path) -> dict[str, str]:
 
 
 def named_articles(text: str) -> set[str]:
-    """The articles that a text names, as the corpus writes them: `6`, and `P1-1` for Article 1 of Protocol No. 1."""
+    """The articles that a text names, in PILOT's notation: `P1-1` is Article 1 of Protocol No. 1."""
     named = set()
     for match in _NAMED.finditer(text):
         prefix = f"P{match[3]}-" if match[3] else ""
@@ -48,10 +48,10 @@ def article_name(article: str) -> str:
 
 
 def without_articles(text: str) -> str:
-    """The text without its mentions of articles, whose numbers count nothing."""
+    """The text without its references to articles, whose numbers are not quantities."""
     return _NAMED.sub("", text)
 
 
 def article_order(article: str) -> tuple[bool, list[int], str]:
-    """The convention's articles by number, then its protocols'."""
+    """A sort key: the convention's articles by number, then those of the protocols."""
     return article.startswith("P"), [int(number) for number in re.findall(r"\d+", article)], article

@@ -1,14 +1,13 @@
-"""eLife: research articles with the decision letters and reviews that were published beside them (domain `academic`).
+"""eLife: research articles with their published decision letters and reviews (domain `academic`).
 
 One case per round of a decision letter, or per referee report of a reviewed preprint. The context is the article:
-title, abstract, sections, figure captions and tables, cut structurally, for reviews and replies are elements of their
-own (`sub-article`); the editors' digest and assessment are no part of it. The reference is the essential points of the
-letter as numbered steps, without its form paragraphs; the individual reviews that follow them are left out, unless the
-letter has no points of its own (fewer than `MIN_STEPS`). The decision is the sentence in which the letter says what was
-decided, or the editors' assessment of a preprint.
+title, abstract, sections, figure captions and tables, without the editors' digest and assessment. Reviews and replies
+are separate elements (`sub-article`) and are never part of it. The reference is the essential points of the letter as
+numbered steps, without form paragraphs. Individual reviews after them are left out, unless the letter has fewer than
+`MIN_STEPS` points. The decision is the sentence of the letter that states it, or the editors' assessment of a preprint.
 
-Mind that a published article is the version *after* the review (`meta.context_version`): a point may ask for what the
-article by now holds. Only reports on preprints judge the text that they stand beside.
+A published article is the version *after* the review (`meta.context_version`), so it may already contain what a point
+asks for. Only reports on preprints review exactly the text of the context.
 """
 
 import re
@@ -102,7 +101,7 @@ def _cases(file: Path, skips: Counter[str]) -> Iterator[Case]:
 
 
 def _no_article(root: ET.Element) -> str | None:
-    """Why a file holds no research article that could be argued about."""
+    """The reason why a file holds no usable research article, or None."""
     if root.get("article-type") != "research-article":
         return f"article of type {root.get('article-type')}"
     if title_of(root).upper().startswith("RETRACTED"):
@@ -126,7 +125,7 @@ def _license(root: ET.Element, file: Path) -> str:
 
 
 def _reviews(root: ET.Element) -> Iterator[tuple[str, list[str], str | None]]:
-    """Each review: where it stands, its paragraphs, and the editors' assessment where it is a report on a preprint."""
+    """Each review: its location, its paragraphs, and the editors' assessment if it is a report on a preprint."""
     parts = {part: part.find("body") for part in root.findall("sub-article")}
     texts = {part: list(blocks(body)) if body is not None else [] for part, body in parts.items()}
     assessments = [texts[part] for part in parts if part.get("article-type") == "editor-report"]
@@ -141,7 +140,7 @@ def _reviews(root: ET.Element) -> Iterator[tuple[str, list[str], str | None]]:
 
 
 def rounds(paragraphs: list[str]) -> list[list[str]]:
-    """A letter as its rounds, which bracketed notes of the editors part; a round of form paragraphs alone is none."""
+    """The rounds of a letter, separated by the editors' bracketed notes, without rounds of form paragraphs only."""
     found: list[list[str]] = [[]]
     for paragraph in paragraphs:
         if _NOTE.match(paragraph):
@@ -152,13 +151,13 @@ def rounds(paragraphs: list[str]) -> list[list[str]]:
 
 
 def essential_points(paragraphs: list[str]) -> list[str]:
-    """What the letter asks for in its own name: all before the first individual review."""
+    """The points of the letter itself: all paragraphs before the first individual review."""
     first = next((at for at, paragraph in enumerate(paragraphs) if _REVIEWER.match(paragraph)), len(paragraphs))
     return paragraphs[:first]
 
 
 def decided(paragraphs: list[str]) -> str | None:
-    """The first sentence, before any point or individual review, that says what was decided."""
+    """The first sentence, before any point or individual review, that states the decision."""
     for paragraph in essential_points(paragraphs):
         if _POINT.match(paragraph):
             return None
@@ -169,10 +168,10 @@ def decided(paragraphs: list[str]) -> str | None:
 
 
 def _steps(paragraphs: list[str]) -> tuple[list[str], int]:
-    """The steps of a review, each once, and how many paragraphs were dropped as form text or repetition."""
-    said = list(dict.fromkeys(paragraph for paragraph in paragraphs if not _FORM.match(paragraph)))
-    steps, dropped = review_steps([{"ntype": "p", "content": paragraph} for paragraph in said], "review")
-    return steps, dropped + len(paragraphs) - len(said)
+    """The distinct steps of a review, and the number of paragraphs dropped as form text or repetition."""
+    distinct = list(dict.fromkeys(paragraph for paragraph in paragraphs if not _FORM.match(paragraph)))
+    steps, dropped = review_steps([{"ntype": "p", "content": paragraph} for paragraph in distinct], "review")
+    return steps, dropped + len(paragraphs) - len(distinct)
 
 
 SOURCES.register("elife")(Source(read=read, help="eLife articles with decision letters and referee reports (academic)"))

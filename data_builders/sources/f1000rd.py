@@ -1,11 +1,11 @@
 """F1000RD: open peer reviews of scientific papers (domain `academic`).
 
-One case per review. The context is version 1 of the paper, the one that was reviewed: title, abstract, sections, lists,
-captions and tables (a row a line). Its reference list and code listings are left out: neither is argued about, and they
-would be a third of the passages. The reference is the review as numbered steps, a paragraph or list item each; a short
-heading is put before the step it announces; the journal's form text (its title line, ticked questions, interest and
-expertise statements) and the review's own bibliography are dropped. The decision is the recommendation. Reviews lie in
-files of their own, so none can enter a context. `meta` counts what was left out.
+One case per review. The context is version 1 of the paper, which is the one reviewed: title, abstract, sections, lists,
+captions and tables (one line per row). Reference list and code listings, a third of the passages, are left out. The
+reference is the review as numbered steps, one per paragraph or list item; a short heading is joined to the step after
+it. The journal's form text (title line, ticked questions, statements of interest and expertise) and the review's
+bibliography are dropped. The decision is the recommendation. Reviews are in separate files, so none can enter a
+context. `meta` counts what was left out.
 """
 
 import xml.etree.ElementTree as ET
@@ -97,7 +97,7 @@ def _cases(folder: Path, skips: Counter[str]) -> Iterator[Case]:
 
 
 def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
-    """The paper's text in reading order, and how many words of references and listings were left out."""
+    """The paper's text in reading order, and the number of words of references and listings left out."""
     blocks: list[str] = []
     label, left_out = "", 0
     for number, node in enumerate(nodes):
@@ -105,7 +105,7 @@ def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
         kind, content = take(node, "ntype", str, at), clean(take(node, "content", str, at))
         if kind in _LEFT_OUT:
             left_out += words(content)
-        elif kind == "label":  # "Figure 1.", set before its caption
+        elif kind == "label":  # "Figure 1.", joined to its caption
             label = content
         else:
             block = markup_text(content, at) if kind in _MARKUP_NODES else content
@@ -117,7 +117,7 @@ def paper_text(nodes: list[Any], where: str) -> tuple[str, int]:
 
 
 def markup_text(xml: str, where: str) -> str:
-    """The words of an XML fragment: a line per title, paragraph and table row, cells set apart by `|`."""
+    """The text of an XML fragment: one line per title, paragraph and table row, cells separated by `|`."""
     try:
         root = ET.fromstring(xml)
     except ET.ParseError as error:

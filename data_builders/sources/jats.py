@@ -1,7 +1,7 @@
-"""Journal articles in JATS XML as plain text: blocks in reading order, nothing of the reviews, replies or references.
+"""Converts journal articles in JATS XML to plain text, without reviews, replies and references.
 
-A block is a section title, a paragraph, a figure or table (label, then caption, then a row a line, cells set apart by
-`|`) or a formula. Figures stand inside paragraphs in these files; they follow the paragraph's own words.
+A block is a section title, a paragraph, a figure or table (label, caption, one line per row with cells separated by
+`|`) or a formula. Figures inside a paragraph follow the paragraph's text.
 """
 
 import re
@@ -19,7 +19,7 @@ _DOI = re.compile(r"DOI: ?(?:https?://\S+|10\.\S+)")
 
 
 def read_article(path: Path) -> ET.Element:
-    """The root of an article's file (.xml, .xml.gz). Errors: SourceError, naming the file."""
+    """The root of an article's file (.xml, .xml.gz). Raises: SourceError, which names the file."""
     try:
         root = ET.fromstring(read_bytes(path))
     except ET.ParseError as error:
@@ -30,8 +30,8 @@ def read_article(path: Path) -> ET.Element:
 
 
 def article_text(root: ET.Element) -> str:
-    """Title, abstract and body: of the front matter nothing else (editors' digests and assessments stand there), and
-    nothing that stands beside front and body (references, decision letters, replies)."""
+    """Title, abstract and body, without the rest of the front matter (editors' digests and assessments) and all other
+    elements (references, decision letters, replies)."""
     meta = root.find("front/article-meta")
     parts = [title_of(root)]
     if meta is not None:
@@ -48,7 +48,7 @@ def title_of(root: ET.Element) -> str:
 
 
 def blocks(element: ET.Element) -> Iterator[str]:
-    """The blocks below an element, none of them empty."""
+    """The non-empty blocks below an element."""
     for child in element:
         if child.tag in _CAPTIONED:
             yield from _captioned(child)
@@ -62,7 +62,7 @@ def blocks(element: ET.Element) -> Iterator[str]:
 
 
 def _own_words(element: ET.Element) -> Iterator[str]:
-    """The text of an element without that of its floats."""
+    """The text of an element without its floats."""
     yield element.text or ""
     for child in element:
         if child.tag not in (*_FLOATS, *_LEFT_OUT):
@@ -80,7 +80,7 @@ def _floats(element: ET.Element) -> Iterator[ET.Element]:
 
 
 def _captioned(element: ET.Element) -> Iterator[str]:
-    """A figure or table as one block: label and caption on a line, a row a line, notes."""
+    """A figure or table as one block: a line with label and caption, one line per row, notes."""
     head: list[str] = []
     lines: list[str] = []
     for child in element:

@@ -1,11 +1,11 @@
 """MedCaseReasoning: case reports with clinicians' diagnostic reasoning (domain `medical`; `zou-lab/MedCaseReasoning`).
 
 A row is a case: `pmcid, title, journal, article_link, publication_date, text, case_prompt, diagnostic_reasoning,
-final_diagnosis`. The reference is the diagnostic reasoning, the decision the final diagnosis. The context is the case
-prompt, which stops before any diagnosis is discussed, and where the article's `text` is there and its headings allow
-the cut, the report from its introduction to the end of its case presentation, as in `medrbench`: LRBench puts both
-into the context (appendix B), but a discussion would tell the reasoning again. `meta.report` says whether the report
-is in it. Columns as users of the data set describe them; unverified against the hub.
+final_diagnosis`. The reference is the diagnostic reasoning; the decision is the final diagnosis. The context is the
+case prompt, which stops before a diagnosis is discussed, followed by the report from its introduction to the end of its
+case presentation, if `text` is present and its headings allow the cut (see `medrbench`). LRBench uses both (appendix
+B), but the discussion would repeat the reasoning. `meta.report` tells whether the report is included. The columns
+follow descriptions by users of the data and are not verified against the hub.
 """
 
 from collections import Counter

@@ -1,15 +1,14 @@
 """MedRBench: case reports with the diagnostic or therapeutic reasoning behind their outcome (domain `medical`).
 
-A record is a report with one task. The reference is the task's reasoning as the corpus gives it, the decision its
-result. The whole report holds its own abstract, discussion and conclusion, which tell that reasoning again, so the
-context is
+A record is a report with one task. The reference is the reasoning of the task in the corpus, and the decision is its
+result. The abstract, discussion and conclusion of a report repeat that reasoning, so the context is
 
     the corpus's case summary + the report from its introduction to the end of its case presentation.
 
-The cut is made at headings: from the last introduction before the last case heading (a structured abstract repeats
-both) up to the first discussion, conclusion or other closing heading. A report without a case heading cannot be cut
-and is skipped; one without a closing heading is kept and marked `uncut`. A cut at headings cannot take out the outcome
-where the case presentation itself names it: `decision_in_context` marks that (decisions found word for word).
+The report is cut at headings: from the last introduction before the last case heading (a structured abstract repeats
+both) to the first discussion, conclusion or other closing heading. A report without a case heading is skipped; one
+without a closing heading is marked `uncut`. `decision_in_context` marks contexts that contain the decision word for
+word, because the case presentation itself may name the outcome.
 """
 
 import re
@@ -94,7 +93,7 @@ def _case(article: str, task: str, record: Any, folder: Path, skips: Counter[str
 
 
 def report_before_discussion(raw: str) -> tuple[str, bool] | None:
-    """Introduction and case presentation, and whether a closing heading ends them; None without a case heading."""
+    """Introduction and case presentation, and whether a closing heading follows; None without a case heading."""
     lines = [line.strip() for line in raw.split("\n")]
     headings = [_heading(line) for line in lines]
     cases = [n for n, heading in enumerate(headings) if _CASE.fullmatch(heading)]
@@ -108,12 +107,12 @@ def report_before_discussion(raw: str) -> tuple[str, bool] | None:
 
 
 def _heading(line: str) -> str:
-    """The line in lower case without its number and colon, or nothing where it is too long for a heading."""
+    """The line in lower case without number and colon; empty if it is too long for a heading."""
     return _NUMBER.sub("", line).rstrip(":").strip().lower() if len(line.split()) <= HEADING_WORDS else ""
 
 
 def _without_rule(text: str) -> str:
-    """Without the Markdown rule that ends some fields."""
+    """The text without the Markdown rule that ends some fields."""
     return re.sub(r"(?:^|\n)\s*-{3,}\s*$", "", text).rstrip()
 
 

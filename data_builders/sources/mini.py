@@ -1,9 +1,9 @@
-"""`mini`: generated cases in a vocabulary of about 150 words, for a model that a laptop trains in minutes.
+"""`mini`: generated cases with a vocabulary of about 150 words, for models that train on a laptop in minutes.
 
 A case is a list of facts `who did what.` ("kara paid 34."), each pair of who and did unique. Its reference reasoning
-restates two or three of them, draws a fixed kind of inference from each, and ends with one concrete advice. Names,
-events and values are drawn independently, so a changed value or an invented event looks exactly like a true one: only
-the case can tell. Everything is a pure function of the seed.
+restates two or three facts, draws a fixed kind of inference from each, and ends with one concrete piece of advice.
+Names, events and values are drawn independently, so that a changed value or an invented event can be found only by
+consulting the case. All cases are pure functions of the seed.
 """
 
 import re
@@ -66,7 +66,7 @@ EVENTS: dict[str, dict[str, list[str]]] = {
         "dropped": METHODS,
     },
 }  # fmt: skip
-"""What can happen in each domain, and the values it happens with."""
+"""The events of each domain, with their values."""
 
 DECISIONS = {"medical": ["treat", "discharge"], "legal": ["grant", "dismiss"], "academic": ["accept", "revise"]}
 INFERENCES = ["so this counts", "so this is clear", "so this stands"]
@@ -108,9 +108,9 @@ def _case(domain: str, rng: Random) -> Case:
 
 
 def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
-    """`limit` cases (300 by default), the three domains in turn; case number i depends on the seed and i alone."""
+    """`limit` cases (300 by default), the three domains in turn. Case i depends on the seed and i alone."""
     if path is not None:
-        raise SourceError("source 'mini' makes its cases up and reads no folder: leave --path out")
+        raise SourceError("source 'mini' generates its cases: leave --path out")
     domains = sorted(EVENTS)
     for number in range(300 if limit is None else limit):
         yield _case(domains[number % len(domains)], Random(content_hash("mini", seed, number)))

@@ -1,11 +1,11 @@
 """PILOT's ECHR2023: facts of ECHR judgments with the articles found violated (domain `legal`; NAACL 2024).
 
-The corpus is a folder of its authors' repository, `data/ECHR2023`: train, dev and test.jsonl, a case a line (`case_id,
-title, judgement_date, violated_articles, facts`), and ECHR.json, the articles. The context is the facts, then every
-article of ECHR.json: only the violated ones would give the decision away. The decision is the violation found. There
-is no human-written reasoning, so a teacher writes the reference from the facts and the violated articles, as in LRBench
-(appendix B). Its answer must be numbered steps of the asked length, name exactly the violated articles, quote the
-facts, and quote and count nothing that stands neither in the facts nor in the articles.
+The corpus is the folder `data/ECHR2023` of the authors' repository: train, dev and test.jsonl with one case per line
+(`case_id, title, judgement_date, violated_articles, facts`), and ECHR.json with the articles. The context is the facts,
+then every article of ECHR.json, because the violated ones alone would reveal the decision. The decision is the
+violation found. There is no human-written reasoning, so a teacher writes the reference from the facts and the violated
+articles, as in LRBench (appendix B). Its answer must be numbered steps of a given length, name exactly the violated
+articles, quote the facts, and have no quotation or number that is in neither the facts nor the articles.
 """
 
 import re
@@ -32,7 +32,7 @@ _STEP = re.compile(r"(\d{1,2})\. \S")
 
 @dataclass(frozen=True)
 class EchrCase:
-    """A case of the corpus: what a reasoning may rest on, and the articles it must arrive at."""
+    """A case of the corpus: the material of the reasoning, and the violated articles that it must conclude."""
 
     row: CorpusRow
     facts: str
@@ -60,18 +60,18 @@ def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
             yield _draft(EchrCase(row, facts, articles, violated))
 
 
-def _draft(matter: EchrCase) -> Draft:
+def _draft(case: EchrCase) -> Draft:
     async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
-        ask = reference_ask(matter)
-        reference = await complete(NAME, teacher, ask, lambda text: check(text, matter), skips, rejected)
+        request = reference_request(case)
+        reference = await complete(NAME, teacher, request, lambda text: check(text, case), skips, rejected)
         if reference is None:
             return None
-        row, case_id = matter.row, matter.row.label("case_id")
-        facts = f"{row.text('title')}\n\nFacts\n\n{matter.facts}".strip()
+        row, case_id = case.row, case.row.label("case_id")
+        facts = f"{row.text('title')}\n\nFacts\n\n{case.facts}".strip()
         return Case.of(
             domain="legal",
-            context=f"{facts}\n\nArticles of the Convention and its protocols\n\n{statutes(matter)}",
-            decision=f"Violation of {', '.join(map(article_name, matter.violated))}.",
+            context=f"{facts}\n\nArticles of the Convention and its protocols\n\n{statutes(case)}",
+            decision=f"Violation of {', '.join(map(article_name, case.violated))}.",
             reference=reference,
             source=f"{NAME}/{case_id}",
             license=LICENSE,
@@ -82,21 +82,21 @@ def _draft(matter: EchrCase) -> Draft:
                 "own_chars": len(facts),
                 "teacher": teacher.name,
                 "written": "reference",
-                "prompt_hash": content_hash(ask.system, ask.user),
+                "prompt_hash": content_hash(request.system, request.user),
             },
         )
 
     return draft
 
 
-def reference_ask(matter: EchrCase) -> TeacherRequest:
+def reference_request(case: EchrCase) -> TeacherRequest:
     system, user = completion_prompt(
         "reference",
         "legal",
-        {"facts": matter.facts, "articles": statutes(matter, matter.violated)},
+        {"facts": case.facts, "articles": statutes(case, case.violated)},
         {
-            "violated": ", ".join(map(article_name, matter.violated)),
-            "form": article_name(matter.violated[0]),
+            "violated": ", ".join(map(article_name, case.violated)),
+            "form": article_name(case.violated[0]),
             "least_steps": STEPS[0],
             "most_steps": STEPS[1],
             "least_words": WORDS[0],
@@ -107,8 +107,8 @@ def reference_ask(matter: EchrCase) -> TeacherRequest:
     return TeacherRequest(system=system, user=user, max_tokens=4000, temperature=0.7)
 
 
-def check(text: str, matter: EchrCase) -> Problem | None:
-    """What is wrong with a reasoning, or None: form, length, the articles it names, what it quotes and counts."""
+def check(text: str, case: EchrCase) -> Problem | None:
+    """The problem of a reasoning, or None. Checks form, length, named articles, quotations and numbers."""
     lines = text.split("\n")
     found = [match[1] if (match := _STEP.match(line)) else None for line in lines]
     if found != [str(number) for number in range(1, len(lines) + 1)] or not STEPS[0] <= len(lines) <= STEPS[1]:
@@ -118,19 +118,19 @@ def check(text: str, matter: EchrCase) -> Problem | None:
     if not WORDS[0] <= words(text) <= WORDS[1]:
         return Problem("has the wrong length", f"It has {words(text)} words, not {WORDS[0]} to {WORDS[1]}.")
     named = named_articles(text)
-    if named != set(matter.violated):
-        wrong = [article_name(article) for article in sorted(named ^ set(matter.violated))]
+    if named != set(case.violated):
+        wrong = [article_name(article) for article in sorted(named ^ set(case.violated))]
         return Problem(
             "names other articles than the violated ones",
             f"It must name exactly the violated articles; this is where it differs: {', '.join(wrong)}.",
         )
-    material = f"{matter.facts}\n{statutes(matter, matter.violated)}"
+    material = f"{case.facts}\n{statutes(case, case.violated)}"
     quoted = quotations(text)
     if invented := next((quote for quote in quoted if not quoted_from(quote, material)), None):
         return Problem(
             "quotes what is not there", f'It quotes "{invented[:80]}", which stands nowhere in the material.'
         )
-    cited = {quote for quote in quoted if words(quote) >= 3 and quoted_from(quote, matter.facts)}
+    cited = {quote for quote in quoted if words(quote) >= 3 and quoted_from(quote, case.facts)}
     if len(cited) < QUOTES:
         return Problem("does not cite the facts", f"It must quote the facts word for word in {QUOTES} places or more.")
     numbered = "\n".join(line.partition(". ")[2] for line in lines)
@@ -139,13 +139,13 @@ def check(text: str, matter: EchrCase) -> Problem | None:
     return None
 
 
-def statutes(matter: EchrCase, only: tuple[str, ...] | None = None) -> str:
-    chosen = matter.articles if only is None else only
-    return "\n\n".join(f"{article_name(article)}. {matter.articles[article]}" for article in chosen)
+def statutes(case: EchrCase, only: tuple[str, ...] | None = None) -> str:
+    chosen = case.articles if only is None else only
+    return "\n\n".join(f"{article_name(article)}. {case.articles[article]}" for article in chosen)
 
 
 def _violated(row: CorpusRow) -> tuple[str, ...]:
-    """The violated articles, each once, in the order of the convention, then its protocols."""
+    """The distinct violated articles, in the order of the convention, then of its protocols."""
     value = row.value("violated_articles")
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise row.wrong_type("violated_articles", 'a list of articles such as "6" or "P1-1"')
@@ -155,7 +155,7 @@ def _violated(row: CorpusRow) -> tuple[str, ...]:
 
 
 def _folder(path: Path | None) -> Path:
-    """The folder with ECHR.json: `path`, or data/ECHR2023 in it where `path` is the authors' repository."""
+    """The folder with ECHR.json: `path`, or data/ECHR2023 below it if `path` is the authors' repository."""
     if path is None:
         raise SourceError(f"source {NAME!r} reads a corpus from disk: give --path, the folder that holds {ARTICLES}")
     for folder in (path, path / FOLDER):

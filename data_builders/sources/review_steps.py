@@ -1,5 +1,7 @@
-"""A peer review as steps: a paragraph or list item each, a short heading before the step it announces, form text
-(ticked questions, statements of interest and expertise) and bibliography dropped."""
+"""Splits a peer review into steps: one per paragraph or list item, with a short heading joined to the step after it.
+
+Form text (ticked questions, statements of interest and expertise) and bibliography are dropped.
+"""
 
 import re
 from typing import Any
@@ -16,7 +18,7 @@ _FORM = re.compile(
 
 
 def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
-    """The steps of a review and how many of its paragraphs were dropped as form text or bibliography."""
+    """The steps of a review, and the number of paragraphs dropped as form text or bibliography."""
     steps: list[str] = []
     heading, dropped = "", 0
     for number, node in enumerate(nodes):
@@ -42,7 +44,7 @@ def review_steps(nodes: list[Any], where: str) -> tuple[list[str], int]:
 
 
 def _items(content: str) -> list[str]:
-    """The items of a list node; a line without a marker goes on with the item before it."""
+    """The items of a list node. A line without a marker continues the item before it."""
     items: list[str] = []
     for line in filter(None, map(one_line, content.split("\n"))):
         if items and not _ITEM.match(line):
@@ -53,7 +55,7 @@ def _items(content: str) -> list[str]:
 
 
 def _is_heading(item: str, text: str) -> bool:
-    """Words that announce what follows: they end in a colon, or are a few, no list item and no finished sentence."""
+    """Whether a text announces what follows: it ends in a colon, or is short, no list item and no full sentence."""
     if text.endswith(":"):
         return words(text) <= ANNOUNCEMENT_WORDS
     return item == text and words(text) <= HEADING_WORDS and not text.endswith((".", "?", "!", "”", '"'))

@@ -1,7 +1,7 @@
-"""Asking a teacher for a part of a case until an answer passes its check, at most `ATTEMPTS` times.
+"""Asks a teacher for a part of a case until an answer passes its check, at most `ATTEMPTS` times.
 
-A retry tells the teacher why its last answer would not do. That makes it another ask, with an entry of its own in the
-cache; where the same reason comes again, `sample` tells the asks apart.
+A retry gives the reason for the rejection, which makes it a new request in the cache. If the same reason occurs again,
+`sample` distinguishes the requests.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ ATTEMPTS = 3
 
 @dataclass(frozen=True)
 class Problem:
-    """Why an answer will not do: in a few fixed words for the count, and in a sentence for the teacher."""
+    """Why an answer is rejected: `kind` for the counts, `advice` for the teacher."""
 
     kind: str
     advice: str
@@ -28,18 +28,20 @@ Check = Callable[[str], Problem | None]
 
 
 async def complete(
-    name: str, teacher: Teacher, ask: TeacherRequest, check: Check, skips: Counter[str], rejected: Counter[str]
+    name: str, teacher: Teacher, request: TeacherRequest, check: Check, skips: Counter[str], rejected: Counter[str]
 ) -> str | None:
-    """The first answer, cleaned, that passes `check`; None where none does, counted in `skips` under the source's name.
+    """The first answer, cleaned, that passes `check`; None, counted in `skips`, if there is none.
 
-    Every rejected answer is counted in `rejected`. An ask that the teacher refuses costs this case only. Errors: any
-    other TeacherError.
+    Every rejected answer is counted in `rejected`. If the teacher rejects the request, only this case is lost. Raises:
+    any other TeacherError.
     """
-    asked: Counter[str] = Counter()
-    user, problem = ask.user, None
+    attempts: Counter[str] = Counter()
+    user, problem = request.user, None
     for _ in range(ATTEMPTS):
         try:
-            answer = await teacher.ask(ask.model_copy(update={"user": user, "sample": ask.sample + asked[user]}))
+            answer = await teacher.ask(
+                request.model_copy(update={"user": user, "sample": request.sample + attempts[user]})
+            )
         except TeacherRefused:
             skips[f"{name}: refused by the teacher"] += 1
             return None
@@ -48,8 +50,8 @@ async def complete(
         if problem is None:
             return text
         rejected[f"{name}: {problem.kind}"] += 1
-        asked[user] += 1
-        user = f"{ask.user}\n\nAn earlier answer was not accepted. {problem.advice} Write a new one."
+        attempts[user] += 1
+        user = f"{request.user}\n\nAn earlier answer was not accepted. {problem.advice} Write a new one."
     assert problem is not None
     skips[f"{name}: no answer accepted, the last {problem.kind}"] += 1
     return None

@@ -1,4 +1,4 @@
-"""Does a text stay with another? Its numbers, its quotations, its runs of words."""
+"""Compares a text with its source: numbers, quotations and runs of words."""
 
 import re
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def numbers(text: str) -> list[str]:
-    """The numbers of a text in order, each in one spelling: `1,250` and LaTeX's `1{,}250` are 1250, `.50` is 0.5."""
+    """The numbers of a text in order, normalised: `1,250` and LaTeX's `1{,}250` are 1250, `.50` is 0.5."""
     return [_plain(match[0]) for match in _NUMBER.finditer(_LATEX_SPACING.sub("", text))]
 
 
 def missing_numbers(text: str, source: str) -> list[str]:
-    """The numbers of `text` that `source` does not have, each once. Digits that commas part in the source may be one
-    number or several (`[1,234]`): it has them in every reading."""
+    """The distinct numbers of `text` that `source` does not have. Digits separated by commas in the source, such as
+    `[1,234]`, count as one number and as several."""
     known = set(numbers(source)) | {_plain(match[0]) for match in re.finditer(r"\d+(?:\.\d+)?", source)}
     return [number for number in dict.fromkeys(numbers(text)) if number not in known]
 
@@ -28,19 +28,19 @@ def _plain(number: str) -> str:
 
 
 def quotations(text: str) -> list[str]:
-    """What stands between double quotation marks, straight or typographic."""
+    """The texts between double quotation marks, straight or typographic."""
     return [match[1] or match[2] for match in _QUOTATION.finditer(text)]
 
 
 def quoted_from(quotation: str, source: str) -> bool:
-    """Whether the words of a quotation stand in the source in this order, whatever the case and punctuation."""
+    """Whether the source has the words of a quotation in this order, ignoring case and punctuation."""
     return f" {' '.join(_words(quotation))} " in f" {' '.join(_words(source))} "
 
 
 def runs(text: str, length: int) -> set[str]:
     """Every run of `length` words."""
-    said = list(_words(text))
-    return {" ".join(said[at : at + length]) for at in range(len(said) - length + 1)}
+    found = list(_words(text))
+    return {" ".join(found[start : start + length]) for start in range(len(found) - length + 1)}
 
 
 def _words(text: str) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Training and test splits without leaks."""
+"""Splits of pairs into training and test sets without leaks."""

@@ -1,4 +1,4 @@
-"""What splitting needs to know of many pairs: ids, labels and places on disk, none of their texts."""
+"""An index of pairs for splitting: ids, labels and byte offsets, without texts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,30 +13,30 @@ from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case, Preference, ReasoningPair
 
 SETS = (*(p.code for p in PRINCIPLES), "multi")
-"""The seven sets of a domain: single pairs of each principle, and the pairs that violate several."""
+"""The seven sets of a domain: single pairs by principle, and pairs that violate several."""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseEntry:
-    """A case: `group` names what must stay on one side of a split, `place` is its line's byte in its folder's file."""
+    """A case. Cases of one `group` stay on one side of a split. `offset` is the byte where its line begins."""
 
     case_id: str
     domain: str
     group: str
     folder: int
-    place: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
 class PairEntry:
-    """A pair, as `CaseEntry`; `set` is the index of its set in SETS."""
+    """A pair. `set` is the index of its set in SETS."""
 
     pair_id: str
     case: CaseEntry
     violated: tuple[int, ...]
     preferred: Preference
     folder: int
-    place: int
+    offset: int
 
     @property
     def set(self) -> int:
@@ -45,8 +45,8 @@ class PairEntry:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """The cases and pairs of some folders, in order. What stands in several folders is taken from the first;
-    `repeated` counts the others."""
+    """The cases and pairs of several folders, in order. Repeated ones are taken from the first folder and counted in
+    `repeated`."""
 
     folders: tuple[Path, ...]
     cases: Mapping[str, CaseEntry]
@@ -58,41 +58,40 @@ class Catalogue:
         return sorted({pair.case.domain for pair in self.pairs})
 
     def stored(self) -> Iterator[tuple[CaseEntry, Case]]:
-        """Every case with its texts, one at a time."""
+        """Iterates over the cases with their texts."""
         for folder, entries in groupby(self.cases.values(), key=lambda entry: entry.folder):
             kept = list(entries)
-            lines = lines_at(self.folders[folder] / CASES_FILE, (entry.place for entry in kept))
+            lines = lines_at(self.folders[folder] / CASES_FILE, (entry.offset for entry in kept))
             for entry, line in zip(kept, lines, strict=True):
                 yield entry, Case.model_validate_json(line)
 
 
 def group_of(case: Case) -> str:
-    """What must stay together in a split: `meta.group` (one article, one paper) within a domain, or the case alone."""
+    """The group of a case: `meta.group` (one article, one paper) within a domain, or the case alone."""
     return f"{case.domain}/{case.meta['group']}" if "group" in case.meta else case.case_id
 
 
 def read_catalogue(
-    folders: Sequence[Path], look: Callable[[ReasoningPair, Case], bool] = lambda pair, case: True
+    folders: Sequence[Path], keep: Callable[[ReasoningPair, Case], bool] = lambda pair, case: True
 ) -> Catalogue:
-    """Read folders as `judge-r1 build` writes them, each record checked. `look` sees every pair with its case, once,
-    and says whether it is kept.
+    """Read and check folders as `judge-r1 build` writes them. `keep` is called once for every pair with its case.
 
-    Errors: JudgeError for a folder given twice, and for two folders that tell different things about one case.
+    Raises: JudgeError for a folder given twice, or a case that differs between two folders.
     """
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise JudgeError("the same folder is given twice")
     cases: dict[str, CaseEntry] = {}
     pairs: dict[str, PairEntry] = {}
     left_out: set[str] = set()
-    violations: dict[tuple[int, ...], tuple[int, ...]] = {}  # one object for each set of principles
+    violations: dict[tuple[int, ...], tuple[int, ...]] = {}  # one shared tuple per set of principles
     repeated: Counter[str] = Counter()
     opened: list[StoredCases] = []
     for number, folder in enumerate(folders):
-        places: dict[str, int] = {}
-        for place, case in located(folder / CASES_FILE, Case, unique="case_id"):
-            places[case.case_id] = place
+        offsets: dict[str, int] = {}
+        for offset, case in located(folder / CASES_FILE, Case, unique="case_id"):
+            offsets[case.case_id] = offset
             if (known := cases.get(case.case_id)) is None:
-                cases[case.case_id] = CaseEntry(case.case_id, case.domain, group_of(case), number, place)
+                cases[case.case_id] = CaseEntry(case.case_id, case.domain, group_of(case), number, offset)
             else:
                 repeated["cases"] += 1
                 if opened[known.folder][case.case_id] != case:
@@ -100,15 +99,15 @@ def read_catalogue(
                         f"{folders[known.folder]} and {folder} both hold case {case.case_id}, with another source, "
                         "license or meta: build the two folders alike"
                     )
-        stored = StoredCases(folder / CASES_FILE, places)
+        stored = StoredCases(folder / CASES_FILE, offsets)
         opened.append(stored)
-        for place, pair, case in stored_pairs(folder, stored):
+        for offset, pair, case in stored_pairs(folder, stored):
             if pair.pair_id in pairs or pair.pair_id in left_out:
                 repeated["pairs"] += 1
-            elif look(pair, case):
+            elif keep(pair, case):
                 violated = violations.setdefault(pair.violated, pair.violated)
                 pairs[pair.pair_id] = PairEntry(
-                    pair.pair_id, cases[pair.case_id], violated, pair.preferred, number, place
+                    pair.pair_id, cases[pair.case_id], violated, pair.preferred, number, offset
                 )
             else:
                 left_out.add(pair.pair_id)
@@ -117,7 +116,7 @@ def read_catalogue(
 
 @dataclass(frozen=True)
 class Part:
-    """One part of a split: ids of cases and pairs, and how many pairs of each set it was to have, if that was said."""
+    """One part of a split: ids of cases and pairs, and the number of pairs requested per set, if there is one."""
 
     cases: frozenset[str]
     pairs: frozenset[str]
@@ -130,26 +129,26 @@ class Part:
 
 
 def write_parts(catalogue: Catalogue, parts: Mapping[str, Part], out: Path) -> None:
-    """Each part as the folder OUT/NAME, its lines copied as they stand, in their order; all put in place together."""
+    """Write each part as the folder OUT/NAME, with the original lines in their order. All files appear together."""
     paths = {name: (out / name / CASES_FILE, out / name / PAIRS_FILE) for name in parts}
     with Writing(*(path for both in paths.values() for path in both)) as out_files:
         for number, folder in enumerate(catalogue.folders):
             for at, file in enumerate((CASES_FILE, PAIRS_FILE)):
                 wanted, again = tee(_wanted(catalogue, parts, number, file))
                 for line, (_, names) in zip(
-                    lines_at(folder / file, (place for place, _ in wanted)), again, strict=True
+                    lines_at(folder / file, (offset for offset, _ in wanted)), again, strict=True
                 ):
                     for name in names:
                         out_files.write(paths[name][at], line)
 
 
 def _wanted(catalogue: Catalogue, parts: Mapping[str, Part], folder: int, file: str) -> Iterator[tuple[int, list[str]]]:
-    """The lines of a folder's file that some part holds: where they begin, and who holds them."""
+    """The lines of a folder's file that are in a part: the offset of the line and the names of the parts."""
     if file == CASES_FILE:
         for case in catalogue.cases.values():
             if case.folder == folder and (names := [n for n, part in parts.items() if case.case_id in part.cases]):
-                yield case.place, names
+                yield case.offset, names
     else:
         for pair in catalogue.pairs:
             if pair.folder == folder and (names := [n for n, part in parts.items() if pair.pair_id in part.pairs]):
-                yield pair.place, names
+                yield pair.offset, names

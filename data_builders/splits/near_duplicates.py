@@ -1,9 +1,8 @@
-"""Texts that are nearly alike: MinHash finds candidates, their shingles decide.
+"""Finds near-duplicate cases: MinHash proposes candidates, and exact Jaccard indices of word shingles decide.
 
-A text is the set of its runs of eight words (case and punctuation aside); how alike two texts are is the Jaccard index
-of their sets. Signatures of 64 bands of 3 minima (Broder) make a candidate of a pair with Jaccard index J with
-probability 1 - (1 - J³)^64: .9998 at one half. Every candidate is then measured exactly. A signature has 768 bytes,
-however long its text is.
+A text is the set of its runs of eight words, ignoring case and punctuation. With signatures of 64 bands of 3 minima
+(Broder), a pair of texts with Jaccard index J becomes a candidate with probability 1 - (1 - J³)^64, which is .9998 at
+J = 0.5. Every candidate is measured exactly. A signature has 768 bytes for any length of text.
 """
 
 import re
@@ -25,7 +24,7 @@ from judge_r1.core.records import Case
 WORDS = 8
 BANDS, ROWS = 64, 3
 MARGIN = 0.14
-"""Four standard deviations of the Jaccard index that a signature estimates, at one half."""
+"""Four standard deviations of the estimated Jaccard index at 0.5."""
 
 Shingles = NDArray[np.uint64]
 Signature = NDArray[np.uint32]
@@ -38,7 +37,7 @@ _OFFSETS = np.array([_RANDOM.getrandbits(64) for _ in range(BANDS * ROWS)], dtyp
 
 
 def shingles(text: str) -> Shingles:
-    """The distinct runs of WORDS words of a text as sorted 64-bit hashes; a shorter text is one run."""
+    """The distinct runs of WORDS words of a text as sorted 64-bit hashes. A shorter text is one run."""
     words = [_word(word) for word in re.findall(r"\w+", text.casefold())]
     if not words:
         return np.zeros(0, dtype=np.uint64)
@@ -51,7 +50,7 @@ def shingles(text: str) -> Shingles:
 
 
 def jaccard(one: Shingles, other: Shingles) -> float:
-    """Shared over all, 0 where a text has no words."""
+    """The Jaccard index of two sets; 0 if a text has no words."""
     shared = len(np.intersect1d(one, other, assume_unique=True))
     return shared / max(1, len(one) + len(other) - shared)
 
@@ -67,10 +66,10 @@ def signature(found: Shingles) -> Signature:
 
 
 def near_duplicates(texts: Iterable[str], reread: Callable[[int], str], *, threshold: float = 0.5) -> list[Likeness]:
-    """The pairs of texts whose Jaccard index is at least `threshold`, in order. `texts` is read once and not kept;
-    `reread` gives a text again by its number.
+    """The pairs of texts whose Jaccard index is at least `threshold`, in order. `texts` is read once; `reread` returns
+    a text by its number.
 
-    Of texts whose signatures are equal, each is told with the first of them only.
+    Texts with equal signatures are paired with the first of them only.
     """
     signed: list[Signature] = []
     wordless: set[int] = set()
@@ -87,8 +86,8 @@ def near_duplicates(texts: Iterable[str], reread: Callable[[int], str], *, thres
     return [(i, j, likeness) for i, j, likeness in likely if likeness >= threshold]
 
 
-def together(count: int, edges: Iterable[Likeness]) -> list[int]:
-    """For each of `count` texts the lowest number that it is joined to, over any number of edges."""
+def components(count: int, edges: Iterable[Likeness]) -> list[int]:
+    """For each of `count` texts, the lowest number in its connected component."""
     roots = list(range(count))
 
     def root(number: int) -> int:
@@ -134,25 +133,25 @@ def _word(word: str) -> int:
 
 
 def _mixed(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """A finaliser (splitmix64): without it the order of the runs' hashes would follow that of their words."""
+    """The splitmix64 finaliser: without it, the order of the hashes would follow that of the words."""
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
         hashes = (hashes ^ (hashes >> np.uint64(30))) * np.uint64(factor)
     return hashes ^ (hashes >> np.uint64(31))
 
 
 THRESHOLD = 0.5
-"""Jaccard index of runs of eight words. Editing one word in sixteen brings two copies down to about one half."""
+"""The Jaccard index of near duplicates. Editing one word in sixteen lowers that of two copies to about 0.5."""
 
 TEXTS: Mapping[str, Callable[[Case], str]] = {
     "context": lambda case: case.context,
     "reasoning": lambda case: case.reference,
 }
-"""What is compared. Flawed reasonings are copies of their case's reference but for a place or two, so that the
-references stand for them."""
+"""The texts that are compared. Flawed reasonings differ from their case's reference in one or two steps, so comparing
+the references covers them."""
 
 
-class Likenesses:
-    """The nearly alike cases of a catalogue. `found` has, for each kind of text, (case, later case, Jaccard index)."""
+class NearDuplicates:
+    """The near-duplicate cases of a catalogue. `found` maps a kind of text to (case, later case, Jaccard index)."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self.cases: Sequence[CaseEntry] = list(catalogue.cases.values())
@@ -162,27 +161,26 @@ class Likenesses:
     def _compare(self, text: Callable[[Case], str]) -> list[Likeness]:
         def reread(number: int) -> str:
             entry = self.cases[number]
-            (line,) = lines_at(self._catalogue.folders[entry.folder] / CASES_FILE, [entry.place])
+            (line,) = lines_at(self._catalogue.folders[entry.folder] / CASES_FILE, [entry.offset])
             return text(Case.model_validate_json(line))
 
         return near_duplicates((text(case) for _, case in self._catalogue.stored()), reread, threshold=THRESHOLD)
 
     def groups(self, *, joined: bool) -> dict[str, str]:
-        """The group of every case: its own, or, where `joined`, that of the first case it is nearly alike with over any
-        number of steps."""
+        """The group of every case. With `joined`, cases connected by near duplicates share the group of the first."""
         first: dict[str, int] = {}
         edges: list[Likeness] = [
             (first.setdefault(case.group, number), number, 1.0) for number, case in enumerate(self.cases)
         ]
         if joined:
             edges += [edge for found in self.found.values() for edge in found]
-        roots = together(len(self.cases), edges)
+        roots = components(len(self.cases), edges)
         return {case.case_id: self.cases[root].group for case, root in zip(self.cases, roots, strict=True)}
 
     def crossing(self, sides: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
-        """The nearly alike cases that stand on several `sides`, which are sets of case ids."""
+        """The near duplicates on several `sides`, which are sets of case ids."""
         edges = [edge for found in self.found.values() for edge in found]
-        roots = together(len(self.cases), edges)
+        roots = components(len(self.cases), edges)
         seen: dict[int, set[str]] = {}
         for case, root in zip(self.cases, roots, strict=True):
             seen.setdefault(root, set()).update(name for name, ids in sides.items() if case.case_id in ids)
@@ -190,7 +188,7 @@ class Likenesses:
         return [row for row, (i, _) in zip(self.rows(sides), self._pairs(), strict=True) if roots[i] in split]
 
     def rows(self, sides: Mapping[str, Collection[str]]) -> list[dict[str, Any]]:
-        """Every two nearly alike cases, how alike their texts are (null: below the threshold), where each stands."""
+        """Every pair of near duplicates, with Jaccard indices (null below the threshold) and the side of each case."""
         values = {name: {(i, j): likeness for i, j, likeness in found} for name, found in self.found.items()}
         rows = []
         for i, j in self._pairs():

@@ -1,4 +1,4 @@
-"""What goes where in a split: a share of the cases, or LRBench's sizes."""
+"""Split policies: a share of the cases, or the sizes of LRBench."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,14 +16,14 @@ Groups = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Plan:
-    """How to split: `parts` says what goes where, `test` among its names; `settings` is what it was told."""
+    """A split policy: `parts` assigns cases and pairs to named parts, one of them `test`."""
 
     parts: Callable[[Catalogue, Groups], dict[str, Part]]
     settings: Mapping[str, Any]
 
 
 def held_out(groups: Iterable[str], test_share: float, seed: int) -> set[str]:
-    """The groups that a share of them, at least one and not all, puts into the test set."""
+    """The groups of the test set: a share of all, at least one and not all."""
     if not 0 < test_share < 1:
         raise JudgeError(f"the test share must lie between 0 and 1, not be {test_share}")
     ranked = sorted(set(groups), key=lambda name: content_hash("split", name, seed))
@@ -33,7 +33,7 @@ def held_out(groups: Iterable[str], test_share: float, seed: int) -> set[str]:
 
 
 def by_share(test_share: float, seed: int) -> Plan:
-    """A test set of a share of the groups, a training set of the others."""
+    """A test set of a share of the groups, and a training set of the others."""
 
     def plan(catalogue: Catalogue, groups: Groups) -> dict[str, Part]:
         chosen = held_out(groups.values(), test_share, seed)
@@ -50,8 +50,8 @@ def by_share(test_share: float, seed: int) -> Plan:
 
 def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
     """LRBench's splits (paper, section 2.2 and appendix D): for each domain a test set of `test` cases, one pair each,
-    and for each size a training set of so many pairs of each of the seven sets, nested; no training pair is of a case
-    that shares its group with one in the test set."""
+    and for each size a nested training set with that many pairs of each of the seven sets. No group has cases in both
+    the test set and a training set."""
     if not sizes or min(sizes) < 1 or test < 1:
         raise JudgeError("--sizes takes numbers of pairs, for example 1000,3000,5000, and --test a number of cases")
 
@@ -79,7 +79,7 @@ def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
 
 
 def nominal(size: int, domains: int) -> str:
-    """What a training set is called: the pairs it would have if none were missing, in thousands where that is whole."""
+    """The name of a training set: its number of pairs if none is missing, in thousands if that is an integer."""
     pairs = size * len(SETS) * domains
     return f"{pairs // 1000}k" if pairs % 1000 == 0 else str(pairs)
 
@@ -87,7 +87,7 @@ def nominal(size: int, domains: int) -> str:
 def _pools(
     catalogue: Catalogue, groups: Groups, domain: str, test: int, seed: int
 ) -> dict[str, dict[Cell, list[PairEntry]]]:
-    """What the test set of a domain can choose from, in an order that the seed decides."""
+    """The candidates for the test set of a domain, in an order given by the seed."""
     pools: dict[str, dict[Cell, list[PairEntry]]] = defaultdict(lambda: defaultdict(list))
     pairs = [pair for pair in catalogue.pairs if pair.case.domain == domain]
     for pair in sorted(pairs, key=lambda pair: content_hash("test", pair.pair_id, seed)):

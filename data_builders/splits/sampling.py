@@ -1,8 +1,8 @@
-"""Which pairs a test set takes, and in which order training sets take theirs.
+"""Chooses the pairs of test sets, and the order in which training sets take theirs.
 
-A test set takes one pair of each of so many groups of cases: a matching of groups to sets. Sets are filled in turn, and
-a group moves to another set where that makes room (augmenting paths), so that no set could hold more without one that
-holds less losing its own. Sides and principles are balanced afterwards, within what each group has.
+A test set takes one pair from each of a number of groups: a matching of groups to sets. Sets are filled in turn, and a
+group moves to another set if that makes room (augmenting paths), which gives a max-min fair distribution. Sides and
+principles are balanced afterwards, within the pairs of each group.
 """
 
 from collections import Counter, defaultdict, deque
@@ -21,11 +21,11 @@ Pools = Mapping[str, Mapping[Cell, Sequence[PairEntry]]]
 
 
 def choose_test(pools: Pools, count: int, *, turn: int, seen: Counter[int]) -> list[PairEntry]:
-    """Up to `count` pairs, each of another group; groups that come first in `pools` are preferred.
+    """Up to `count` pairs from different groups; earlier groups in `pools` are preferred.
 
-    Sets differ by one at most where the groups allow it, sides too; multi pairs are picked so that principles are
-    even, with what other domains took (`seen`, which grows). `turn` (the number of the domain) decides which sets and
-    side get the odd pair.
+    Set sizes differ by at most one if the groups allow it, and so do sides. Multi pairs are chosen to even out the
+    principles, counted in `seen` over all domains. `turn` (the index of the domain) decides which sets and side get the
+    odd pair.
     """
     by_set: dict[int, list[str]] = defaultdict(list)
     by_cell: dict[Cell, list[str]] = defaultdict(list)
@@ -39,8 +39,8 @@ def choose_test(pools: Pools, count: int, *, turn: int, seen: Counter[int]) -> l
 
 
 def training_order(pairs: Iterable[PairEntry], seed: int) -> list[PairEntry]:
-    """The pairs of one set in the order in which training sets take them: by chance, and every case gives one pair
-    before any gives a second."""
+    """The pairs of one set in the order in which training sets take them: shuffled, one pair of every case before the
+    second of any."""
     ranked = sorted(pairs, key=lambda pair: content_hash("train", pair.pair_id, seed))
     taken: Counter[str] = Counter()
     rounds = []
@@ -52,49 +52,49 @@ def training_order(pairs: Iterable[PairEntry], seed: int) -> list[PairEntry]:
 
 def _filled(by_set: Mapping[int, Sequence[str]], count: int, turn: int) -> dict[str, int]:
     """A set for each of up to `count` groups."""
-    owner: dict[str, int] = {}
+    assigned: dict[str, int] = {}
     order = [(turn * (count % len(SETS)) + at) % len(SETS) for at in range(len(SETS))]
     open_sets = [at for at in order if at in by_set]
-    while open_sets and len(owner) < count:
-        taken = Counter(owner.values())
+    while open_sets and len(assigned) < count:
+        taken = Counter(assigned.values())
         lowest = min(open_sets, key=lambda at: (taken[at], order.index(at)))
-        if not _augment(owner, lowest, by_set.__getitem__):
+        if not _augment(assigned, lowest, by_set.__getitem__):
             open_sets.remove(lowest)
-    return owner
+    return assigned
 
 
 def _sided(pools: Pools, sets: Mapping[str, int], by_cell: Mapping[Cell, Sequence[str]], turn: int) -> dict[str, Cell]:
-    """A side for every group of a set, as many of each as can be."""
-    owner: dict[str, Cell] = {}
+    """A side for every group of a set, as balanced as possible."""
+    assigned: dict[str, Cell] = {}
     taken: Counter[Cell | Preference] = Counter()
 
     def take(group: str, cell: Cell) -> None:
-        owner[group] = cell
+        assigned[group] = cell
         taken.update((cell, cell[1]))
 
-    for group, at in sets.items():  # those without a choice first
+    for group, at in sets.items():  # first those with only one side
         if len(sides := [side for side in SIDES if (at, side) in pools[group]]) == 1:
             take(group, (at, sides[0]))
     first = SIDES if turn % 2 == 0 else SIDES[::-1]
     for group, at in sets.items():
-        if group not in owner:
+        if group not in assigned:
             take(group, (at, min(first, key=lambda side: (taken[side], taken[sets[group], side]))))
-    for group in list(owner):  # none that could change its side is left on the fuller one: make room by moving others
+    for group in list(assigned):  # move groups off the fuller side, by moving others if needed
         fuller, other = sorted(SIDES, key=lambda side: -taken[side])
         if taken[fuller] - taken[other] < 2:
             break
-        if owner.get(group, (0, other))[1] == other:
+        if assigned.get(group, (0, other))[1] == other:
             continue
-        at, _ = owner.pop(group)
-        if _augment(owner, (at, other), lambda cell: by_cell.get(cell, ())):
+        at, _ = assigned.pop(group)
+        if _augment(assigned, (at, other), lambda cell: by_cell.get(cell, ())):
             taken.update({fuller: -1, other: 1})
         else:
-            owner[group] = (at, fuller)
-    return owner
+            assigned[group] = (at, fuller)
+    return assigned
 
 
 def _picked(pools: Pools, cells: Mapping[str, Cell], seen: Counter[int]) -> list[PairEntry]:
-    """A pair for each group from its set and side: the first, or for multi pairs one that evens the principles out."""
+    """A pair for each group from its set and side: the first, or for multi pairs the one that evens out principles."""
     chosen = [pools[group][cell][0] for group, cell in cells.items() if SETS[cell[0]] != "multi"]
     seen.update(number for pair in chosen for number in pair.violated)
     for group, cell in cells.items():
@@ -106,27 +106,27 @@ def _picked(pools: Pools, cells: Mapping[str, Cell], seen: Counter[int]) -> list
 
 
 def _spread(counts: Mapping[int, int]) -> int:
-    """How uneven the principles' counts are: six squared times their variance."""
+    """The unevenness of the principles' counts: 36 times their variance."""
     return len(NUMBERS) * sum(counts.get(n, 0) ** 2 for n in NUMBERS) - sum(counts.values()) ** 2
 
 
-def _augment(owner: dict[str, K], key: K, groups_of: Callable[[K], Sequence[str]]) -> bool:
-    """Give `key` one more group: a free one, or one whose owner takes another in its turn. The others keep as many."""
+def _augment(assigned: dict[str, K], key: K, groups_of: Callable[[K], Sequence[str]]) -> bool:
+    """Assign one more group to `key`: a free one, or one whose key can take another. Other keys keep their number."""
     came_from: dict[str, str | None] = {}
     queue: deque[str | None] = deque([None])
     while queue:
         at = queue.popleft()
-        for group in groups_of(key if at is None else owner[at]):
+        for group in groups_of(key if at is None else assigned[at]):
             if group in came_from:
                 continue
             came_from[group] = at
-            if group in owner:
+            if group in assigned:
                 queue.append(group)
                 continue
             step: str = group
             while (before := came_from[step]) is not None:
-                owner[step] = owner[before]
+                assigned[step] = assigned[before]
                 step = before
-            owner[step] = key
+            assigned[step] = key
             return True
     return False

@@ -1,4 +1,4 @@
-"""Splits by case, never by pair; cases that share a text (`meta.group`), or have nearly the same, stay together."""
+"""Splits pairs by case. Cases of one group (`meta.group`) and near-duplicate cases stay together."""
 
 import resource
 import time
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from data_builders.prompt_lengths import LengthAudit
 from data_builders.splits.index import SETS, Catalogue, Part, group_of, read_catalogue, write_parts
-from data_builders.splits.near_duplicates import THRESHOLD, Likenesses
+from data_builders.splits.near_duplicates import THRESHOLD, NearDuplicates
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json, write_jsonl
@@ -20,8 +20,8 @@ REPORT_FILE = "split.json"
 
 
 def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:
-    """(train, test). Groups are ranked by a hash of their name and the seed, and the first `test_share` of them are
-    the test set: a larger share holds the smaller one."""
+    """(train, test). Groups are ranked by a hash of name and seed, and the first `test_share` of them are the test set,
+    so a larger share contains a smaller one."""
     groups = {case_id: group_of(case) for case_id, case in data.cases.items()}
     chosen = held_out(groups.values(), test_share, seed)
     return _part(data, groups, chosen, inside=False), _part(data, groups, chosen, inside=True)
@@ -36,34 +36,34 @@ def split(
     audit: LengthAudit | None = None,
     leave_out: bool = False,
 ) -> dict[str, Any]:
-    """Write the parts of a plan as folders, split.json (what is in them and what is missing), near_duplicates.jsonl,
-    and, with an `audit`, too_long.jsonl; returns split.json. `leave_out`: over-long pairs take no part.
+    """Write the parts of a plan as folders, split.json (contents and shortages, returned), near_duplicates.jsonl and,
+    with an `audit`, too_long.jsonl. `leave_out` excludes over-long pairs.
 
-    Errors: JudgeError where `near` is "fail" and nearly alike cases stand on two sides; near_duplicates.jsonl has them.
+    Raises: JudgeError if `near` is "fail" and near duplicates are on both sides; near_duplicates.jsonl lists them.
     """
     started = time.monotonic()
     if out.resolve() in {folder.resolve() for folder in folders}:
-        raise JudgeError(f"{out} holds the pairs themselves: give --out another folder for the parts")
+        raise JudgeError(f"{out} holds the pairs themselves: give another --out for the parts")
     catalogue = read_catalogue(
         folders, (lambda pair, case: audit.fits(pair, case) or not leave_out) if audit else lambda pair, case: True
     )
     if not catalogue.pairs:
-        raise JudgeError("every pair is over --max-prompt-tokens: none is left to split")
-    likenesses = Likenesses(catalogue)
-    groups = likenesses.groups(joined=near == "group")
+        raise JudgeError("every pair is over --max-prompt-tokens: no pair is left to split")
+    duplicates = NearDuplicates(catalogue)
+    groups = duplicates.groups(joined=near == "group")
     parts = plan.parts(catalogue, groups)
     sides = {
         "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name != "test")),
         "test": parts["test"].cases,
     }
-    alike = out / "near_duplicates.jsonl"
-    if crossing := likenesses.crossing(sides):
-        write_jsonl(alike, crossing)
+    duplicates_file = out / "near_duplicates.jsonl"
+    if crossing := duplicates.crossing(sides):
+        write_jsonl(duplicates_file, crossing)
         raise JudgeError(
-            f"{len(crossing)} pairs of nearly alike cases stand on both sides of the split ({alike} lists them): "
-            "put them on one side with --near-duplicates group"
+            f"{len(crossing)} pairs of nearly alike cases are on both sides of the split ({duplicates_file} lists "
+            "them): put them on one side with --near-duplicates group"
         )
-    rows = likenesses.rows(sides)
+    rows = duplicates.rows(sides)
     report: dict[str, Any] = {
         "folders": [str(folder) for folder in folders],
         "settings": dict(plan.settings),
@@ -79,7 +79,7 @@ def split(
         write_jsonl(out / "too_long.jsonl", audit.too_long)
     report["parts"] = {name: _contents(catalogue, part) for name, part in parts.items()}
     write_parts(catalogue, parts, out)
-    write_jsonl(alike, rows)
+    write_jsonl(duplicates_file, rows)
     write_json(out / REPORT_FILE, report)
     timing = {
         "seconds": round(time.monotonic() - started, 2),
@@ -90,8 +90,8 @@ def split(
 
 
 def _contents(catalogue: Catalogue, part: Part) -> dict[str, Any]:
-    """What a part holds, by domain and set, by side and by principle (a pair counts under each that it violates), and
-    what it is short of."""
+    """The contents of a part by set, side and principle (a pair counts under every principle it violates), and its
+    shortages."""
     pairs = [pair for pair in catalogue.pairs if pair.pair_id in part.pairs]
     sets = Counter((pair.case.domain, pair.set) for pair in pairs)
     by_set = {domain: {name: sets[domain, at] for at, name in enumerate(SETS)} for domain in catalogue.domains}

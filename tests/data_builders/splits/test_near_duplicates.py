@@ -4,7 +4,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from data_builders.splits.near_duplicates import WORDS, jaccard, near_duplicates, shingles, signature, together
+from data_builders.splits.near_duplicates import WORDS, components, jaccard, near_duplicates, shingles, signature
 
 TEXTS = st.lists(st.sampled_from(["ab", "bc", "cd", "de", "ef"]), max_size=30).map(" ".join)
 
@@ -95,4 +95,4 @@ def test_together_joins_over_any_number_of_steps(count: int, edges: list[tuple[i
         joined = sets[i] | sets[j]
         for member in joined:
             sets[member] = joined
-    assert together(count, [(i, j, 1.0) for i, j in edges]) == [min(sets[at]) for at in range(count)]
+    assert components(count, [(i, j, 1.0) for i, j in edges]) == [min(sets[at]) for at in range(count)]

@@ -153,7 +153,7 @@ def test_nearly_alike_cases_never_stand_on_two_sides(tmp_path: Path, seed: int, 
 def test_a_split_with_nearly_alike_cases_on_two_sides_can_be_refused(tmp_path: Path) -> None:
     near(tmp_path)
     with pytest.raises(
-        JudgeError, match=r"nearly alike cases stand on both sides of the split .* --near-duplicates group"
+        JudgeError, match=r"nearly alike cases are on both sides of the split .* --near-duplicates group"
     ):
         split([tmp_path / "in"], tmp_path / "out", by_share(0.5, 0), near="fail")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["near_duplicates.jsonl"]
@@ -226,6 +226,6 @@ def test_what_cannot_be_split_is_refused(tmp_path: Path, plan: Any, sentence: st
 
 def test_parts_do_not_go_where_the_pairs_are(tmp_path: Path) -> None:
     before = sorted(path.name for path in mini_folder(tmp_path, 6).iterdir())
-    with pytest.raises(JudgeError, match="give --out another folder for the parts"):
+    with pytest.raises(JudgeError, match="give another --out for the parts"):
         split([tmp_path], tmp_path / ".", by_share(0.5, 0))
     assert sorted(path.name for path in tmp_path.iterdir()) == before

@@ -128,7 +128,7 @@ def test_a_hub_name_is_read_as_such(tmp_path: Path) -> None:
         ({"role": " "}, r"field role: must be words on one line"),
         ({"role": "x" * 201}, r"field role: String should have at most 200 characters"),
         ({"domain": "Insurance!"}, r"field domain: String should match pattern"),
-        ({"license": ...}, r"give license, or columns\.license where it differs by row, and not both"),
+        ({"license": ...}, r"give either license, or columns\.license if it differs by row"),
         ({"files": "clams.jsonl"}, r"domain\.yaml: key files names clams\.jsonl, and .*clams\.jsonl does not exist"),
         ({"files": []}, r"field files"),
         (

@@ -86,9 +86,10 @@ def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, r
     import torch
 
     from judge_r1.episode.config import EpisodeConfig
+    from judge_r1.episode.driver import EpisodeDriver
     from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.models.engine import LocalModel
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
-    from judge_r1.models.lockstep import TransformersBackend
 
     torch.set_num_threads(1)
     model, tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)
@@ -103,7 +104,8 @@ def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, r
 
     def in_batches() -> list[tuple[int, ...]]:
         run = episodes()
-        TransformersBackend(model, pad_id=tokenizer.pad_token_id, batch_size=64).run_episodes(run, lambda _: [], 0.0)
+        local = LocalModel(model, codec.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=64)
+        EpisodeDriver(local).run_episodes(run, lambda _: [], 0.0)
         return [episode.trajectory().token_ids for episode in run]
 
     def one_by_one() -> list[tuple[int, ...]]:

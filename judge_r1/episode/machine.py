@@ -63,7 +63,7 @@ class Episode:
         self,
         prompt_ids: Sequence[int],
         budget: Budget,
-        codec: EpisodeTokenizer,
+        tokenizer: EpisodeTokenizer,
         *,
         eos_ids: Collection[int] = (),
         parse: Callable[[str], Judgment | Rejected] = parse_strict,
@@ -80,12 +80,13 @@ class Episode:
         self.alternative_logprobs: dict[int, float] = {}
         """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
         backend knows it. No part of the trajectory."""
-        self.codec, self._eos_ids, self._parse, self._parse_bare = codec, frozenset(eos_ids), parse, parse_bare
+        self.tokenizer, self.eos_ids = tokenizer, frozenset(eos_ids)
+        self._parse, self._parse_bare = parse, parse_bare
         self._searches = 0
         self._state: State
         self._check_room_for_notices()
         self._begin_turn()
-        if codec.decode(self.prompt_ids[-_PROMPT_END:]).rstrip().endswith("<think>"):
+        if tokenizer.decode(self.prompt_ids[-_PROMPT_END:]).rstrip().endswith("<think>"):
             self._scanner.push("<think>")  # some chat templates open the first thought themselves
 
     @property
@@ -122,13 +123,13 @@ class Episode:
             self._append([token], 1, [logprob])
             self._turn_tokens += 1
             used += 1
-            if self._parse_bare and token in self._eos_ids and not self._scanner.open:
+            if self._parse_bare and token in self.eos_ids and not self._scanner.open:
                 self._judge(self._parse_bare, self._scanner.text + self._stream.flush())
                 break
             action = self._scanner.push(self._stream.push(token))
             if action is not None:
                 self._act(*action)
-            elif token in self._eos_ids:
+            elif token in self.eos_ids:
                 self._finish(self._open_reason("no_answer"))
             elif self._left() <= 0:
                 self._finish(self._open_reason("turn_budget"))
@@ -200,7 +201,7 @@ class Episode:
             )
 
     def _begin_turn(self) -> None:
-        self._stream = StreamDecoder(self.codec.decode)
+        self._stream = StreamDecoder(self.tokenizer.decode)
         self._scanner = TagScanner()
         self._turn_tokens = 0
         self._state = Sample(self._left())
@@ -257,14 +258,14 @@ class Episode:
 
     def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
         """An observation as ids and as text: our frame is trusted, the passages are not."""
-        ids: list[int] = self.codec.encode_trusted("<information>")
+        ids: list[int] = self.tokenizer.encode_trusted("<information>")
         text = "<information>"
         for number, passage in enumerate(passages, 1):
             head, body = f"\n[{number}]", " " + escape_tags(passage)
-            ids += self.codec.encode_trusted(head) + self.codec.encode_untrusted(body)
+            ids += self.tokenizer.encode_trusted(head) + self.tokenizer.encode_untrusted(body)
             text += head + body
         tail = f"\n({notice})</information>"
-        return ids + self.codec.encode_trusted(tail), text + tail
+        return ids + self.tokenizer.encode_trusted(tail), text + tail
 
     def _open_reason(self, otherwise: str) -> str:
         return f"unclosed_{self._scanner.open}" if self._scanner.open else otherwise

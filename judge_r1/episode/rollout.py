@@ -15,13 +15,14 @@ from judge_r1.core.records import Evidence, ReasoningPair, Trajectory, content_h
 from judge_r1.core.timing import StageTimer
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 from judge_r1.episode.prompts import DIRECT, TABLE6, question_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.base import Sampling, SearchFunction, TokenBackend
+from judge_r1.models.base import Sampling
 from retrieval.retriever import Retriever
 
 
@@ -155,7 +156,7 @@ class RolloutRunner:
         data: PairSet,
         config: EpisodeConfig,
         codec: SafeTokenizer,
-        backend: TokenBackend,
+        backend: EpisodeRunner,
         eos_ids: Collection[int],
         *,
         clock: StageTimer | None = None,
@@ -194,7 +195,7 @@ def run_episodes(
     episodes: Sequence[Episode],
     case_ids: Sequence[str],
     retriever: Retriever,
-    backend: TokenBackend,
+    backend: EpisodeRunner,
     *,
     top_k: int,
     temperature: float,

@@ -20,7 +20,7 @@ class SingleTurnEpisode(Episode):
         for used, (token, logprob) in enumerate(zip(ids, logprobs, strict=True), 1):
             self._append([token], 1, [logprob])
             self._turn_tokens += 1
-            if token in self._eos_ids:
+            if token in self.eos_ids:
                 self._finish("answer")
                 return used
             self._scanner.text += self._stream.push(token)

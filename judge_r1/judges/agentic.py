@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.timing import StageTimer
 from judge_r1.episode.confidence import flips
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
+from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.rollout import PromptTooLong, new_retriever, run_episodes
+from judge_r1.episode.rollout import PromptTooLong, batch_search, new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import Local, judge_at, on_engine
 from judge_r1.judges.base import JUDGES, Judge, JudgeBuild, JudgeKind, JudgeOutput
@@ -28,27 +28,24 @@ class AgenticJudge:
     def __init__(
         self, making: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
     ) -> None:
-        from judge_r1.models.lockstep import TransformersBackend
+        from judge_r1.models.engine import LocalModel
 
         model = making.backend
         loaded, tokenizer = load_model(model), load_tokenizer(model)
         self.config, self.sampling, self.batch_size = config, making.sampling, making.batch_size
         self.settings = settings_of(making, config)
+        safe, ends = SafeTokenizer(tokenizer), eos_ids(model, tokenizer)
         self._beginning = Beginning(
             name=f"{kind}@{model}",
             config=config,
-            codec=SafeTokenizer(tokenizer),
-            eos_ids=eos_ids(model, tokenizer),
+            codec=safe,
+            eos_ids=ends,
             context_length=context_length(model),
             seed=self.sampling.seed,
             prompted=prompted,
         )
-        self._backend = TransformersBackend(
-            loaded,
-            pad_id=tokenizer.pad_token_id,
-            batch_size=self.batch_size,
-            flips=flips(tokenizer.get_vocab()),
-        )
+        local = LocalModel(loaded, safe.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=self.batch_size)
+        self._driver = EpisodeDriver(local, alternatives=flips(tokenizer.get_vocab()))
         self._retriever = new_retriever(making.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and are not played yet
 
@@ -72,15 +69,8 @@ class AgenticJudge:
                 if isinstance(refused, PromptTooLong):
                     yield unplayed(ask, refused)
             begun = [(ask, episode) for ask, episode in batch if isinstance(episode, Episode)]
-            run_episodes(
-                [episode for _, episode in begun],
-                [ask.case_id or "" for ask, _ in begun],
-                self._retriever,
-                self._backend,
-                top_k=self.config.budget.top_k,
-                temperature=self.sampling.temperature,
-                clock=StageTimer(),
-            )
+            search = batch_search(self._retriever, [ask.case_id or "" for ask, _ in begun], self.config.budget.top_k)
+            await self._driver.run_together([episode for _, episode in begun], search, self.sampling.temperature)
             for ask, episode in begun:
                 yield self._beginning.played(ask, episode)
 

@@ -1,25 +1,110 @@
-"""Ways to get tokens. A token backend drives episodes to their end with a model that returns ids."""
+"""The protocol that every language model implements: requests in, generations out.
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+Episodes, ratings, single answers and judges of several calls all use `LanguageModel.generate`. Chat endpoints take
+`messages`; token models (the local engine and vLLM's completions) take `prompt_ids` and return ids with
+log-probabilities.
+"""
 
-from judge_r1.core.records import Evidence
-from judge_r1.episode.machine import Episode
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
 
-SearchFunction = Callable[[Sequence[tuple[int, str]]], list[list[Evidence]]]
-"""Searches of many episodes at once: (index of the episode, query) -> passages, in the same order."""
+Messages = Sequence[Mapping[str, str]]
+"""Chat messages, each with `role` and `content`."""
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How ids are drawn: `temperature` 0 is greedy; the same seed draws the same ids, whatever is played beside."""
+    """How tokens are sampled. Temperature 0 is greedy. A request's samples depend on its seed alone, not on the batch
+    it runs in."""
 
     temperature: float = 0.0
     seed: int = 0
 
 
-class TokenBackend(Protocol):
-    """Token in, token out: feeds each episode the ids its model samples by `episode.seed`, until all have finished."""
+@dataclass(frozen=True)
+class GenerateRequest:
+    """One text to generate, from either `messages` or `prompt_ids`.
 
-    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None: ...
+    `seed_offset` is the number of tokens already sampled with `seed`: a text generated in several requests gets the
+    samples it would get in one. Generation stops at one of `stop_ids`, at the token that completes one of the `stop`
+    strings (token models keep that token), or after `max_tokens`.
+    """
+
+    max_tokens: int
+    messages: Messages | None = None
+    prompt_ids: Sequence[int] | None = None
+    temperature: float = 0.0
+    seed: int = 0
+    seed_offset: int = 0
+    stop: Sequence[str] = ()
+    stop_ids: frozenset[int] = frozenset()
+    alternatives: Mapping[int, int] = field(default_factory=dict)
+    """Token models: where the key is sampled, the log-probability of the value at that position is returned too."""
+    top_logprobs: int = 0
+    """Chat models: the number of most likely tokens to return for each position."""
+
+    def __post_init__(self) -> None:
+        if (self.messages is None) == (self.prompt_ids is None):
+            raise ValueError("a request needs either messages or prompt_ids")
+        if self.max_tokens < 1 or (self.prompt_ids is not None and not len(self.prompt_ids)):
+            raise ValueError("a request needs a token to continue and max_tokens of at least 1")
+
+
+@dataclass
+class Usage:
+    """Answered calls, tokens as the model counts them, and seconds from request to answer."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+    def add(self, other: "Usage") -> None:
+        self.calls += other.calls
+        self.input_tokens += other.input_tokens
+        self.output_tokens += other.output_tokens
+        self.seconds += other.seconds
+
+    def as_dict(self) -> dict[str, float]:
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
+
+
+@dataclass
+class Generation:
+    """What a model returned for one request.
+
+    `finish_reason` is "stop", "length", or the name of an answer that the model declined to give (`context_overflow`,
+    `content_filter`, `refusal`): a declined answer counts against the model. `failure` names an infrastructure failure
+    (`no_answer`, `refused`, `no_ids`, `generation_timeout`), which does not. `error` is the server's message.
+    """
+
+    text: str = ""
+    reasoning: str = ""
+    token_ids: Sequence[int] = ()
+    logprobs: Sequence[float] = ()
+    """Log-probability of each of `token_ids` under the distribution it was sampled from."""
+    alternatives: Mapping[int, float] = field(default_factory=dict)
+    """Index in `token_ids` -> log-probability of the requested alternative."""
+    top_logprobs: Sequence[Mapping[str, Any]] = ()
+    """Chat models: `logprobs.content` of the API."""
+    finish_reason: str = "stop"
+    failure: str | None = None
+    error: str = ""
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def declined(self) -> bool:
+        return self.failure is None and self.finish_reason not in ("stop", "length")
+
+
+class LanguageModel(Protocol):
+    """A source of text or tokens."""
+
+    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
+        """One generation for each request, in order. Calls may overlap; their requests share batches.
+
+        Raises:
+            EndpointError: every further request would fail in the same way (a wrong key, no such model).
+        """
+        ...

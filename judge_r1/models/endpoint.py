@@ -3,12 +3,11 @@
 Needs no library of HTTP: `judge_r1.models.http_client` sends what is written here.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-Messages = Sequence[Mapping[str, str]]
+from judge_r1.models.base import Messages
 
 
 @dataclass(frozen=True)

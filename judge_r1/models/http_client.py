@@ -5,8 +5,11 @@ Asked again: no connection, a time-out, a torn or malformed answer, status 408, 
 address only.
 """
 
+import asyncio
 import random
-from collections.abc import Callable, Mapping
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -16,12 +19,21 @@ from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
+from judge_r1.models.base import GenerateRequest, Generation
 
 T = TypeVar("T")
 _AGAIN = (408, 409, 429)
 _NO_CREDIT = ("insufficient_quota", "credit balance is too low")
 """OpenAI says it with status 429, Anthropic with 400."""
 _LONGEST_WAIT_S = 60.0
+_DECLINED = {
+    "context_overflow": re.compile(
+        r"context[ _](length|window)|maximum (context|input|prompt|model) |prompt is too long|too many (input )?tokens|"
+        r"longer than the (maximum )?model|max_model_len",
+        re.IGNORECASE,
+    ),
+    "content_filter": re.compile(r"content[ _]?(filter|management|policy)|ResponsibleAI|safety system", re.IGNORECASE),
+}
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,7 @@ class Client:
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
         self._host = httpx.URL(address.url).host
+        self._slots = asyncio.Semaphore(limits.concurrency)
         self._http = httpx.AsyncClient(
             timeout=None,  # deadlines are ours: a server that drips its answer never runs into one of httpx's
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=limits.concurrency),
@@ -88,9 +101,10 @@ class Client:
             reraise=True,
         )
         try:
-            with anyio.fail_after(self._limits.total_s):
-                answer: T = await retrying(self._once, body, read)
-                return answer
+            async with self._slots:  # the wait for a slot does not count towards the deadline
+                with anyio.fail_after(self._limits.total_s):
+                    answer: T = await retrying(self._once, body, read)
+                    return answer
         except _Transient as error:
             raise RetriesExhausted(
                 f"{self._host}: asked {self._limits.attempts} times in vain; at last: {error}"
@@ -153,6 +167,44 @@ class Client:
         if self._key:
             text = text.replace(self._key.get_secret_value(), "***")
         return " ".join(text.split())[:300]
+
+
+async def post_all(
+    client: Client,
+    requests: Sequence[GenerateRequest],
+    body: Callable[[GenerateRequest], dict[str, Any]],
+    read: Callable[[Any, GenerateRequest], Generation],
+) -> list[Generation]:
+    """One generation for each request; the client limits how many are sent at a time.
+
+    Raises:
+        EndpointError: every further request would fail in the same way.
+    """
+
+    async def one(request: GenerateRequest) -> Generation:
+        started = time.monotonic()
+        try:
+            generation = await client.post(body(request), lambda data: read(data, request))
+        except RequestRejected as error:
+            if name := declined_reason(error.said):
+                return Generation(finish_reason=name, error=str(error))
+            return Generation(failure="refused", error=str(error))
+        except RetriesExhausted as error:
+            return Generation(failure="no_answer", error=str(error))
+        generation.usage.seconds = time.monotonic() - started
+        return generation
+
+    tasks = [asyncio.ensure_future(one(request)) for request in requests]
+    try:
+        return list(await asyncio.gather(*tasks))
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+def declined_reason(message: str) -> str | None:
+    """The finish reason that a server's error message stands for, None where it is another error."""
+    return next((name for name, pattern in _DECLINED.items() if pattern.search(message)), None)
 
 
 def _message(response: httpx.Response) -> str:

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 
+from judge_r1.episode.step_callback import StepCallback, step_callback
 from judge_r1.judges.base import Judge, JudgeOutput
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.models.step_callback import StepCallback, step_callback
 
 _RETRY_S = 0.25
 """How long a request with `wait_when_full` waits before it tries a full queue again."""

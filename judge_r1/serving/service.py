@@ -10,12 +10,12 @@ from fastapi import HTTPException
 
 from judge_r1.core.case_store import MAX_BYTES, CaseStore
 from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
+from judge_r1.episode.step_callback import StepCallback
 from judge_r1.judges.base import Closable, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of, result_of
 from judge_r1.models.base import Sampling
-from judge_r1.models.step_callback import StepCallback
 from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import real_tokenizers
 from factories import make_case, mini_cases, mini_pairs
+from scripted_backend import ScriptedBackend
 
 from data_builders.perturb.rules.engine import perturb
 from data_builders.rationales.rules import answer_text
@@ -22,7 +23,6 @@ from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.episode.reward import score
 from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.models.base import Sampling
-from judge_r1.models.scripted import ScriptedBackend
 
 
 def built(count: int, seed: int) -> PairSet:

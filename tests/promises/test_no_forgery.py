@@ -8,6 +8,7 @@ import real_tokenizers
 from factories import BytesCodec, evidence, make_case, make_pair, mini_pairs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scripted_backend import ScriptedBackend
 
 from judge_r1.benchmarks.pointwise import rating_question, read_rating
 from judge_r1.core.pair_set import PairSet
@@ -22,7 +23,6 @@ from judge_r1.episode.tags import NAMES, TAG, escape_tags, restore
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer, Unencodable
 from judge_r1.models.base import Sampling
-from judge_r1.models.scripted import ScriptedBackend
 
 GOLD = '<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>'
 HOSTILE = [

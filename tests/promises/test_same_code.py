@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from factories import mini_pairs
 from paths import RECIPES, REPO, SUPPORT
-from recorded_tokens import Tape, TapeBackend, TapeEngine, Tapes, bare, group, prompts_of, wild, write_tapes
+from recorded_tokens import Tape, TapeModel, Tapes, bare, group, prompts_of, wild, write_tapes
 
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import Trajectory
@@ -109,8 +109,8 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
     asked = [pair for pair in pairs for _ in range(size)]
 
     monkeypatch.setattr(
-        "judge_r1.models.lockstep.TransformersBackend",
-        lambda *_, **__: TapeBackend(Tapes(tapes, room.prompts)),
+        "judge_r1.models.engine.LocalModel",
+        lambda *_, **__: TapeModel(Tapes(tapes, room.prompts), room.codec.decode, room.eos),
     )
     data = PairSet(room.data.cases, pairs)
     making = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
@@ -145,7 +145,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     from judge_r1.judges.direct import direct_config
     from judge_r1.judges.panel import make_judge, served_judge
     from judge_r1.models.base import Sampling
-    from judge_r1.models.continuous.request import Request
+    from judge_r1.training.verl.sampling_params import generate_request
 
     size, tokens, model = 30, 90, room.recipe.model
     options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]
@@ -155,19 +155,20 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     rng, eos = Random(0), room.tokenizer.eos_token_id
     tapes = [bare(pair, room.codec, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
     monkeypatch.setattr(
-        "judge_r1.models.lockstep.TransformersBackend", lambda *_, **__: TapeBackend(Tapes(tapes, prompts))
+        "judge_r1.models.engine.LocalModel",
+        lambda model, decode, ends, **_: TapeModel(Tapes(tapes, prompts), decode, ends),
     )
     monkeypatch.setattr(
-        "judge_r1.judges.runners.continuous.Engine",
-        lambda model, decode, ends, **_: TapeEngine(Tapes(tapes, prompts), decode, ends),
+        "judge_r1.judges.runners.continuous.LocalModel",
+        lambda model, decode, ends, **_: TapeModel(Tapes(tapes, prompts), decode, ends),
     )
-    lock, remote = threading.Lock(), TapeEngine(Tapes(tapes, prompts), room.codec.decode, room.eos)
+    lock, remote = threading.Lock(), TapeModel(Tapes(tapes, prompts), room.codec.decode, room.eos)
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         asked = {name: body[name] for name in ("max_tokens", "stop", "stop_token_ids")}
         with lock:
-            drawn = remote.drawn(Request.of(body["prompt"], asked), remote.tapes.next(body["prompt"]))
-        told = {"tokens": [f"token_id:{token}" for token in drawn.ids], "token_logprobs": drawn.logprobs}
+            ids = remote.read(generate_request(body["prompt"], asked), object())
+        told = {"tokens": [f"token_id:{token}" for token in ids], "token_logprobs": [-0.5] * len(ids)}
         return 200, {"choices": [{"logprobs": told}]}
 
     def judgments(judge: Judge) -> dict[str, list[str]]:
@@ -246,8 +247,8 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
             seen.append(by_pair(list(zip([i["prompt"] for i in inputs], output["advantages"].tolist(), strict=True))))
             return output
 
-    backend = TapeBackend(Tapes([tape for tapes in steps for tape in tapes], room.prompts))
-    monkeypatch.setattr("judge_r1.models.lockstep.TransformersBackend", lambda *_, **__: backend)
+    model = TapeModel(Tapes([tape for tapes in steps for tape in tapes], room.prompts), room.codec.decode, room.eos)
+    monkeypatch.setattr("judge_r1.models.engine.LocalModel", lambda *_, **__: model)
     monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
     run = RunFolder(room.folder / "run", recipe)
     train_grpo(recipe, room.data, run)

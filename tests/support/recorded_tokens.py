@@ -1,4 +1,4 @@
-"""Fixed ids for episodes to sample, and what plays them in each driver: a token backend, and a server for verl."""
+"""Fixed ids for episodes to sample, and what replays them: a language model, and a rollout server for verl."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -9,13 +9,12 @@ from typing import Any
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair
-from judge_r1.episode.machine import Episode, Sample, Search
 from judge_r1.episode.rollout import new_episode
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.base import SearchFunction
+from judge_r1.models.base import GenerateRequest, Generation
 
 LOST = "generation_error"
-"""How an episode ends whose tape runs out: nobody samples on."""
+"""The failure of a request whose tape has run out."""
 
 
 @dataclass(frozen=True)
@@ -45,60 +44,52 @@ class Tapes:
         return self._left[self.prompts[tuple(prompt_ids)]].pop(0)
 
 
-class TapeBackend:
-    """A token backend that samples one id after the other, as the local one does."""
-
-    def __init__(self, tapes: Tapes) -> None:
-        self.tapes = tapes
-
-    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
-        for index, episode in enumerate(episodes):
-            ids = self.tapes.next(episode.prompt_ids)
-            while isinstance(episode.state, Sample | Search):
-                if isinstance(episode.state, Search):
-                    episode.observe(search([(index, episode.state.query)])[0])
-                elif ids:
-                    episode.feed([ids.pop(0)], [-0.5])
-                else:
-                    episode.abort(LOST)
-
-
-class TapeEngine:
-    """A batching engine that goes on to a stop string, an end id or the limit; a tape is one turn."""
+class TapeModel:
+    """A language model that replays tapes: each request gets the ids up to its stop. A tape is found by the prompt and
+    the seed of its episode, and serves all turns of that episode."""
 
     def __init__(self, tapes: Tapes, decode: Callable[[Sequence[int]], str], eos: Collection[int]) -> None:
-        from judge_r1.models.continuous.request import StopChecker
+        from judge_r1.models.sampling import StopChecker
 
         self.tapes, self.stopping = tapes, StopChecker(decode, frozenset(eos))
+        self._under_way: dict[Any, list[int]] = {}
 
-    async def generate(self, request: Any) -> Any:
-        return self.drawn(request, self.tapes.next(request.prompt))
+    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
+        found = []
+        for request in requests:
+            ids = self.read(request, (request.seed, tuple(request.prompt_ids or ())[: -request.seed_offset or None]))
+            failure = None if ids else LOST
+            found.append(Generation(token_ids=ids, logprobs=[-0.5] * len(ids), failure=failure))
+        return found
 
-    def drawn(self, request: Any, ids: list[int]) -> Any:
-        while ids and not (request.ids and self.stopping.done(request)):
-            request.ids.append(ids.pop(0))
-        request.logprobs = [-0.5] * len(request.ids)
-        return request
+    def read(self, request: GenerateRequest, episode: Any) -> list[int]:
+        """The next ids of an episode's tape."""
+        assert request.prompt_ids is not None
+        if episode not in self._under_way:
+            self._under_way[episode] = self.tapes.next(request.prompt_ids)
+        left, ids = self._under_way[episode], []
+        while left and not (ids and self.stopping.done(request, ids)):
+            ids.append(left.pop(0))
+        return ids
+
+    def close(self) -> None: ...
 
 
 class TapeServer:
-    """verl's rollout server, as far as the agent loop sees it: goes on to a stop string, an end id or the limit."""
+    """verl's rollout server, as far as the agent loop sees it."""
 
     def __init__(self, tapes: Tapes, codec: SafeTokenizer, eos: Collection[int]) -> None:
-        self.tapes, self.engine = tapes, TapeEngine(tapes, codec.decode, eos)
-        self._under_way: dict[str, list[int]] = {}
+        self.model = TapeModel(tapes, codec.decode, eos)
 
     async def generate(self, request_id: str, prompt_ids: Sequence[int], sampling_params: dict[str, Any]) -> Any:
         from verl.workers.rollout.replica import TokenOutput
 
-        from judge_r1.models.continuous.request import Request
+        from judge_r1.training.verl.sampling_params import generate_request
 
-        if request_id not in self._under_way:
-            self._under_way[request_id] = self.tapes.next(prompt_ids)
-        request = self.engine.drawn(Request.of(prompt_ids, sampling_params), self._under_way[request_id])
-        if not request.ids:
+        ids = self.model.read(generate_request(prompt_ids, sampling_params), request_id)
+        if not ids:
             raise ConnectionError("the tape is at its end")
-        return TokenOutput(token_ids=request.ids, log_probs=request.logprobs, extra_fields={"global_steps": 0})
+        return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), extra_fields={"global_steps": 0})
 
 
 def prompts_of(data: PairSet, config: Any, codec: SafeTokenizer) -> dict[tuple[int, ...], str]:

@@ -1,12 +1,10 @@
 """A judge behind a chat endpoint."""
 
-import logging
 from collections.abc import AsyncIterator, Sequence
 from functools import partial
-from typing import Any
 
-from judge_r1.core.endpoint import RequestRejected, RetriesExhausted, find_key
-from judge_r1.core.records import INFRASTRUCTURE, Trajectory
+from judge_r1.core.endpoint import find_key
+from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import question_prompt
@@ -16,12 +14,13 @@ from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import refuse_prompted, settings_of
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.episode_driver import Usage, declined
 from judge_r1.models.http_client import RetryPolicy
-from judge_r1.models.openai_chat import EOS, ChatBackend, TextTokenizer, chat_budget
+from judge_r1.models.openai_chat import ChatModel
 
-_log = logging.getLogger(__name__)
+_TOP_LOGPROBS = 20
+"""Likeliest tokens to ask for at each position: the most that OpenAI returns."""
 
 
 class ChatJudge:
@@ -52,21 +51,22 @@ class ChatJudge:
             self._episode(question, 0)  # a budget without room for an observation says so here
 
     async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        temperature = self._sampling.temperature
-        backend = ChatBackend(self._endpoint, self._key, self._limits, temperature=temperature, logprobs=self._logprobs)
+        model = ChatModel(self._endpoint, self._key, self._limits)
+        top_logprobs = _TOP_LOGPROBS if self._logprobs else 0
+        driver = ChatDriver(model, temperature=self._sampling.temperature, top_logprobs=top_logprobs)
         try:
-            async for played in as_finished(self.name, asks, partial(self._one, backend), self._limits.concurrency):
+            async for played in as_finished(self.name, asks, partial(self._one, driver), self._limits.concurrency):
                 yield played
         finally:
-            await backend.aclose()
+            await model.aclose()
 
-    async def _one(self, backend: ChatBackend, ask: JudgeRequest) -> JudgeOutput:
+    async def _one(self, driver: ChatDriver, ask: JudgeRequest) -> JudgeOutput:
         seed = episode_seed(self._sampling.seed, ask.item.item_id, ask.sample, ask.order)
         tokens, usage, confidence = self._config.budget.response_tokens, Usage(), None
         question = ask.task
         if isinstance(question, CustomPrompt):
             messages = question.prompt.chat()
-            trajectory = await _answered(backend, messages, max_tokens=tokens, seed=seed, usage=usage)
+            trajectory = await driver.answer(messages, max_tokens=tokens, seed=seed, usage=usage)
         else:
             episode = self._episode(question, seed)
             prompt = question_prompt(
@@ -76,7 +76,7 @@ class ChatJudge:
                 style=self._config.prompt,
             )
             top_k, case_id = self._config.budget.top_k, question.case_id or ""
-            trajectory, confidence = await backend.run_episode(
+            trajectory, confidence = await driver.run_episode(
                 prompt.chat(),
                 episode,
                 lambda query: case_search(self._retriever, case_id, query, top_k),
@@ -88,17 +88,3 @@ class ChatJudge:
     def _episode(self, question: PairwiseTask, seed: int) -> Episode:
         budget = chat_budget(task_budget(question, self._config))
         return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse_bare=BARE.get(self._config.prompt), seed=seed)
-
-
-async def _answered(backend: ChatBackend, messages: Any, **how: Any) -> Trajectory:
-    """The one answer, or how the game ended without one. Errors: EndpointError for what would befall any other, too."""
-    try:
-        return await backend.answer(messages, **how)
-    except RequestRejected as error:
-        if name := declined(error.said):
-            return Trajectory.without_ids(name)
-        _log.error("a game is lost: %s", error)
-        return Trajectory.without_ids(f"{INFRASTRUCTURE}refused")
-    except RetriesExhausted as error:
-        _log.error("a game is lost: %s", error)
-        return Trajectory.without_ids(f"{INFRASTRUCTURE}no_answer")

@@ -2,36 +2,29 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from judge_r1.core.endpoint import find_key
 from judge_r1.episode.confidence import flips
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.machine import Episode
+from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
+from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.episode_driver import CaseSearch, Usage
 from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.hub import ModelUnavailable, context_length, eos_ids, load_tokenizer
-from judge_r1.models.openai_completions import CompletionsBackend
-
-
-class Backend(Protocol):
-    """Plays one episode at a time, any number of them together."""
-
-    async def run_episode(self, episode: Episode, search: CaseSearch, usage: Usage) -> None: ...
-
-    async def aclose(self) -> None: ...
+from judge_r1.models.openai_completions import CompletionsModel
 
 
 class TokenJudge:
-    """`open_backend` is called for each play and what it gives is closed after it."""
+    """Runs the episodes of each call of `judge` on a driver that `open_driver` opens for it."""
 
     def __init__(
         self,
@@ -39,10 +32,10 @@ class TokenJudge:
         config: EpisodeConfig,
         beginning: Beginning,
         settings: dict[str, Any],
-        open_backend: Callable[[], Backend],
+        open_driver: Callable[[], AbstractAsyncContextManager[EpisodeDriver]],
     ) -> None:
         self.name, self.settings = beginning.name, settings
-        self._config, self._beginning, self._open, self._at_a_time = config, beginning, open_backend, making.batch_size
+        self._config, self._beginning, self._open, self._at_a_time = config, beginning, open_driver, making.batch_size
         self._retriever = new_retriever(making.texts, config)
 
     def check(self, asks: Sequence[JudgeRequest]) -> None:
@@ -50,19 +43,16 @@ class TokenJudge:
         self._beginning.lengths(asks)
 
     async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        backend = self._open()
-        try:
-            async for played in as_finished(self.name, asks, partial(self._one, backend), self._at_a_time):
+        async with self._open() as driver:
+            async for played in as_finished(self.name, asks, partial(self._one, driver), self._at_a_time):
                 yield played
-        finally:
-            await backend.aclose()
 
-    async def _one(self, backend: Backend, ask: JudgeRequest) -> JudgeOutput:
+    async def _one(self, driver: EpisodeDriver, ask: JudgeRequest) -> JudgeOutput:
         episode = await asyncio.to_thread(self._beginning.begin, ask)  # a long prompt takes seconds to encode
         if isinstance(episode, PromptTooLong):
             return unplayed(ask, episode)
         usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.case_id or ""
-        await backend.run_episode(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
+        await driver.run_episode(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
         return self._beginning.played(ask, episode, usage.as_dict())
 
 
@@ -91,11 +81,14 @@ def vllm_judge(
     )
     rivals = flips(loaded.get_vocab())
 
-    def open_backend() -> CompletionsBackend:
-        return CompletionsBackend(
-            endpoint, key, limits, eos_ids=ends, temperature=making.sampling.temperature, flips=rivals
-        )
+    @asynccontextmanager
+    async def open_driver() -> AsyncIterator[EpisodeDriver]:
+        served = CompletionsModel(endpoint, key, limits)
+        try:
+            yield EpisodeDriver(served, temperature=making.sampling.temperature, alternatives=rivals)
+        finally:
+            await served.aclose()
 
     beginning = Beginning(name, config, SafeTokenizer(loaded), ends, length, making.sampling.seed, prompted)
     settings = settings_of(making, config, backend="token ids", tokenizer=tokenizer)
-    return TokenJudge(making, config, beginning, settings, open_backend)
+    return TokenJudge(making, config, beginning, settings, open_driver)

@@ -14,6 +14,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.core.timing import StageTimer
+from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import RolloutRunner, check_prompts
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
@@ -116,15 +117,16 @@ class TrlRollouts:
         self._handed_over = 0.0
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
-        from judge_r1.models.lockstep import TransformersBackend
+        from judge_r1.models.engine import LocalModel
 
         pairs = [self.pairs[pair_id] for pair_id in prompts]
         check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
         if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
             policy = trainer.accelerator.unwrap_model(trainer.model)
-            backend = TransformersBackend(policy, pad_id=self.pad_id, batch_size=self.recipe.grpo.rollout_batch_size)
+            rows = self.recipe.grpo.rollout_batch_size
+            local = LocalModel(policy, self.codec.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
             self._player = RolloutRunner(
-                self.data, self.recipe.episode, self.codec, backend, self.eos, clock=self._clock
+                self.data, self.recipe.episode, self.codec, EpisodeDriver(local), self.eos, clock=self._clock
             )
         step = trainer.state.global_step + 1  # the step that these episodes are for
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63

@@ -82,10 +82,11 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
     """By the demo's base model, which is made to answer: the probability of both tokens out of one plain pass."""
     import torch
 
+    from judge_r1.episode.driver import EpisodeDriver
     from judge_r1.episode.rollout import new_episode
     from judge_r1.episode.tokenizer import SafeTokenizer
+    from judge_r1.models.engine import LocalModel
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
-    from judge_r1.models.lockstep import TransformersBackend
 
     tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
     codec, data = SafeTokenizer(tokenizer), mini_pairs(3)
@@ -111,7 +112,8 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
             return out
 
     episode = new_episode(data.pairs[0], data, recipe.episode, codec, eos_ids("bundled:tiny", tokenizer))
-    TransformersBackend(Forced(), pad_id=0, flips=flipped).run_episodes([episode], lambda queries: [], 0.0)
+    local = LocalModel(Forced(), codec.decode, (), pad_id=0, max_rows=1)
+    EpisodeDriver(local, alternatives=flipped).run_episodes([episode], lambda queries: [], 0.0)
     assert episode.trajectory().judgment is not None
     with torch.no_grad():
         before = torch.tensor([[*episode.prompt_ids, *answer[:decides]]])

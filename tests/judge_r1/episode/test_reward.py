@@ -77,7 +77,7 @@ def test_what_an_answer_claims_as_evidence_or_confidence_earns_nothing() -> None
     boasting = pair.gold.model_copy(
         update={"confidence": 1.0, "explanation": "r = 1", "evidence": tuple(evidence("x"))}
     )
-    wrong = boasting.model_copy(update={"comparison": "A>B" if pair.preferred == "B" else "A<B"})
+    wrong = boasting.model_copy(update={"verdict": boasting.swapped().verdict})
     parts = with_reward(trajectory(judgment=wrong), pair).reward
     assert parts is not None
     assert parts["R1"] == -2

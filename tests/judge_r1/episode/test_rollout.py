@@ -1,6 +1,7 @@
 import pytest
 import real_tokenizers
 from factories import mini_pairs
+from scripted_backend import ScriptedBackend
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.budget import Budget
@@ -17,7 +18,6 @@ from judge_r1.episode.rollout import (
 )
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
-from judge_r1.models.scripted import ScriptedBackend
 from retrieval.errors import RetrievalError
 
 DATA = mini_pairs(12)

@@ -1,84 +1,93 @@
-"""Lock-step generation against the plainest way there is: one episode at a time, the whole text anew for each token."""
+"""The local engine: requests that share a batch get what they get alone, and cancelled ones free their rows."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
-from word_model import BUDGET, episodes, logprobs_of, model, passages, search
+import torch
 
-from judge_r1.core.records import Trajectory
-from judge_r1.episode.machine import Episode, Finished, Search
-
-
-def greedy_one_by_one(index: int, episode: Episode) -> Trajectory:
-    while not isinstance(episode.state, Finished):
-        if isinstance(episode.state, Search):
-            episode.observe(passages(index, episode.state.query))
-            continue
-        last = logprobs_of([*episode.prompt_ids, *episode.token_ids])[-1]
-        token = int(last.argmax())
-        episode.feed([token], [float(last[token])])
-    return episode.trajectory()
+from judge_r1.models.base import GenerateRequest, LanguageModel
+from judge_r1.models.engine import BackgroundModel, LocalModel
 
 
-def in_batches(temperature: float, batch_size: int, seed: int = 0) -> list[Trajectory]:
-    from judge_r1.models.lockstep import TransformersBackend
+@pytest.fixture(scope="module")
+def model(model_folder: Path) -> Any:
+    from transformers import AutoModelForCausalLM
 
-    played = episodes(seed)
-    TransformersBackend(model(), pad_id=0, batch_size=batch_size).run_episodes(played, search, temperature)
-    return [episode.trajectory() for episode in played]
-
-
-def test_batches_give_what_one_by_one_gives_token_for_token() -> None:
-    expected = [greedy_one_by_one(index, episode) for index, episode in enumerate(episodes())]
-    assert sum(trajectory.searches for trajectory in expected) >= 6, "this model must search, or nothing is tested"
-    assert len({trajectory.ended for trajectory in expected}) >= 2
-    assert any(turn.notice for trajectory in expected for turn in trajectory.turns)
-    for batch_size in (5, 16):
-        for one, other in zip(expected, in_batches(0.0, batch_size), strict=True):
-            assert other.model_copy(update={"logprobs": ()}) == one.model_copy(update={"logprobs": ()})
-            assert other.logprobs == pytest.approx(one.logprobs, abs=1e-4)
+    return AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32).eval()
 
 
-@pytest.mark.parametrize("temperature", [1.0, 0.7])
-def test_logprobs_are_those_of_a_plain_forward_pass(temperature: float) -> None:
-    """Under the temperature that drew the ids, with every observation where it stands."""
-    played = in_batches(temperature, 16, seed=3)
-    assert sum(trajectory.searches for trajectory in played) >= 6
-    for trajectory in played:
-        ids = [*trajectory.prompt_ids, *trajectory.token_ids]
-        table, first = logprobs_of(ids, temperature), len(trajectory.prompt_ids)
-        for at, (token, mask) in enumerate(zip(trajectory.token_ids, trajectory.loss_mask, strict=True)):
-            expected = float(table[first + at - 1, token]) if mask else 0.0
-            assert trajectory.logprobs[at] == pytest.approx(expected, abs=1e-4)
+@pytest.fixture
+def engine(model: Any) -> Iterator[BackgroundModel]:
+    engine = BackgroundModel(local(model, 4))
+    yield engine
+    engine.close()
 
 
-def test_the_same_seed_draws_the_same_ids_in_any_batch_and_another_seed_does_not() -> None:
-    draw = [
-        [t.token_ids for t in in_batches(1.0, size, seed=seed)] for size, seed in ((16, 1), (5, 1), (1, 1), (16, 2))
-    ]
-    assert draw[0] == draw[1] == draw[2]
-    assert all(one != other for one, other in zip(draw[0], draw[3], strict=True))
+def local(model: Any, max_rows: int, **options: Any) -> LocalModel:
+    return LocalModel(model, lambda ids: "." * len(ids), (), pad_id=0, max_rows=max_rows, **options)
 
 
-def test_ids_are_drawn_as_often_as_they_are_likely() -> None:
-    import torch
-
-    from judge_r1.models.sampling import sample_tokens
-
-    logits = torch.tensor([0.0, 1.0, -2.0, -float("inf")]).expand(20_000, 4)
-    chances = torch.rand(20_000, 1, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    ids, logprobs = sample_tokens(logits, 0.5, chances)
-    expected = torch.softmax(logits[0] / 0.5, -1)
-    assert torch.bincount(torch.tensor(ids), minlength=4) / 20_000 == pytest.approx(expected, abs=0.015)
-    assert logprobs[0] == pytest.approx(float(expected[ids[0]].log()), abs=1e-5)
-    edges = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
-    assert sample_tokens(logits[:2], 1.0, edges)[0] == [0, 2], "the first and the last id that can be drawn"
+def request(number: int, tokens: int = 12) -> GenerateRequest:
+    return GenerateRequest(prompt_ids=[number + 10, 20, 30], max_tokens=tokens, temperature=1.0, seed=number)
 
 
-def test_every_episode_ends_and_the_model_is_put_back() -> None:
-    model().train()
-    try:
-        played = in_batches(1.5, 4)
-        assert model().training
-    finally:
-        model().eval()
-    assert all(trajectory.ended != "unfinished" for trajectory in played)
-    assert all(len(trajectory.token_ids) <= BUDGET.episode_tokens for trajectory in played)
+async def ids_of(engine: LanguageModel, request: GenerateRequest) -> list[int]:
+    [generation] = await engine.generate([request])
+    return list(generation.token_ids)
+
+
+def test_requests_that_come_and_go_get_what_they_get_alone(engine: BackgroundModel) -> None:
+    async def alone() -> list[list[int]]:
+        return [await ids_of(engine, request(n, 5 + n)) for n in range(10)]
+
+    async def together() -> list[list[int]]:
+        async def late(n: int) -> list[int]:
+            await asyncio.sleep(0.003 * n)
+            return await ids_of(engine, request(n, 5 + n))
+
+        return await asyncio.gather(*map(late, range(10)))
+
+    assert asyncio.run(together()) == asyncio.run(alone())
+
+
+def test_who_is_cancelled_leaves_and_the_others_go_on(engine: BackgroundModel) -> None:
+    async def play() -> tuple[list[int], list[int]]:
+        given_up = [asyncio.create_task(ids_of(engine, request(50 + n, 800))) for n in range(4)]
+        await asyncio.sleep(0.2)
+        waiting = asyncio.create_task(ids_of(engine, request(1)))
+        for task in given_up:
+            task.cancel()
+        after = await asyncio.wait_for(waiting, 20)
+        return after, await ids_of(engine, request(1))
+
+    one, other = asyncio.run(play())
+    assert one == other
+    assert not engine.batch.busy
+
+
+def test_an_error_is_told_to_all_who_run_and_the_next_is_served(engine: BackgroundModel) -> None:
+    async def play() -> list[Any]:
+        bad = GenerateRequest(prompt_ids=[10**9], max_tokens=3)  # no such id
+        failed = await asyncio.gather(engine.generate([bad]), return_exceptions=True)
+        return [*failed, await ids_of(engine, request(1))]
+
+    error, ids = asyncio.run(play())
+    assert isinstance(error, Exception)
+    assert len(ids) == 12
+
+
+def test_a_closed_engine_tells_who_waits(model: Any) -> None:
+    engine = BackgroundModel(local(model, 1))
+
+    async def play() -> list[Any]:
+        tasks = [asyncio.create_task(ids_of(engine, request(n, 900))) for n in range(3)]
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(engine.close)
+        return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
+
+    assert all(isinstance(answer, RuntimeError) for answer in asyncio.run(play()))
+    with pytest.raises(RuntimeError, match="closed"):
+        asyncio.run(ids_of(engine, request(1)))

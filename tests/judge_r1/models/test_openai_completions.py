@@ -8,12 +8,13 @@ from fake_judge_endpoint import JudgeServer
 from fake_vllm import serving
 from word_model import BUDGET, WordCodec, episodes, model, passages, search
 
+from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
+from judge_r1.models.base import Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.episode_driver import Usage
+from judge_r1.models.engine import LocalModel
 from judge_r1.models.http_client import RetryPolicy
-from judge_r1.models.lockstep import TransformersBackend
-from judge_r1.models.openai_completions import CompletionsBackend
+from judge_r1.models.openai_completions import CompletionsModel
 
 FLIPS = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}
 """Any pairs of ids: that both backends know the same rivals is what counts."""
@@ -25,17 +26,16 @@ def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0
 
     async def work() -> None:
         endpoint = OpenAIEndpoint(server.url, "toy", "NO_KEY", "completions")
-        backend = CompletionsBackend(endpoint, None, FAST, eos_ids=[1], temperature=temperature, flips=FLIPS)
-        gate = asyncio.Semaphore(4)
+        served = CompletionsModel(endpoint, None, FAST)
+        driver = EpisodeDriver(served, temperature=temperature, alternatives=FLIPS)
 
         async def one(index: int, episode: Episode) -> None:
-            async with gate:
-                await backend.run_episode(episode, lambda query: passages(index, query), spent[index])
+            await driver.run_episode(episode, lambda query: passages(index, query), spent[index])
 
         try:
             await asyncio.gather(*(one(index, episode) for index, episode in enumerate(played)))
         finally:
-            await backend.aclose()
+            await served.aclose()
 
     asyncio.run(asyncio.wait_for(work(), 300))
     return spent
@@ -45,7 +45,8 @@ def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0
 def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
     """Whole turns at once from a calm server; in parts of three ids from one that fails every third request."""
     local, remote = episodes(), episodes()
-    TransformersBackend(model(), pad_id=0, batch_size=16, flips=FLIPS).run_episodes(local, search, 0.0)
+    engine = LocalModel(model(), WordCodec().decode, [1], pad_id=0, max_rows=16)
+    EpisodeDriver(engine, alternatives=FLIPS).run_episodes(local, search, 0.0)
     with serving(model(), WordCodec().decode, part=part, faults=faults) as server:
         spent = over_http(server, remote)
         assert server.peak <= 4

@@ -11,15 +11,15 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
-from judge_r1.models.continuous.engine import Engine
-from judge_r1.models.continuous.request import Request
+from judge_r1.models.engine import BackgroundModel, LocalModel
+from judge_r1.training.verl.sampling_params import generate_request
 
 CALL_SECONDS = 600.0
 """Deadline of one call of another process: starting a server, sending it the weights."""
 
 
 class CpuServer:
-    """The actor: an `Engine` behind verl's names."""
+    """The actor: a `BackgroundModel` behind verl's interface."""
 
     def __init__(self, name: str, model: str, max_rows: int, seed: int) -> None:
         from transformers import AutoModelForCausalLM
@@ -32,8 +32,9 @@ class CpuServer:
         self.model = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float32).eval()
         eos = eos_ids(model, tokenizer)
         torch.manual_seed(seed)  # for requests without a seed of their own
-        self.engine = Engine(
-            self.model, SafeTokenizer(tokenizer).decode, eos, pad_id=tokenizer.pad_token_id, max_rows=max_rows
+        decode, pad_id = SafeTokenizer(tokenizer).decode, tokenizer.pad_token_id
+        self.engine = BackgroundModel(
+            LocalModel(self.model, decode, eos, pad_id=pad_id, max_rows=max_rows, persistent=True)
         )
         self.name = name
         self.version: int | None = None
@@ -53,11 +54,11 @@ class CpuServer:
         """Continue `prompt_ids`; ids and their log-probabilities, with the version of the weights."""
         if image_data or video_data:
             raise ValueError("the CPU rollout server reads text only")
-        request = await self.engine.generate(Request.of(prompt_ids, sampling_params))
+        [generation] = await self.engine.generate([generate_request(prompt_ids, sampling_params)])
         self.answered += 1
         return TokenOutput(
-            token_ids=request.ids,
-            log_probs=request.logprobs,
+            token_ids=list(generation.token_ids),
+            log_probs=list(generation.logprobs),
             stop_reason="completed",
             extra_fields={"global_steps": self.version},
         )
@@ -72,7 +73,7 @@ class CpuServer:
                 if unknown or set(missing) - tied:
                     raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
                 self.model.tie_weights()
-                batch.kept.clear()
+                batch.forget()
                 print(f"{self.name}: {self.answered} answers from the weights of step {self.version}", flush=True)
                 self.answered = 0
                 self.version = self.version if version is None else version

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from scripted_backend import ScriptedBackend
 
 from data_builders.sources.mini import EVENTS, FACT, read
 from judge_r1.core.jsonl import write_jsonl
@@ -16,7 +17,6 @@ from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
-from judge_r1.models.scripted import ScriptedBackend
 from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
 
 os.environ |= {  # read when verl is imported, which is long after this

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.budget import Budget
+from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget, feed_reply
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
+from judge_r1.models.base import Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.episode_driver import Usage, declined
-from judge_r1.models.http_client import RetryPolicy
-from judge_r1.models.openai_chat import EOS, ChatBackend, TextTokenizer, chat_budget
+from judge_r1.models.http_client import RetryPolicy, declined_reason
+from judge_r1.models.openai_chat import ChatModel
 
 T = TypeVar("T")
 FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=3, backoff_s=0.01)
@@ -45,13 +46,13 @@ def play(
     left, usage = list(replies), Usage()
 
     async def work(url: str) -> tuple[Trajectory, float | None]:
-        backend = ChatBackend(OpenAIEndpoint(url, "toy", "NO_KEY"), None, FAST, **options)
+        model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, FAST)
         try:
             played = episode(bare=bare)
             find = search or (lambda query: evidence(f"found {query}"))
-            return await backend.run_episode(ASKED, played, find, max_tokens=50, usage=usage)
+            return await ChatDriver(model, **options).run_episode(ASKED, played, find, max_tokens=50, usage=usage)
         finally:
-            await backend.aclose()
+            await model.aclose()
 
     with JudgeServer(lambda path, body: left.pop(0) if len(left) > 1 else left[0]) as server:
         trajectory, confidence = run(work(server.url))
@@ -159,12 +160,12 @@ def entry(token: str, p: float, **others: float) -> dict[str, Any]:
 def test_logprobs_give_a_confidence() -> None:
     tokens = [entry('{"comparison": "', 1), entry("A", 0.9), {**entry(">B", 0.6), "top_logprobs": []}]
     tail = [entry('", "violated_principles": [2]}', 1)]
-    alone = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, logprobs=True)
+    alone = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
     assert alone[1] == pytest.approx(0.6)
     assert alone[2].bodies[0]["logprobs"] is True
     tokens[2]["top_logprobs"] = [{"token": "<B", "logprob": -2.0}, {"token": ">B", "logprob": -1.0}]
     tokens[2]["logprob"] = -1.0
-    both = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, logprobs=True)
+    both = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
     assert both[1] == pytest.approx(1 / (1 + 2.718281828**-1))
     assert "logprobs" not in play(said(JUDGMENT), bare=True)[2].bodies[0]
 
@@ -172,9 +173,9 @@ def test_logprobs_give_a_confidence() -> None:
 def test_a_seed_is_sent_where_answers_are_drawn_and_stays_in_range() -> None:
     async def seeds(temperature: float) -> list[Any]:
         with JudgeServer(lambda path, body: said("x")) as server:
-            backend = ChatBackend(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST, temperature=temperature)
-            await backend.answer(ASKED, max_tokens=5, seed=2**63 + 5, usage=Usage())
-            await backend.aclose()
+            model = ChatModel(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
+            await ChatDriver(model, temperature=temperature).answer(ASKED, max_tokens=5, seed=2**63 + 5, usage=Usage())
+            await model.aclose()
             return [body.get("seed") for body in server.bodies]
 
     assert run(seeds(0.7)) == [5]
@@ -185,9 +186,9 @@ def test_one_answer_as_it_is() -> None:
     async def answers(*replies: tuple[int, Any]) -> list[Trajectory]:
         left = list(replies)
         with JudgeServer(lambda path, body: left.pop(0)) as server:
-            backend = ChatBackend(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
-            found = [await backend.answer(ASKED, max_tokens=5, seed=0, usage=Usage()) for _ in replies]
-            await backend.aclose()
+            model = ChatModel(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
+            found = [await ChatDriver(model).answer(ASKED, max_tokens=5, seed=0, usage=Usage()) for _ in replies]
+            await model.aclose()
             return found
 
     plain, thought, cut = run(
@@ -206,9 +207,9 @@ def test_refusals_are_told_apart_by_the_words_of_real_servers() -> None:
         "prompt is too long: 210000 tokens > 200000 maximum",
         "Please reduce the length of the messages [context_length_exceeded]",
     )
-    assert {declined(text) for text in overflow} == {"context_overflow"}
-    assert declined("the prompt triggering Azure OpenAI's content management policy") == "content_filter"
-    assert declined("unsupported parameter: 'temperature'") is None
+    assert {declined_reason(text) for text in overflow} == {"context_overflow"}
+    assert declined_reason("the prompt triggering Azure OpenAI's content management policy") == "content_filter"
+    assert declined_reason("unsupported parameter: 'temperature'") is None
 
 
 WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer>", "q é", "{}", " "]
@@ -219,11 +220,9 @@ def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -
     codec, text = TextTokenizer(), "".join(parts)
     assert codec.decode(codec.encode_trusted(text)) == text
     played = episode()
-    from judge_r1.models.openai_chat import Reply, _take
-
     for _ in range(4):
         turns = len(played.turns)
-        _take(played, Reply(text, "", "stop", None))
+        feed_reply(played, Generation(text))
         assert played.trajectory().ended != "unfinished" or len(played.turns) > turns or hasattr(played.state, "query")
         if hasattr(played.state, "query"):
             played.observe(evidence("p"))

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 import torch
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.models.continuous.prefix_cache import PrefixCache, States
-from judge_r1.models.continuous.request import Request
-from judge_r1.models.continuous.scheduler import ContinuousBatch
+from judge_r1.models.base import GenerateRequest
+from judge_r1.models.batch import ContinuousBatch, RunningRequest
 from judge_r1.models.hub import load_tokenizer
+from judge_r1.models.kv_cache import PrefixCache, States
+from judge_r1.training.verl.sampling_params import generate_request
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,10 @@ def model(model_folder: Path) -> Any:
 
 def batch_of(model: Any, eos: Sequence[int] = (), text: dict[int, str] | None = None) -> ContinuousBatch:
     return ContinuousBatch(model, lambda ids: "".join((text or {}).get(i, ".") for i in ids), eos, pad_id=0)
+
+
+def Request(prompt: Sequence[int], **fields: Any) -> RunningRequest:
+    return RunningRequest(GenerateRequest(prompt_ids=prompt, **{"temperature": 1.0, **fields}))
 
 
 def play(batch: ContinuousBatch, arrivals: dict[int, list[Request]]) -> list[Request]:
@@ -138,7 +142,7 @@ def test_a_group_reads_its_prompt_once(model: Any) -> None:
     assert read[0] == (1, len(prompt))
     assert (1, 1) in read[1:], "one that comes later reads the last id of its prompt"
     for request in [*together, later]:
-        alone = Request(prompt, max_tokens=4, seed=request.seed)
+        alone = Request(prompt, max_tokens=4, seed=request.request.seed)
         play(batch_of(model), {0: [alone]})
         assert request.ids == alone.ids
         assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
@@ -155,7 +159,7 @@ def test_long_traffic_changes_nothing(model: Any) -> None:
         finished += len(batch.step())
     assert finished == 40
     for request in wanted[-5:]:
-        alone = Request(request.prompt, max_tokens=request.max_tokens, seed=request.seed)
+        alone = Request(request.prompt, max_tokens=request.request.max_tokens, seed=request.request.seed)
         play(batch_of(model), {0: [alone]})
         assert alone.ids == request.ids
         assert request.logprobs == pytest.approx(alone.logprobs, abs=1e-5)
@@ -177,20 +181,37 @@ def test_what_is_kept_is_bounded_and_belongs_to_its_ids() -> None:
     assert kept.longest([9, 9, 9, 9, 9]) == (0, None)
 
 
-def test_a_model_with_another_cache_is_refused(model: Any) -> None:
-    from transformers import Gemma3TextConfig
+def test_a_model_with_sliding_windows_is_batched_statically() -> None:
+    """Its layers cannot exchange rows: later requests wait until the batch is empty, and get what they get alone."""
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
-    class Sliding:
-        config = Gemma3TextConfig(num_hidden_layers=2, sliding_window=8)
-
-    with pytest.raises(JudgeError, match="cannot run gemma3_text: its attention is not plain"):
-        batch_of(Sliding())
+    torch.manual_seed(0)
+    sliding = Gemma3TextConfig(
+        vocab_size=500, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, head_dim=16, sliding_window=8, layer_types=["sliding_attention", "full_attention"],
+    )  # fmt: skip
+    model = Gemma3ForCausalLM(sliding).eval()
+    batch, waiting = batch_of(model), [Request(p, max_tokens=4 + 3 * n, seed=n) for n, p in enumerate(prompts(5))]
+    waiting.append(Request(waiting[0].prompt, max_tokens=9, seed=0))
+    wanted, arrivals = list(waiting), [3, 2, 1]
+    while waiting or batch.busy:
+        if batch.accepting:
+            batch.admit([waiting.pop(0) for _ in range(arrivals.pop(0))])
+        batch.step()
+    assert not arrivals
+    for request in wanted:
+        ids = torch.tensor([[*request.prompt, *request.ids]])
+        with torch.no_grad():
+            log_probs = torch.log_softmax(model(ids).logits[0].float(), -1)
+        expected = [float(log_probs[len(request.prompt) - 1 + n, token]) for n, token in enumerate(request.ids)]
+        assert request.logprobs == pytest.approx(expected, abs=1e-4)
+    assert wanted[5].ids[:4] == wanted[0].ids
 
 
 @pytest.mark.parametrize("param", [{"top_p": 0.9}, {"top_k": 5}, {"min_p": 0.1}, {"include_stop_str_in_output": False}])
 def test_what_it_cannot_do_it_refuses(param: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(param))):
-        Request.of([1], {"max_tokens": 3, **param})
+        generate_request([1], {"max_tokens": 3, **param})
 
 
 def test_tail_is_enough_for_a_real_tokenizer() -> None:

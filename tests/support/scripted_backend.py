@@ -1,9 +1,9 @@
-"""A backend that says what it is told to, token by token: for tests of everything around a model."""
+"""A backend that writes scripted text: for tests of everything around a model."""
 
 from collections.abc import Sequence
 
+from judge_r1.episode.driver import SearchFunction
 from judge_r1.episode.machine import Episode, EpisodeTokenizer, Sample, Search
-from judge_r1.models.base import SearchFunction
 
 
 class ScriptedBackend:

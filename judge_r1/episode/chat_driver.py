@@ -1,0 +1,147 @@
+"""Runs episodes over chat turns: observations are user messages, and the trajectory is text only.
+
+The state machine is that of token models. Its ids are made up here and not kept: such a trajectory is never trained
+on. Servers leave the stop string out of what they return, so it is put back: a search or an answer that is open where
+a turn stopped is closed. The reasoning that a server returns beside the text becomes the turn's thought.
+"""
+
+from collections.abc import Sequence
+
+from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
+from judge_r1.episode.budget import Budget
+from judge_r1.episode.confidence import chat_confidence
+from judge_r1.episode.driver import CaseSearch, ended_by_model, search_into
+from judge_r1.episode.machine import Episode, Finished, Sample
+from judge_r1.episode.step_callback import notify_step
+from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
+from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
+
+_PIECE = 4
+"""Characters that count as one token: the server's tokenizer is not known."""
+_PIECES_PER_TOKEN = 64
+"""Factor of the turn's budget, so that the server's limit applies and not the count of pieces."""
+_CLOSING_TAGS = {"search": "</search>", "answer": "</answer>"}
+EOS = 0
+
+
+class TextTokenizer:
+    """Encodes text without a vocabulary: a tag is one id, other text one id for four characters. Id 0 ends a turn."""
+
+    def __init__(self) -> None:
+        self._texts, self._ids = [""], {"": EOS}
+
+    def decode(self, ids: Sequence[int]) -> str:
+        return "".join(self._texts[number] for number in ids)
+
+    def encode_trusted(self, text: str) -> list[int]:
+        ids = []
+        for part in TAG.split(text):
+            pieces = [part] if TAG.fullmatch(part) else [part[n : n + _PIECE] for n in range(0, len(part), _PIECE)]
+            for piece in pieces:
+                if piece not in self._ids:
+                    self._ids[piece] = len(self._texts)
+                    self._texts.append(piece)
+                ids.append(self._ids[piece])
+        return ids
+
+    encode_untrusted = encode_trusted
+
+
+def chat_budget(budget: Budget) -> Budget:
+    """The budget for an episode over chat, in which the server counts the tokens of a turn."""
+    return budget.model_copy(update={"response_tokens": budget.response_tokens * _PIECES_PER_TOKEN})
+
+
+class ChatDriver:
+    """Runs episodes and single answers on `model`. `top_logprobs` asks for that many likeliest tokens at each position,
+    for the confidence; not every server returns them."""
+
+    def __init__(self, model: LanguageModel, *, temperature: float = 0.0, top_logprobs: int = 0) -> None:
+        self.model, self._temperature, self._top_logprobs = model, temperature, top_logprobs
+
+    async def run_episode(
+        self, messages: Messages, episode: Episode, search: CaseSearch, *, max_tokens: int, usage: Usage
+    ) -> tuple[Trajectory, float | None]:
+        """Run an episode to its end. It needs a `TextTokenizer`, `EOS` as its end id and a `chat_budget`.
+
+        Returns:
+            The trajectory, and the confidence of its comparison where log-probabilities were returned.
+
+        Raises:
+            EndpointError: every other episode would fail in the same way.
+        """
+        history, confidence = [dict(message) for message in messages], None
+        stop = STOP_STRINGS if episode.answer_in_tags else ()
+        while not isinstance(episode.state, Finished):
+            turns = len(episode.turns)
+            if isinstance(episode.state, Sample):
+                reply = await self._generate(history, max_tokens, episode.seed, usage, stop)
+                confidence = chat_confidence(reply.top_logprobs)
+                feed_reply(episode, reply)
+            else:
+                await search_into(episode, search)
+            notify_step(episode)
+            if len(episode.turns) > turns and (observed := episode.turns[-1].observation) is not None:
+                written = episode.turns[-1].text.rpartition("</think>")[2] or episode.turns[-1].text
+                history += [{"role": "assistant", "content": written}, {"role": "user", "content": observed}]
+        whole = episode.trajectory()
+        trajectory = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment)
+        return trajectory, confidence if whole.judgment else None
+
+    async def answer(self, messages: Messages, *, max_tokens: int, seed: int, usage: Usage) -> Trajectory:
+        """One answer as it is, for prompts that a benchmark words itself.
+
+        Raises:
+            EndpointError: every other request would fail in the same way.
+        """
+        reply = await self._generate(messages, max_tokens, seed, usage)
+        if reply.failure is not None:
+            return Trajectory.without_ids(f"{INFRASTRUCTURE}{reply.failure}")
+        if reply.declined and not reply.usage.calls:
+            return Trajectory.without_ids(reply.finish_reason)
+        turns = [Turn(text=f"<think>{escape_tags(reply.reasoning)}</think>")] if reply.reasoning else []
+        ended = {"stop": "answer", "length": "turn_budget"}.get(reply.finish_reason, reply.finish_reason)
+        return Trajectory.without_ids(ended, (*turns, Turn(text=reply.text)))
+
+    async def _generate(
+        self, messages: Messages, max_tokens: int, seed: int, usage: Usage, stop: Sequence[str] = ()
+    ) -> Generation:
+        request = GenerateRequest(
+            messages=messages,
+            max_tokens=max_tokens,
+            temperature=self._temperature,
+            seed=seed,
+            stop=stop,
+            top_logprobs=self._top_logprobs,
+        )
+        [generation] = await self.model.generate([request])
+        usage.add(generation.usage)
+        return generation
+
+
+def feed_reply(episode: Episode, reply: Generation) -> None:
+    """Put a reply into the episode as one turn."""
+
+    def feed(text: str, *end: int) -> None:
+        ids = [*tokenizer.encode_trusted(text), *end]
+        episode.feed(ids, [0.0] * len(ids))
+
+    if ended_by_model(episode, reply):
+        return
+    tokenizer, turns = episode.tokenizer, len(episode.turns)
+    if reply.declined:
+        feed(escape_tags(reply.text))
+        episode.end(reply.finish_reason)
+        return
+    thought = f"<think>{escape_tags(reply.reasoning)}" if reply.reasoning else ""
+    if thought and (reply.text or reply.finish_reason == "stop"):
+        thought += "</think>"
+    feed(thought + reply.text)
+    if not isinstance(episode.state, Sample) or len(episode.turns) > turns:
+        return
+    if reply.finish_reason == "length":
+        episode.truncate()
+    elif closing := _CLOSING_TAGS.get(episode.open or ""):
+        feed(closing)
+    else:
+        feed("", EOS)

@@ -1,0 +1,153 @@
+"""Runs episodes on a token model: samples through `LanguageModel.generate`, searches, until the state machine ends.
+
+An infrastructure failure ends its episode as `infrastructure_…`: the episode is not scored, and run again on resume. A
+declined answer (`context_overflow`, `content_filter`) ends it as invalid, under that name.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from judge_r1.core.event_loop import run_sync
+from judge_r1.core.records import Evidence
+from judge_r1.episode.machine import Episode, Finished, Sample, Search
+from judge_r1.episode.step_callback import notify_step
+from judge_r1.episode.tags import STOP_STRINGS
+from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Usage
+
+SEARCH_S = 300.0
+"""Deadline of one search, the wait in queues included."""
+CaseSearch = Callable[[str], list[Evidence]]
+"""Searches the one case of an episode."""
+SearchFunction = Callable[[Sequence[tuple[int, str]]], list[list[Evidence]]]
+"""Searches for several episodes at once: (index of the episode, query) -> passages, in the same order."""
+_log = logging.getLogger(__name__)
+
+
+class EpisodeRunner(Protocol):
+    """Runs episodes to their end from synchronous code, as `EpisodeDriver` does."""
+
+    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None: ...
+
+
+class EpisodeDriver:
+    """Runs episodes on `model`. `alternatives` maps a token id to the id whose log-probability is noted beside it
+    (`judge_r1.episode.confidence.flips`). Tokens are sampled by `episode.seed`."""
+
+    def __init__(
+        self, model: LanguageModel, *, temperature: float = 0.0, alternatives: Mapping[int, int] | None = None
+    ) -> None:
+        self.model, self._temperature, self._alternatives = model, temperature, alternatives or {}
+
+    async def run_episode(self, episode: Episode, search: CaseSearch, usage: Usage) -> None:
+        """Run one episode to its end. Searches run in a thread, under a deadline; what the calls use is added to
+        `usage`.
+
+        Raises:
+            EndpointError: every other episode would fail in the same way.
+        """
+        while not isinstance(episode.state, Finished):
+            if isinstance(episode.state, Sample):
+                await self._sample(episode, episode.state.max_tokens, self._temperature, usage)
+            else:
+                await search_into(episode, search)
+            notify_step(episode)
+
+    async def run_together(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+        """Run episodes to their end side by side. The searches of episodes that wait at the same time are one call of
+        `search`, in this thread; its errors are raised."""
+        searches = _SearchBatcher(search)
+
+        async def run(index: int, episode: Episode) -> None:
+            while not isinstance(state := episode.state, Finished):
+                if isinstance(state, Sample):
+                    await self._sample(episode, state.max_tokens, temperature, Usage())
+                else:
+                    episode.observe(await searches.find(index, state.query))
+
+        tasks = [asyncio.ensure_future(run(index, episode)) for index, episode in enumerate(episodes)]
+        try:
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def run_episodes(self, episodes: Sequence[Episode], search: SearchFunction, temperature: float) -> None:
+        """`run_together` from synchronous code."""
+        run_sync(self.run_together(episodes, search, temperature))
+
+    async def _sample(self, episode: Episode, max_tokens: int, temperature: float, usage: Usage) -> None:
+        """Sample the rest of a turn, or a part of it."""
+        before = len(episode.token_ids)
+        request = GenerateRequest(
+            prompt_ids=(*episode.prompt_ids, *episode.token_ids),
+            max_tokens=max_tokens,
+            temperature=temperature,
+            seed=episode.seed,
+            seed_offset=before,
+            stop=STOP_STRINGS if episode.answer_in_tags else (),
+            stop_ids=episode.eos_ids,
+            alternatives=self._alternatives,
+        )
+        [generation] = await self.model.generate([request])
+        usage.add(generation.usage)
+        if ended_by_model(episode, generation):
+            return
+        episode.alternative_logprobs |= {before + index: value for index, value in generation.alternatives.items()}
+        episode.feed(generation.token_ids, generation.logprobs)
+
+
+def ended_by_model(episode: Episode, generation: Generation) -> bool:
+    """End the episode where the model failed or declined without an answer. Returns whether it did."""
+    if generation.failure is not None:
+        _log.error("an episode is lost (%s): %s", generation.failure, generation.error)
+        episode.abort(generation.failure)
+    elif generation.declined and not generation.text:
+        episode.end(generation.finish_reason)
+    else:
+        return False
+    return True
+
+
+async def search_into(episode: Episode, search: CaseSearch) -> None:
+    """Run the search that the episode waits for, in a thread. A failed search ends the episode."""
+    assert isinstance(episode.state, Search)
+    try:
+        passages = await asyncio.wait_for(asyncio.to_thread(search, episode.state.query), SEARCH_S)
+    except asyncio.TimeoutError:  # not the builtin before Python 3.11
+        episode.abort("search_timeout")
+    except Exception:
+        _log.exception("an episode is lost in a search")
+        episode.abort("search_error")
+    else:
+        episode.observe(passages)
+
+
+class _SearchBatcher:
+    """Gathers the queries of one round of the event loop into one call."""
+
+    def __init__(self, search: SearchFunction) -> None:
+        self._search = search
+        self._waiting: list[tuple[int, str, asyncio.Future[list[Evidence]]]] = []
+
+    async def find(self, index: int, query: str) -> list[Evidence]:
+        loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._flush)
+        future: asyncio.Future[list[Evidence]] = loop.create_future()
+        self._waiting.append((index, query, future))
+        return await future
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        try:
+            found = self._search([(index, query) for index, query, _ in waiting])
+            for (_, _, future), passages in zip(waiting, found, strict=True):
+                if not future.done():
+                    future.set_result(passages)
+        except Exception as error:
+            for _, _, future in waiting:
+                if not future.done():
+                    future.set_exception(error)

@@ -1,0 +1,352 @@
+"""Continuous batching: a request may join the batch before any step and leaves it when it is complete.
+
+One key-value cache holds a row for each request, its tokens at the right end. Only what no earlier request has read is
+run through the model: a group reads its prompt once, and the next turn of an episode reads the observation in one
+forward pass, beside the rows that sample. The states of a completed row stay in place ("parked") for the request that
+continues it, until their row or columns are needed; then they move to the prefix cache.
+
+A model whose layers do not all have plain attention (sliding windows, linear attention) cannot exchange rows. Its
+requests are batched statically: new ones join only when the batch is empty, and read their whole prompts.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn.functional import pad
+from transformers import DynamicCache
+
+from judge_r1.models.base import GenerateRequest
+from judge_r1.models.kv_cache import PreallocatedLayer, PrefixCache, States, preallocated_cache
+from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
+
+_UNUSED_COLUMNS = 128
+"""Columns on the left that no row needs are dropped in steps of this size: dropping copies the whole cache."""
+_WORTH_COPYING = 0.75
+"""Free rows are dropped once no more than this share of the rows is in use."""
+
+
+class RunningRequest:
+    """A request with the ids sampled so far, their log-probabilities, and the alternatives' by index."""
+
+    def __init__(self, request: GenerateRequest) -> None:
+        if request.prompt_ids is None:
+            raise ValueError("a token model needs prompt_ids, not messages")
+        self.request, self.prompt = request, tuple(request.prompt_ids)
+        self.ids: list[int] = []
+        self.logprobs: list[float] = []
+        self.alternatives: dict[int, float] = {}
+        self.cancelled = False
+        self.noise = [0.0] * request.max_tokens
+        if request.temperature:
+            noise = uniform_noise(request.seed, request.seed_offset + request.max_tokens)
+            self.noise = noise[request.seed_offset :].tolist()
+
+    @property
+    def length(self) -> int:
+        return len(self.prompt) + len(self.ids)
+
+
+@dataclass
+class _Parked:
+    """States left in a row: of `ids`, in the columns up to `end`, since step number `step`."""
+
+    ids: tuple[int, ...]
+    end: int
+    step: int
+
+
+class ContinuousBatch:
+    """The requests that run on `model`. `decode` turns ids into text, `eos_ids` end every request."""
+
+    rows: list[RunningRequest | None]
+    _cache: DynamicCache
+    _mask: torch.Tensor
+    """[rows, columns of the cache], 1 on the states of a running or parked row."""
+    _logits: torch.Tensor
+    """[rows, vocabulary], of the id to sample next."""
+
+    def __init__(
+        self, model: Any, decode: Callable[[Sequence[int]], str], eos_ids: Collection[int], *, pad_id: int
+    ) -> None:
+        self.model, self.pad_id = model, pad_id
+        self.static = not all(isinstance(layer, PreallocatedLayer) for layer in preallocated_cache(model.config).layers)
+        self.stopping, self.prefixes = StopChecker(decode, frozenset(eos_ids)), PrefixCache()
+        self._steps = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop the running requests and all states."""
+        self._parked: dict[int, _Parked] = {}
+        self._reset()
+        self.prefixes.clear()
+
+    def forget(self) -> None:
+        """Drop the states of completed requests: they do not belong to the model's new weights."""
+        self.prefixes.clear()
+        for row in list(self._parked):
+            self._free(row)
+
+    def release(self) -> None:
+        """Give the batch's memory back while nothing runs. States for later requests move to the prefix cache."""
+        for row in list(self._parked):
+            self._spill(row)
+        self._reset()
+
+    @property
+    def busy(self) -> bool:
+        return any(self.rows)
+
+    @property
+    def accepting(self) -> bool:
+        """Whether requests may join now."""
+        return not (self.static and self.busy)
+
+    @torch.no_grad()
+    def admit(self, requests: Sequence[RunningRequest]) -> None:
+        """Read the prompts of new requests and put them beside those that run."""
+        prompts = list(dict.fromkeys(request.prompt for request in requests))
+        known = {prompt: self._known(prompt) for prompt in prompts}
+        if prompts and not self.busy and not any(length for length, _, _ in known.values()):
+            self._start(requests, prompts)
+            return
+        for new in (False, True):  # apart, as each is padded to its longest; continuations first, their rows are theirs
+            part = [prompt for prompt in prompts if (known[prompt][0] == 0) == new]
+            if part:
+                self._join([request for request in requests if request.prompt in part], part, known)
+
+    def drop(self, requests: Collection[RunningRequest]) -> None:
+        """Remove cancelled requests."""
+        for row, request in enumerate(self.rows):
+            if request is not None and request in requests:
+                self._free(row)
+
+    @torch.no_grad()
+    def step(self) -> list[RunningRequest]:
+        """Sample one id for each request. Returns the requests that are complete; they have left the batch."""
+        self._steps += 1
+        running = [(row, request) for row, request in enumerate(self.rows) if request is not None]
+        for temperature in {request.request.temperature for _, request in running}:
+            self._sample([(row, r) for row, r in running if r.request.temperature == temperature], temperature)
+        complete = [(row, r) for row, r in running if self.stopping.done(r.request, r.ids)]
+        for row, request in complete:
+            self.rows[row] = None
+            if self.static or self.stopping.at_eos(request.request, request.ids[-1]):  # nothing follows EOS
+                self._free(row)
+            else:
+                self._parked[row] = _Parked((*request.prompt, *request.ids[:-1]), self._mask.shape[1], self._steps)
+        if self.busy:
+            self._compact()
+            self._forward_all()
+        return [request for _, request in complete]
+
+    # ---- sampling ----
+
+    def _sample(self, running: Sequence[tuple[int, RunningRequest]], temperature: float) -> None:
+        rows = [row for row, _ in running]
+        logits = self._logits if len(rows) == len(self.rows) else self._logits[rows]
+        noise = torch.tensor([[request.noise[len(request.ids)]] for _, request in running], dtype=torch.float64)
+        ids, logprobs = sample_tokens(logits, temperature, noise)
+        for (row, request), token, logprob in zip(running, ids, logprobs, strict=True):
+            if (alternative := request.request.alternatives.get(token)) is not None:
+                difference = float(self._logits[row, alternative] - self._logits[row, token])
+                request.alternatives[len(request.ids)] = logprob + difference / (temperature or 1.0)
+            request.ids.append(token)
+            request.logprobs.append(logprob)
+
+    def _forward_all(self) -> None:
+        """Read the last id of every running row. Parked rows get a masked column, free rows a meaningless one."""
+        device = self._mask.device
+        ids = [[self.pad_id if request is None else request.ids[-1]] for request in self.rows]
+        positions = [[0 if request is None else request.length - 1] for request in self.rows]
+        column = [[0 if row in self._parked else 1] for row in range(len(self.rows))]
+        self._mask = torch.cat([self._mask, torch.tensor(column, device=device)], dim=1)
+        self._logits = self._forward(
+            torch.tensor(ids, device=device), self._mask, torch.tensor(positions, device=device), self._cache
+        )
+
+    def _forward(self, ids: torch.Tensor, mask: torch.Tensor, positions: torch.Tensor, cache: Any) -> torch.Tensor:
+        out = self.model(
+            input_ids=ids,
+            attention_mask=mask,
+            position_ids=positions,
+            past_key_values=cache,
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        logits: torch.Tensor = out.logits[:, -1].float()
+        return logits
+
+    # ---- reading prompts ----
+
+    def _known(self, prompt: tuple[int, ...]) -> tuple[int, States | None, int | None]:
+        """How many first ids of the prompt have states, the states, and the row they are parked in."""
+        if self.static:
+            return 0, None, None
+        length, states = self.prefixes.longest(prompt)
+        found: int | None = None
+        for row, parked in self._parked.items():
+            n = len(parked.ids)
+            if length < n < len(prompt) and prompt[n - 1] == parked.ids[-1] and prompt[:n] == parked.ids:
+                length, states, found = n, self._states(row, parked), row
+        return length, states, found
+
+    def _states(self, row: int, parked: _Parked) -> States:
+        """Views of the states parked in a row."""
+        start = parked.end - len(parked.ids)
+        return [
+            (layer.keys[row, :, start : parked.end], layer.values[row, :, start : parked.end])
+            for layer in self._cache.layers
+        ]
+
+    def _padded(self, texts: Sequence[Sequence[int]]) -> tuple[torch.Tensor, torch.Tensor]:
+        """Ids and mask, [texts, longest], padded on the left, on the model's device."""
+        width = max(map(len, texts))
+        ids = [[self.pad_id] * (width - len(text)) + list(text) for text in texts]
+        mask = [[0] * (width - len(text)) + [1] * len(text) for text in texts]
+        return torch.tensor(ids, device=self.model.device), torch.tensor(mask, device=self.model.device)
+
+    def _start(self, requests: Sequence[RunningRequest], prompts: Sequence[tuple[int, ...]]) -> None:
+        """Begin a batch: the cache that the prompts are read into becomes the batch's."""
+        self.release()
+        ids, self._mask = self._padded(prompts)
+        self._cache = preallocated_cache(self.model.config)
+        positions = (self._mask.cumsum(1) - 1).clamp(min=0)
+        self._logits = self._forward(ids, self._mask, positions, self._cache)
+        if not self.static:
+            for row, prompt in enumerate(prompts):  # for requests of the same group that come later
+                self.prefixes.put(prompt[:-1], self._states(row, _Parked(prompt[:-1], self._mask.shape[1] - 1, 0)))
+        index_of = {prompt: number for number, prompt in enumerate(prompts)}
+        if (rows := [index_of[request.prompt] for request in requests]) != list(range(len(prompts))):
+            self._select(rows)
+        self.rows = list(requests)
+
+    def _join(
+        self,
+        requests: Sequence[RunningRequest],
+        prompts: Sequence[tuple[int, ...]],
+        known: dict[tuple[int, ...], tuple[int, States | None, int | None]],
+    ) -> None:
+        """Read prompts apart from the running batch and copy their states into it."""
+        lengths = [known[prompt][0] for prompt in prompts]
+        logits, cache = self._read(prompts, [known[prompt][:2] for prompt in prompts])
+        for row in {row for prompt in prompts if (row := known[prompt][2]) is not None}:
+            self._free(row)
+        rows = self._make_room(len(requests), max(map(len, prompts)), cache, logits)
+        old, columns = max(lengths), cache.get_seq_length()
+        index_of = {prompt: number for number, prompt in enumerate(prompts)}
+        for row, request in zip(rows, requests, strict=True):
+            source, length = index_of[request.prompt], lengths[index_of[request.prompt]]
+            start, rest = self._mask.shape[1] - len(request.prompt), len(request.prompt) - length
+            self.rows[row], self._logits[row] = request, logits[source]
+            self._mask[row, :start], self._mask[row, start:] = 0, 1
+            for layer, read in zip(self._cache.layers, cache.layers, strict=True):
+                for target, states in ((layer.keys, read.keys), (layer.values, read.values)):
+                    target[row, :, start : start + length] = states[source, :, old - length : old]
+                    target[row, :, start + length :] = states[source, :, columns - rest :]
+            if not length:
+                begin = self._mask.shape[1] - 1
+                self.prefixes.put(request.prompt[:-1], self._states(row, _Parked(request.prompt[:-1], begin, 0)))
+
+    def _read(
+        self, prompts: Sequence[tuple[int, ...]], known: Sequence[tuple[int, States | None]]
+    ) -> tuple[torch.Tensor, DynamicCache]:
+        """Run the unknown part of each prompt through the model.
+
+        Returns the logits after each prompt, and a cache whose columns are the known states and then the new ones,
+        each padded on the left to the longest.
+        """
+        cache, old = DynamicCache(config=self.model.config), max(length for length, _ in known)
+        ids, mask = self._padded([prompt[length:] for prompt, (length, _) in zip(prompts, known, strict=True)])
+        if old:
+            before = torch.tensor([[0] * (old - length) + [1] * length for length, _ in known], device=mask.device)
+            mask = torch.cat([before, mask], dim=1)
+            for number in range(len(self._layers_of(known))):
+                layers = [self._layers_of(known)[number] if states is None else states[number] for _, states in known]
+                padded = [
+                    torch.stack(
+                        [_to_width(layer[part][:, :n], old) for layer, (n, _) in zip(layers, known, strict=True)]
+                    )
+                    for part in (0, 1)
+                ]
+                cache.update(*padded, number)
+        positions = (mask.cumsum(1) - 1).clamp(min=0)[:, old:]
+        return self._forward(ids, mask, positions, cache), cache
+
+    @staticmethod
+    def _layers_of(known: Sequence[tuple[int, States | None]]) -> States:
+        return next(states for _, states in known if states is not None)
+
+    # ---- rows and columns ----
+
+    def _make_room(self, count: int, width: int, like: DynamicCache, logits: torch.Tensor) -> list[int]:
+        """Rows for `count` requests, and columns for the longest of them."""
+        if not self.rows:
+            for number, layer in enumerate(like.layers):
+                self._cache.update(layer.keys[:0, :, :0], layer.values[:0, :, :0], number)
+            self._logits = logits[:0]
+        free = [row for row, request in enumerate(self.rows) if request is None and row not in self._parked]
+        for row in sorted(self._parked, key=lambda row: self._parked[row].step)[: max(count - len(free), 0)]:
+            self._spill(row)
+            free.append(row)
+        more, left = max(count - len(free), 0), max(width - self._mask.shape[1], 0)
+        if more or left:
+            self._mask = pad(self._mask, (left, 0, 0, more))
+            self._logits = pad(self._logits, (0, 0, 0, more))
+            for layer in self._cache.layers:
+                layer.replace(*(pad(t, (0, 0, left, 0, 0, 0, 0, more)) for t in (layer.keys, layer.values)))
+            for parked in self._parked.values():
+                parked.end += left
+        free += range(len(self.rows), len(self.rows) + more)
+        self.rows += [None] * more
+        return free[:count]
+
+    def _free(self, row: int) -> None:
+        self.rows[row] = None
+        self._parked.pop(row, None)
+        self._mask[row] = 0
+
+    def _spill(self, row: int) -> None:
+        """Move the states parked in a row to the prefix cache."""
+        self.prefixes.put(self._parked[row].ids, self._states(row, self._parked[row]))
+        self._free(row)
+
+    def _compact(self) -> None:
+        """Drop rows that nobody uses, and columns on the left that no row needs, once it is worth a copy. The next
+        turn of a request may join before the next step, so freshly parked rows stay."""
+        fresh = {row for row, parked in self._parked.items() if parked.step == self._steps}
+        used = [row for row, request in enumerate(self.rows) if request is not None or row in fresh]
+        if len(used) <= _WORTH_COPYING * len(self.rows):
+            for row in [row for row in self._parked if row not in fresh]:
+                self._spill(row)
+            self._select(used)
+        width = self._mask.shape[1]
+        starts = [parked.end - len(parked.ids) for parked in self._parked.values()]
+        unused = min([*starts, *(width - r.length + 1 for r in self.rows if r is not None)])
+        if unused >= _UNUSED_COLUMNS and not self.static:
+            self._mask = self._mask[:, unused:]
+            for layer in self._cache.layers:
+                layer.replace(layer.keys[..., unused:, :], layer.values[..., unused:, :])
+            for parked in self._parked.values():
+                parked.end -= unused
+
+    def _select(self, rows: Sequence[int]) -> None:
+        """Keep these rows of the batch, in this order."""
+        index = torch.tensor(rows, device=self._mask.device)
+        self._cache.batch_select_indices(index)
+        self._mask, self._logits = self._mask[index], self._logits[index]
+        if self.rows:
+            self._parked = {new: self._parked[old] for new, old in enumerate(rows) if old in self._parked}
+            self.rows = [self.rows[row] for row in rows]
+
+    def _reset(self) -> None:
+        self.rows = []
+        self._cache = preallocated_cache(self.model.config)
+        self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)
+        self._logits = torch.zeros(0, 0, device=self.model.device)
+
+
+def _to_width(states: torch.Tensor, width: int) -> torch.Tensor:
+    """[heads, tokens, size] padded on the left to `width` tokens."""
+    return pad(states, (0, 0, width - states.shape[-2], 0))

@@ -1,0 +1,198 @@
+"""The local engine: a transformers model as a `LanguageModel` whose concurrent requests share one batch.
+
+    model = LocalModel(causal_lm, tokenizer.decode, eos_ids, pad_id=0, max_rows=64)
+    [generation] = await model.generate([GenerateRequest(prompt_ids=ids, max_tokens=100)])
+
+`LocalModel` runs in the event loop of its caller and blocks it for one step at a time: for evaluation and rollouts.
+`BackgroundModel` runs one in a thread, for servers, whose event loop must not block.
+"""
+
+import asyncio
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from judge_r1.models.base import GenerateRequest, Generation, Usage
+from judge_r1.models.batch import ContinuousBatch, RunningRequest
+
+_TURNAROUND = 8
+"""Rounds of the event loop after a request completes: its caller may search and ask for the next turn in them."""
+
+
+class _Job(RunningRequest):
+    """A request and the future of its caller."""
+
+    def __init__(self, request: GenerateRequest, future: "asyncio.Future[None]") -> None:
+        super().__init__(request)
+        self.future = future
+
+
+class LocalModel:
+    """At most `max_rows` requests run at a time; others wait in order.
+
+    The model is put in eval mode while it generates. States of earlier requests are dropped whenever nothing runs,
+    because the weights may have changed before the next call; `persistent` keeps them.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        decode: Callable[[Sequence[int]], str],
+        eos_ids: Collection[int],
+        *,
+        pad_id: int,
+        max_rows: int,
+        persistent: bool = False,
+    ) -> None:
+        self.batch, self.max_rows = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id), max_rows
+        self.between_steps = threading.Lock()
+        self._model, self._persistent, self._closed = model, persistent, False
+        self._waiting: deque[_Job] = deque()
+        self._running: list[_Job] = []
+        self._worker: asyncio.Task[None] | None = None
+
+    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
+        """One generation for each request. Cancelled requests leave the batch before the next step.
+
+        Raises:
+            RuntimeError: the engine is closed.
+            Exception: whatever the model raised, for every request that was in the batch.
+        """
+        if self._closed:
+            raise RuntimeError("the engine is closed")
+        started, loop = time.monotonic(), asyncio.get_running_loop()
+        jobs = [_Job(request, loop.create_future()) for request in requests]
+        self._waiting.extend(jobs)
+        if self._worker is None or self._worker.done():
+            self._worker = loop.create_task(self._work())
+        try:
+            for job in jobs:
+                await job.future
+        finally:
+            for job in jobs:
+                job.cancelled = not job.future.done()
+                if not job.future.cancel() and not job.future.cancelled():
+                    job.future.exception()  # mark as retrieved: the first error was raised
+        seconds = time.monotonic() - started
+        return [
+            Generation(
+                text=self.batch.stopping.decode(job.ids),
+                token_ids=job.ids,
+                logprobs=job.logprobs,
+                alternatives=job.alternatives,
+                finish_reason="length" if len(job.ids) >= job.request.max_tokens else "stop",
+                usage=Usage(1, len(job.prompt), len(job.ids), seconds),
+            )
+            for job in jobs
+        ]
+
+    def close(self) -> None:
+        """Fail all requests with a RuntimeError and accept no more."""
+        self._closed = True
+        self._fail(RuntimeError("the engine was closed"))
+
+    async def _work(self) -> None:
+        """Step the batch until nothing is left to do."""
+        training = self._model.training
+        if training:
+            self._model.eval()
+        try:
+            while self._waiting or self._running:
+                with self.between_steps:
+                    complete = self._step()
+                for _ in range(_TURNAROUND if complete else 1):
+                    await asyncio.sleep(0)
+        finally:
+            if training:
+                self._model.train()
+            if not self._persistent:
+                self._running.clear()
+                self.batch.clear()
+            elif not self._running:
+                self.batch.release()
+
+    def _step(self) -> bool:
+        """One step of the batch. Returns whether a request was completed."""
+        try:
+            self.batch.drop([job for job in self._running if job.cancelled])
+            self._running = [job for job in self._running if not job.cancelled]
+            if new := self._admitted():
+                self._running += new
+                self.batch.admit(new)
+            complete = self.batch.step() if self.batch.busy else []
+        except Exception as error:
+            self._fail(error, running_only=True)
+            return True
+        for job in complete:
+            assert isinstance(job, _Job)
+            self._running.remove(job)
+            if not job.future.done():
+                job.future.set_result(None)
+        return bool(complete)
+
+    def _admitted(self) -> list[_Job]:
+        """The waiting requests that join before the next step."""
+        new: list[_Job] = []
+        while self._waiting and len(self._running) + len(new) < self.max_rows and self.batch.accepting:
+            if not (job := self._waiting.popleft()).cancelled:
+                new.append(job)
+        return new
+
+    def _fail(self, error: Exception, *, running_only: bool = False) -> None:
+        failed, self._running = self._running, []
+        if not running_only:
+            failed += self._waiting
+            self._waiting.clear()
+        self.batch.clear()
+        for job in failed:
+            if not job.future.done():
+                job.future.set_exception(error)
+
+
+class BackgroundModel:
+    """Runs a `LocalModel` in a thread with an event loop. Close it, or it lives as long as its process.
+
+    A request without an answer after `deadline_s` seconds, its wait for a row included, fails as `generation_timeout`.
+    """
+
+    def __init__(self, model: LocalModel, *, deadline_s: float | None = None) -> None:
+        self.model, self._deadline_s, self._closed = model, deadline_s, False
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def batch(self) -> ContinuousBatch:
+        return self.model.batch
+
+    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
+        """As `LocalModel.generate`."""
+        if self._closed:
+            raise RuntimeError("the engine is closed")
+        work = asyncio.run_coroutine_threadsafe(self.model.generate(requests), self._loop)
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(work), self._deadline_s)
+        except asyncio.TimeoutError:  # not the builtin before Python 3.11
+            return [Generation(failure="generation_timeout") for _ in requests]
+
+    @contextmanager
+    def paused(self) -> Iterator[ContinuousBatch]:
+        """The batch between two steps, for a caller that changes the weights."""
+        with self.model.between_steps:
+            yield self.batch
+
+    def close(self, seconds: float = 10.0) -> None:
+        """Fail all requests with a RuntimeError and stop the thread, waiting for it up to `seconds`."""
+        if not self._closed:
+            self._closed = True
+            asyncio.run_coroutine_threadsafe(self._shut_down(), self._loop)
+        self._thread.join(seconds)
+
+    async def _shut_down(self) -> None:
+        self.model.close()
+        for _ in range(_TURNAROUND):  # callers that came in meanwhile
+            await asyncio.sleep(0)
+        self._loop.stop()

@@ -146,7 +146,8 @@ class ContinuousBatch:
     def _sample(self, running: Sequence[tuple[int, RunningRequest]], temperature: float) -> None:
         rows = [row for row, _ in running]
         logits = self._logits if len(rows) == len(self.rows) else self._logits[rows]
-        noise = torch.tensor([[request.noise[len(request.ids)]] for _, request in running], dtype=torch.float64)
+        values = [[request.noise[len(request.ids)]] for _, request in running]
+        noise = torch.tensor(values, dtype=torch.float64, device=logits.device)
         ids, logprobs = sample_tokens(logits, temperature, noise)
         for (row, request), token, logprob in zip(running, ids, logprobs, strict=True):
             if (alternative := request.request.alternatives.get(token)) is not None:

@@ -9,7 +9,8 @@ from judge_r1.models.base import GenerateRequest
 
 def uniform_noise(seed: int, count: int) -> torch.Tensor:
     """`count` numbers in [0, 1), one for each id to sample. A larger count continues the same sequence."""
-    return torch.rand(count, dtype=torch.float64, generator=torch.Generator().manual_seed(seed % 2**63))
+    generator = torch.Generator().manual_seed(seed % 2**63)
+    return torch.rand(count, dtype=torch.float64, generator=generator, device="cpu")
 
 
 def sample_tokens(logits: torch.Tensor, temperature: float, noise: torch.Tensor) -> tuple[list[int], list[float]]:
@@ -27,7 +28,7 @@ def sample_tokens(logits: torch.Tensor, temperature: float, noise: torch.Tensor)
     if temperature:
         sums = log_probs.double().exp().cumsum(-1)
         total = sums[:, -1:].contiguous()
-        ids = torch.searchsorted(sums, noise.to(sums.device) * total, right=True)
+        ids = torch.searchsorted(sums, noise * total, right=True)
         ids = torch.minimum(ids, torch.searchsorted(sums, total))  # no id of probability 0 at the end
     else:
         ids = log_probs.argmax(-1, keepdim=True)

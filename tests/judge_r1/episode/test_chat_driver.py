@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from judge_r1.episode.budget import Budget
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget, feed_reply
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
-from judge_r1.models.base import Generation, Usage
+from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import RetryPolicy, declined_reason
 from judge_r1.models.openai_chat import ChatModel
@@ -229,3 +230,17 @@ def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -
         if played.trajectory().ended != "unfinished":
             return
     assert not parts or "<search>" in text
+
+
+def test_a_client_sends_no_more_requests_at_a_time_than_its_policy_allows() -> None:
+    async def work(url: str) -> list[Generation]:
+        model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, RetryPolicy(concurrency=3))
+        requests = [GenerateRequest(messages=ASKED, max_tokens=5) for _ in range(12)]
+        try:
+            return await model.generate(requests)
+        finally:
+            await model.aclose()
+
+    with JudgeServer(lambda path, body: said("x"), wait=lambda: time.sleep(0.02)) as server:
+        assert [g.text for g in run(work(server.url))] == ["x"] * 12
+        assert server.peak == 3

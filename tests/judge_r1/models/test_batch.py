@@ -149,6 +149,51 @@ def test_a_group_reads_its_prompt_once(model: Any) -> None:
     assert len({tuple(request.ids) for request in together}) > 1
 
 
+def test_every_input_is_on_the_device_of_the_model(model: Any) -> None:
+    """Tensors made without a device land on `meta` here, as they would on the CPU beside a model on a GPU."""
+    seen: list[torch.device] = []
+
+    class OnDevice(torch.nn.Module):
+        config, device = model.config, model.device
+
+        def forward(self, **inputs: Any) -> Any:
+            cache = inputs["past_key_values"]
+            states = [layer.keys for layer in cache.layers if layer.keys is not None]
+            seen.extend(t.device for t in [*inputs.values(), *states] if isinstance(t, torch.Tensor))
+            with torch.device("cpu"):
+                return model(**inputs)
+
+    batch, requests = batch_of(OnDevice()), [Request(p, max_tokens=5 + n, seed=n) for n, p in enumerate(prompts(5))]
+    with torch.device("meta"):
+        play(batch, {0: requests[:2], 3: requests[2:]})
+        following = Request([*requests[0].prompt, *requests[0].ids, 7, 8], max_tokens=3, seed=9)
+        play(batch, {0: [following]})
+    assert set(seen) == {model.device}
+    assert len(following.ids) == 3
+
+
+def test_an_observation_is_read_in_one_forward_while_other_rows_sample(model: Any) -> None:
+    batch, read = batch_of(model), []
+    forward = batch._forward
+
+    def counted(ids: torch.Tensor, *rest: Any) -> torch.Tensor:
+        read.append(tuple(ids.shape))
+        return forward(ids, *rest)
+
+    batch._forward = counted  # type: ignore[method-assign]
+    first, other = Request([11, 12, 13], max_tokens=3, seed=0), Request([14, 15], max_tokens=30, seed=1)
+    batch.admit([first, other])
+    while len(first.ids) < 3:
+        batch.step()
+    read.clear()
+    batch.admit([Request([*first.prompt, *first.ids, *[9] * 200], max_tokens=5, seed=0)])
+    assert read == [(1, 201)], "the observation and the last sampled id, and nothing twice"
+    while batch.busy:
+        batch.step()
+    assert {columns for _, columns in read[1:]} == {1}
+    assert len(other.ids) == 30
+
+
 def test_long_traffic_changes_nothing(model: Any) -> None:
     """Many more requests than rows at a time, long enough for columns and rows to be dropped."""
     wanted = [Request(p, max_tokens=20 + 7 * (n % 5), seed=n) for n, p in enumerate(prompts(40))]

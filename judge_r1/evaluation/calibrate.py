@@ -1,4 +1,4 @@
-"""What a judge's confidences are worth, before and after a map, and below which of them it should be silent."""
+"""Calibration of a judge's confidences, before and after a map, and the threshold below which it abstains."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -54,7 +54,7 @@ class Calibration(Record):
 
     `accuracy` is over all `n` answers. `before`, `with_temperature` and `with_isotonic` are over those with a
     confidence; the two maps are fitted on all of them, but scored by cross-fitting: each answer by a map that saw none
-    of its cluster. `selective` is over one answer a cluster, by the confidences as told.
+    of its cluster. `selective` is over one answer a cluster, by the original confidences.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")

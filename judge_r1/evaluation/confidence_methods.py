@@ -1,14 +1,14 @@
-"""How sure a row was of an item's verdict, by three methods; `judge-r1 calibrate` asks.
+"""The confidence of a judge in an item's verdict, by three methods (`judge-r1 calibrate`).
 
-token     mean over the item's games of the probability of the verdict, by each game's decision token: c where the game
-          has it, 1 - c where it has the other candidate (`judge_r1.episode.confidence`)
+token     mean over the item's votes of the probability of the verdict, from the decision token: c for a vote with
+          the same verdict, 1 - c for a vote for the other candidate (`judge_r1.episode.confidence`)
 orders    agreement of the two orders: the majority in each order is a vote, and the confidence the share of votes for
-          the verdict (JudgeBench's two games: 1 where they agree, 1/2 where they do not)
-samples   agreement of samples or members: the share of all games that are for the verdict
+          the verdict (with JudgeBench's two votes 1 if they agree, else 1/2)
+samples   agreement of samples or members: the share of votes for the verdict
 
-A game that is a tie or invalid counts half for either side; of a tie no more can be said than 1/2. All three are None
+A tie or an invalid vote counts half for either side, and the confidence in a tie is 1/2. All three are None
 where there is no verdict (an invalid item), where an item is no pair, and where the row has nothing to compare: no
-known probabilities, one order, one game an order.
+known probabilities, one order, one vote an order.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,16 +24,16 @@ METHODS: tuple[Method, ...] = ("token", "orders", "samples")
 
 
 def confidence(outcome: ItemResult, method: Method) -> float | None:
-    """Between 0 and 1; below 1/2 where most of what is known is against the verdict."""
-    if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(game.order) != {0, 1} for game in outcome.votes):
+    """Between 0 and 1; below 1/2 if most of the evidence is against the verdict."""
+    if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(vote.order) != {0, 1} for vote in outcome.votes):
         return None
     side = {"A": 0, "B": 1, "tie": None}[outcome.verdict.winner]
     if method == "token":
-        sure = [p for game in outcome.votes if (p := _probability(game, side)) is not None]
+        sure = [p for vote in outcome.votes if (p := _probability(vote, side)) is not None]
         return fmean(sure) if sure else None
     orders: dict[tuple[int, ...], list[float]] = {}
-    for game in outcome.votes:
-        orders.setdefault(game.order, []).append(_vote(game.winner, side))
+    for vote in outcome.votes:
+        orders.setdefault(vote.order, []).append(_vote(vote.winner, side))
     if method == "orders":
         return fmean([_majority(votes) for votes in orders.values()]) if len(orders) == 2 else None
     if max(map(len, orders.values())) < 2:
@@ -49,13 +49,13 @@ def confidence_rows(outcomes: Iterable[ItemResult], method: Method) -> list[Conf
     ]
 
 
-def _probability(game: Vote, side: int | None) -> float | None:
-    """Of the verdict's side, by one game; None where the game says nothing of it."""
-    if game.confidence is None or game.winner is None:
+def _probability(vote: Vote, side: int | None) -> float | None:
+    """The probability of the verdict's side by one vote; None if the vote does not give it."""
+    if vote.confidence is None or vote.winner is None:
         return None
     if side is None:
         return 0.5
-    return game.confidence if game.winner == side else 1 - game.confidence
+    return vote.confidence if vote.winner == side else 1 - vote.confidence
 
 
 def _vote(winner: int | None, side: int | None) -> float:

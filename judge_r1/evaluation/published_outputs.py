@@ -1,4 +1,4 @@
-"""Outputs that others have published, scored by a benchmark's own rule: rows of an evaluation without a judge."""
+"""Scores published judge outputs by a benchmark's own rule, without a judge."""
 
 import time
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ class NoPredictions(JudgeError):
 def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset: str | None) -> dict[str, Any]:
     """The summary (`judge_r1.evaluation.summary`) of output files in the benchmark's own format, a row each, named
     after its file. Rows of the same items that follow each other are compared, and the benchmark's own
-    baselines stand behind them. Errors: NoPredictions, BadBenchmark.
+    baselines follow. Raises: NoPredictions, BadBenchmark.
     """
     entry = BENCHMARKS.get(benchmark)
     if entry.predictions is None:

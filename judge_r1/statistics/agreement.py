@@ -1,6 +1,6 @@
 """How far two sequences of labels agree: a judge and the gold, or two judges.
 
-A label is anything hashable. An invalid answer is None: it is a label of its own that no gold has, so it is counted and
+A label is anything hashable. An invalid answer is None: it is a separate label that no gold has, so it is counted and
 is never right. A measure that the input does not determine (a constant side, one class) is None, never 0; nothing to
 measure, or two lengths, raises ValueError.
 """
@@ -27,7 +27,7 @@ def cohens_kappa(one: Sequence[Hashable], other: Sequence[Hashable]) -> float | 
 
 def class_accuracy(gold: Sequence[L], predicted: Sequence[Hashable]) -> dict[L, float]:
     """For each gold label, the share of its items that were given it: Acc.@A and Acc.@B of supplementary Table 16, the
-    recall of each class. Labels in the order in which they first stand in `gold`; one that is never gold is absent."""
+    recall of each class. Labels in the order of their first occurrence in `gold`; one that is never gold is absent."""
     _check(gold, predicted)
     right = Counter(g for g, p in zip(gold, predicted, strict=True) if g == p)
     return {label: right[label] / count for label, count in Counter(gold).items()}

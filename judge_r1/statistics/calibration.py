@@ -36,14 +36,14 @@ def reliability(
     into the last bin or two, where the over- and the under-confident cancel, and the others hold too few to say
     anything. Published values are mostly by width (Guo et al., 2017, with 15 bins).
     """
-    told, right = checked(confidences, correct)
+    given, right = checked(confidences, correct)
     if binning == "mass":
-        n, ordered = len(told), np.sort(told)
+        n, ordered = len(given), np.sort(given)
         inner = [float(ordered[-(-part * n // bins) - 1]) for part in range(1, bins)]
         edges = np.array([ordered[0], *inner, ordered[-1]])
     else:
         edges = np.linspace(0, 1, bins + 1)
-    at = np.searchsorted(edges[1:-1], told, side="left")
+    at = np.searchsorted(edges[1:-1], given, side="left")
     found = []
     for number in range(bins):
         inside = at == number
@@ -53,7 +53,7 @@ def reliability(
                     low=float(edges[number]),
                     high=float(edges[number + 1]),
                     n=int(inside.sum()),
-                    confidence=float(told[inside].mean()),
+                    confidence=float(given[inside].mean()),
                     accuracy=float(right[inside].mean()),
                 )
             )
@@ -80,18 +80,18 @@ def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float:
 
 def squared_errors(confidences: Sequence[float], correct: Sequence[bool]) -> list[float]:
     """(confidence - [correct])² of each item, for `clustered_mean_ci`."""
-    told, right = checked(confidences, correct)
-    return [float(value) for value in (told - right) ** 2]
+    given, right = checked(confidences, correct)
+    return [float(value) for value in (given - right) ** 2]
 
 
 def checked(confidences: Sequence[float], correct: Sequence[bool]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Both as arrays; ValueError unless there is one `correct` for each confidence and those lie in [0, 1]."""
     if len(confidences) != len(correct) or not confidences:
         raise ValueError(f"{len(confidences)} confidence(s) of {len(correct)} answer(s) have no calibration")
-    told = np.array(confidences, dtype=np.float64)
-    if not ((told >= 0) & (told <= 1)).all():
-        raise ValueError(f"{told[~((told >= 0) & (told <= 1))][0]} is not a confidence: it must lie in [0, 1]")
-    return told, np.array(correct, dtype=np.float64)
+    given = np.array(confidences, dtype=np.float64)
+    if not ((given >= 0) & (given <= 1)).all():
+        raise ValueError(f"{given[~((given >= 0) & (given <= 1))][0]} is not a confidence: it must lie in [0, 1]")
+    return given, np.array(correct, dtype=np.float64)
 
 
 EDGE = 1e-6
@@ -155,8 +155,8 @@ def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Te
 
     Raises Uncalibratable where every confidence is one half, which no temperature moves.
     """
-    told, right = checked(confidences, correct)
-    z = np.array([_logit(float(c)) for c in told])
+    given, right = checked(confidences, correct)
+    z = np.array([_logit(float(c)) for c in given])
     if not z.any():
         raise Uncalibratable("every confidence is one half: no temperature changes them")
 
@@ -173,15 +173,15 @@ def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Te
             middle = math.sqrt(low * high)
             low, high = (low, middle) if slope(middle) < 0 else (middle, high)
         found, at_bound = math.sqrt(low * high), False
-    clipped = int(((told < EDGE) | (told > 1 - EDGE)).sum())
-    return Temperature(temperature=found, at_bound=at_bound, clipped=clipped, n=len(told))
+    clipped = int(((given < EDGE) | (given > 1 - EDGE)).sum())
+    return Temperature(temperature=found, at_bound=at_bound, clipped=clipped, n=len(given))
 
 
 def fit_isotonic(confidences: Sequence[float], correct: Sequence[bool]) -> Isotonic:
     """Isotonic regression by pooling adjacent violators, equal confidences pooled first (Zadrozny and Elkan, 2002). It
     can bend anywhere, so it wants about a thousand answers; with fewer prefer the temperature."""
-    told, right = checked(confidences, correct)
-    x, place = np.unique(told, return_inverse=True)
+    given, right = checked(confidences, correct)
+    x, place = np.unique(given, return_inverse=True)
     weights, sums = np.bincount(place).astype(float), np.bincount(place, weights=right)
     blocks: list[tuple[int, int, float, float]] = []  # first x, last x, weight, sum
     for i in range(len(x)):
@@ -195,7 +195,7 @@ def fit_isotonic(confidences: Sequence[float], correct: Sequence[bool]) -> Isoto
         for first, last, weight, total in blocks
         for i in ((first,) if first == last else (first, last))
     ]
-    return Isotonic(x=tuple(p for p, _ in points), y=tuple(p for _, p in points), n=len(told))
+    return Isotonic(x=tuple(p for p, _ in points), y=tuple(p for _, p in points), n=len(given))
 
 
 def cross_fitted(

@@ -1,4 +1,4 @@
-"""How far scores order things as the gold does: rank correlations and the accuracy of the pairs that scores imply.
+"""How well scores order items as the gold does: rank correlations and the accuracy of the pairs that scores imply.
 
 The items of one call belong together (the answers to one query); over several queries, average or add. Equal scores
 are ties. A correlation with a constant side, or of fewer than two items, is undefined: None, never 0. NaN and two
@@ -109,7 +109,7 @@ def kendall(one: Scores, other: Scores) -> float | None:
 
 
 def _within(correlation: float) -> float:
-    """The last bit of a perfect one may stand outside."""
+    """Clip a rounding error beyond ±1."""
     return min(1.0, max(-1.0, correlation))
 
 

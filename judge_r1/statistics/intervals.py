@@ -29,7 +29,7 @@ def clustered_mean_ci(
     """The 95 % percentile interval of the mean of `values`, each within `bounds`, by a bootstrap over clusters.
 
     Each of 2,000 resamples draws G of the G clusters with replacement, whole, and takes Σ sums / Σ sizes. Equal input
-    gives an equal interval, in whatever order the values stand.
+    gives an equal interval, whatever the order of the values.
 
     Where the resamples cannot vary (one cluster, or all clusters with one and the same mean v) a bootstrap would claim
     certainty. Then the interval says what G clusters that agree do show: at 95 % confidence (Wilson) at most a share q
@@ -58,7 +58,7 @@ def paired_difference_ci(
 ) -> tuple[float, float]:
     """The 95 % interval of mean(a) - mean(b) over the same pairs: `clustered_mean_ci` of the differences by pair.
 
-    All three map pair ids, to values in [0, 1] and to the pair's cluster. Raises DifferentPairs.
+    All three map pair ids, to values in [0, 1] and to the pair's cluster. Raises: DifferentPairs.
     """
     ids = paired_ids(values_a, values_b)
     return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
@@ -93,7 +93,7 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
 
     Where the resamples do not vary (accuracy where A is better minus where B is, of a judge that always says A: +1 in
     each) it is Newcombe's (1998, method 10) from the groups' own intervals [l_a, u_a] and [l_b, u_b] of the means a and
-    b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with d = a - b. Raises ValueError for an
+    b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with d = a - b. Raises: ValueError for an
     empty group.
     """
     if not one or not other:

@@ -53,7 +53,7 @@ class Position:
 
 def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
     """Count the pairs. Each gives the answer to (x, y) and the answer to (y, x), both in the letters of what was shown:
-    a judge that prefers x answers ("A", "B"). Raises ValueError for anything else than an `Answer`."""
+    a judge that prefers x answers ("A", "B"). Raises: ValueError for anything else than an `Answer`."""
     pairs = consistent = first = second = half_tied = invalid = 0
     for one, other in answers:
         pairs += 1

@@ -134,8 +134,8 @@ def one_per_cluster(
 def proposed(design: Sequence[Drawn], tests: int, alpha: float) -> list[float]:
     """Thresholds to test, strict to lenient, the last one 0: about forty of the confidences in `design`, from the one
     at which `tests` cases promise the smallest p value on. The share of errors there is taken as (k + .5)/(n + 1)."""
-    told = sorted({d.confidence for d in design if d.confidence is not None}, reverse=True)
-    thresholds = list(dict.fromkeys([*told[:: max(1, len(told) // STEPS)], 0.0]))
+    levels = sorted({d.confidence for d in design if d.confidence is not None}, reverse=True)
+    thresholds = list(dict.fromkeys([*levels[:: max(1, len(levels) // STEPS)], 0.0]))
 
     def promised(threshold: float) -> float:
         answered, errors = _at(design, threshold)

@@ -53,7 +53,7 @@ def permutation(
     Exact for at most 20 clusters that differ. Otherwise 19,999 sign vectors are drawn from `seed` and
     p = (1 + hits) / (1 + draws), which never claims more than what was drawn (Phipson and Smyth, 2010).
 
-    All three map item ids, to any finite values and to clusters. Raises DifferentPairs. The order of items is of no
+    All three map item ids, to any finite values and to clusters. Raises: DifferentPairs. The order of items is of no
     consequence.
     """
     ids = paired_ids(values_a, values_b)

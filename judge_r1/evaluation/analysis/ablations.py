@@ -20,7 +20,7 @@ NOTE = (
 def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
     """The evaluated rows of GRPO runs, with what Table 4 tells of each (warm-up, full context, search), fewer first.
 
-    Errors: AnalysisError without any.
+    Raises: AnalysisError without any.
     """
     rows = []
     for row in evaluated.rows:
@@ -64,7 +64,7 @@ def ablation_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
 def scaling(evaluated: Evaluated) -> list[dict[str, Any]]:
     """Each evaluated run as a point of Figure 5: method, labelled pairs it was trained on, accuracy.
 
-    Errors: AnalysisError where no size is known.
+    Raises: AnalysisError where no size is known.
     """
     rows = [
         {"name": row["name"], "method": run.method, "trained_on": run.size, **_kept(row)}
@@ -85,7 +85,7 @@ def scaling_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
 def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
     """Figure 1 of rows as in summary.json: accuracy by domain and by principle, over what all of them have.
 
-    Errors: AnalysisError where that is not three parts.
+    Raises: AnalysisError where that is not three parts.
     """
     domains = sorted(set.intersection(*(set(row["by_domain"]) for row in rows))) if rows else []
     codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
@@ -96,13 +96,13 @@ def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
         for row in rows
     }
     labels = [*domains, *codes]
-    told = {
+    rows_by_name = {
         name: [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in row] for name, row in parts.items()
     }
     values = {name: [float(part["accuracy"]) for part in row] for name, row in parts.items()}
     colours = {name: number % COLOURS for number, name in enumerate(values)}
     svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colours)
-    return {"labels": labels, "rows": told}, Figure("Figure 1", svg, colours)
+    return {"labels": labels, "rows": rows_by_name}, Figure("Figure 1", svg, colours)
 
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:

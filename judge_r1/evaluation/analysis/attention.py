@@ -48,10 +48,10 @@ class Look(NamedTuple):
 
 
 def looks(judged: Judged, member: int, model: Any, codec: SafeTokenizer) -> tuple[list[Look], int, int]:
-    """Every decision of a row's judge that its ids tell, how many games have none, and how many layers were averaged.
+    """Every decision of a row's judge that its ids tell, how many votes have none, and how many layers were averaged.
 
     The episode's own ids are read again (token in, token out), so a model that did not write them can be asked where it
-    would look at the same place, if it has the same tokenizer. Errors: AnalysisError where the prompts of the traces
+    would look at the same place, if it has the same tokenizer. Raises: AnalysisError where the prompts of the traces
     are not those that this tokenizer and these items give.
     """
     settings = judged.members[member].settings
@@ -160,7 +160,7 @@ def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> N
     row sums to 1.
 
     `model` must be loaded with attention="eager", since other implementations do not keep the weights. All but the last
-    id are read into a cache, so only the last one's weights are asked for. Errors: AnalysisError where layers have no
+    id are read into a cache, so only the last one's weights are asked for. Raises: AnalysisError where layers have no
     attention weights to show.
     """
     import torch
@@ -213,7 +213,7 @@ def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
     )
     title = (
         f"{name}: attention at {row['n']} decisions ({row['first']} A, {row['second']} B; {row['right']} right, "
-        f"{row['wrong']} wrong), {row['layers']} layers; {row['without']} games without a decision"
+        f"{row['wrong']} wrong), {row['layers']} layers; {row['without']} votes without a decision"
     )
     columns = ("section", "attention", "tokens", "relative", "of five", "even", "paper", "A - B", "right - wrong")
     return Grid(title, NOTE, columns, cells)

@@ -1,4 +1,4 @@
-"""Does a judge lean to the candidate shown first? Preferences and accuracy by class (supplementary Table 16)."""
+"""Bias towards the candidate shown first: preferences and accuracy by class (supplementary Table 16)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -12,23 +12,23 @@ from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0.610, 0.540))  # fmt: skip
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""
 NOTE = (
-    "Games, by what was shown first (A) and second (B). Prefers A: of decided games. Acc.@A, Acc.@B: of the games "
-    "whose better candidate stood there, those won by it (invalid and tied ones are not). Gap: the first minus the "
-    "second; 0 is no lean, always-A has +1. Misses of A: of wrong decided games, those that turned a better A down. "
+    "Votes, by the candidate shown first (A) and second (B). Prefers A: of decided votes. Acc.@A, Acc.@B: of the votes "
+    "whose better candidate was shown there, those for it (invalid votes and ties are wrong). Gap: the first minus the "
+    "second; 0 is no bias, always-A has +1. Misses of A: of wrong decided votes, those in which A was better. "
     "95 % intervals, clustered."
 )
 
 
 class Shown(NamedTuple):
-    """One game in the letters of what was shown: the better candidate, and the one preferred (None: tie or invalid)."""
+    """One vote in the letters of the presentation: the better and the preferred candidate (None: tie or invalid)."""
 
     cluster_id: str
     gold: str
     preferred: str | None
 
 
-def shown_games(judged: Judged) -> list[Shown]:
-    """Every game of a row whose better candidate is among the two that it shows."""
+def shown_votes(judged: Judged) -> list[Shown]:
+    """The votes of a judge that show two candidates, the better one among them."""
     found = []
     for item in judged.suite.items:
         best = best_of(item)
@@ -42,30 +42,33 @@ def shown_games(judged: Judged) -> list[Shown]:
 
 
 def bias_row(judged: Judged) -> dict[str, Any]:
-    """Table 16 of a row, with intervals. Errors: AnalysisError where it has no games of two with a better candidate."""
-    games = shown_games(judged)
-    if not games:
-        raise AnalysisError(f"row {judged.name!r} has no game of two candidates of which one is better")
-    decided = [game for game in games if game.preferred]
-    wrong = [game for game in decided if game.preferred != game.gold]
-    classes = class_accuracy([game.gold for game in games], [game.preferred for game in games])
-    parts = {letter: [game for game in games if game.gold == letter] for letter in "AB"}
+    """Table 16 for one judge, with intervals.
+
+    Raises: AnalysisError if no vote is on two candidates with a better one.
+    """
+    votes = shown_votes(judged)
+    if not votes:
+        raise AnalysisError(f"row {judged.name!r} has no vote on two candidates of which one is better")
+    decided = [vote for vote in votes if vote.preferred]
+    wrong = [vote for vote in decided if vote.preferred != vote.gold]
+    classes = class_accuracy([vote.gold for vote in votes], [vote.preferred for vote in votes])
+    parts = {letter: [vote for vote in votes if vote.gold == letter] for letter in "AB"}
     gap = None
     if len(classes) == 2:
         right = {
-            letter: [(game.cluster_id, float(game.preferred == letter)) for game in parts[letter]] for letter in "AB"
+            letter: [(vote.cluster_id, float(vote.preferred == letter)) for vote in parts[letter]] for letter in "AB"
         }
         interval = gap_ci(right["A"], right["B"])
-        gap = {"value": classes["A"] - classes["B"], "ci95": list(interval), "n": len(games)}
+        gap = {"value": classes["A"] - classes["B"], "ci95": list(interval), "n": len(votes)}
     return {
-        "games": len(games),
+        "games": len(votes),
         "decided": len(decided),
-        "gold_a": len(parts["A"]) / len(games),
-        "prefers_a": _share([game.preferred == "A" for game in decided], decided),
-        "accuracy_a": _share([game.preferred == "A" for game in parts["A"]], parts["A"]),
-        "accuracy_b": _share([game.preferred == "B" for game in parts["B"]], parts["B"]),
+        "gold_a": len(parts["A"]) / len(votes),
+        "prefers_a": _share([vote.preferred == "A" for vote in decided], decided),
+        "accuracy_a": _share([vote.preferred == "A" for vote in parts["A"]], parts["A"]),
+        "accuracy_b": _share([vote.preferred == "B" for vote in parts["B"]], parts["B"]),
         "gap": gap,
-        "wrong_of_a": _share([game.gold == "A" for game in wrong], wrong),
+        "wrong_of_a": _share([vote.gold == "A" for vote in wrong], wrong),
     }
 
 
@@ -97,9 +100,9 @@ def bias_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
     return Grid("Class bias (supplementary Table 16)", NOTE, columns, (*cells, *paper))
 
 
-def _share(flags: Sequence[bool], games: Sequence[Shown]) -> dict[str, Any] | None:
+def _share(flags: Sequence[bool], votes: Sequence[Shown]) -> dict[str, Any] | None:
     if not flags:
         return None
-    clusters = [game.cluster_id for game in games]
+    clusters = [vote.cluster_id for vote in votes]
     interval = clustered_mean_ci([float(flag) for flag in flags], clusters)
     return {"value": sum(flags) / len(flags), "ci95": list(interval), "n": len(flags)}

@@ -27,7 +27,7 @@ NOTE = (
 def flips(one: Judged, other: Judged) -> dict[str, Any]:
     """Items by right and wrong in `one` and `other`, over all and by group, and the ids of those that changed.
 
-    Errors: AnalysisError where an item can be half right; DifferentPairs where the rows have not the same items.
+    Raises: AnalysisError if items have partial scores; DifferentPairs if the judges did not judge the same items.
     """
     before, after = one.credits, other.credits
     for name, credits in ((one.name, before), (other.name, after)):

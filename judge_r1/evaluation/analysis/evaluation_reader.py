@@ -1,4 +1,4 @@
-"""A finished evaluation read back: its rows, with every game, beside the benchmark that they were played on."""
+"""Reads a finished evaluation back, with its benchmark."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +13,11 @@ from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, items_hash, r
 
 
 class AnalysisError(JudgeError):
-    """An analysis that what is there does not allow; the message says what is missing."""
+    """An analysis that the evaluation does not allow; the message says what is missing."""
 
 
 class Member(NamedTuple):
-    """A judge of a row: its SPEC, and all else that its answers depend on."""
+    """A judge of a panel: its SPEC and its settings."""
 
     judge: str
     settings: Mapping[str, Any]
@@ -25,8 +25,8 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """One row. `members` are its judges, by the place that traces know them by (one unless it is a panel); `suite`
-    holds the items that it was played on."""
+    """One panel with its results. `members` are its judges, by the index in its traces; `suite` holds the items that it
+    judged."""
 
     name: str
     members: Sequence[Member]
@@ -39,17 +39,17 @@ class Judged:
 
     @property
     def credits(self) -> dict[str, float]:
-        """By item: 1 where the row is right, 0 where it is wrong or invalid."""
+        """The score of each item: 1 if right, 0 if wrong or invalid."""
         return {outcome.item_id: outcome.score for outcome in self.results.items}
 
 
 def read_evaluation(
     folder: Path, path: Path, *, benchmark: str = "lrbench", subset: str | None = None, rows: Sequence[str] = ()
 ) -> list[Judged]:
-    """The rows of the evaluation in `folder` (all, or those named), played on the benchmark whose files lie in `path`.
+    """The panels of the evaluation in `folder` (all, or those named), with the benchmark whose files are in `path`.
 
-    A row counts whole: its traces must be of exactly the items that it was started with, as the benchmark has them now.
-    Errors: AnalysisError where one is not, or is not there.
+    The traces of a panel must cover exactly the items that it was started with, as the benchmark has them now.
+    Raises: AnalysisError if one does not, or is missing.
     """
     started = read_started(folder)
     if not started or not (folder / TRACES).exists():
@@ -66,26 +66,26 @@ def _judged(
     row: str,
     entry: Mapping[str, Any],
     suite: LoadedBenchmark,
-    games: StoredTraces,
+    traces_by_item: StoredTraces,
     folder: Path,
     path: Path,
 ) -> Judged:
-    played = replace(suite, items=[item for item in suite.items if item.item_id in games])
-    if unknown := games.keys() - {item.item_id for item in played.items}:
-        raise AnalysisError(f"row {row!r} of {folder} was played on item {min(unknown)}, which {path} does not hold")
-    if entry.get("items") != items_hash(played.items):
+    judged_items = replace(suite, items=[item for item in suite.items if item.item_id in traces_by_item])
+    if unknown := traces_by_item.keys() - {item.item_id for item in judged_items.items}:
+        raise AnalysisError(f"row {row!r} of {folder} judged item {min(unknown)}, which {path} does not hold")
+    if entry.get("items") != items_hash(judged_items.items):
         raise AnalysisError(
-            f"row {row!r} of {folder} is not whole, or was played on other items than those of {path}: finish it with "
-            "judge-r1 eval --resume, or name the files that it was played on"
+            f"row {row!r} of {folder} is incomplete, or judged other items than those of {path}: finish it with "
+            "judge-r1 eval --resume, or give the files that it judged"
         )
-    counts = {games.count(item_id) for item_id in games}
-    if len(counts) > 1 and len({len(suite.presentation_orders(item)) for item in played.items}) == 1:
-        raise AnalysisError(f"row {row!r} of {folder} lacks games of some items: finish it with judge-r1 eval --resume")
-    return Judged(row, _members(entry), played, PanelResults.of(row, played, games))
+    counts = {traces_by_item.count(item_id) for item_id in traces_by_item}
+    if len(counts) > 1 and len({len(suite.presentation_orders(item)) for item in judged_items.items}) == 1:
+        raise AnalysisError(f"row {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume")
+    return Judged(row, _members(entry), judged_items, PanelResults.of(row, judged_items, traces_by_item))
 
 
 def _members(entry: Mapping[str, Any]) -> list[Member]:
-    """As `runner.row_settings` notes them: those of a panel one by one."""
+    """The members of a panel, from its entry in `rows.json`."""
     settings = dict(entry.get("settings", {}))
     if "members" not in settings:
         return [Member(str(entry.get("judge", "")), settings)]
@@ -93,8 +93,10 @@ def _members(entry: Mapping[str, Any]) -> list[Member]:
 
 
 def writing(judged: Sequence[Judged]) -> list[Judged]:
-    """The rows whose judges wrote something. Errors: AnalysisError if none did."""
-    found = [j for j in judged if any(trace.trajectory.turns for games in j.results.traces.values() for trace in games)]
+    """The panels whose judges wrote text. Raises: AnalysisError if there is none."""
+    found = [
+        j for j in judged if any(trace.trajectory.turns for traces in j.results.traces.values() for trace in traces)
+    ]
     if not found:
         raise AnalysisError(f"no row wrote anything to look into: {', '.join(j.name for j in judged)}")
     return found

@@ -25,8 +25,8 @@ from retrieval.embedders import Embedder, load_embedder
 from retrieval.passages import split_passages
 
 NOTE = (
-    "Queries that the judge really wrote, asked of one index over so many cases. From other cases: of the top k "
-    "passages [95 % interval, clustered by case]; all: every one of them is from another case. Cases stand in a "
+    "Queries of the judge, asked of one index over several cases. From other cases: of the top k "
+    "passages [95 % interval, clustered by case]; all: every one of them is from another case. Cases are in a "
     "seeded order cut into whole blocks, so that each query is asked once a size. With one index for each case both "
     "are 0 by construction."
 )
@@ -82,7 +82,7 @@ def out_of_case(
     """For each number of cases: the share of the top k that comes from other cases, and the share of queries whose
     whole top k does. Queries in what is left over behind the last whole block are not asked, and counted as `left_out`.
 
-    Errors: AnalysisError without queries, or for a query of a case that the corpus does not hold.
+    Raises: AnalysisError without queries, or for a query of a case that the corpus does not hold.
     """
     if not queries:
         raise AnalysisError("no row ran a search: there are no queries to ask")
@@ -152,7 +152,8 @@ def global_grid(name: str, method: str, k: int, rows: Sequence[Mapping[str, Any]
         for row in rows
     )
     title = (
-        f"{name}: a global index ({method}, top {k}); as played, {own:,} of {shown:,} passages were of their own case"
+        f"{name}: a global index ({method}, top {k}); with one index per case, "
+        f"{own:,} of {shown:,} passages were of the same case"
     )
     return Grid(title, NOTE, ("cases", "queries", "left out", "from other cases", "all"), cells)
 

@@ -1,4 +1,4 @@
-"""An analysis on disk: numbers as JSON, tables as Markdown, each picture as an SVG that stands alone."""
+"""Writes an analysis: numbers as JSON, tables as Markdown, each figure as a self-contained SVG."""
 
 import re
 from collections.abc import Sequence

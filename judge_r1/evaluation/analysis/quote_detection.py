@@ -7,7 +7,7 @@ from retrieval.bm25 import words
 from retrieval.passages import sentences
 
 RUN = 5
-"""An exact quotation: so many words in a row, or a whole sentence that is shorter, but never fewer than `LEAST`."""
+"""An exact quotation: this many words in a row, or a whole sentence that is shorter, but never fewer than `LEAST`."""
 LEAST = 3
 WINDOW, SAME = 8, 6
 """A near quotation: `WINDOW` words in a row of which `SAME` stand at the same places in the source."""

@@ -1,4 +1,4 @@
-"""What a judge's reasoning says before it decides (supplementary Table 15): principles named, evidence quoted."""
+"""The reasoning of a judge before its decision (supplementary Table 15): principles named, evidence quoted."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ _ANSWER = re.compile(
 
 
 class Traits(NamedTuple):
-    """One valid game. `right` is None where the item has no principles, `case` where it has no case; `own` asks for a
+    """One valid vote. `right` is None where the item has no principles, `case` where it has no case; `own` asks for a
     quotation of the case that is not in either candidate."""
 
     cluster_id: str
@@ -60,7 +60,7 @@ def reasoning_of(trajectory: Trajectory) -> list[str]:
 
 
 def traits(judged: Judged) -> list[Traits]:
-    """Every valid game of a row."""
+    """The valid votes of a judge."""
     found = []
     for item in judged.suite.items:
         for trace in judged.results.traces[item.item_id]:
@@ -92,9 +92,9 @@ def traits(judged: Judged) -> list[Traits]:
 
 
 def reasoning_row(judged: Judged) -> dict[str, Any]:
-    """The shares of a row, each as {value, ci95} or None where nothing is known. Errors: AnalysisError."""
+    """The shares of one judge, each as {value, ci95} or None where nothing is known. Raises: AnalysisError."""
     found = traits(judged)
-    games = sum(len(result.votes) for result in judged.results.items)
+    votes = sum(len(result.votes) for result in judged.results.items)
     if not found:
         raise AnalysisError(f"row {judged.name!r} has no valid answer with text: there is no reasoning to look into")
     credits = judged.credits
@@ -106,7 +106,7 @@ def reasoning_row(judged: Judged) -> dict[str, Any]:
         return _measured([v for v, _ in known], [c for _, c in known]) if known else None
 
     return {
-        "games": games,
+        "games": votes,
         "valid": len(found),
         "accuracy": accuracy,
         "any": measured([bool(trait.named) for trait in found]),

@@ -20,7 +20,7 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
     """One line a series, over shared axes. `colours` numbers each series: its line has the class `line cN`. A dot
     stands at the end of each line, with `dots` at every point.
 
-    Points must be finite and there must be at least one; the accessible name tells the first and last value of each.
+    Points must be finite and there must be at least one; the accessible name lists the first and last value of each.
     """
     points = [point for line in series.values() for point in line]
     x_ticks, y_ticks = ticks([x for x, _ in points], 4), ticks([y for _, y in points], 4)
@@ -31,8 +31,8 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
     def y_at(y: float) -> float:
         return HEIGHT - BOTTOM - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
 
-    told = "; ".join(f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line)
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}: {told}")}">']
+    spoken = "; ".join(f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line)
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}: {spoken}")}">']
     for y in y_ticks:
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
@@ -73,7 +73,7 @@ def bar_chart(
 ) -> str:
     """A group of bars for each label, one bar a series. `colours` numbers each series: its bars have the class `cN`.
 
-    Every series has a value of zero or more for each label. The accessible name tells all of them.
+    Every series has a value of zero or more for each label. The accessible name lists all of them.
     """
     for name, values in series.items():
         if len(values) != len(labels) or min(values, default=0) < 0:
@@ -85,11 +85,11 @@ def bar_chart(
     def y_at(y: float) -> float:
         return HEIGHT - BOTTOM - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
 
-    told = "; ".join(
+    spoken = "; ".join(
         f"{name}: " + ", ".join(f"{label} {value:g}" for label, value in zip(labels, values, strict=True))
         for name, values in series.items()
     )
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}. {told}")}">']
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
     for y in y_ticks:
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
@@ -115,7 +115,7 @@ def radar_chart(
     title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colours: Mapping[str, int]
 ) -> str:
     """An axis for each of at least three labels, 0 in the middle and 1 at the rim, one closed line a series, with the
-    class `line cN`. The accessible name tells all values.
+    class `line cN`. The accessible name lists all values.
 
     Every series has a value in [0, 1] for each label.
     """
@@ -124,11 +124,11 @@ def radar_chart(
     for name, values in series.items():
         if len(values) != len(labels) or not all(0 <= value <= 1 for value in values):
             raise ValueError(f"series {name!r} needs {len(labels)} values from 0 to 1")
-    told = "; ".join(
+    spoken = "; ".join(
         f"{name}: " + ", ".join(f"{label} {value:.3g}" for label, value in zip(labels, values, strict=True))
         for name, values in series.items()
     )
-    parts = [f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{escape(f"{title}. {told}")}">']
+    parts = [f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
     parts += [f'<polygon class="rule" fill="none" points="{_ring([ring] * len(labels))}"/>' for ring in RINGS]
     middle = SIZE / 2
     for number, label in enumerate(labels):
@@ -169,14 +169,14 @@ MARKS = (
     "M0 -4.6L4.6 0L0 4.6L-4.6 0z",
     "M0 -4.4L4.3 3.4H-4.3z",
 )
-"""Circle, square, diamond and triangle, by colour: no series is told by its colour alone."""
+"""Circle, square, diamond and triangle, by colour: no series is spoken by its colour alone."""
 
 
 def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colours: Mapping[str, int]) -> str:
     """Under each label one line a series, its value a mark and its 95 % interval a whisker, over one axis from 0 to 1.
 
     `colours` numbers each series: its line has the class `cN`, and a legend must tell its name; a series that is the
-    label's only one may be named "" or as the label. The accessible name tells all values.
+    label's only one may be named "" or as the label. The accessible name lists all values.
     """
 
     def x_at(value: float) -> float:

@@ -55,8 +55,8 @@ class Judged(NamedTuple):
 
     def items(self, row: str) -> str:
         """Equal for rows that were measured on the same items."""
-        played = {entry["items"] for entry in self.judges.values()}
-        beside = played.pop() if len(played) == 1 else str(self.folder)  # a row that was not played: a file's own
+        known = {entry["items"] for entry in self.judges.values()}
+        beside = known.pop() if len(known) == 1 else str(self.folder)  # a baseline has no entry
         return str(self.judges.get(row, {}).get("items", beside))
 
     def judge(self, row: str) -> str:
@@ -94,7 +94,7 @@ def method(stage: str, episode: EpisodeConfig, *, warm: bool) -> str:
 
 
 def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
-    """What the folders hold: each may be a run, an evaluation, or a folder of such. Errors: NothingToReport."""
+    """What the folders hold: each may be a run, an evaluation, or a folder of such. Raises: NothingToReport."""
     places: dict[Path, None] = {}
     for folder in folders:
         inside = [folder] if _holds(folder) else []

@@ -1,4 +1,4 @@
-"""Verdicts and golds in words, in terms of an item's own candidates: A, B, C and so on."""
+"""Describes verdicts and golds in words, in terms of an item's own candidates: A, B, C and so on."""
 
 import json
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ def letter(place: int) -> str:
 
 
 def describe_result(outcome: ItemResult) -> str:
-    """What all games of an item come to. Of best of n by games of two that is its credit, no preference of A or B."""
-    shown = {place for game in outcome.votes for place in game.order}
+    """The result of an item in words. Best-of-n by pairwise votes prefers neither A nor B."""
+    shown = {place for vote in outcome.votes for place in vote.order}
     if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
         return "the best one wins" if outcome.score == 1 else "the best one does not win"
     return describe_verdict(outcome.verdict, range(max(len(outcome.votes[0].order), 2)))

@@ -31,7 +31,7 @@ def colours_of(names: Sequence[str]) -> dict[str, int]:
 def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Figure], list[Figure]]:
     """The curves to show at once, and the others: one chart a metric, one line a run that has it at two steps.
 
-    `metrics` maps runs to rows, each with a `step`. Errors: ReportError for a row without one.
+    `metrics` maps runs to rows, each with a `step`. Raises: ReportError for a row without one.
     """
     found: dict[str, dict[str, Points]] = {}
     broken: Counter[str] = Counter()

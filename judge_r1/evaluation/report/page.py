@@ -59,7 +59,7 @@ def write_report(
 
     `summary` is as in summary.json; of training runs that nobody evaluated it may hold no rows. `metrics` maps runs to
     the rows of their `metrics.jsonl` (each with a `step`); every number in them is a curve. `results` are rows of one
-    suite: each of their games can be read in the page. `comparison` is what there is to say of several runs or
+    suite: the page shows each of their votes. `comparison` compares several runs or
     evaluations. Needs jinja2; raises ReportError.
     """
     try:

@@ -38,9 +38,9 @@ def table12(evaluated: Evaluated) -> Grid | None:
     cells = []
     for row in rows:
         run = evaluated.runs.get(row["name"])
-        told = (run.method, NONE if run.size is None else f"{run.size:,}") if run else (NONE, NONE)
+        training = (run.method, NONE if run.size is None else f"{run.size:,}") if run else (NONE, NONE)
         values = [_cell(at(row), best[name]) for name, at in slices.items()]
-        cells.append((row["name"], *told, *values))
+        cells.append((row["name"], *training, *values))
     note = "Accuracy; bold: the best of a column. Trained on: labelled pairs, or for SFT on traces the traces used."
     return Grid(
         "All judges by domain and principle (the paper's Table 12)",

@@ -16,17 +16,19 @@ def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     for section in ("start", "lora"):  # where some have none, the others' is one value
         if any(recipe.get(section) is None for recipe in recipes):
             recipes = [recipe | {section: _whole(recipe.get(section))} for recipe in recipes]
-    told = [
+    values_by_run = [
         {key: value for key, value in flat(recipe).items() if _concerns(key, run)}
         for recipe, run in zip(recipes, runs, strict=True)
     ]
-    return _grid("Recipes: what differs", "Keys that all runs share are left out.", runs, told)
+    return _grid("Recipes: what differs", "Keys that all runs share are left out.", runs, values_by_run)
 
 
 def version_grid(runs: Sequence[TrainingRun]) -> Grid | None:
     """The packages whose versions differ between the runs that wrote them down."""
-    told = [read_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs]
-    return _grid("Versions: what differs", "Packages that the runs were made with.", runs, told)
+    values_by_run = [
+        read_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs
+    ]
+    return _grid("Versions: what differs", "Packages that the runs were made with.", runs, values_by_run)
 
 
 def flat(data: Mapping[str, Any], above: str = "") -> dict[str, Any]:
@@ -49,12 +51,14 @@ def _concerns(key: str, run: TrainingRun) -> bool:
     return section not in STAGES or section == run.stage
 
 
-def _grid(title: str, note: str, runs: Sequence[TrainingRun], told: Sequence[Mapping[str, Any]]) -> Grid | None:
-    keys = list(dict.fromkeys(key for values in told for key in values))
+def _grid(
+    title: str, note: str, runs: Sequence[TrainingRun], values_by_run: Sequence[Mapping[str, Any]]
+) -> Grid | None:
+    keys = list(dict.fromkeys(key for values in values_by_run for key in values))
     differing = tuple(
-        (key, *(_text(values.get(key)) for values in told))
+        (key, *(_text(values.get(key)) for values in values_by_run))
         for key in keys
-        if len({_text(values[key]) for values in told if key in values}) > 1
+        if len({_text(values[key]) for values in values_by_run if key in values}) > 1
     )
     return Grid(title, note, ("key", *(run.name for run in runs)), differing) if differing else None
 

@@ -30,9 +30,9 @@ COLUMNS = {
 
 
 class Estimate(NamedTuple):
-    """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` stands
-    behind it where the rows differ in how many pairs they have, `valid` where the share of valid answers is told
-    beside it; `best` is the best of its column."""
+    """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` is
+    shown if the rows differ in their number of items, and `valid` is the share of valid answers if it is shown. `best`
+    marks the best cell of a column."""
 
     value: float
     low: float
@@ -44,7 +44,7 @@ class Estimate(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, str]:
-        """The value, and what stands behind it."""
+        """The value, and the text after it."""
         form = "+.2f" if self.signed else ".2f"
         behind = f"[{self.low:{form}}, {self.high:{form}}]"
         behind += "" if self.n is None else f" ({self.n})"
@@ -181,7 +181,7 @@ def _sliced(
     rows: Sequence[Mapping[str, Any]],
     slices: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
 ) -> Grid:
-    """One column a slice; its pairs stand in the heading where all rows have as many, else in the cells."""
+    """One column per slice. The number of items is in the heading if all rows have the same, else in the cells."""
     columns = ["judge"]
     cells: list[list[str | Estimate]] = [[row["name"]] for row in rows]
     for name, parts in slices:
@@ -221,7 +221,7 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
     return [Grid("Differences", note, columns, named)]
 
 
-POSITION_COLUMNS = ("judge", "games", "decided", "prefers first", "consistent")
+POSITION_COLUMNS = ("judge", "votes", "decided", "prefers first", "consistent")
 
 
 def position_grid(results: Sequence[PanelResults]) -> Grid | None:
@@ -229,14 +229,14 @@ def position_grid(results: Sequence[PanelResults]) -> Grid | None:
     cells, both = [], False
     for found in results:
         outcomes = found.items
-        games = [game for outcome in outcomes for game in outcome.votes]
-        both = both or any({(0, 1), (1, 0)} <= {game.order for game in outcome.votes} for outcome in outcomes)
-        decided = sum(game.winner is not None for game in games)
+        votes = [vote for outcome in outcomes for vote in outcome.votes]
+        both = both or any({(0, 1), (1, 0)} <= {vote.order for vote in outcome.votes} for outcome in outcomes)
+        decided = sum(vote.winner is not None for vote in votes)
         cells.append(
-            (found.panel, str(len(games)), str(decided), share(first_preferred(outcomes)), share(consistency(outcomes)))
+            (found.panel, str(len(votes)), str(decided), share(first_preferred(outcomes)), share(consistency(outcomes)))
         )
     note = (
-        "Decided: games with a valid answer that is no tie. Prefers first: of those, for the candidate shown first. "
+        "Decided: votes with a valid answer that is no tie. Prefers first: of those, for the candidate shown first. "
         "Consistent: of pairs that one judge decided in both orders, decided alike."
     )
     return Grid("Both orders", note, POSITION_COLUMNS, tuple(cells)) if both else None

@@ -108,7 +108,7 @@ def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) ->
     assert sections["principles"]["right_minus_wrong"] is None
     grid = attention_grid("row", row)
     assert [cells[0] for cells in grid.rows] == [name for name in SECTIONS if name in sections]
-    assert f"{without} games without a decision" in grid.title
+    assert f"{without} votes without a decision" in grid.title
     assert attention_figure("row", row).svg.count("<rect") == 2 * len(sections)
 
 

@@ -4,7 +4,7 @@ import pytest
 from analysis_factories import answer, played, right
 from evaluation_factories import toy_pairs
 
-from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row, shown_games
+from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row, shown_votes
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 
 GOLD_A = sum(pair.preferred == "A" for pair in toy_pairs(6))
@@ -48,7 +48,7 @@ def test_games_count_by_what_was_shown(tmp_path: Path) -> None:
     assert found["games"] == 2 * PAIRS
     assert found["gold_a"] == 0.5
     assert found["gap"]["value"] == 1
-    assert {game.preferred for game in shown_games(row)} == {"A"}
+    assert {game.preferred for game in shown_votes(row)} == {"A"}
 
 
 def test_a_judge_that_is_always_right_has_no_lean(tmp_path: Path) -> None:
@@ -71,5 +71,5 @@ def test_items_without_a_better_candidate_have_no_class(tmp_path: Path) -> None:
 
     tied = [item.model_copy(update={"gold": "tie"}) for item in row.suite.items]
     odd = Judged(row.name, row.members, replace(row.suite, items=tied), row.results)
-    with pytest.raises(AnalysisError, match="no game of two candidates of which one is better"):
+    with pytest.raises(AnalysisError, match="no vote on two candidates of which one is better"):
         bias_row(odd)

@@ -32,7 +32,7 @@ def test_an_unfinished_evaluation_is_refused(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(AnalysisError, match=r"row 'row' .* is not whole.*--resume"):
+    with pytest.raises(AnalysisError, match=r"row 'row' .* is incomplete.*--resume"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
 
@@ -40,14 +40,14 @@ def test_a_lost_game_of_a_panel_is_noticed_too(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2)
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(AnalysisError, match="lacks games of some items"):
+    with pytest.raises(AnalysisError, match="lacks votes on some items"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
 
 def test_pairs_of_another_folder_are_refused(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     toy_folder(tmp_path / "less", PairSet.of(map(toy_case, range(6)), toy_pairs(6)[:-3]))
-    with pytest.raises(AnalysisError, match=r"was played on item .* does not hold"):
+    with pytest.raises(AnalysisError, match=r"judged item .* does not hold"):
         read_evaluation(tmp_path / "eval", tmp_path / "less")
 
 

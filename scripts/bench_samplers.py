@@ -23,7 +23,7 @@ from judge_r1.training.recipe import load_recipe
 MEASURES: dict[str, Callable[[JudgeOutput], float]] = {
     "sampled tokens": lambda played: sum(played.trajectory.loss_mask),
     "valid": lambda played: float(isinstance(played.verdict, PairwiseVerdict)),
-    "right": lambda played: float(played.verdict == PairwiseVerdict(winner=played.ask.item.gold)),
+    "right": lambda played: float(played.verdict == PairwiseVerdict(winner=played.request.item.gold)),
     "searches": lambda played: played.trajectory.searches,
     "log-probability of a token": lambda played: sum(played.trajectory.logprobs) / sum(played.trajectory.loss_mask),
 }

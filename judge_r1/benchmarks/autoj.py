@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import require_consistent
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, with_ties
+from judge_r1.benchmarks.pairwise import unique_items, cluster_of, select_subset, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -21,8 +21,8 @@ LABELS = {"0": "A", "1": "B", "2": "tie"}
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a scenario."""
     file = first_file(path, NAME, f"data/test/{NAME}")
-    items = checked((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
-    kept = of_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
+    items = unique_items((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
+    kept = select_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
     return LoadedBenchmark(list(kept), presentation_orders=both_orders, aggregate=require_consistent, metrics=with_ties)
 
 

@@ -21,7 +21,7 @@ class BadBenchmark(JudgeError):
     """Files that are not the benchmark's, or not whole; the message says where."""
 
 
-def as_pair(item: Item, order: Order) -> PairwiseTask:
+def pairwise_request(item: Item, order: Order) -> PairwiseTask:
     """Two candidates and what was asked: nothing to search."""
     return PairwiseTask(GENERAL, item.instruction, *(item.texts[index] for index in order))
 
@@ -45,7 +45,7 @@ class LoadedBenchmark:
     """
 
     items: Sequence[Item]
-    task: Callable[[Item, Order], PairwiseTask | CustomPrompt] = as_pair
+    task: Callable[[Item, Order], PairwiseTask | CustomPrompt] = pairwise_request
     presentation_orders: Callable[[Item], Sequence[Order]] = one_order
     aggregate: Callable[[Item, Sequence[Vote]], AggregatedVerdict] = aggregate_votes
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +82,7 @@ class Benchmark:
 BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")
 
 
-def placed(item_id: str, better: str, worse: str, seed: int = 0) -> tuple[tuple[str, str], str]:
+def place_by_hash(item_id: str, better: str, worse: str, seed: int = 0) -> tuple[tuple[str, str], str]:
     """(candidates, gold): a pair whose files always have the better one first, placed by hash(item_id, seed)."""
     if int(content_hash(item_id, seed), 16) % 2 == 0:
         return (better, worse), "A"

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.aggregation import require_consistent
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, placed
-from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, place_by_hash
+from judge_r1.benchmarks.pairwise import check_subset, unique_items, cluster_of
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.tabular import HUB, Row, rows
@@ -43,7 +43,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         return PairwiseTask(GENERAL, item.instruction, first, second, item.case_id, texts[item.cluster_id])
 
     return LoadedBenchmark(
-        checked(items, path),
+        unique_items(items, path),
         task=question,
         presentation_orders=both_orders,
         aggregate=require_consistent,
@@ -57,7 +57,7 @@ def item_of(row: Row, number: int) -> Item:
     if not row.text("context").strip():
         raise row.error("context", "must not be empty")
     item_id = f"{row.split}/{number}"
-    candidates, gold = placed(item_id, row.text("positive_response"), row.text("negative_response"))
+    candidates, gold = place_by_hash(item_id, row.text("positive_response"), row.text("negative_response"))
     case = cluster_of(row.text("context"))
     return Item(
         item_id=item_id,

@@ -7,8 +7,8 @@ are placed by hash(item_id). One game.
 
 from pathlib import Path
 
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, placed
-from judge_r1.benchmarks.pairwise import checked, cluster_of, group_of, of_subset
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, place_by_hash
+from judge_r1.benchmarks.pairwise import unique_items, cluster_of, group_of, select_subset
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -19,8 +19,8 @@ MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a source: helpful, honest, harmless or other."""
     file = first_file(path, NAME, f"eval/benchmark/data/{NAME}")
-    items = checked((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
-    return LoadedBenchmark(list(of_subset(items, subset, group_of)))
+    items = unique_items((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
+    return LoadedBenchmark(list(select_subset(items, subset, group_of)))
 
 
 def item_of(row: Row, number: int) -> Item:
@@ -30,7 +30,7 @@ def item_of(row: Row, number: int) -> Item:
     if asked != again:
         raise row.error("rejected_instruction", "asks for something else than chosen_instruction")
     item_id = f"{row.name('source')}/{number}"
-    candidates, gold = placed(item_id, better, worse)
+    candidates, gold = place_by_hash(item_id, better, worse)
     return Item(
         item_id=item_id,
         cluster_id=cluster_of(asked),

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset, published, result_of
+from judge_r1.benchmarks.pairwise import unique_items, cluster_of, select_subset, published_vote, result_of
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB, Row, file_rows, rows
 
@@ -66,8 +66,8 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
 
 def _suite(pairs: Sequence[tuple[Item, Row]], subset: str | None, path: Path) -> LoadedBenchmark:
     models = {item.item_id: row.name("response_model") for item, row in pairs}
-    items = checked((item for item, _ in pairs), path)
-    kept = of_subset(items, subset, lambda item: (item.group, models[item.item_id]))
+    items = unique_items((item for item, _ in pairs), path)
+    kept = select_subset(items, subset, lambda item: (item.group, models[item.item_id]))
     return LoadedBenchmark(list(kept), presentation_orders=both_orders)
 
 
@@ -84,7 +84,7 @@ def _games(row: Row) -> Iterator[Vote]:
         if decision not in (*LABELS, TIE, None):
             raise BadBenchmark(f"{row.where}: decision {str(decision)[:80]!r} is none of A>B, B>A, A=B and null")
         shown = "AB".index(LABELS[decision]) if decision in LABELS else None
-        yield published(order, "tie" if decision == TIE else None if shown is None else order[shown], "no_decision")
+        yield published_vote(order, "tie" if decision == TIE else None if shown is None else order[shown], "no_decision")
 
 
 BENCHMARKS.register("judgebench")(

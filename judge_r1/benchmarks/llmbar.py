@@ -12,7 +12,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import mean_correct
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import GOLD, check_subset, checked, cluster_of, published, result_of
+from judge_r1.benchmarks.pairwise import GOLD, check_subset, unique_items, cluster_of, published_vote, result_of
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows
 
@@ -73,7 +73,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
         if row.one_of("label", GOLD) != item.gold:
             raise row.error("label", f"of item {item.item_id} is another one than in {path}")
         found.append((item, row))
-    checked((item for item, _ in found), file)
+    unique_items((item for item, _ in found), file)
     return [result_of(suite, item, list(_games(row))) for item, row in found]
 
 
@@ -84,7 +84,7 @@ def _sets(subset: str | None) -> Sequence[str]:
 
 def _suite(path: Path, sets: Sequence[str]) -> LoadedBenchmark:
     return LoadedBenchmark(
-        checked(_items(path, sets), path), presentation_orders=both_orders, aggregate=mean_correct, metrics=by_order
+        unique_items(_items(path, sets), path), presentation_orders=both_orders, aggregate=mean_correct, metrics=by_order
     )
 
 
@@ -118,7 +118,7 @@ def _games(row: Row) -> Iterator[Vote]:
         winner = game["winner"]
         if winner not in ("1", "2", None):
             raise row.error("results", f"has the winner {str(winner)[:80]!r}, which is none of '1', '2' and null")
-        yield published(order, None if winner is None else int(winner) - 1, "no_winner")
+        yield published_vote(order, None if winner is None else int(winner) - 1, "no_winner")
 
 
 BENCHMARKS.register("llmbar")(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks import judgebench, llmbar, rewardbench
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import checked, group_of, of_subset
+from judge_r1.benchmarks.pairwise import unique_items, group_of, select_subset
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import rows
 
@@ -29,7 +29,7 @@ APPLICATIONS: Mapping[str, str] = {
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is an application."""
-    return LoadedBenchmark(list(of_subset(checked(_items(path), path), subset, group_of)))
+    return LoadedBenchmark(list(select_subset(unique_items(_items(path), path), subset, group_of)))
 
 
 def _items(path: Path) -> Iterator[Item]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset
+from judge_r1.benchmarks.pairwise import unique_items, group_of, non_ties, select_subset
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import HUB, Row, rows
@@ -55,7 +55,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         )
         for item_id, (question_id, asked, candidates) in items.items()
     ]
-    kept = list(of_subset(checked(found, path), subset, group_of))
+    kept = list(select_subset(unique_items(found, path), subset, group_of))
     return LoadedBenchmark(
         kept,
         presentation_orders=both_orders,

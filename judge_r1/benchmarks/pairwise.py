@@ -20,7 +20,7 @@ def cluster_of(text: str) -> str:
     return content_hash("cluster", text)
 
 
-def checked(items: Iterable[Item], path: Path) -> list[Item]:
+def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
     """The items, which are some and differ. Errors: BadBenchmark."""
     found: dict[str, Item] = {}
     for item in items:
@@ -32,7 +32,7 @@ def checked(items: Iterable[Item], path: Path) -> list[Item]:
     return list(found.values())
 
 
-def of_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item], Sequence[str]]) -> Iterable[Item]:
+def select_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item], Sequence[str]]) -> Iterable[Item]:
     """Those whose `parts` hold `subset`; all without one. Errors: BadBenchmark, where nothing is called that."""
     known: dict[str, None] = {}
     kept = []
@@ -75,7 +75,7 @@ def with_ties(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
     return {**non_ties(outcomes), "macro F1": sum(scores) / len(scores) if scores else None}
 
 
-def published(order: Order, preferred: Preferred, unread: str = "unread") -> Vote:
+def published_vote(order: Order, preferred: Preferred, unread: str = "unread") -> Vote:
     """A game of a judge that is not ours, from its published output; `unread` says why there is no answer in it."""
     if preferred is None:
         return vote_of(order, InvalidVerdict(reason=unread))

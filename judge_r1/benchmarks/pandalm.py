@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import Preferred, checked, cluster_of, of_subset, published, result_of, with_ties
+from judge_r1.benchmarks.pairwise import Preferred, unique_items, cluster_of, select_subset, published_vote, result_of, with_ties
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -26,8 +26,8 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     file = first_file(path, "testset-v1.json", "data/testset-v1.json")
     pairs = [(item_of(row), row.name("motivation_app")) for row in file_rows(file)]
     written_for = {item.item_id: application for item, application in pairs}
-    items = checked((item for item, _ in pairs), file)
-    return LoadedBenchmark(list(of_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties)
+    items = unique_items((item for item, _ in pairs), file)
+    return LoadedBenchmark(list(select_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties)
 
 
 def item_of(row: Row) -> Item:
@@ -51,7 +51,7 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
         name = row.name("idx")
         if name not in whole or name in games:
             raise row.error("idx", f"{name} {'stands in the file twice' if name in games else f'is no item of {path}'}")
-        games[name] = published((0, 1), _said(row))
+        games[name] = published_vote((0, 1), _said(row))
     missing = [item.item_id for item in suite.items if item.item_id not in games]
     if missing:
         raise BadBenchmark(f"{file} has no result for {len(missing)} item(s), such as idx {missing[0]}")

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, placed
-from judge_r1.benchmarks.pairwise import checked, cluster_of, of_subset
+from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, place_by_hash
+from judge_r1.benchmarks.pairwise import unique_items, cluster_of, select_subset
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB, Row, rows
 
@@ -44,8 +44,8 @@ MATH = "math-prm"
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a section or a subset."""
-    items = checked(map(item_of, rows(path, ("filtered",))), path)
-    kept = list(of_subset(items, subset, lambda item: (item.group, section_of(item.group))))
+    items = unique_items(map(item_of, rows(path, ("filtered",))), path)
+    kept = list(select_subset(items, subset, lambda item: (item.group, section_of(item.group))))
     check_composition(kept, path, whole=subset == "Chat Hard")
     return LoadedBenchmark(kept, metrics=sections)
 
@@ -56,7 +56,7 @@ def item_of(row: Row) -> Item:
     if not section_of(group):
         raise row.error("subset", f"must be a subset of RewardBench, not {group[:80]!r}")
     item_id = f"{group}/{row.name('id')}"
-    candidates, gold = placed(item_id, row.text("chosen"), row.text("rejected"))
+    candidates, gold = place_by_hash(item_id, row.text("chosen"), row.text("rejected"))
     return Item(
         item_id=item_id,
         cluster_id=cluster_of(row.text("prompt")),

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.aggregation import best_of_n
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, as_pair
-from judge_r1.benchmarks.pairwise import check_subset, checked, cluster_of, group_of, of_subset
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, pairwise_request
+from judge_r1.benchmarks.pairwise import check_subset, unique_items, cluster_of, group_of, select_subset
 from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, ties_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.records import content_hash
@@ -30,8 +30,8 @@ SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     check_subset(subset, SUBSETS)
-    items = checked(map(item_of, rows(path, ("test",))), path)
-    kept = of_subset(items, subset, group_of)
+    items = unique_items(map(item_of, rows(path, ("test",))), path)
+    kept = select_subset(items, subset, group_of)
     return LoadedBenchmark(list(kept), task=question, presentation_orders=orders, aggregate=aggregate, metrics=scores)
 
 
@@ -75,7 +75,7 @@ def orders(item: Item) -> Sequence[Order]:
 
 
 def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-    return rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else as_pair(item, order)
+    return rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else pairwise_request(item, order)
 
 
 def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:

@@ -69,9 +69,9 @@ async def _evaluate(
             if not waiting:
                 continue
             async for output in judge.judge(list(waiting.values())):
-                if waiting.pop(output.ask.key, None) is None:
+                if waiting.pop(output.request.key, None) is None:
                     raise EvaluationError(
-                        f"judge {judge.name!r} answered item {output.ask.item.item_id}, which it was not asked for "
+                        f"judge {judge.name!r} answered item {output.request.item.item_id}, which it was not asked for "
                         "or had answered already: that is a mistake in the judge"
                     )
                 if output.trajectory.infrastructure_failed:
@@ -127,7 +127,7 @@ class _PanelProgress:
 
 
 def _trace(panel: str, member: int, output: JudgeOutput, labels: Mapping[str, ReasoningPair]) -> Trace:
-    request, trajectory = output.ask, output.trajectory
+    request, trajectory = output.request, output.trajectory
     if not all(map(isfinite, trajectory.logprobs)):
         raise EvaluationError(
             f"panel {panel!r}: item {request.item.item_id} was answered with log-probabilities that are not finite, "

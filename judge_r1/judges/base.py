@@ -30,12 +30,12 @@ class JudgeOutput(NamedTuple):
     endpoint, `over` by
     how much its prompt was too long to be played."""
 
-    ask: JudgeRequest
+    request: JudgeRequest
     trajectory: Trajectory
     verdict: Verdict
     confidence: float | None = None
     usage: Mapping[str, float] | None = None
-    over: PromptOverflow | None = None
+    overflow: PromptOverflow | None = None
 
 
 class Judge(Protocol):
@@ -87,7 +87,7 @@ class JudgeKind:
     served: Callable[[JudgeBuild], Judge] | None = None
 
 
-def not_a_pair(name: str, ask: JudgeRequest) -> str:
+def pairs_only_message(name: str, ask: JudgeRequest) -> str:
     """Why a judge of pairs cannot answer a benchmark's own prompt, and what to do."""
     return (
         f"{name} compares two candidates, but item {ask.item.item_id} (of {ask.item.group}) is a prompt of the "
@@ -96,17 +96,17 @@ def not_a_pair(name: str, ask: JudgeRequest) -> str:
     )
 
 
-def run_all(judge: Judge, asks: Sequence[JudgeRequest]) -> list[JudgeOutput]:
+def run_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[JudgeOutput]:
     """Every game, in the order of the asks. Errors: BadJudge where the judge leaves one out."""
 
     async def gather() -> dict[tuple[str, tuple[int, ...], int], JudgeOutput]:
-        return {played.ask.key: played async for played in judge.judge(asks)}
+        return {played.request.key: played async for played in judge.judge(requests)}
 
-    judge.check(asks)
+    judge.check(requests)
     found = run_sync(gather())
-    if missing := [ask for ask in asks if ask.key not in found]:
+    if missing := [ask for ask in requests if ask.key not in found]:
         raise BadJudge(f"judge {judge.name!r} left item {missing[0].item.item_id} without an answer")
-    return [found[ask.key] for ask in asks]
+    return [found[ask.key] for ask in requests]
 
 
 JUDGES: Registry[JudgeKind] = Registry("judge", "judge_r1.judges")

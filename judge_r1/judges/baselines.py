@@ -5,7 +5,7 @@ from typing import Any
 
 from judge_r1.core.records import PairwiseVerdict, Trajectory, content_hash
 from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, not_a_pair
+from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, pairs_only_message
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Rule = Callable[[JudgeRequest, PairwiseTask], float]
@@ -35,7 +35,7 @@ class Baseline:
 
 def _pair_of(name: str, ask: JudgeRequest) -> PairwiseTask:
     if isinstance(ask.task, CustomPrompt):
-        raise BadJudge(not_a_pair(name, ask))
+        raise BadJudge(pairs_only_message(name, ask))
     return ask.task
 
 

@@ -11,7 +11,7 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import PromptTooLong, episode_seed, task_episode
 from judge_r1.episode.single_turn import SingleTurnEpisode
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptOverflow, not_a_pair
+from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, PromptOverflow, pairs_only_message
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 
@@ -81,13 +81,13 @@ class Beginning:
 def refuse_prompted(name: str, ask: JudgeRequest, prompted: bool) -> None:
     """Errors: BadJudge for a benchmark's own prompt, where only pairs are judged."""
     if isinstance(ask.task, CustomPrompt) and not prompted:
-        raise BadJudge(not_a_pair(name, ask))
+        raise BadJudge(pairs_only_message(name, ask))
 
 
 def unplayed(ask: JudgeRequest, error: PromptTooLong) -> JudgeOutput:
     """An ask whose prompt does not fit: nothing was cut, nothing was asked."""
     trajectory = Trajectory.without_ids(PROMPT_TOO_LONG)
-    return JudgeOutput(ask, trajectory, ask.read(trajectory), over=PromptOverflow(error.tokens, error.limit))
+    return JudgeOutput(ask, trajectory, ask.read(trajectory), overflow=PromptOverflow(error.tokens, error.limit))
 
 
 def settings_of(making: JudgeBuild, config: EpisodeConfig, **more: Any) -> dict[str, Any]:

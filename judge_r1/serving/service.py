@@ -81,8 +81,8 @@ class Service:
         request = await make_request()
         with self.metrics.request() as record, self.local_cases.pin(request.item.case_id):
             output = await self.queue.submit(request, tenant=tenant, listener=listener, wait_when_full=wait_when_full)
-            if output.over is not None:
-                raise PromptTooLong(*output.over)
+            if output.overflow is not None:
+                raise PromptTooLong(*output.overflow)
             record(output)
         if self.trace_log is not None and not self.trace_log.write(output, tenant):
             self.metrics.traces_lost.inc()

@@ -35,9 +35,9 @@ class TraceLog:
     def write(self, output: JudgeOutput, tenant: str) -> bool:
         """Appends one line. Returns False if it could not be written."""
         row = {
-            "id": output.ask.item.item_id,
+            "id": output.request.item.item_id,
             "owner": tenant,
-            "item": output.ask.item.model_dump(mode="json"),
+            "item": output.request.item.model_dump(mode="json"),
             "verdict": output.verdict.model_dump(mode="json"),
             "confidence": output.confidence,
             "trajectory": output.trajectory.model_dump(mode="json"),

@@ -173,7 +173,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
 
     def judgments(judge: Judge) -> dict[str, list[str]]:
         played = run_all(judge, suite_of(data).requests(samples=size))
-        said = [(g.ask.item.item_id, f"{_key(g.trajectory)} {g.verdict} {g.confidence}") for g in played]
+        said = [(g.request.item.item_id, f"{_key(g.trajectory)} {g.verdict} {g.confidence}") for g in played]
         return {pair_id: sorted(found) for pair_id, found in by_pair(said).items()}
 
     direct = f"direct:{','.join(options)}"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from judge_r1.benchmarks.base import Order, placed
+from judge_r1.benchmarks.base import Order, place_by_hash
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, word
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, STANDARDIZED, Line, Output, Query, lines
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
@@ -40,7 +40,7 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
     for gold in lines(root / GROUND_TRUTH / "wp_bench_gt.jsonl", PreferredStory, unique=False):
         chosen, rejected = gold.preference.chosen_model, gold.preference.rejected_model
         query_id = f"{gold.id}:{chosen}:{rejected}"
-        systems, better = ((chosen, rejected), "A") if options.paper else placed(query_id, chosen, rejected)
+        systems, better = ((chosen, rejected), "A") if options.paper else place_by_hash(query_id, chosen, rejected)
         output = by_pair.get((gold.id, frozenset(systems)))
         texts = output.by_system if output else {}
         tag = output.meta.get("tag") if output else None

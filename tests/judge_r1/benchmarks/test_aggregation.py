@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.benchmarks.aggregation import best_of_n, majority_vote, mean_correct, require_consistent
-from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, placed
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, place_by_hash
 from judge_r1.core.items import Item, Vote
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict
 
@@ -80,7 +80,7 @@ def test_orders_and_samples_of_a_row_override_the_rule_of_the_benchmark() -> Non
 
 @pytest.mark.parametrize("count", [400])
 def test_pairs_whose_better_one_comes_first_are_placed_evenly_and_always_alike(count: int) -> None:
-    golds = [placed(f"item-{number}", "good", "bad") for number in range(count)]
+    golds = [place_by_hash(f"item-{number}", "good", "bad") for number in range(count)]
     assert all(candidates["AB".index(gold)] == "good" for candidates, gold in golds)
     assert 0.4 < sum(gold == "A" for _, gold in golds) / count < 0.6
-    assert golds == [placed(f"item-{number}", "good", "bad") for number in range(count)]
+    assert golds == [place_by_hash(f"item-{number}", "good", "bad") for number in range(count)]

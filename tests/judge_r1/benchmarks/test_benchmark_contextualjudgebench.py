@@ -66,7 +66,7 @@ def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> N
     assert sum(game.trajectory.searches for game in played) > 0
     for game in played:
         shown = evidence_of(game.trajectory.turns)
-        assert all(passage.text in suite.texts[game.ask.item.case_id or ""] for passage in shown)
+        assert all(passage.text in suite.texts[game.request.item.case_id or ""] for passage in shown)
         assert len(shown) == game.trajectory.searches
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paths import REPO
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import checked, group_of, non_ties, of_subset, published, with_ties
+from judge_r1.benchmarks.pairwise import unique_items, group_of, non_ties, select_subset, published_vote, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict
 
@@ -21,25 +21,25 @@ def item(number: int, gold: str = "A", group: str = "g") -> Item:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_a_published_game_prefers_the_candidate_it_names(order: tuple[int, ...]) -> None:
     for place in (0, 1):
-        assert published(order, place).winner == place
-    assert published(order, "tie").verdict == PairwiseVerdict(winner="tie")
-    assert published(order, None, "no_decision").verdict == InvalidVerdict(reason="no_decision")
+        assert published_vote(order, place).winner == place
+    assert published_vote(order, "tie").verdict == PairwiseVerdict(winner="tie")
+    assert published_vote(order, None, "no_decision").verdict == InvalidVerdict(reason="no_decision")
 
 
 def test_items_must_differ_and_be_some() -> None:
-    assert checked([item(1), item(2)], Path("f")) == [item(1), item(2)]
+    assert unique_items([item(1), item(2)], Path("f")) == [item(1), item(2)]
     with pytest.raises(BadBenchmark, match="f holds item 1 twice"):
-        checked([item(1), item(1, "B")], Path("f"))
+        unique_items([item(1), item(1, "B")], Path("f"))
     with pytest.raises(BadBenchmark, match="f holds no items"):
-        checked([], Path("f"))
+        unique_items([], Path("f"))
 
 
 def test_a_subset_is_found_by_its_name() -> None:
     items = [item(1, group="law"), item(2, group="art")]
-    assert list(of_subset(items, None, group_of)) == items
-    assert list(of_subset(items, "art", group_of)) == items[1:]
+    assert list(select_subset(items, None, group_of)) == items
+    assert list(select_subset(items, "art", group_of)) == items[1:]
     with pytest.raises(BadBenchmark, match="no subset 'arts'; did you mean 'art'"):
-        of_subset(items, "arts", group_of)
+        select_subset(items, "arts", group_of)
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*WORDS, None])), min_size=1, max_size=12))

@@ -170,7 +170,7 @@ class Faulty(ScriptedJudge):
                 continue
             if self.fault == "infrastructure" and number == 9:
                 lost = played.trajectory.model_copy(update={"judgment": None, "ended": "infrastructure_timeout"})
-                played = JudgeOutput(played.ask, lost, played.ask.read(lost))
+                played = JudgeOutput(played.request, lost, played.request.read(lost))
             yield played
             if self.fault == "twice" and number == 9:
                 yield played

@@ -34,7 +34,7 @@ def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
     judge = make_judge(SPEC, JudgeBuild(""))
     model, codec = load_model("bundled:tiny").eval(), SafeTokenizer(load_tokenizer("bundled:tiny"))
     for played in run_all(judge, SUITE.requests()):
-        question = played.ask.task
+        question = played.request.task
         assert isinstance(question, PairwiseTask)
         prompt = task_episode(question, judge._beginning.config, codec, (), where="").prompt_ids
         said = [codec.encode_trusted(answer) for answer in ANSWERS]

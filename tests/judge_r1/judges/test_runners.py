@@ -48,12 +48,12 @@ def test_an_agentic_judge_over_chat_plays_every_game_some_at_a_time() -> None:
         assert asked.name == f"agentic@{server.url}#toy"
         assert asked.settings["parser"] == "strict"
         assert 1 < server.peak <= 4
-    assert sorted(p.ask.key for p in played) == sorted(ask.key for ask in SUITE.requests(orders=2))
+    assert sorted(p.request.key for p in played) == sorted(ask.key for ask in SUITE.requests(orders=2))
     ends = {p.trajectory.ended for p in played}
     assert ends == {"answer", "rejected_no_json", "context_overflow"}
     for p in played:
         assert p.trajectory.searches == 1
-        assert {passage.case_id for turn in p.trajectory.turns for passage in turn.passages} == {p.ask.item.case_id}
+        assert {passage.case_id for turn in p.trajectory.turns for passage in turn.passages} == {p.request.item.case_id}
         assert p.usage is not None
         assert p.usage["calls"] == (1 if p.trajectory.ended == "context_overflow" else 2)
         assert isinstance(p.verdict, InvalidVerdict) == (p.trajectory.ended != "answer")
@@ -100,7 +100,7 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
         return said("none" if word == "nothing" else str(len(word)), reasoning="let me count")
 
     with JudgeServer(answer) as server:
-        played = {p.ask.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.requests())}
+        played = {p.request.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.requests())}
         agentic = judge(f"agentic:{OPTIONS}@{server.url}#toy")
         with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
             agentic.check(suite.requests())
@@ -200,8 +200,8 @@ def local_and_served(
     local = play(judge(f"{kind}:{options}@bundled:tiny"), asks)
     with serving(model, SafeTokenizer(tokenizer).decode) as server:
         served = play(judge(f"{kind}:{options},tokenizer=bundled:tiny@vllm:{server.url}#toy"), asks)
-    by_key = {p.ask.key: p for p in served}
-    return local, [by_key[p.ask.key] for p in local]
+    by_key = {p.request.key: p for p in served}
+    return local, [by_key[p.request.key] for p in local]
 
 
 @pytest.mark.parametrize("kind", ["agentic", "direct"])

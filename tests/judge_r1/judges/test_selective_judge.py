@@ -24,7 +24,7 @@ class Sure(Baseline):
 
     async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         async for played in super().judge(asks):
-            yield played._replace(confidence=float(played.ask.item.instruction))
+            yield played._replace(confidence=float(played.request.item.instruction))
 
 
 def cases(count: int, seed: int) -> list[Item]:

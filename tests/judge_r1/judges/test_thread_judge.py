@@ -20,7 +20,7 @@ def game(name: str) -> JudgeRequest:
 
 
 async def played(judge: ThreadJudge, name: str) -> list[str]:
-    return [found.ask.item.item_id async for found in judge.judge([game(name)])]
+    return [found.request.item.item_id async for found in judge.judge([game(name)])]
 
 
 def test_one_at_a_time_and_what_is_given_up_before_its_turn_is_never_begun() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import require_consistent
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import unique_items, cluster_of, select_subset, with_ties
+from judge_r1.benchmarks.pairwise import cluster_of, select_subset, unique_items, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import Row, file_rows, first_file
 

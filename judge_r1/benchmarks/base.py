@@ -1,4 +1,5 @@
-"""Benchmarks of judges, one to a file: items out of the ORIGINAL files, how a judge is asked, and what counts."""
+"""The interface of benchmarks, one per file: they read items from the original files, define the requests to a judge
+and aggregate its votes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -6,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.aggregation import aggregate_votes
+from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.principles import GENERAL
@@ -18,12 +20,21 @@ Order = tuple[int, ...]
 
 
 class BadBenchmark(JudgeError):
-    """Files that are not the benchmark's, or not whole; the message says where."""
+    """The files are not the benchmark's or are incomplete. The message says where."""
 
 
 def pairwise_request(item: Item, order: Order) -> PairwiseTask:
-    """Two candidates and what was asked: nothing to search."""
+    """Compares two candidates of an item that has no case to search."""
     return PairwiseTask(GENERAL, item.instruction, *(item.texts[index] for index in order))
+
+
+def default_task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
+    """Compares two candidates, or rates a single one from 1 to 10. Raises: BadBenchmark for another number."""
+    if len(order) == 2:
+        return pairwise_request(item, order)
+    if len(order) == 1:
+        return rating_question(item.instruction, item.texts[order[0]])
+    raise BadBenchmark(f"item {item.item_id}: a benchmark that shows {len(order)} candidates at once must define task")
 
 
 def one_order(item: Item) -> Sequence[Order]:
@@ -36,26 +47,26 @@ def both_orders(item: Item) -> Sequence[Order]:
 
 @dataclass(frozen=True)
 class LoadedBenchmark:
-    """What a benchmark holds for a judge.
+    """The items of a benchmark and its rules.
 
-    `question(item, order)` is what is asked with the candidates in that order; `orders(item)` are the games that the
-    benchmark's own rule plays; `settle` makes one verdict of an item's games. `texts` may be searched, by case id.
-    `extra` adds measures of the benchmark's own to a row; `baselines` are rows that its files give for some of its
-    items, without a judge. `labels` holds the labelled pair of each item whose violated principles are known.
+    `task(item, order)` is the task with the candidates shown in that order, `presentation_orders(item)` the orders in
+    which an item is judged, and `aggregate(item, votes)` combines the votes into one verdict. `texts` may be searched,
+    by case id. `metrics` adds the benchmark's own metrics to a summary. `baselines` are results that its files
+    determine without a judge. `labels` holds the labelled pair of each item whose violated principles are known.
     """
 
     items: Sequence[Item]
-    task: Callable[[Item, Order], PairwiseTask | CustomPrompt] = pairwise_request
+    task: Callable[[Item, Order], PairwiseTask | CustomPrompt] = default_task
     presentation_orders: Callable[[Item], Sequence[Order]] = one_order
     aggregate: Callable[[Item, Sequence[Vote]], AggregatedVerdict] = aggregate_votes
     texts: Mapping[str, str] = field(default_factory=dict)
-    metrics: Callable[[Sequence[ItemResult]], dict[str, Any]] = lambda outcomes: {}
+    metrics: Callable[[Sequence[ItemResult]], dict[str, Any]] = lambda results: {}
     baselines: Callable[[Sequence[Item]], Mapping[str, Sequence[ItemResult]]] = lambda items: {}
     labels: Mapping[str, ReasoningPair] = field(default_factory=dict)
 
     def requests(self, *, orders: int | None = None, samples: int = 1) -> list[JudgeRequest]:
-        """Every game to be played, items in order. `orders` 1 or 2 overrides the benchmark's rule: the first order of
-        each pair alone, or both."""
+        """Every request, items in order. `orders` overrides the presentation orders of pairs: 1 for the first order
+        alone, 2 for both."""
         return [
             JudgeRequest(item, order, sample, self.task(item, order))
             for item in self.items
@@ -66,10 +77,11 @@ class LoadedBenchmark:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """`about`, `path` (what has to lie there) and `subsets` are told by `judge-r1 benchmarks`; `load(path, subset)`
-    reads it. `verified`: was it built beside the real files; else it follows their public description alone.
-    `predictions(path, file, subset)` scores outputs in the benchmark's own published format, one outcome an item,
-    without a judge."""
+    """A registered benchmark; `load(path, subset)` reads it.
+
+    `judge-r1 benchmarks` prints `about`, `path` (the files needed) and `subsets`. `verified` is true if the reader was
+    tested on the real files; otherwise it follows their public description. `predictions(path, file, subset)` scores
+    outputs in the benchmark's published format, one result per item, without a judge."""
 
     about: str
     path: str
@@ -83,7 +95,7 @@ BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")
 
 
 def place_by_hash(item_id: str, better: str, worse: str, seed: int = 0) -> tuple[tuple[str, str], str]:
-    """(candidates, gold): a pair whose files always have the better one first, placed by hash(item_id, seed)."""
+    """(candidates, gold) of a pair, placed by hash(item_id, seed): the files always have the better one first."""
     if int(content_hash(item_id, seed), 16) % 2 == 0:
         return (better, worse), "A"
     return (worse, better), "B"
@@ -94,4 +106,4 @@ def _orders(own: Sequence[Order], wanted: int | None) -> Sequence[Order]:
         return own
     first = {frozenset(order): order for order in reversed(own)}
     once = [order for order in own if first[frozenset(order)] == order]
-    return once if wanted == 1 else [turned for order in once for turned in (order, order[::-1])]
+    return once if wanted == 1 else [shown for order in once for shown in (order, order[::-1])]

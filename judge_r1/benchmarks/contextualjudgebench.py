@@ -14,7 +14,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import require_consistent
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, place_by_hash
-from judge_r1.benchmarks.pairwise import check_subset, unique_items, cluster_of
+from judge_r1.benchmarks.pairwise import check_subset, cluster_of, unique_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.principles import GENERAL
 from judge_r1.core.tabular import HUB, Row, rows

@@ -8,7 +8,7 @@ are placed by hash(item_id). One game.
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, place_by_hash
-from judge_r1.benchmarks.pairwise import unique_items, cluster_of, group_of, select_subset
+from judge_r1.benchmarks.pairwise import cluster_of, group_of, select_subset, unique_items
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import Row, file_rows, first_file
 

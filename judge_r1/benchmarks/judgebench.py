@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import unique_items, cluster_of, select_subset, published_vote, result_of
+from judge_r1.benchmarks.pairwise import cluster_of, published_vote, result_of, select_subset, unique_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB, Row, file_rows, rows
 
@@ -84,7 +84,9 @@ def _games(row: Row) -> Iterator[Vote]:
         if decision not in (*LABELS, TIE, None):
             raise BadBenchmark(f"{row.where}: decision {str(decision)[:80]!r} is none of A>B, B>A, A=B and null")
         shown = "AB".index(LABELS[decision]) if decision in LABELS else None
-        yield published_vote(order, "tie" if decision == TIE else None if shown is None else order[shown], "no_decision")
+        yield published_vote(
+            order, "tie" if decision == TIE else None if shown is None else order[shown], "no_decision"
+        )
 
 
 BENCHMARKS.register("judgebench")(

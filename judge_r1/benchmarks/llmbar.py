@@ -12,7 +12,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import mean_correct
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import GOLD, check_subset, unique_items, cluster_of, published_vote, result_of
+from judge_r1.benchmarks.pairwise import GOLD, check_subset, cluster_of, published_vote, result_of, unique_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows
 
@@ -84,7 +84,10 @@ def _sets(subset: str | None) -> Sequence[str]:
 
 def _suite(path: Path, sets: Sequence[str]) -> LoadedBenchmark:
     return LoadedBenchmark(
-        unique_items(_items(path, sets), path), presentation_orders=both_orders, aggregate=mean_correct, metrics=by_order
+        unique_items(_items(path, sets), path),
+        presentation_orders=both_orders,
+        aggregate=mean_correct,
+        metrics=by_order,
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks import judgebench, llmbar, rewardbench
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import unique_items, group_of, select_subset
+from judge_r1.benchmarks.pairwise import group_of, select_subset, unique_items
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import rows
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import unique_items, group_of, non_ties, select_subset
+from judge_r1.benchmarks.pairwise import group_of, non_ties, select_subset, unique_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import HUB, Row, rows

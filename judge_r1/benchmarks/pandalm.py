@@ -13,7 +13,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import Preferred, unique_items, cluster_of, select_subset, published_vote, result_of, with_ties
+from judge_r1.benchmarks.pairwise import (
+    Preferred,
+    cluster_of,
+    published_vote,
+    result_of,
+    select_subset,
+    unique_items,
+    with_ties,
+)
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -27,7 +35,9 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     pairs = [(item_of(row), row.name("motivation_app")) for row in file_rows(file)]
     written_for = {item.item_id: application for item, application in pairs}
     items = unique_items((item for item, _ in pairs), file)
-    return LoadedBenchmark(list(select_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties)
+    return LoadedBenchmark(
+        list(select_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties
+    )
 
 
 def item_of(row: Row) -> Item:

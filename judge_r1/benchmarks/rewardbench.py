@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, place_by_hash
-from judge_r1.benchmarks.pairwise import unique_items, cluster_of, select_subset
+from judge_r1.benchmarks.pairwise import cluster_of, select_subset, unique_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB, Row, rows
 

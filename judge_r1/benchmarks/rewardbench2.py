@@ -16,7 +16,7 @@ from typing import Any
 
 from judge_r1.benchmarks.aggregation import best_of_n
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, pairwise_request
-from judge_r1.benchmarks.pairwise import check_subset, unique_items, cluster_of, group_of, select_subset
+from judge_r1.benchmarks.pairwise import check_subset, cluster_of, group_of, select_subset, unique_items
 from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, ties_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.records import content_hash
@@ -75,7 +75,9 @@ def orders(item: Item) -> Sequence[Order]:
 
 
 def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-    return rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else pairwise_request(item, order)
+    return (
+        rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else pairwise_request(item, order)
+    )
 
 
 def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:

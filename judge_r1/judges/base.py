@@ -1,4 +1,4 @@
-"""Judges, one way of judging to a file. A judge is asked games and answers each of them once."""
+"""The interface of judges, one way of judging per file: requests in, one output for each."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,21 +14,20 @@ from judge_r1.models.base import Sampling
 
 
 class BadJudge(JudgeError):
-    """A judge that cannot be made, or not be asked what it is asked."""
+    """The judge cannot be built, or cannot answer the requests."""
 
 
 class PromptOverflow(NamedTuple):
-    """A prompt of `tokens` where `limit` are read."""
+    """The length of a prompt and the limit that it exceeds, in tokens."""
 
     tokens: int
     limit: int
 
 
 class JudgeOutput(NamedTuple):
-    """One game. `verdict` is that of the candidates as shown; the judge gives it where it wrote no text. `confidence`
-    is how sure it was of its comparison (`judge_r1.episode.confidence`), `usage` what the game has cost at an
-    endpoint, `over` by
-    how much its prompt was too long to be played."""
+    """The answer to one request. `verdict` is on the candidates as shown. `confidence` is the probability of the
+    preference (`judge_r1.episode.confidence`), `usage` the cost of the request at an endpoint. `overflow` is set if the
+    prompt was too long to run."""
 
     request: JudgeRequest
     trajectory: Trajectory
@@ -39,7 +38,7 @@ class JudgeOutput(NamedTuple):
 
 
 class Judge(Protocol):
-    """`name` says which weights or rule, `settings` everything else that an answer depends on, as JSON."""
+    """`name` identifies the weights or the rule; `settings` holds everything else that answers depend on, as JSON."""
 
     @property
     def name(self) -> str: ...
@@ -47,26 +46,26 @@ class Judge(Protocol):
     @property
     def settings(self) -> dict[str, Any]: ...
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
-        """Errors: BadJudge, before anything is played, where these asks cannot be answered at all."""
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        """Raises: BadJudge, before any work is done, if these requests cannot be answered at all."""
         ...
 
-    def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        """Every ask once, as the games finish, in any order."""
+    def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        """Yields one output for each request, in the order in which they finish."""
         ...
 
 
 @runtime_checkable
 class Closable(Protocol):
-    """A judge that has a thread of its own until it is closed."""
+    """A judge that owns a thread until it is closed."""
 
     def close(self) -> None: ...
 
 
 @dataclass(frozen=True)
 class JudgeBuild:
-    """What a judge is made of: the `backend` of its SPEC ("" where it has none), its options, the texts that may be
-    searched, how ids are drawn, how many episodes run at a time, and the recipe that says how."""
+    """The inputs to build a judge: the `backend` of its SPEC ("" if it has none), its options, the texts that may be
+    searched, the sampling, the number of concurrent episodes, and a recipe with the episode configuration."""
 
     backend: str
     options: Sequence[str] = ()
@@ -78,8 +77,8 @@ class JudgeBuild:
 
 @dataclass(frozen=True)
 class JudgeKind:
-    """How a judge is made, and whether its SPEC must name a model. `served` makes the one for a server, which is asked
-    by many at once and must not compute in their event loop; without it the judge is served in a thread."""
+    """A registered judge. `make` builds it for evaluation; `served` builds it for a server, where requests come
+    concurrently and must not block the event loop. Without `served` the judge runs in a thread."""
 
     about: str
     make: Callable[[JudgeBuild], Judge]
@@ -87,26 +86,26 @@ class JudgeKind:
     served: Callable[[JudgeBuild], Judge] | None = None
 
 
-def pairs_only_message(name: str, ask: JudgeRequest) -> str:
-    """Why a judge of pairs cannot answer a benchmark's own prompt, and what to do."""
+def pairs_only_message(name: str, request: JudgeRequest) -> str:
+    """The message for a judge of pairs that gets a benchmark's own prompt."""
     return (
-        f"{name} compares two candidates, but item {ask.item.item_id} (of {ask.item.group}) is a prompt of the "
+        f"{name} compares two candidates, but item {request.item.item_id} (of {request.item.group}) is a prompt of the "
         "benchmark's own: choose a part that holds pairs by --subset (`judge-r1 benchmarks` lists them; of "
         "LongJudgeBench SET:search), or a direct@MODEL judge, which answers prompts"
     )
 
 
 def run_all(judge: Judge, requests: Sequence[JudgeRequest]) -> list[JudgeOutput]:
-    """Every game, in the order of the asks. Errors: BadJudge where the judge leaves one out."""
+    """All outputs, in the order of the requests. Raises: BadJudge if the judge leaves one out."""
 
     async def gather() -> dict[tuple[str, tuple[int, ...], int], JudgeOutput]:
-        return {played.request.key: played async for played in judge.judge(requests)}
+        return {output.request.key: output async for output in judge.judge(requests)}
 
     judge.check(requests)
     found = run_sync(gather())
-    if missing := [ask for ask in requests if ask.key not in found]:
+    if missing := [request for request in requests if request.key not in found]:
         raise BadJudge(f"judge {judge.name!r} left item {missing[0].item.item_id} without an answer")
-    return [found[ask.key] for ask in requests]
+    return [found[request.key] for request in requests]
 
 
 JUDGES: Registry[JudgeKind] = Registry("judge", "judge_r1.judges")

@@ -22,56 +22,60 @@ class Baseline:
     def settings(self) -> dict[str, Any]:
         return {"seed": self._seed}
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
-        for ask in asks:
-            _pair_of(self.name, ask)
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        for request in requests:
+            _pair_of(self.name, request)
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            margin = self._rule(ask, _pair_of(self.name, ask))
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            margin = self._rule(request, _pair_of(self.name, request))
             verdict = PairwiseVerdict(winner="tie" if margin == 0 else "A" if margin > 0 else "B")
-            yield JudgeOutput(ask, Trajectory.without_ids("answer"), verdict)
+            yield JudgeOutput(request, Trajectory.without_ids("answer"), verdict)
 
 
-def _pair_of(name: str, ask: JudgeRequest) -> PairwiseTask:
-    if isinstance(ask.task, CustomPrompt):
-        raise BadJudge(pairs_only_message(name, ask))
-    return ask.task
+def _pair_of(name: str, request: JudgeRequest) -> PairwiseTask:
+    if isinstance(request.task, CustomPrompt):
+        raise BadJudge(pairs_only_message(name, request))
+    return request.task
 
 
-def always_a(ask: JudgeRequest, question: PairwiseTask) -> float:
+def always_a(request: JudgeRequest, task: PairwiseTask) -> float:
     """The candidate shown first."""
     return 1.0
 
 
-def longer(ask: JudgeRequest, question: PairwiseTask) -> float:
+def longer(request: JudgeRequest, task: PairwiseTask) -> float:
     """The candidate with more words."""
-    return len(question.reasoning_a.split()) - len(question.reasoning_b.split())
+    return len(task.reasoning_a.split()) - len(task.reasoning_b.split())
 
 
-def overlap(ask: JudgeRequest, question: PairwiseTask) -> float:
+def overlap(request: JudgeRequest, task: PairwiseTask) -> float:
     """The candidate that shares more of its distinct words with the case, or with the request where there is none."""
-    given = set((question.context or question.decision).lower().split())
+    given = set((task.context or task.decision).lower().split())
 
     def share(text: str) -> float:
         words = set(text.lower().split())
         return len(words & given) / len(words) if words else 0.0
 
-    return share(question.reasoning_a) - share(question.reasoning_b)
+    return share(task.reasoning_a) - share(task.reasoning_b)
 
 
 def _random(seed: int) -> Rule:
     """A coin for each game, the same for the same seed."""
 
-    def coin(ask: JudgeRequest, question: PairwiseTask) -> float:
-        return 1.0 if int(content_hash("coin", seed, ask.item.item_id, list(ask.order), ask.sample), 16) % 2 else -1.0
+    def coin(request: JudgeRequest, task: PairwiseTask) -> float:
+        return (
+            1.0
+            if int(content_hash("coin", seed, request.item.item_id, list(request.order), request.sample), 16) % 2
+            else -1.0
+        )
 
     return coin
 
 
 def _register(name: str, about: str, rule: Callable[[int], Rule]) -> None:
-    def make(making: JudgeBuild) -> Baseline:
-        return Baseline(name, rule(making.sampling.seed), making.sampling.seed)
+    def make(build: JudgeBuild) -> Baseline:
+        return Baseline(name, rule(build.sampling.seed), build.sampling.seed)
 
     JUDGES.register(name)(JudgeKind(about, make, needs_backend=False))
 

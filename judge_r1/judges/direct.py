@@ -13,19 +13,19 @@ from judge_r1.judges.backend_spec import Local, judge_at, on_engine
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
 
 
-def direct_config(making: JudgeBuild) -> EpisodeConfig:
+def direct_config(build: JudgeBuild) -> EpisodeConfig:
     """As the agentic judge finds it, with the prompt `direct` and without searches unless an option says otherwise.
-    Errors: BadJudge for what is not one answer without tags."""
-    named = {option.partition("=")[0] for option in making.options}
+    Raises: BadJudge for what is not one answer without tags."""
+    named = {option.partition("=")[0] for option in build.options}
     usual = [text for text in (f"prompt={DIRECT}", "search=false") if text.partition("=")[0] not in named]
-    config = episode_config(JudgeBuild(making.backend, [*usual, *making.options], recipe=making.recipe))
+    config = episode_config(JudgeBuild(build.backend, [*usual, *build.options], recipe=build.recipe))
     if config.prompt not in BARE or config.search:
         raise BadJudge(f"a direct judge answers once, without tags: prompt is {' or '.join(BARE)}, search is false")
     return config
 
 
-def _make(making: JudgeBuild, local: Local = AgenticJudge) -> Judge:
-    return judge_at(making, "direct", direct_config, local, prompted=True)
+def _make(build: JudgeBuild, local: Local = AgenticJudge) -> Judge:
+    return judge_at(build, "direct", direct_config, local, prompted=True)
 
 
 JUDGES.register("direct")(

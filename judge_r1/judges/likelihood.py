@@ -22,19 +22,19 @@ ANSWERS = ('{"comparison": "A>B"', '{"comparison": "A<B"')
 
 
 class LikelihoodJudge:
-    """`making.backend` is a local model. `confidence` is p(chosen) / (p(A>B) + p(A<B)) at the id that decides."""
+    """`build.backend` is a local model. `confidence` is p(chosen) / (p(A>B) + p(A<B)) at the id that decides."""
 
-    def __init__(self, making: JudgeBuild) -> None:
-        model = making.backend
+    def __init__(self, build: JudgeBuild) -> None:
+        model = build.backend
         if not is_local(model):
             raise BadJudge(f"likelihood@{model}: the model must be local, its logits are read here")
-        config = direct_config(making)
+        config = direct_config(build)
         tokenizer = load_tokenizer(model)
         codec = SafeTokenizer(tokenizer)
         self._model = load_model(model).eval()
-        self.name, self.settings = f"likelihood@{model}", settings_of(making, config)
+        self.name, self.settings = f"likelihood@{model}", settings_of(build, config)
         self._beginning = Beginning(
-            self.name, config, codec, eos_ids(model, tokenizer), context_length(model), making.sampling.seed, False
+            self.name, config, codec, eos_ids(model, tokenizer), context_length(model), build.sampling.seed, False
         )
         first, second = (codec.encode_trusted(answer) for answer in ANSWERS)
         shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
@@ -42,20 +42,20 @@ class LikelihoodJudge:
             raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")
         self._begun, self._ids = first[:shared], (first[shared], second[shared])
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
-        """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
-        self._beginning.lengths(asks)
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
+        self._beginning.lengths(requests)
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            episode = self._beginning.begin(ask)
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            episode = self._beginning.begin(request)
             if isinstance(episode, PromptTooLong):
-                yield unplayed(ask, episode)
+                yield unplayed(request, episode)
                 continue
             margin = self._margin([*episode.prompt_ids, *self._begun])
             judgment = Judgment.pairwise("A>B" if margin >= 0 else "A<B")
             trajectory = Trajectory.without_ids("answer", judgment=judgment)
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory), 1 / (1 + exp(-abs(margin))))
+            yield JudgeOutput(request, trajectory, request.read(trajectory), 1 / (1 + exp(-abs(margin))))
 
     def _margin(self, ids: Sequence[int]) -> float:
         """log p(A>B) - log p(A<B), as the next id."""
@@ -66,8 +66,8 @@ class LikelihoodJudge:
         return float(logits[self._ids[0]].double() - logits[self._ids[1]].double())
 
 
-def _make(making: JudgeBuild) -> Judge:
-    return LikelihoodJudge(making)
+def _make(build: JudgeBuild) -> Judge:
+    return LikelihoodJudge(build)
 
 
 JUDGES.register("likelihood")(

@@ -34,7 +34,7 @@ class PanelSpec:
 
 
 def parse_panel(text: str) -> PanelSpec:
-    """A SPEC read and checked without loading a model. Errors: BadJudge, UnknownName."""
+    """A SPEC read and checked without loading a model. Raises: BadJudge, UnknownName."""
     name, kind, options, backend = parts(text)
     if kind != "panel":
         _entry(text)
@@ -55,31 +55,31 @@ def parse_panel(text: str) -> PanelSpec:
     return PanelSpec(name or text, members, orders, samples or 1)
 
 
-def make_panel(text: str, making: JudgeBuild) -> JudgePanel:
-    """The row of a SPEC. Errors: BadJudge, UnknownName, and what the judge raises."""
+def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
+    """The row of a SPEC. Raises: BadJudge, UnknownName, and what the judge raises."""
     planned = parse_panel(text)
-    members = tuple(make_judge(member, making) for member in planned.members)
+    members = tuple(make_judge(member, build) for member in planned.members)
     return JudgePanel(planned.name, members, planned.orders, planned.samples)
 
 
-def make_judge(text: str, making: JudgeBuild) -> Judge:
-    """One judge; its row name, if the SPEC has one, is of no consequence. Errors: BadJudge, UnknownName."""
-    entry, making = _chosen(text, making)
-    return entry.make(making)
+def make_judge(text: str, build: JudgeBuild) -> Judge:
+    """One judge; its row name, if the SPEC has one, is of no consequence. Raises: BadJudge, UnknownName."""
+    entry, build = _chosen(text, build)
+    return entry.make(build)
 
 
-def served_judge(text: str, making: JudgeBuild) -> Judge:
+def served_judge(text: str, build: JudgeBuild) -> Judge:
     """One judge that may be asked by many at once, in an event loop that goes on: a local model plays all games in one
-    batch, what else computes does so in a thread. Errors: as for `make_judge`."""
-    entry, making = _chosen(text, making)
-    return entry.served(making) if entry.served else ThreadJudge(entry.make(making))
+    batch, what else computes does so in a thread. Raises: as for `make_judge`."""
+    entry, build = _chosen(text, build)
+    return entry.served(build) if entry.served else ThreadJudge(entry.make(build))
 
 
-def _chosen(text: str, making: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
+def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
     _, kind, options, backend = parts(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
-    return _entry(text), replace(making, backend=backend, options=options)
+    return _entry(text), replace(build, backend=backend, options=options)
 
 
 def _entry(text: str) -> JudgeKind:
@@ -93,7 +93,7 @@ def _entry(text: str) -> JudgeKind:
 
 
 def parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
-    """Row name, kind, options and backend of a SPEC. Errors: BadJudge."""
+    """Row name, kind, options and backend of a SPEC. Raises: BadJudge."""
     if not (match := _SPEC.fullmatch(text)):
         raise BadJudge(
             f"judge {text!r} must read [ROW=]NAME[:option=value,...][@MODEL], ROW with letters, digits, spaces and "

@@ -1,4 +1,4 @@
-"""One game of a judge: an item of a benchmark, in one order of its candidates."""
+"""One request to a judge: an item of a benchmark with its candidates in one order."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from judge_r1.episode.task import PairwiseTask
 
 @dataclass(frozen=True)
 class CustomPrompt:
-    """A prompt that a benchmark words itself, and how its answer is read: in terms of the candidates as shown."""
+    """A benchmark's own prompt, and the parser of its answer, which gives a verdict on the candidates as shown."""
 
     prompt: Prompt
     read: Callable[[str], Verdict]
@@ -19,7 +19,7 @@ class CustomPrompt:
 
 @dataclass(frozen=True)
 class JudgeRequest:
-    """The candidates `order` of an item, in the order shown, for the `sample`-th time."""
+    """The task on the candidates `order` of an item, in the order shown. Repeated requests differ in `sample`."""
 
     item: Item
     order: tuple[int, ...]
@@ -32,11 +32,11 @@ class JudgeRequest:
 
     @property
     def case_id(self) -> str | None:
-        """The text that may be searched; a benchmark may have one for each order of the candidates."""
+        """The id of the text that may be searched. It may depend on the order of the candidates."""
         return None if isinstance(self.task, CustomPrompt) else self.task.case_id
 
     def read(self, trajectory: Trajectory) -> Verdict:
-        """What the trajectory says of the candidates as shown."""
+        """The verdict of a trajectory, on the candidates as shown."""
         if isinstance(self.task, CustomPrompt):
             if trajectory.ended == "answer":
                 return self.task.read(trajectory.turns[-1].text)

@@ -41,28 +41,28 @@ class SelectiveJudge:
         rule = {"alpha": self._selective.alpha, "delta": self._selective.delta, "threshold": self._selective.threshold}
         return {**self._judge.settings, "selective": rule}
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
-        self._judge.check(asks)
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        self._judge.check(requests)
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async with aclosing(self._judge.judge(asks)) as games:  # type: ignore[type-var]
-            async for played in games:
-                given = played.trajectory.infrastructure_failed or self._selective.answers(played.confidence)
-                yield played if given else _silent(played)
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async with aclosing(self._judge.judge(requests)) as games:  # type: ignore[type-var]
+            async for output in games:
+                given = output.trajectory.infrastructure_failed or self._selective.answers(output.confidence)
+                yield output if given else _silent(output)
 
     def close(self) -> None:
         if isinstance(self._judge, Closable):
             self._judge.close()
 
 
-def _silent(played: JudgeOutput) -> JudgeOutput:
+def _silent(output: JudgeOutput) -> JudgeOutput:
     """What was written stays; it decides nothing."""
-    trajectory = played.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
-    return played._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
+    trajectory = output.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
+    return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
 
 
-def _make(making: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
-    given = dict(option.partition("=")[::2] for option in making.options)
+def _make(build: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_judge) -> Judge:
+    given = dict(option.partition("=")[::2] for option in build.options)
     if set(given) != {"calibration"}:
         raise BadJudge("a selective judge has one option: selective:calibration=FILE@SPEC")
     path = Path(given["calibration"])
@@ -78,7 +78,7 @@ def _make(making: JudgeBuild, maker: Callable[[str, JudgeBuild], Judge] = make_j
         ) from None
     if found.selective is None:
         raise BadJudge(f"{path} certifies no threshold: make it with judge-r1 calibrate … --alpha A --delta D")
-    return SelectiveJudge(maker(making.backend, replace(making, backend="", options=())), found.selective)
+    return SelectiveJudge(maker(build.backend, replace(build, backend="", options=())), found.selective)
 
 
 JUDGES.register("selective")(

@@ -35,7 +35,9 @@ def play(text: str, suite: LoadedBenchmark) -> list[ItemResult]:
     """Results of a judge that needs no model."""
     row = make_panel(text, JudgeBuild("", texts=suite.texts))
     played = run_all(row.members[0], suite.requests(orders=row.orders, samples=row.samples))
-    return decided(suite, lambda item, order: next(p.verdict for p in played if p.request.key == (item.item_id, order, 0)))
+    return decided(
+        suite, lambda item, order: next(p.verdict for p in played if p.request.key == (item.item_id, order, 0))
+    )
 
 
 def decided(suite: LoadedBenchmark, verdict: Callable[[Item, tuple[int, ...]], Verdict]) -> list[ItemResult]:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paths import REPO
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import unique_items, group_of, non_ties, select_subset, published_vote, with_ties
+from judge_r1.benchmarks.pairwise import group_of, non_ties, published_vote, select_subset, unique_items, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict
 

@@ -1,0 +1,116 @@
+"""A judge of several calls is one new file: it takes notes on each candidate, then scores it from 1 to 10."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_llm_server import Loopback
+
+from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
+from judge_r1.core.endpoint import address_and_model
+from judge_r1.core.items import Item
+from judge_r1.core.records import InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict, Trajectory, Turn, Verdict
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.judges.base import JUDGES, JudgeBuild, JudgeKind, JudgeOutput
+from judge_r1.judges.panel import make_panel
+from judge_r1.judges.request import JudgeRequest
+from judge_r1.models.base import GenerateRequest, LanguageModel
+from judge_r1.models.endpoint import OpenAIEndpoint
+from judge_r1.models.openai_chat import ChatModel
+
+NAME = "test-notes"
+
+
+class NotesJudge:
+    """Two calls for each candidate: notes on it, then a score that is given with all notes so far in view."""
+
+    def __init__(self, build: JudgeBuild, model: LanguageModel) -> None:
+        self.name, self.settings = f"{NAME}@{build.backend}", {"temperature": build.sampling.temperature}
+        self._model = model
+
+    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
+
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            turns: list[Turn] = []
+            scores: list[float] = []
+            notes = ""
+            for index in request.order:
+                shown = f"{request.item.instruction}\n\nCandidate: {request.item.texts[index]}"
+                notes += await self._call(f"Notes so far: {notes}\nTake notes.", shown, turns) + "\n"
+                text = await self._call(f"Notes so far: {notes}\nScore it from 1 to 10.", shown, turns)
+                if match := re.fullmatch(r"Score: (10|[1-9])", text):
+                    scores.append(float(match[1]))
+            verdict: Verdict = InvalidVerdict(reason="no_score")
+            judgment = None
+            if len(scores) == len(request.order):
+                verdict = ScoresVerdict(scores=tuple(scores))
+                judgment = Judgment(verdict=verdict, explanation=notes)
+            ended = "answer" if judgment else "no_score"
+            yield JudgeOutput(request, Trajectory.without_ids(ended, turns, judgment), verdict)
+
+    async def _call(self, system: str, user: str, turns: list[Turn]) -> str:
+        messages = [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        (found,) = await self._model.generate([GenerateRequest(max_tokens=64, messages=messages)])
+        turns.append(Turn(text=found.text))
+        return found.text
+
+
+def make(build: JudgeBuild) -> NotesJudge:
+    url, model = address_and_model(build.backend, f"judge {NAME}")
+    return NotesJudge(build, ChatModel(OpenAIEndpoint(url, model, "NO_KEY"), None))
+
+
+JUDGES.register(NAME)(JudgeKind("takes notes, then scores from 1 to 10", make))
+
+
+def answer(system: str, user: str, sample: int) -> str:
+    """A model whose score depends on its own notes: one point for each word that it noted last."""
+    candidate = user.partition("Candidate: ")[2]
+    if "Score" not in system:
+        return f"It has the words {candidate}"
+    noted = system.rpartition("It has the words ")[2].partition("\n")[0]
+    return f"Score: {len(noted.split())}" if "silent" not in noted else "I cannot say."
+
+
+def item(item_id: str, gold: Any, *candidates: str) -> Item:
+    return Item(item_id=item_id, cluster_id=item_id, instruction="Rate it.", candidates=candidates, gold=gold)
+
+
+def evaluate(items: Sequence[Item], out: Path, **options: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The summary's only row and the lines of the results file."""
+    with Loopback(answer) as server:
+        evaluation = Evaluation(LoadedBenchmark(items, **options), out, resume=False, name="notes")
+        evaluation.run(lambda: make_panel(f"judge={NAME}@{server.url}/v1#model", JudgeBuild("")))
+        assert sum(server.calls.values()) or server.served
+    evaluation.finish([])
+    (row,) = json.loads((out / "summary.json").read_text())["rows"]
+    return row, [json.loads(line) for line in (out / "outcomes.jsonl").read_text().splitlines()]
+
+
+def test_scores_of_single_answers_are_compared_with_expert_scores(tmp_path: Path) -> None:
+    items = [item("1", [3], "one two three"), item("2", [5], "one two"), item("3", [1], "silent")]
+    row, results = evaluate(items, tmp_path, presentation_orders=lambda item: [(0,)])
+    assert (row["n"], row["accuracy"], row["valid_rate"]) == (3, pytest.approx(1 / 3), pytest.approx(2 / 3))
+    assert [result["verdict"] for result in results] == [
+        {"kind": "scores", "scores": [3.0]},
+        {"kind": "scores", "scores": [2.0]},
+        {"kind": "invalid", "reason": "no_score"},
+    ]
+    traces = [json.loads(line) for line in (tmp_path / "traces.jsonl").read_text().splitlines()]
+    assert traces[0]["trajectory"]["judgment"]["verdict"] == {"kind": "scores", "scores": [3.0]}
+    assert "one two three" in traces[0]["trajectory"]["judgment"]["explanation"]
+
+
+def test_scores_decide_pairs_in_both_orders(tmp_path: Path) -> None:
+    items = [item("1", "A", "one two three", "one"), item("2", "B", "one two", "one"), item("3", "tie", "one", "two")]
+    row, results = evaluate(items, tmp_path, presentation_orders=both_orders)
+    assert (row["n"], row["accuracy"], row["valid_rate"]) == (3, pytest.approx(2 / 3), 1.0)
+    verdicts = [result["verdict"] for result in results]
+    assert verdicts == [PairwiseVerdict(winner=winner).model_dump() for winner in ("A", "A", "tie")]
+    traces = [json.loads(line) for line in (tmp_path / "traces.jsonl").read_text().splitlines()]
+    assert len(traces) == 6
+    assert all(len(trace["trajectory"]["turns"]) == 4 for trace in traces)

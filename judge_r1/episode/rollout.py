@@ -18,7 +18,8 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
-from judge_r1.episode.prompts import DIRECT, TABLE6, question_prompt
+from judge_r1.episode.prompt_lengths import stored_lengths
+from judge_r1.episode.prompts import DIRECT, TABLE6, Prompt, question_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -82,17 +83,25 @@ def task_prompt_ids(question: PairwiseTask, config: EpisodeConfig, codec: SafeTo
     Raises:
         PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
     """
+    ids = codec.prompt_ids(task_prompt(question, config), thinking=config.thinking)
+    _refuse_long(len(ids), config, where)
+    return ids
+
+
+def task_prompt(question: PairwiseTask, config: EpisodeConfig) -> Prompt:
+    """The prompt of a question."""
     budget = task_budget(question, config)
-    prompt = question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
-    ids = codec.prompt_ids(prompt, thinking=config.thinking)
-    if len(ids) > config.prompt_tokens:
+    return question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
+
+
+def _refuse_long(tokens: int, config: EpisodeConfig, where: str) -> None:
+    if tokens > config.prompt_tokens:
         raise PromptTooLong(
-            f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}; "
+            f"{where}: its prompt has {tokens} tokens, over prompt_tokens {config.prompt_tokens}; "
             "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)",
-            len(ids),
+            tokens,
             config.prompt_tokens,
         )
-    return ids
 
 
 def task_budget(question: PairwiseTask, config: EpisodeConfig) -> Budget:
@@ -107,9 +116,20 @@ BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}
 def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, context_length: int | None) -> None:
     """Errors: PromptTooLong, before hours are spent, if a prompt is over `prompt_tokens`, or leaves no room for a full
     episode in what the model can read."""
+    prompts = [task_prompt(pairwise_task(pair, data.case_of(pair)), config) for pair in data.pairs]
+
+    def measure() -> list[int]:
+        console = Console(stderr=True)
+        return [
+            len(codec.prompt_ids(prompt, thinking=config.thinking))
+            for prompt in track(prompts, description="checking prompts", transient=True, console=console)
+        ]
+
+    Episode((), config.spending, codec)  # refuses a budget without room for an observation
     needed = config.spending.episode_tokens
-    for pair in track(data.pairs, description="checking prompts", transient=True, console=Console(stderr=True)):
-        prompt = len(new_episode(pair, data, config, codec, ()).prompt_ids)
+    lengths = stored_lengths(prompts, codec, thinking=config.thinking, measure=measure)
+    for pair, prompt in zip(data.pairs, lengths, strict=True):
+        _refuse_long(prompt, config, f"pair {pair.pair_id}")
         if context_length and prompt + needed > context_length:
             raise PromptTooLong(
                 f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} are more than "

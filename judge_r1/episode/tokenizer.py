@@ -4,7 +4,9 @@ Text of ours (instructions, chat template) is encoded as it is. Text of others i
 added tokens taken out, so that no added or special token can appear whatever the text says.
 """
 
+import hashlib
 import json
+from collections import OrderedDict
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -14,6 +16,8 @@ from jinja2 import TemplateError
 from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tags import TAG
+
+_CACHED_PROMPTS = 128
 
 
 class Unencodable(JudgeError):
@@ -27,6 +31,13 @@ class SafeTokenizer:
         self.tokenizer = tokenizer
         self.added: frozenset[int] = frozenset(tokenizer.added_tokens_decoder)
         self._plain = _without_added_tokens(tokenizer)
+        self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of the tokenizer and its chat template."""
+        described = self.tokenizer.backend_tokenizer.to_str() + str(self.tokenizer.chat_template)
+        return hashlib.sha256(described.encode()).hexdigest()
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids as sampled: nothing skipped, nothing cleaned up."""
@@ -71,10 +82,15 @@ class SafeTokenizer:
 
         The template sees marks where inserted text stands; the text between the marks is trusted, the rest is not.
         """
-        ids: list[int] = []
-        for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
-            ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text)
-        return ids
+        key = prompt, thinking
+        if (known := self._encoded.get(key)) is None:
+            ids: list[int] = []
+            for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
+                ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text)
+            known = self._encoded[key] = tuple(ids)  # the episodes of a group have one prompt
+            while len(self._encoded) > _CACHED_PROMPTS:
+                self._encoded.popitem(last=False)
+        return list(known)
 
     def rendered(self, prompt: Prompt, *, thinking: bool = False) -> str:
         """The prompt in the model's chat template, with its marks."""

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 import real_tokenizers
 from factories import mini_pairs
@@ -75,6 +77,35 @@ def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything
         check_prompts(DATA, CONFIG, codec, needed - 1)
 
 
+def test_prompts_are_encoded_once_for_a_group_and_not_again_at_a_second_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
+    rendered: list[object] = []
+
+    def fresh() -> SafeTokenizer:
+        tokenizer = SafeTokenizer(real_tokenizers.codec("awkward").tokenizer)
+        render = tokenizer.rendered
+        monkeypatch.setattr(
+            tokenizer, "rendered", lambda prompt, **options: rendered.append(prompt) or render(prompt, **options)
+        )
+        return tokenizer
+
+    tokenizer = fresh()
+    check_prompts(DATA, CONFIG, tokenizer, None)
+    assert len(rendered) == len(DATA.pairs)
+    first = [new_episode(DATA.pairs[0], DATA, CONFIG, tokenizer, ()).prompt_ids for _ in range(4)]
+    assert len(rendered) == len(DATA.pairs)
+    assert len(set(first)) == 1
+    check_prompts(DATA, CONFIG, fresh(), None)
+    assert len(rendered) == len(DATA.pairs), "a second start reads the lengths"
+    check_prompts(DATA, CONFIG.model_copy(update={"context": "full"}), fresh(), None)
+    assert len(rendered) == 2 * len(DATA.pairs)
+    with pytest.raises(PromptTooLong, match="over prompt_tokens 5"):
+        check_prompts(DATA, CONFIG.model_copy(update={"prompt_tokens": 5}), fresh(), None)
+    assert len(rendered) == 2 * len(DATA.pairs)
+
+
 def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
     retriever = new_retriever(DATA.texts, CONFIG)
     ids = list(DATA.cases)[:4]
@@ -88,7 +119,7 @@ def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
 
 
 def test_a_case_that_is_not_known_is_an_error() -> None:
-    with pytest.raises(RetrievalError, match="not known"):
+    with pytest.raises(RetrievalError, match="is unknown to this retriever"):
         case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
 
 

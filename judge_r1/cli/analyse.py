@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from judge_r1.evaluation.report.tables import Grid
 
 Eval = Annotated[Path, typer.Argument(help="A folder that `judge-r1 eval` wrote.")]
-Runs = Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders of such.")]
-Items = Annotated[Path, typer.Option("--path", help="The folder with the benchmark's files that it was made with.")]
+Runs = Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders that contain them.")]
+Items = Annotated[Path, typer.Option("--path", help="The benchmark's files of that evaluation.")]
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
-Bench = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
-Subset = Annotated[str | None, typer.Option(help="By default the one that its summary.json names.")]
+Bench = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
+Subset = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
 Rows = Annotated[list[str] | None, typer.Option("--judge-name", help="Only this judge; may be repeated.")]
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", context_settings=old_flags(row="judge-name"))
@@ -45,12 +45,12 @@ def attention(
     subset: Subset = None,
     row: Rows = None,
     model: Annotated[
-        list[str] | None, typer.Option(help="Read the same episodes with this model; may be given again.")
+        list[str] | None, typer.Option(help="Read the same episodes with this model; may be repeated.")
     ] = None,
 ) -> None:
-    """Where a local model looks as it decides, by section of the prompt, beside the sections' lengths (Table 14).
+    """Attention of a local model at its decision by section of the prompt, with the sections' lengths (Table 14).
 
-    Each row's episodes are read again, id by id, by the model that wrote them, or by --model: another one with the same
+    The model that wrote the episodes reads them again token by token. --model uses another one with the same
     tokenizer, such as the model before training.
 
     Example: `judge-r1 analyse attention runs/eval --path runs/data/test --judge-name grpo --out runs/analysis`
@@ -72,7 +72,7 @@ def attention(
                 )
                 found[label] = {"model": name, "without": without, "layers": layers, **attention_row(decisions)}
     if not found:
-        raise JudgeError(f"{folder}: none of these rows was played by a local model (agentic@MODEL)")
+        raise JudgeError(f"{folder}: none of these judges is a local model (agentic@MODEL)")
     grids = [attention_grid(name, each) for name, each in found.items()]
     _write(out, "attention", found, grids, [attention_figure(name, each) for name, each in found.items()])
 
@@ -110,7 +110,7 @@ def class_bias(
 def errors(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
 ) -> None:
-    """Where judges fail: flips from each row to the next, accuracy by similarity of the candidates, length, evidence.
+    """Errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
 
     Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name base --judge-name grpo --out runs/an`
     """
@@ -136,9 +136,9 @@ def global_index(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the order of the cases.")] = 0,
 ) -> None:
-    """The passages of other cases that one index over all cases would have shown for the queries of each row.
+    """Share of passages from other cases that one index over all cases would return for each judge's queries.
 
-    Retriever, passages and k are those that the row was played with. Judges never search such an index.
+    Retriever, passages and k are those of the evaluation. Judges never search such an index.
 
     Example: `judge-r1 analyse global-index runs/eval --path runs/data/test --cases runs/data/cases.jsonl --out runs/an`
     """
@@ -163,13 +163,13 @@ def global_index(
         grids.append(index.global_grid(judged.name, method, budget["top_k"], rows, own, shown))
         figures.append(index.global_figure(judged.name, rows))
     if not found:
-        raise AnalysisError(f"{folder}: no row ran a search, so there are no queries to ask")
+        raise AnalysisError(f"{folder}: no judge ran a search, so there are no queries")
     _write(out, "global-index", found, grids, figures)
 
 
 @group.command()
 def ablations(runs: Runs, out: Out) -> None:
-    """Table 4 with the accuracy of each variant that was trained and evaluated, and the panels of Figure 6.
+    """Table 4 and Figure 6: the accuracy of each trained and evaluated variant.
 
     Example: `judge-r1 analyse ablations runs/ablations --out runs/analysis`
     """
@@ -185,7 +185,7 @@ def ablations(runs: Runs, out: Out) -> None:
 
 @group.command()
 def scaling(runs: Runs, out: Out) -> None:
-    """Accuracy by size of the training set, a line for each method (Figure 5, Supplementary Figure 2).
+    """Accuracy by size of the training set, one line per method (Figure 5, Supplementary Figure 2).
 
     Example: `judge-r1 analyse scaling runs/scaling --out runs/analysis`
     """
@@ -201,7 +201,7 @@ def scaling(runs: Runs, out: Out) -> None:
 
 @group.command()
 def radar(runs: Runs, out: Out, row: Rows = None) -> None:
-    """Accuracy by domain and principle as a radar, a line for each evaluated row (Figure 1).
+    """Radar chart of accuracy by domain and principle, one line per judge (Figure 1).
 
     Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
@@ -213,7 +213,7 @@ def radar(runs: Runs, out: Out, row: Rows = None) -> None:
     rows = find_runs(runs)[1].rows
     names = [each["name"] for each in rows]
     if unknown := [name for name in row or () if name not in names]:
-        raise JudgeError(f"no row is called {unknown[0]!r}{suggest(unknown[0], names)}")
+        raise JudgeError(f"there is no judge {unknown[0]!r}{suggest(unknown[0], names)}")
     found, figure = drawn([each for each in rows if not row or each["name"] in row])
     _write(out, "radar", found, [radar_grid(found)], [figure])
 

@@ -1,4 +1,4 @@
-"""benchmarks: what `eval` can measure a judge on, and what has to lie at --path for it."""
+"""benchmarks: list the benchmarks of `eval` and the files that each needs."""
 
 import typer
 from rich.console import Console
@@ -11,10 +11,10 @@ def register(app: typer.Typer) -> None:
 
 
 def benchmarks() -> None:
-    """List the benchmarks of `eval`: what each measures, what has to lie at --path, and its subsets.
+    """List the benchmarks of `eval`: what each measures, the files at --path, and its subsets.
 
-    *verified*: built and tested beside the real files. *unverified*: the files could not be had, so it follows their
-    public description alone. *outputs*: `eval --predictions` scores published outputs of it.
+    *verified*: tested with the real files. *unverified*: the files were not available, so the reader follows their
+    public description. *outputs*: `eval --predictions` can score published outputs.
 
     Example: `judge-r1 benchmarks`
     """

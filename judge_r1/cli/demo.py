@@ -18,7 +18,7 @@ from judge_r1.training.recipe import Recipe, load_recipe
 
 @dataclass(frozen=True)
 class Size:
-    """How much of everything: training and held-out cases, overrides of the warm-up and of GRPO."""
+    """Number of cases, share of held-out cases, and overrides of the warm-up and GRPO recipes."""
 
     cases: int
     test_share: float
@@ -41,14 +41,14 @@ def register(app: typer.Typer) -> None:
 
 def demo(
     small: Annotated[
-        bool, typer.Option("--small", help="Mechanics only, in about a minute; too small to learn.")
+        bool, typer.Option("--small", help="Run every step in about a minute; too small to learn.")
     ] = False,
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")] = Path("runs/demo"),
     seed: Annotated[int, typer.Option(help="Seed of data and training.")] = 0,
 ) -> None:
     """Build pairs, warm up, train with search in the loop, evaluate on held-out cases, write a report.
 
-    Given again, it goes on where it was stopped.
+    Re-running an interrupted demo resumes it.
 
     Example: `judge-r1 demo --out runs/demo`
     """
@@ -68,7 +68,7 @@ def demo(
     for name, part in (("train", train), ("test", test)):
         write_pairs(part, out / "data" / name)
         console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
-    console.print("what can be told without the case (the two reasonings alone):")
+    console.print("accuracy of classifiers that see the two reasonings without the case:")
     print_probe(probe(train.pairs, seed=seed), console)
 
     console.rule("2  warm-up: SFT on rationales with search", align="left")
@@ -89,7 +89,7 @@ def demo(
     evaluation.finish(DIFFERENCES, curves)
     for file in ("report.html", "summary.json"):
         shutil.copy(out / "eval" / file, out / file)
-    console.print(f"{time.monotonic() - started:.0f} s in all; open {out / 'report.html'}")
+    console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
 ROWS: Sequence[tuple[str, str, str | None]] = (

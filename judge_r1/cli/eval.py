@@ -1,4 +1,4 @@
-"""eval: judge the items of a benchmark with one or more judges and put the results side by side."""
+"""eval: evaluate one or more judges on a benchmark."""
 
 from dataclasses import replace
 from functools import partial
@@ -20,19 +20,17 @@ def eval_(
     path: Annotated[Path, typer.Option(help="The benchmark's files, as `judge-r1 benchmarks` says.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     judge: Annotated[
-        list[str] | None, typer.Option(help="[ROW=]NAME[:option=value,...][@MODEL], see below; may be given again.")
+        list[str] | None, typer.Option(help="[NAME=]JUDGE[:option=value,...][@MODEL], see below; may be repeated.")
     ] = None,
-    benchmark: Annotated[
-        str, typer.Option(help="`judge-r1 benchmarks` lists them, and marks those that are unverified.")
-    ] = "lrbench",
+    benchmark: Annotated[str, typer.Option(help="`judge-r1 benchmarks` lists them.")] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
-    recipe: Annotated[Path | None, typer.Option(help="Take the episode's settings from it.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="The first N items only.")] = None,
-    item: Annotated[list[str] | None, typer.Option(help="Only the item with this id; may be given again.")] = None,
+    item: Annotated[list[str] | None, typer.Option(help="Only the item with this id; may be repeated.")] = None,
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="What sampled answers are drawn by.")] = 0,
-    batch_size: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 32,
-    resume: Annotated[bool, typer.Option("--resume", help="Redo only what is missing in OUT.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
+    batch_size: Annotated[int, typer.Option(min=1, help="Episodes that run concurrently.")] = 32,
+    resume: Annotated[bool, typer.Option("--resume", help="Run only what is missing in OUT.")] = False,
     predictions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -45,10 +43,10 @@ def eval_(
     Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name,
     bundled:NAME, URL#MODEL of a chat endpoint or vllm:URL#MODEL of one that takes token ids (docs/judges.md);
     always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the majority of its
-    games.
+    votes.
 
-    The episode runs as in --recipe, or as in the recipe of the run that MODEL lies in, or else by the defaults of
-    recipes (standard prompt, full context, intfloat/e5-base-v2); options such as `context=full` override them.
+    The episode settings are those of --recipe, else of the recipe in MODEL's run folder, else the defaults (standard
+    prompt, full context, intfloat/e5-base-v2). Options such as `context=full` override them.
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
@@ -61,29 +59,31 @@ def eval_(
 
     if predictions:
         if judge or limit or item or recipe or temperature or seed or resume:
-            raise JudgeError("--predictions scores whole files, and no judge plays: give --benchmark, --path, --subset")
+            raise JudgeError(
+                "--predictions scores published outputs without a judge: use --benchmark, --path, --subset, --out"
+            )
         evaluate_predictions(benchmark, path, predictions, subset, out)
         return
     if not judge:
-        raise JudgeError("nothing to evaluate: give --judge, or --predictions for outputs that were published")
+        raise JudgeError("nothing to evaluate: give --judge, or --predictions for published outputs")
     suite = BENCHMARKS.get(benchmark).load(path, subset)
     if missing := set(item or ()) - {i.item_id for i in suite.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
     suite = replace(suite, items=[i for i in suite.items if not item or i.item_id in item][:limit])
-    making = JudgeBuild(
+    build = JudgeBuild(
         "", texts=suite.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
     )
     names = [parse_panel(text).name for text in judge]
     if len(set(names)) < len(names):
-        raise JudgeError("two judges have the same row name: name each of them, as in --judge NAME=agentic@MODEL")
+        raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
     evaluation = Evaluation(suite, out, resume=resume, name=benchmark, subset=subset)
     for text in judge:
-        evaluation.run(partial(make_panel, text, making))
+        evaluation.run(partial(make_panel, text, build))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.panels)])
     if others := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(
-            f"note: {out} also holds {', '.join(others)}, which this summary leaves out: give their --judge too, with "
-            "--resume, to have all rows in one",
+            f"note: {out} also holds {', '.join(others)}, which this summary leaves out: add their --judge and "
+            "--resume to include them",
             soft_wrap=True,
             markup=False,
         )

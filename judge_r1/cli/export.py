@@ -1,4 +1,4 @@
-"""export: pairs as files that other trainers read."""
+"""export: write pairs as files for other trainers."""
 
 from pathlib import Path
 from typing import Annotated, Literal, cast
@@ -17,7 +17,7 @@ def export(
     path: Annotated[Path, typer.Argument(help="A folder of pairs, or one that `judge-r1 split` wrote.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     name: Annotated[str, typer.Option("--format", help="sft, dpo, trl or verl.")],
-    recipe: Annotated[Path | None, typer.Option(help="Prompts as this recipe has them; whole case by default.")] = None,
+    recipe: Annotated[Path | None, typer.Option(help="Recipe of the prompts; the whole case by default.")] = None,
     answer: Annotated[str, typer.Option(help="sft, dpo, trl: json, or table6: two lines.")] = "json",
     preference: Annotated[
         str, typer.Option(help="dpo, trl: judgment, or reasoning: sound over flawed (Table 7).")

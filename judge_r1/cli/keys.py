@@ -1,16 +1,16 @@
-"""keys: who may ask a served judge."""
+"""keys: API keys of a served judge."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-File = Annotated[Path, typer.Option("--file", help="The file of keys; it holds hashes alone.")]
-Name = Annotated[str, typer.Argument(help="Whose key it is; it owns the cases that are put with it.")]
+File = Annotated[Path, typer.Option("--file", help="The key file; it stores only hashes.")]
+Name = Annotated[str, typer.Argument(help="Name of the key. It owns the cases uploaded with it.")]
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="Keys of a served judge.", no_args_is_help=True)
+    group = typer.Typer(help="API keys of a served judge.", no_args_is_help=True)
     group.command()(add)
     group.command("list")(list_keys)
     group.command()(remove)
@@ -20,9 +20,9 @@ def register(app: typer.Typer) -> None:
 def add(
     name: Name,
     file: File,
-    per_minute: Annotated[int, typer.Option(min=1, help="Judgments that it may ask for in a minute.")] = 600,
+    per_minute: Annotated[int, typer.Option(min=1, help="Judgments per minute.")] = 600,
 ) -> None:
-    """Make a key and show it, once: the file keeps its hash alone.
+    """Create a key and print it once. The file stores only its hash.
 
     Example: `judge-r1 keys add ana --file keys.json`
     """
@@ -32,7 +32,7 @@ def add(
 
 
 def list_keys(file: File) -> None:
-    """Names and rates of the keys.
+    """List the names and rate limits of the keys.
 
     Example: `judge-r1 keys list --file keys.json`
     """
@@ -43,7 +43,7 @@ def list_keys(file: File) -> None:
 
 
 def remove(name: Name, file: File) -> None:
-    """Take a key back; a running server knows it with the next request.
+    """Remove a key. A running server rejects it from the next request on.
 
     Example: `judge-r1 keys remove ana --file keys.json`
     """

@@ -1,4 +1,4 @@
-"""launch: send a recipe to a cluster."""
+"""launch: submit a recipe to a cluster."""
 
 import shlex
 from pathlib import Path
@@ -17,10 +17,10 @@ def launch(
     cluster: Annotated[Path, typer.Option("--cluster", help="A cluster file, for example clusters/slurm.yaml.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, for example grpo.steps=10.")] = None,
     out: Annotated[Path, typer.Option("--out", help="Folder for the rendered file.")] = Path("runs/launched"),
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would be sent and stop.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the rendered file and stop.")] = False,
 ) -> None:
-    """Train a recipe on a cluster: Ray, Slurm, KubeRay or SkyPilot. Given again when a job is over, it goes on from the
-    last checkpoint.
+    """Train a recipe on a cluster: Ray, Slurm, KubeRay or SkyPilot. Re-running the command after a job has ended
+    resumes from the last checkpoint.
 
     Example: `judge-r1 launch recipes/medical/grpo.yaml --cluster clusters/slurm.yaml grpo.engine=verl --dry-run`
     """
@@ -37,7 +37,7 @@ def launch(
         console.print(f"{job.name}: {job.note}", markup=False)
     if dry_run:
         print(text, end="")
-        console.print(f"would be sent with: {shlex.join(command(job, file))}", markup=False)
+        console.print(f"would be submitted with: {shlex.join(command(job, file))}", markup=False)
         return
     write_atomic(file, [text])
     print(f"{file} {send(job, file)}")

@@ -1,4 +1,4 @@
-"""merge: a checkpoint as a model folder."""
+"""merge: write a checkpoint as a model folder."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,9 +16,10 @@ def merge(
     step: Annotated[int | None, typer.Option(min=1, help="The checkpoint of this step; the newest by default.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder to write; RUN/model-step-N by default.")] = None,
 ) -> None:
-    """Write a checkpoint of a run as a Hugging Face folder with a model card, and prove that it is the trained model:
-    it is loaded again, and its log-probabilities must be those of the checkpoint's weights. (A finished run has its
-    model in RUN/model, written and proven alike.)
+    """Write a checkpoint of a run as a Hugging Face folder with a model card.
+
+    The command loads the folder again and verifies that its log-probabilities equal those of the checkpoint's weights.
+    A finished run already has its verified model in RUN/model.
 
     Example: `judge-r1 merge runs/grpo --step 400`
     """

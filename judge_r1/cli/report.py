@@ -1,4 +1,4 @@
-"""report: training runs and evaluations side by side, in one page."""
+"""report: compare training runs and evaluations on one page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +12,14 @@ def register(app: typer.Typer) -> None:
 
 
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders of such.")],
+    runs: Annotated[list[Path], typer.Argument(help="Run folders, evaluation folders, or folders that contain them.")],
     out: Annotated[Path, typer.Option("--out", help="The page to write.")] = Path("report.html"),
     markdown: Annotated[Path | None, typer.Option(help="Write the leaderboard as a Markdown table too.")] = None,
 ) -> None:
-    """Compare evaluations and training runs in one static page: the leaderboard of all judges on all benchmarks, with
-    intervals; of training runs the learning curves over each other and what differs between the recipes; of models that
-    were evaluated on LRBench, the paper's Table 12 and Figures 5 and 6.
+    """Compare evaluations and training runs on one static page.
+
+    The page shows a leaderboard of all judges on all benchmarks with intervals, the learning curves of the training
+    runs, the differences between their recipes, and for LRBench the paper's Table 12 and Figures 5 and 6.
 
     Example: `judge-r1 report runs/eval/* --out runs/leaderboard.html --markdown LEADERBOARD.md`
     """
@@ -35,6 +36,6 @@ def report(
     console.print(f"report: {out}", soft_wrap=True)
     if markdown:
         if not tables:
-            raise NothingToReport(f"nothing given holds an evaluation, so there is no leaderboard for {markdown}")
+            raise NothingToReport(f"no folder holds an evaluation, so there is no leaderboard for {markdown}")
         write_atomic(markdown, [as_markdown(tables[0])])
         console.print(f"leaderboard: {markdown}", soft_wrap=True)

@@ -11,9 +11,9 @@ def register(app: typer.Typer) -> None:
 
 
 def watch(run: Annotated[Path, typer.Argument(help="A run folder, for example runs/demo/grpo.")]) -> None:
-    """Follow a training run from another shell, or on another machine that sees its folder, until it is finished.
+    """Follow a training run until it is finished, from another shell or another machine that sees its folder.
 
-    On a terminal it shows what `judge-r1 train` shows there, elsewhere one line a step. Ctrl-C ends the watching only.
+    On a terminal it shows the view of `judge-r1 train`, elsewhere one line per step. Ctrl-C does not stop the run.
 
     Example: `judge-r1 watch runs/demo/grpo`
     """

@@ -69,8 +69,8 @@ def test_published_outputs_become_rows_of_an_evaluation(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--judge", "always-a", "--predictions", "x"], "scores whole files, and no judge plays"),
-        (["--limit", "3", "--predictions", "x"], "scores whole files, and no judge plays"),
+        (["--judge", "always-a", "--predictions", "x"], "scores published outputs without a judge"),
+        (["--limit", "3", "--predictions", "x"], "scores published outputs without a judge"),
         ([], "nothing to evaluate: give --judge, or --predictions"),
         (["--predictions", "nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
     ],

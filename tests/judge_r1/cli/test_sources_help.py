@@ -29,13 +29,13 @@ def test_build_help_lists_every_source_with_a_line() -> None:
 
 
 def test_the_docs_table_has_every_source() -> None:
-    text = (REPO / "docs" / "data.md").read_text()
+    text = (REPO / "docs" / "build_dataset.md").read_text()
     for name in SOURCES.names():
         assert f"| `{name}` |" in text
 
 
 def test_the_example_of_the_docs_builds(tmp_path: Path) -> None:
-    text = (REPO / "docs" / "data.md").read_text().partition("### A domain of your own")[2]
+    text = (REPO / "docs" / "build_dataset.md").read_text().partition("### Your own domain")[2]
     blocks = dict(re.findall(r"```(yaml|json)\n(.*?)```", text, re.S))
     (tmp_path / "insurance.yaml").write_text(blocks["yaml"])
     (tmp_path / "claims.json").write_text(blocks["json"])

@@ -140,7 +140,7 @@ def test_orders_that_disagree_say_so(browser: Any) -> None:
         page.get_by_role("button", name=SWAP).click()
         page.locator("#agreement").wait_for()
         assert page.locator(".said").all_inner_texts() == ["A is better", "B is better"]
-        assert page.inner_text("#agreement") == "The two orders disagree: each time it took the one shown first."
+        assert page.inner_text("#agreement") == "The two orders disagree: both times it preferred the one shown first."
         press_judge(page)
         page.get_by_role("button", name=SWAP).wait_for()
         assert page.locator(".card").count() == 1  # a new pair of games
@@ -303,7 +303,7 @@ def test_a_key_is_asked_for_and_kept_in_memory_alone(browser: Any, tmp_path: Pat
         assert page.inner_text("#problem") == "This server asks for an API key."
         field.fill("wrong")
         field.press("Enter")
-        page.get_by_text("This API key is not known here").wait_for()
+        page.get_by_text("This API key is not valid").wait_for()
         field.fill(secret)
         field.press("Enter")
         page.get_by_role("button", name=SWAP).wait_for()
@@ -338,7 +338,7 @@ def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
         assert page.inner_text("#count-context") == "1 word, 1.00 kB of 1.00 kB"
         press_judge(page)
         assert (
-            page.inner_text("#problem") == "The case has 1.00 kB, over the 1.00 kB that this server takes: shorten it."
+            page.inner_text("#problem") == "The case has 1.00 kB; the limit of this server is 1.00 kB: shorten it."
         )
         page.locator("[name=context]").fill("one two\nthree")
         assert page.inner_text("#count-context") == "3 words, 13 B of 1.00 kB"
@@ -399,7 +399,7 @@ def test_a_model_of_this_process_is_watched(browser: Any, model_folder: Path) ->
         press_judge(page)
         page.locator("#swap").wait_for()
         assert page.inner_text(".card .said") == "No valid answer"
-        assert "The game ended by: " in page.inner_text(".card")
+        assert "The episode ended by: " in page.inner_text(".card")
         assert page.locator(".turn").count() == 1
         assert not complaints
         page.locator("#swap").click()

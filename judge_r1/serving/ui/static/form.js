@@ -1,4 +1,4 @@
-// The pair as it is written: examples, counts, and what the server would refuse anyway is said before it is sent.
+// The form of the pair: examples, word counts, and checks before the request is sent.
 const TEXTS = ["context", "decision", "reasoning_a", "reasoning_b"];
 const DOMAIN = /^[a-z][a-z0-9_ -]*$/;
 const bytesOf = (text) => new Blob([text]).size;
@@ -11,12 +11,12 @@ function pairForm(form, { limits, examples }) {
 
   const read = () => ({ ...Object.fromEntries(TEXTS.map((name) => [name, at(name).value])), domain: at("domain").value.trim().toLowerCase() || "general" });
 
-  // What is wrong with a pair, as [field, sentence]; null where nothing is.
+  // The mistake in a pair as [field, sentence]; null if there is none.
   function wrong(request) {
     for (const side of ["a", "b"]) if (!request[`reasoning_${side}`].trim()) return [`reasoning_${side}`, `Reasoning ${side.toUpperCase()} is empty: write or paste one.`];
     const held = bytesOf(request.context), body = bytesOf(JSON.stringify(request));
-    if (held > limits.case) return ["context", `The case has ${size(held)}, over the ${size(limits.case)} that this server takes: shorten it.`];
-    if (body > limits.body) return ["context", `All texts together have ${size(body)}, over the ${size(limits.body)} that this server takes: shorten them.`];
+    if (held > limits.case) return ["context", `The case has ${size(held)}; the limit of this server is ${size(limits.case)}: shorten it.`];
+    if (body > limits.body) return ["context", `All texts together have ${size(body)}; the limit of this server is ${size(limits.body)}: shorten them.`];
     if (!DOMAIN.test(request.domain)) return ["domain", "The domain is a plain word or two: letters, digits, spaces, hyphens."];
     return null;
   }

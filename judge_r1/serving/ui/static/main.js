@@ -1,13 +1,13 @@
-// The page: one pair, its one or two games, and what may be done with them.
+// The page: one pair, its judgments in one or both orders, and the actions on them.
 const place = (id) => document.getElementById(id);
 const data = JSON.parse(place("data").textContent);
 const form = pairForm(place("pair"), data);
 
 let record = null; // {request, games, made, from?}: what the result shows
 let chosen = 0; // whose episode is shown
-let running = null; // {game, stop}: the game that is played
-let key = ""; // in memory alone
-let again = null; // what was asked when a key was missing
+let running = null; // {game, stop}: the game that runs
+let key = ""; // only in memory
+let again = null; // the action to repeat once a key is entered
 
 const say = (text) => { place("status").textContent = text; };
 
@@ -24,7 +24,7 @@ function drawResult({ follow = false } = {}) {
   place("swap").hidden = Boolean(running) || games.length > 1;
   place("save").hidden = Boolean(running) || !games.some((one) => one.verdict);
   place("origin").hidden = !record.from;
-  place("origin").textContent = record.from ? `Opened from ${record.from}${record.made ? `, judged ${record.made.slice(0, 16).replace("T", " ")} UTC` : ""}; the server was not asked.` : "";
+  place("origin").textContent = record.from ? `Opened from ${record.from}${record.made ? `, judged ${record.made.slice(0, 16).replace("T", " ")} UTC` : ""}; the server did not judge it again.` : "";
   place("cards").replaceChildren(...games.map((one, at) => cardView(one, data.principles, at === chosen, games.length > 1 ? () => choose(at) : null)));
   const both = agreement(games);
   place("agreement").hidden = !both;
@@ -64,7 +64,7 @@ function busy(now) {
   button.textContent = now ? "Judging…" : "Judge";
 }
 
-// Plays `game` of the record to its end. A game that has none is taken out again.
+// Runs `game` of the record to its end. A game without a verdict is removed.
 async function playGame(game) {
   const stop = new AbortController(), { request } = record, started = performance.now();
   const [first, second] = game.swapped ? ["reasoning_b", "reasoning_a"] : ["reasoning_a", "reasoning_b"];
@@ -114,7 +114,7 @@ function giveUp(game, error) {
   }
 }
 
-// A server that is busy is not asked before it said so.
+// Disables the buttons until the wait that a busy server asks for has passed.
 function holdBack(wait) {
   const button = place("judge"), until = performance.now() + 1000 * wait;
   const tick = () => {
@@ -129,7 +129,7 @@ function holdBack(wait) {
 
 function askKey(game) {
   again = game.swapped ? swap : judge;
-  complain(key ? "This API key is not known here: check it, or ask who runs this server for another." : "This server asks for an API key.");
+  complain(key ? "This API key is not valid: check it, or ask the operator of this server for another one." : "This server asks for an API key.");
   key = "";
   place("gate").hidden = false;
   place("gate").elements.key.focus();
@@ -160,7 +160,7 @@ function swap() {
 
 async function openTrace(file) {
   if (running) {
-    complain("A game is being played: cancel it first, or wait for it.");
+    complain("The judge is running: cancel it first, or wait.");
     return;
   }
   try {

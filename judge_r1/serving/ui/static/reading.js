@@ -59,7 +59,7 @@ const NAMES = { think: "thinks", search: "search", answer: "answers", text: "wri
 function episodeView(game, spans, jump) {
   let search = 0;
   const turns = game.turns.map((turn, at) => turnNode(turn, at + 1, searched(turn) ? ++search : search, spans, jump));
-  if (game.swapped) turns.unshift(make("p", { class: "notice" }, "In this game the judge saw your B first: what it calls A is your B."));
+  if (game.swapped) turns.unshift(make("p", { class: "notice" }, "The judge saw your B first: its A is your B."));
   if (!game.verdict) turns.push(make("p", { class: "now" }, make("span", { class: "pulse", "aria-hidden": "true" }), game.now));
   else if (!game.turns.length) turns.push(make("p", { class: "soft" }, "This judge wrote no text."));
   return [make("div", { class: "tools" }, make("h3", {}, "What the judge did")), turns];
@@ -79,7 +79,7 @@ function caseView(context, spans) {
       make("button", { type: "button", "aria-label": "Previous evidence", onclick: () => walk.step(-1) }, "↑"),
       make("button", { type: "button", "aria-label": "Next evidence", onclick: () => walk.step(1) }, "↓")] : null),
     box,
-    make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : "Nothing of it was shown to the judge so far."),
+    make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : "No part of it has been shown to the judge so far."),
   ];
   return { nodes, jump, last: () => { const start = spans.at(-1)?.start; if (start !== undefined) walk.jump(start); } };
 }

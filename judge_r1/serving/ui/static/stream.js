@@ -1,4 +1,4 @@
-// What the server says: server-sent events over fetch, and every problem as one sentence.
+// Server-sent events over fetch; every problem is one sentence.
 class Problem extends Error {
   constructor(message, { status = 0, wait = 0 } = {}) {
     super(message);
@@ -35,8 +35,8 @@ async function* eventsOf(body) {
   }
 }
 
-// Plays one game; `seen(name, data)` is told of every search and turn. Returns the verdict; errors: Problem, and
-// AbortError where `signal` has ended it.
+// Judges one pair and calls `seen(name, data)` for every search and turn. Returns the verdict. Throws Problem, and
+// AbortError after `signal`.
 async function play(request, key, signal, seen) {
   const headers = { "Content-Type": "application/json", ...(key && { Authorization: `Bearer ${key}` }) };
   let response;

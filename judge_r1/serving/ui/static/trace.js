@@ -1,5 +1,4 @@
-// Trace files: what was asked, and every game with all its turns. A file that is opened is read as strictly as any
-// stranger's: nothing of it is believed before its shape is known.
+// Trace files: the request and every game with its turns. An opened file is untrusted: its shape is checked first.
 const FORMAT = "judge_r1 trace", VERSION = 1, LARGEST_FILE = 64 * 2 ** 20; // bytes
 const FIELDS = ["context", "decision", "domain", "reasoning_a", "reasoning_b"];
 
@@ -35,10 +34,10 @@ async function readTrace(file) {
   } catch {
     throw bad("it is not JSON");
   }
-  if (data?.format !== FORMAT) throw bad("it is no trace that this page has saved");
+  if (data?.format !== FORMAT) throw bad("it is not a trace of this page");
   if (data.version !== VERSION) throw bad(`it is of version ${String(data.version).slice(0, 20)}, and this page reads version ${VERSION}`);
   if (!isRequest(data.request)) throw bad("its request lacks a text");
-  if (!listOf(isGame)(data.games) || data.games.length < 1 || data.games.length > 2) throw bad("its games are not whole");
+  if (!listOf(isGame)(data.games) || data.games.length < 1 || data.games.length > 2) throw bad("its games are not complete");
   if (data.games.length === 2 && data.games[0].swapped === data.games[1].swapped) throw bad("both of its games have the same order");
   return { request: data.request, games: data.games, made: isText(data.made) ? data.made : "", from: file.name };
 }

@@ -1,24 +1,30 @@
-// A verdict as a card, two of them compared, and both reasonings side by side. Letters are those of the form: a game
-// in the other order is told in them, too.
+// A verdict as a card, the comparison of two verdicts, and both reasonings side by side. A and B are always those of
+// the form, also for a game in swapped order.
 const other = { A: "B", B: "A", tie: "tie" };
 const better = (game) => (game.verdict.winner && game.swapped ? other[game.verdict.winner] : game.verdict.winner);
 const said = (winner) => (winner === null ? "no valid answer" : winner === "tie" ? "a tie" : `${winner} is better`);
+// A verdict that names no winner, such as scores of one candidate or a checklist, in words; null for other verdicts.
+const otherVerdict = ({ verdict, winner, valid }) => {
+  if (winner !== null || valid === false || !verdict || verdict.kind === "invalid") return null;
+  if (verdict.kind === "ranking") return `Ranking, best first: ${verdict.order.map((index) => index + 1).join(", ")}`;
+  return Array.isArray(verdict.scores) ? `Scores ${verdict.scores.join(", ")}` : `Checklist ${Object.entries(verdict.scores).map(([name, score]) => `${name}: ${score}`).join(", ")}`;
+};
 const capital = (text) => text && text[0].toUpperCase() + text.slice(1);
-// What is not certain is not told as certain.
+// Never rounds to 100 %.
 const percent = (part) => (part > 0.99 && part < 1 ? "over 99 %" : `${Math.round(100 * part)} %`);
 const orderOf = (game) => (game.swapped ? "B shown first" : "A shown first");
 
 function confidenceView(confidence) {
-  if (confidence === null) return make("p", { class: "soft" }, "It gives no confidence.");
+  if (confidence === null) return make("p", { class: "soft" }, "No confidence.");
   const fill = make("span", { class: "fill" });
   fill.style.width = `${100 * Math.min(Math.max(confidence, 0), 1)}%`;
-  return make("div", { class: "sure", title: "The probability of its verdict, by the token that decided" },
+  return make("div", { class: "sure", title: "The probability of the verdict at the deciding token" },
     make("span", { class: "gauge", "aria-hidden": "true" }, fill), make("span", {}, `${percent(confidence)} confident`));
 }
 
 function violatedView(game, principles) {
   const named = game.verdict.violated_principles, worse = other[better(game)];
-  if (!named.length) return game.verdict.winner ? make("p", { class: "soft" }, "It names no violated principle.") : null;
+  if (!named.length) return game.verdict.winner ? make("p", { class: "soft" }, "No violated principle named.") : null;
   return [make("h4", {}, worse && worse !== "tie" ? `${worse} violates` : "Violated"),
     make("dl", { class: "violated" }, named.map(({ number, name }) => {
       const known = principles.find((one) => one.number === number);
@@ -32,23 +38,23 @@ function cardView(game, principles, chosen, choose) {
   const see = choose ? make("button", { type: "button", class: "see", "aria-pressed": String(chosen), onclick: choose }, chosen ? "Its episode is below" : "Show its episode") : null;
   const card = (...inside) => make("article", { class: chosen && choose ? "card chosen" : "card", "aria-label": orderOf(game) }, make("div", { class: "line" }, order, see), inside);
   if (!game.verdict) return card(make("p", { class: "said" }, make("span", { class: "pulse", "aria-hidden": "true" }), game.now), make("p", { class: "soft elapsed" }));
-  const { verdict } = game, winner = better(game);
+  const { verdict } = game, winner = better(game), words = otherVerdict(verdict);
   return card(
-    make("p", { class: winner ? "said" : "said invalid" }, capital(said(winner))),
-    winner ? confidenceView(verdict.confidence) : make("p", {}, `The game ended by: ${verdict.ended.replaceAll("_", " ")}.`),
+    make("p", { class: winner || words ? "said" : "said invalid" }, words ?? capital(said(winner))),
+    winner || words ? confidenceView(verdict.confidence) : make("p", {}, `The episode ended by: ${verdict.ended.replaceAll("_", " ")}.`),
     violatedView(game, principles),
     verdict.explanation ? [make("h4", {}, "Because"), make("p", { class: "text" }, verdict.explanation)] : null,
     make("p", { class: "soft facts-line" }, `${plural(verdict.searches, "search")} · ${verdict.seconds.toFixed(verdict.seconds < 10 ? 1 : 0)} s · ${verdict.judge}`));
 }
 
-// What two orders say together, and whether they agree: null where one of them is still played.
+// Whether the verdicts of both orders agree; null while one of them still runs.
 function agreement(games) {
   if (games.length < 2 || games.some((game) => !game.verdict)) return null;
   const [one, two] = games.map(better);
   if (one === null || two === null) return { agree: false, text: "One of the orders has no valid answer, so the two cannot be compared." };
   if (one !== two) {
     const place = games.every((game) => game.verdict.winner === games[0].verdict.winner) && games[0].verdict.winner !== "tie";
-    const why = place ? `each time it took the one shown ${games[0].verdict.winner === "A" ? "first" : "second"}` : `${said(one)}, then ${said(two)}`;
+    const why = place ? `both times it preferred the one shown ${games[0].verdict.winner === "A" ? "first" : "second"}` : `${said(one)}, then ${said(two)}`;
     return { agree: false, text: `The two orders disagree: ${why}.` };
   }
   const sets = games.map((game) => codes(game.verdict.violated_principles.map(({ number }) => number)));

@@ -91,11 +91,11 @@ def test_rows_without_a_local_model_have_no_attention(home: Path, tmp_path: Path
     with pytest.raises(JudgeError):  # `agentic@toy` names a model that is not there
         run("attention", home / "eval", "--path", home / "pairs", "--out", tmp_path)
     played(tmp_path, {"rule": lambda p, a: answer("A>B")}, judge="always-a")
-    with pytest.raises(JudgeError, match="none of these rows was played by a local model"):
+    with pytest.raises(JudgeError, match="none of these judges is a local model"):
         run("attention", tmp_path / "eval", "--path", tmp_path / "pairs", "--out", tmp_path)
 
 
 def test_a_radar_of_a_row_that_is_not_there(tmp_path: Path) -> None:
     scaling_study(tmp_path)
-    with pytest.raises(JudgeError, match="no row is called 'bas'; did you mean 'base'"):
+    with pytest.raises(JudgeError, match="there is no judge 'bas'; did you mean 'base'"):
         run("radar", tmp_path, "--row", "bas", "--out", tmp_path / "out")

@@ -26,7 +26,7 @@ def test_dry_run_prints_and_writes_nothing(kind: str, tmp_path: Path) -> None:
     done = CliRunner().invoke(app, [*arguments, "grpo.pairs_per_step=16"])
     assert done.exit_code == 0, done.output
     assert "pairs_per_step: 16" in done.stdout
-    assert "would be sent with:" in done.stderr
+    assert "would be submitted with:" in done.stderr
     assert not (tmp_path / "out").exists()
 
 

@@ -124,7 +124,7 @@ def test_the_order_is_swapped_and_both_verdicts_compared(browser: Any) -> None:
         assert page.inner_text("#agreement") == "Both orders agree that A is better, and name the same principles."
         assert page.inner_text("#status").endswith(page.inner_text("#agreement"))
         assert '"A<B"' in page.inner_text("#episode")
-        assert "what it calls A is your B" in page.inner_text("#episode")
+        assert "its A is your B" in page.inner_text("#episode")
         page.get_by_role("button", name="Show its episode").click()
         assert '"A>B"' in page.inner_text("#episode")
         assert page.evaluate("document.activeElement.textContent") == "Its episode is below"

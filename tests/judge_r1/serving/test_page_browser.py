@@ -337,9 +337,7 @@ def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
         page.locator("[name=context]").fill("x" * 1001)
         assert page.inner_text("#count-context") == "1 word, 1.00 kB of 1.00 kB"
         press_judge(page)
-        assert (
-            page.inner_text("#problem") == "The case has 1.00 kB; the limit of this server is 1.00 kB: shorten it."
-        )
+        assert page.inner_text("#problem") == "The case has 1.00 kB; the limit of this server is 1.00 kB: shorten it."
         page.locator("[name=context]").fill("one two\nthree")
         assert page.inner_text("#count-context") == "3 words, 13 B of 1.00 kB"
         with visited(browser, server.url) as (busy, _):

@@ -79,7 +79,7 @@ class DatasetStats:
 
 
 def compute_stats(data: PairSet, tokenizer: SafeTokenizer, tokenizer_name: str) -> DatasetStats:
-    """Compute the statistics of a set of pairs. Lengths are in tokens, and in words separated by white space."""
+    """Compute the statistics of a set of pairs. Lengths are in tokens and in white-space-separated words."""
     tokens: Measure = lru_cache(maxsize=4096)(
         lambda text, untrusted: len(tokenizer.encode_untrusted(text) if untrusted else tokenizer.encode_trusted(text))
     )

@@ -12,7 +12,7 @@ ALL_OPERATORS = "all of them"
 
 
 def print_shortcuts(audit: ShortcutAudit, console: Console) -> None:
-    """Print accuracies by group and probe, accuracies on held-out operators, top features, and what is flagged."""
+    """Print accuracies by group and probe, accuracies on held-out operators, top features, and flagged groups."""
     names = dict.fromkeys(finding.result.group for finding in audit.findings)
     groups = {name: [f for f in audit.findings if f.result.group == name] for name in names}
     console.print(_accuracy_table(audit, groups))

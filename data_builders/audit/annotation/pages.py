@@ -98,7 +98,7 @@ class Site:
         except ValueError:
             raise RequestError(400, "The request cannot be read.") from None
         if host not in LOCAL_HOSTS:
-            raise RequestError(403, "This page is only available on the machine that serves it.")
+            raise RequestError(403, "Open this page on 127.0.0.1 or localhost: other hosts are not served.")
         if request.origin not in (None, f"http://{request.host}"):
             raise RequestError(403, "This request came from another page.")
         token, _, page = url.path.lstrip("/").partition("/")

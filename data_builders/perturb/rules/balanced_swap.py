@@ -82,7 +82,7 @@ class SwapClass:
         return re.compile(rf"(?<![\w-])({'|'.join(longest_first)})(e?s)?(?![\w-]|['’]s\b)", re.IGNORECASE)
 
     def find(self, text: str, start: int, end: int) -> Iterator[TermMatch]:
-        """Yield the terms of this class in `text[start:end]` that stand in the class's slot."""
+        """Yield the terms of this class in `text[start:end]` that occur in the class's slot."""
         left, right = self._slot
         for match in self._pattern.finditer(text, start, end):
             term = self.terms[self._by_text[match[1].lower()]]

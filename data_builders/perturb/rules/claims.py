@@ -40,7 +40,7 @@ def factual_sentences(case: Case, step: Step) -> list[Interval]:
     return _without(step, _NOT_A_FACT.get(case.domain, _NEVER))
 
 
-def sentences_with_facts(case: Case, step: Step) -> list[Interval]:
+def numeric_fact_sentences(case: Case, step: Step) -> list[Interval]:
     """Return the sentences in which numbers and dates are facts of the case.
 
     Academic advice repeats numbers of the paper, so only citations are excluded there.

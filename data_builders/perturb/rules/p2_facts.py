@@ -14,9 +14,9 @@ from data_builders.perturb.rules.claims import (
     factual_sentences,
     factual_terms,
     keeps_vocabulary_size,
+    numeric_fact_sentences,
     occurrences_near,
     occurs_once,
-    sentences_with_facts,
     with_head_word,
 )
 from data_builders.perturb.rules.operators import Edit, Step, operator
@@ -50,7 +50,7 @@ _NAME = re.compile(
 @operator(2, "other_number")
 def other_number(case: Case, step: Step, rng: Random) -> Edit | None:
     """Replace a number by one of the same length and roundness, with the same unit."""
-    numbers = [m for start, end in sentences_with_facts(case, step) for m in _NUMBER.finditer(step.text, start, end)]
+    numbers = [m for start, end in numeric_fact_sentences(case, step) for m in _NUMBER.finditer(step.text, start, end)]
     for match in rng.sample(numbers, len(numbers)):
         old, value = match[0], match["value"]
         unit = (match["unit"] or "").strip(" -")
@@ -100,7 +100,7 @@ def other_date(case: Case, step: Step, rng: Random) -> Edit | None:
     """Change the day, month or year of a date that the case states."""
     dates = [
         match
-        for start, end in sentences_with_facts(case, step)
+        for start, end in numeric_fact_sentences(case, step)
         for pattern in (_DATE, _YEAR)
         for match in pattern.finditer(step.text, start, end)
     ]

@@ -1,0 +1,87 @@
+"""The documentation names only commands, flags, modules, files and pages that exist."""
+
+import importlib.util
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paths import REPO
+from typer.main import get_command
+
+from judge_r1.cli import app
+
+PAGES = [
+    *sorted((REPO / "docs").glob("*.md")),
+    REPO / "README.md",
+    REPO / "CONTRIBUTING.md",
+    REPO / "recipes/README.md",
+]
+ROOT = get_command(app)
+FENCE = re.compile(r"^ *```[^\n]*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"\b((?:tests|scripts|recipes|clusters|judge_r1|data_builders|docs)/[\w./-]*[\w/])")
+MODULE = re.compile(r"`((?:judge_r1|data_builders|retrieval)(?:\.\w+)+)`")
+LINK = re.compile(r"\]\(([\w./-]+)(?:#[\w-]+)?\)")
+
+
+def commands(page: Path) -> Iterator[list[str]]:
+    """The words of each `judge-r1` call in a code block or inline code."""
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    inline = re.findall(r"`(judge-r1 [^`\n]+)`", FENCE.sub("", text))
+    lines = [line for block in FENCE.findall(text) for line in block.splitlines()]
+    for line in [*inline, *lines]:
+        for part in re.split(r" && |; |#(?= )", line):
+            if call := re.search(r"(?:^|[^\w./'-])(judge-r1 .*)", part.strip()):
+                call_text = call[1].split(" # ")[0].replace("…", "")
+                try:
+                    yield shlex.split(call_text)[1:]
+                except ValueError:
+                    yield call_text.split()[1:]
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]]:
+    """The command that `words` call, and the rest of the words."""
+    command: Any = ROOT
+    rest = list(words)
+    while rest and rest[0] in getattr(command, "commands", {}):
+        command = command.commands[rest.pop(0)]
+    return command, rest
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_and_flags_exist(page: Path) -> None:
+    for words in commands(page):
+        command, rest = command_of(words)
+        assert command is not ROOT or words[0].startswith(("-", "X", "COMMAND")), f"{page.name}: judge-r1 {words}"
+        known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)} | {"--help"}
+        for word in rest:
+            flag = word.strip("[](),.`").split("=")[0]
+            assert not flag.startswith("-") or flag in known, f"{page.name}: {' '.join(words[:2])} has no {flag}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_modules_files_and_pages_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    prose = FENCE.sub("", text)
+    for name in MODULE.findall(prose):
+        assert _importable(name), f"{page.name}: {name}"
+    example = set(re.findall(r"^# ([\w/]+\.py)$", text, re.MULTILINE))  # the first line of a block names its file
+    for name in set(FILE.findall(text)) - example:
+        if "/data/" not in name and page.name != "architecture.md":  # it also lists folders of the layout before
+            assert (REPO / name).exists(), f"{page.name}: {name}"
+    for target in LINK.findall(prose):
+        assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def _importable(name: str) -> bool:
+    """Is `name` a module, or a public name of one?"""
+    try:
+        if importlib.util.find_spec(name):
+            return True
+    except ModuleNotFoundError:
+        pass
+    parent, _, member = name.rpartition(".")
+    spec = importlib.util.find_spec(parent)
+    return bool(spec and spec.origin and re.search(rf"\b{member}\b", Path(spec.origin).read_text(encoding="utf-8")))

@@ -1,6 +1,6 @@
-"""Training in several processes, one for each GPU: who am I, and how to start them all.
+"""Distributed training, one process per GPU: identifies this process, and launches the others.
 
-`judge-r1 train RECIPE --processes N` starts itself N times under torch.distributed.run; a user may call torchrun too.
+`judge-r1 train RECIPE --processes N` launches itself N times with torch.distributed; torchrun works, too.
 """
 
 import logging
@@ -18,12 +18,12 @@ from judge_r1.core.errors import TRY_AGAIN, JudgeError
 from judge_r1.training.recipe import Recipe
 
 _STARTED = "JUDGE_R1_STARTED_BY"
-"""Holds the process id of our launcher in the processes that it started."""
+"""Environment variable of launched processes: the process id of our launcher."""
 
 
 class ProcessFailed(JudgeError):
-    """One of the processes of a run ended with an error. Unless that was a mistake of the user's, which ends it with
-    JudgeError's own status, another try can do."""
+    """A process of the run failed. The exit status invites another attempt unless the process ended with a user error
+    (JudgeError's status)."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -31,7 +31,7 @@ class ProcessFailed(JudgeError):
 
 
 def process_count() -> int:
-    """Processes that train together; 1 outside a launcher."""
+    """The number of processes that train together; 1 outside a launcher."""
     return int(os.environ.get("WORLD_SIZE", "1"))
 
 
@@ -46,33 +46,40 @@ def is_worker() -> bool:
 
 
 def is_ours() -> bool:
-    """Whether `launch` started this process: what it has to say to the user, the launcher says."""
+    """Whether `launch` started this process. The launcher then prints all messages."""
     return _STARTED in os.environ and is_worker()
 
 
 def processes_for(recipe: Recipe, wanted: int | None) -> int:
-    """How many processes train a recipe: as many as there are GPUs, one without any, unless the user says. Errors:
-    JudgeError where its engine does not train in so many."""
+    """The number of processes that train a recipe: `wanted`, else one per GPU, at least one.
+
+    Raises:
+        JudgeError: The recipe's engine cannot train in that many processes.
+    """
     import torch
 
     several = recipe.stage != "grpo"
     if recipe.on_verl and (wanted is not None or process_count() > 1):
-        raise JudgeError("--processes is for sft and dpo, and so is torchrun: verl takes all GPUs of the machine")
+        raise JudgeError("--processes is for sft and dpo, like torchrun: verl uses all GPUs of the machine")
     if is_worker():
         if wanted not in (None, process_count()):
-            raise JudgeError(f"--processes {wanted} inside a launcher of {process_count()}: leave the option out")
+            raise JudgeError(
+                f"--processes {wanted} within a launcher of {process_count()} processes: remove the option"
+            )
         count = process_count()
     else:
         count = wanted or (max(1, torch.cuda.device_count()) if several else 1)
     if count > 1 and not several:
-        raise JudgeError("GRPO by the engine trl trains in one process: use --processes 1, or grpo.engine=verl")
+        raise JudgeError("GRPO on the engine trl trains in one process: use --processes 1, or grpo.engine=verl")
     if torch.cuda.is_available() and count > torch.cuda.device_count() and not is_worker():
-        raise JudgeError(f"--processes {count}: this machine has {torch.cuda.device_count()} GPU(s), one for each")
+        raise JudgeError(
+            f"--processes {count}: this machine has {torch.cuda.device_count()} GPU(s), and each process needs one"
+        )
     return count
 
 
 def needs_launch(recipe: Recipe, processes: int) -> bool:
-    """Whether this process must start others that train: not if it was started as one of them."""
+    """Whether this process must launch the training processes. False if it is one of them."""
     import torch
 
     if is_worker() or recipe.stage == "grpo":
@@ -81,16 +88,18 @@ def needs_launch(recipe: Recipe, processes: int) -> bool:
 
 
 def launch(folder: Path, processes: int) -> None:
-    """Train the recipe of a run folder in `processes` processes and wait for their end. A failure of one ends all.
+    """Train the recipe of a run folder in `processes` processes and wait for them.
 
-    Errors: ProcessFailed names the first that failed and why. A signal to this process ends all of them, too, and so
-    does its death: they watch for it.
+    If one process fails, or this process gets a signal or dies, all are stopped.
+
+    Raises:
+        ProcessFailed: Names the first failed process and its reason.
     """
     from torch.distributed.elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    for module in ("agent.server.api", "multiprocessing.api"):  # what they report, the sentence below says
+    for module in ("agent.server.api", "multiprocessing.api"):  # the error below has what they report
         logging.getLogger(f"torch.distributed.elastic.{module}").setLevel(logging.CRITICAL)
     logs = folder / "logs"
     logs.mkdir(exist_ok=True)
@@ -111,13 +120,13 @@ def launch(folder: Path, processes: int) -> None:
         try:
             elastic_launch(config, sys.executable)(*command)
         except ChildFailedError as error:
-            stopped = -signal.SIGTERM  # how the launcher stops the others
+            stopped = -signal.SIGTERM  # exit code of processes that the launcher stopped
             rank, failure = min(
                 error.failures.items(), key=lambda item: (item[1].exitcode == stopped, item[1].timestamp)
             )
             raise ProcessFailed(
                 f"process {rank} of {processes} {_reason(failure)} (output of the processes: {logs}); "
-                "all are stopped, and the command goes on from the last checkpoint when it is given again",
+                "all are stopped; re-running the command resumes from the last checkpoint",
                 failure.exitcode,
             ) from None
         except SignalException as error:
@@ -128,7 +137,7 @@ def launch(folder: Path, processes: int) -> None:
 
 @contextmanager
 def worker() -> Iterator[None]:
-    """Around the work of one process of several: its error reaches the launcher; where ours has died, it dies too."""
+    """Wraps the work of one process: reports its error to the launcher, and exits when our launcher dies."""
     from torch.distributed.elastic.multiprocessing.errors import get_error_handler
 
     if not is_worker():
@@ -143,7 +152,7 @@ def worker() -> Iterator[None]:
     except Exception as error:
         handler.record_exception(error)
         if isinstance(error, JudgeError) and is_ours():
-            sys.exit(JudgeError.exit_status)  # the launcher says it
+            sys.exit(JudgeError.exit_status)  # the launcher prints the message
         raise
     _leave_group()
 
@@ -162,18 +171,18 @@ def _leave_group() -> None:
 
 
 def _reason(failure: Any) -> str:
-    """What a failed process has to say, in a few words."""
+    """The reason of a failure in a few words."""
     if failure.exitcode < 0:
-        return f"was ended by {signal.Signals(-failure.exitcode).name}"
-    message = failure.message
-    text = message.get("message", "") if isinstance(message, dict) else str(message)
+        return f"was killed by {signal.Signals(-failure.exitcode).name}"
+    reported = failure.message
+    text = reported.get("message", "") if isinstance(reported, dict) else str(reported)
     first = str(text).strip().split("\n")[0]
-    kind, _, said = first.partition(": ")
-    return f"failed: {said if kind.isidentifier() and said else first or f'exit status {failure.exitcode}'}"
+    kind, _, message = first.partition(": ")
+    return f"failed: {message if kind.isidentifier() and message else first or f'exit status {failure.exitcode}'}"
 
 
 def _threads(processes: int) -> int:
-    """Threads of each process, so that together they have the cores to themselves."""
+    """Threads per process, so that all processes together use each core once."""
     return int(os.environ.get("OMP_NUM_THREADS", max(1, (os.cpu_count() or 1) // processes)))
 
 

@@ -1,7 +1,7 @@
-"""DPO with TRL: the gold judgment over a wrong one, or the sound reasoning over the flawed one (Table 7).
+"""DPO with TRL: gold over wrong judgments, or reference over flawed reasonings (Table 7).
 
-Our ids go to the trainer as they are: no template or truncation of its own comes near them. The reference model is the
-one that the run starts from; with LoRA it is the model with its adapters switched off.
+The trainer gets token ids, so it applies no chat template and truncates nothing. The reference model is the model that
+the run starts from; with LoRA, the model without its adapters.
 """
 
 from functools import partial
@@ -18,13 +18,13 @@ from judge_r1.training.trl.lora import adapter_config
 
 
 def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
-    """Train `recipe.model` on the preferences and write `run.model`, from the last checkpoint if there is one."""
+    """Train `recipe.model` on the preferences and write `run.model`, resuming from the last checkpoint."""
     from trl import DPOConfig, DPOTrainer
 
     from judge_r1.training.trl.metrics_callback import RunLog
 
     class OwnIds(DPOTrainer):  # type: ignore[misc]
-        """TRL's trainer on rows that hold ids already; it knows no other way to be given them."""
+        """TRL's trainer without its preprocessing: the rows hold token ids."""
 
         def _prepare_dataset(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
             return dataset

@@ -1,4 +1,4 @@
-"""Recipes: one YAML file says a whole run. Unknown keys fail with a suggestion; `key=value` overrides win."""
+"""Recipes: one YAML file defines a training run. Unknown keys fail with a suggestion; `key=value` overrides win."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,36 +17,34 @@ class SftConfig(ConfigModel):
 
     form: Literal["traces", "json", "table6"] = Field(
         "traces",
-        description="traces: whole episodes; json and table6: the gold judgment alone, as Table 11 or 6 has it",
+        description="traces: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6",
     )
     epochs: float = Field(1.0, gt=0)
-    max_steps: int = Field(-1, description="stop after so many steps; -1: when the epochs are over")
+    max_steps: int = Field(-1, description="number of steps; -1: as many as the epochs have")
     batch_size: int = Field(32, ge=1)
     micro_batch_size: int = Field(32, ge=1)
     learning_rate: float = Field(1e-5, gt=0)
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
-    packing: bool = Field(False, description="several examples in a row of tokens, each attending to itself")
-    traces: int | None = Field(None, ge=1, description="use so many traces; all by default")
-    rationales: str | None = Field(None, description="who writes the traces; what fits the cases' source by default")
-    traces_file: Path | None = Field(
-        None, description="traces by a teacher instead (`judge-r1 rationales` writes them)"
-    )
+    packing: bool = Field(False, description="several examples per row, each attending only to itself")
+    traces: int | None = Field(None, ge=1, description="number of traces; default: all")
+    rationales: str | None = Field(None, description="writer of the traces; default: the one for the cases' source")
+    traces_file: Path | None = Field(None, description="traces of a teacher instead (see `judge-r1 rationales`)")
 
     @model_validator(mode="after")
     def _one_writer(self) -> "SftConfig":
         if self.rationales is not None and self.traces_file is not None:
-            raise ValueError("rationales and traces_file exclude each other: name one of them")
+            raise ValueError("rationales and traces_file exclude each other: set one of them")
         if self.form != "traces" and (self.rationales or self.traces_file):
-            raise ValueError(f"sft.form {self.form} trains on gold judgments: take out rationales and traces_file")
+            raise ValueError(f"sft.form {self.form} trains on gold judgments: remove rationales and traces_file")
         return self
 
 
 class DpoConfig(ConfigModel):
-    """Direct preference optimisation, on two judgments of a pair or on its two reasonings (the paper's form)."""
+    """Direct preference optimisation on two judgments of a pair, or on its two reasonings (the paper's form)."""
 
     form: Literal["judgment", "reasoning"] = "judgment"
     epochs: float = Field(1.0, gt=0)
-    max_steps: int = Field(-1, description="stop after so many steps; -1: when the epochs are over")
+    max_steps: int = Field(-1, description="number of steps; -1: as many as the epochs have")
     batch_size: int = Field(32, ge=1)
     micro_batch_size: int = Field(4, ge=1)
     learning_rate: float = Field(5e-6, gt=0)
@@ -55,81 +53,82 @@ class DpoConfig(ConfigModel):
 
 
 class LoraConfig(ConfigModel):
-    """Low-rank adapters on all linear layers instead of full fine-tuning; they are merged into the saved model."""
+    """Low-rank adapters on all linear layers instead of full fine-tuning. The saved model has them merged."""
 
     rank: int = Field(64, ge=1)
     alpha: int = Field(128, ge=1)
 
 
 class GrpoConfig(ConfigModel):
-    """GRPO with search in the loop (Eq. 4); defaults follow the paper's public scripts where they say anything."""
+    """GRPO with search in the loop (Eq. 4). Defaults follow the paper's public scripts where those set a value."""
 
-    engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all of a machine's GPUs")
+    engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all GPUs")
     steps: int = Field(800, ge=1)
     group_size: int = Field(5, ge=2)
     pairs_per_step: int = Field(64, ge=1)
     micro_batch_size: int = Field(32, ge=1, description="episodes in one forward and backward pass")
-    rollout_batch_size: int = Field(64, ge=1, description="episodes that the engine trl plays at a time")
-    updates_per_step: int = Field(2, ge=1, description="optimiser steps on each batch of episodes")
+    rollout_batch_size: int = Field(64, ge=1, description="episodes that the engine trl samples in one batch")
+    updates_per_step: int = Field(2, ge=1, description="optimiser steps per batch of episodes")
     learning_rate: float = Field(1e-6, gt=0)
     warmup_ratio: float = Field(0.285, ge=0, lt=1)
     clip: float = Field(0.2, gt=0)
-    clip_high: float | None = Field(None, gt=0, description="upper clip, where it differs (DAPO's clip-higher)")
-    ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios of GSPO")
+    clip_high: float | None = Field(None, gt=0, description="upper clip if different (DAPO's clip-higher)")
+    ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios as in GSPO")
     loss: Literal["token-mean", "sequence-mean", "constant"] = Field(
-        "token-mean", description="mean over all tokens; over episodes of their means; sum over a constant (Dr.GRPO)"
+        "token-mean",
+        description="mean over all tokens; mean over episodes of their means; sum divided by a constant (Dr.GRPO)",
     )
-    advantage_by_std: bool = Field(True, description="divide by the group's deviation; Dr.GRPO does not")
-    dynamic_sampling: bool = Field(False, description="draw other pairs for groups whose outcomes are all alike (DAPO)")
-    kl: float = Field(0.001, ge=0, description="weight of the KL term to the model the run starts from")
+    advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
+    dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
+    kl: float = Field(0.001, ge=0, description="weight of the KL term to the initial model")
     temperature: float = Field(1.0, gt=0)
     traced_pairs: int = Field(
         1,
         ge=0,
-        description="of each step, the pairs whose episodes traces.jsonl holds (on verl: of each rollout worker)",
+        description="pairs per step whose episodes are written to traces.jsonl (on verl: per rollout worker)",
     )
 
     @property
     def warmup_steps(self) -> int:
-        """Steps over which the learning rate grows. Left to the engines, TRL would round the ratio up and verl down."""
+        """Steps of learning-rate warmup. Given the ratio, TRL would round up and verl down."""
         return round(self.warmup_ratio * self.steps)
 
 
 class DataConfig(ConfigModel):
-    train: Path = Field(description="a folder with cases.jsonl and pairs.jsonl")
+    train: Path = Field(description="folder with cases.jsonl and pairs.jsonl")
 
 
 class Recipe(ConfigModel):
-    """Everything a training run depends on, resolved."""
+    """The resolved configuration of a training run."""
 
     name: str
     stage: Literal["sft", "dpo", "grpo"]
-    start: "Recipe | None" = Field(None, description="the recipe that this one starts from; a file names it by path")
-    model: str = Field(
-        description="a folder, a hub name, or bundled:NAME; the trained one of `start` where that is set"
-    )
+    start: "Recipe | None" = Field(None, description="recipe that this one starts from; in a file: its path")
+    model: str = Field(description="folder, hub name or bundled:NAME; with `start`, its trained model")
     data: DataConfig
     episode: EpisodeConfig = EpisodeConfig()
     sft: SftConfig = SftConfig()
     dpo: DpoConfig = DpoConfig()
     grpo: GrpoConfig = GrpoConfig()
     lora: LoraConfig | None = None
-    deepspeed: Literal["zero2", "zero3"] | None = Field(None, description="sft and dpo on several GPUs: shard by ZeRO")
+    deepspeed: Literal["zero2", "zero3"] | None = Field(
+        None, description="ZeRO sharding of sft and dpo on several GPUs"
+    )
     seed: int = 0
     trackers: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
-        (), description="who else is told what metrics.jsonl is told"
+        (), description="trackers that also receive the metrics"
     )
-    save_every: int = Field(50, ge=1, description="steps between checkpoints; a GRPO step is one batch of episodes")
+    save_every: int = Field(50, ge=1, description="steps between checkpoints; a step of GRPO is one batch of episodes")
 
     @property
     def on_verl(self) -> bool:
-        """Is it GRPO by the engine verl?"""
+        """Whether this is GRPO on the engine verl."""
         return self.stage == "grpo" and self.grpo.engine == "verl"
 
     @model_validator(mode="before")
     @classmethod
     def _model_of_start(cls, data: Any) -> Any:
-        """runs/NAME/model, unless a run has put the folder NAME somewhere else and says where."""
+        """Default `model` to runs/NAME/model of `start`, unless it already names another NAME/model folder."""
         start = data.get("start") if isinstance(data, dict) else None
         name = start.get("name") if isinstance(start, dict) else None
         if not name or Path(str(data.get("model"))).parts[-2:] == (str(name), "model"):
@@ -152,11 +151,11 @@ class Recipe(ConfigModel):
 
     @model_validator(mode="after")
     def _one_turn(self) -> "Recipe":
-        """An answer in one turn is asked for as an evaluation asks for it: without searches, in the prompt's form."""
+        """Single-turn answers need an episode without searches and a prompt that asks for their form."""
         form = self.sft.form if self.stage == "sft" else "traces"
         if self.episode.search and (form != "traces" or (self.stage == "dpo" and self.dpo.form == "judgment")):
             which = f"sft.form {form}" if self.stage == "sft" else "dpo.form judgment"
-            raise ValueError(f"{which} is an answer in one turn, without searches: set episode.search to false")
+            raise ValueError(f"{which} is a single-turn answer without searches: set episode.search to false")
         if self.stage == "sft" and (form == "table6") != (self.episode.prompt == "table6"):
             raise ValueError(f"sft.form {form} and episode.prompt {self.episode.prompt} ask for different answers")
         return self
@@ -164,21 +163,25 @@ class Recipe(ConfigModel):
     @model_validator(mode="after")
     def _sharded(self) -> "Recipe":
         if self.deepspeed and self.stage == "grpo":
-            raise ValueError("deepspeed is for sft and dpo: GRPO on several GPUs is grpo.engine verl")
+            raise ValueError("deepspeed is for sft and dpo: for GRPO on several GPUs set grpo.engine to verl")
         return self
 
 
 def load_recipe(path: Path, overrides: Sequence[str] = ()) -> Recipe:
-    """The recipe file over the ones it `extends` (paths relative to it), then `a.b=value` overrides in order."""
+    """Load a recipe file over the ones that it `extends` (relative paths), then apply `a.b=value` overrides in order.
+
+    Raises:
+        ConfigError: A file cannot be read, or does not fit the schema.
+    """
     recipe = load_config(Recipe, find_recipe(path), overrides, files=("start",))
     if recipe.start is not None and any(override.partition("=")[0] == "model" for override in overrides):
         raise ConfigError(
-            f"{path} trains the model of {recipe.start.name}: set start.model to begin with another one, "
-            "or start=null to train `model` as it is"
+            f"{path} trains the model of {recipe.start.name}: set start.model to start from another one, "
+            "or start=null to train `model` directly"
         )
     return recipe
 
 
 def dump_recipe(recipe: Recipe) -> str:
-    """The resolved recipe as YAML; `load_recipe` reads it back."""
+    """The resolved recipe as YAML, which `load_recipe` reads."""
     return yaml.safe_dump(recipe.model_dump(mode="json"), sort_keys=False)

@@ -1,4 +1,4 @@
-"""Where a run takes place, and what can be refused before anything is trained or written."""
+"""The processes, nodes and GPUs of a run, and the checks before anything is trained or written."""
 
 import os
 from collections.abc import Sequence
@@ -13,20 +13,20 @@ from judge_r1.training.stage_graph import StageRun
 
 @dataclass(frozen=True)
 class Resources:
-    """SFT and DPO run in `processes` of this machine, one for each GPU by default; GRPO on verl on `nodes` of a Ray
-    with `gpus_per_node` each."""
+    """SFT and DPO run in `processes` on this machine (default: one per GPU). GRPO on verl runs on `nodes` of a Ray
+    cluster with `gpus_per_node` each."""
 
     processes: int | None = None
     nodes: int = 1
     gpus_per_node: int | None = None
 
     def for_recipe(self, recipe: Recipe) -> "Resources":
-        """What of it is meant for a recipe, of several that run one after the other."""
+        """The part of the resources that applies to one recipe of several."""
         return Resources(None, self.nodes, self.gpus_per_node) if recipe.stage == "grpo" else Resources(self.processes)
 
     @property
     def options(self) -> list[str]:
-        """Its options on the command line."""
+        """The resources as command-line options."""
         options = {"--processes": self.processes, "--gpus-per-node": self.gpus_per_node}
         if self.nodes > 1:
             options["--nodes"] = self.nodes
@@ -34,45 +34,48 @@ class Resources:
 
 
 LOCAL = Resources()
-"""This machine, with all of its GPUs."""
+"""This machine with all its GPUs."""
 
 
-def check_resources(chain: Sequence[StageRun], place: Resources) -> None:
-    """Everything that a chain needs from outside is there: so that a warm-up of hours is not followed by an error that
-    could be seen before it, and a command that was refused leaves no run folder. Errors: JudgeError."""
-    name = chain[-1][0].name
-    if (place.nodes > 1 or place.gpus_per_node) and not any(recipe.on_verl for recipe, _ in chain):
+def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
+    """Check options, resources and data of all stages before the first one starts or writes anything.
+
+    Raises:
+        JudgeError: A stage cannot run with these resources, or its data are missing.
+    """
+    name = stages[-1][0].name
+    if (resources.nodes > 1 or resources.gpus_per_node) and not any(recipe.on_verl for recipe, _ in stages):
         raise JudgeError(f"recipe {name}: --nodes and --gpus-per-node are for grpo with grpo.engine=verl")
-    if (place.processes or 1) > 1 and all(recipe.stage == "grpo" for recipe, _ in chain):
+    if (resources.processes or 1) > 1 and all(recipe.stage == "grpo" for recipe, _ in stages):
         raise JudgeError(f"recipe {name}: --processes is for sft and dpo; GRPO on all GPUs is grpo.engine=verl")
-    for recipe, folder in chain:
+    for recipe, folder in stages:
         if finished(folder):
             continue
-        check_supported(recipe, place if len(chain) == 1 else place.for_recipe(recipe))
+        check_supported(recipe, resources if len(stages) == 1 else resources.for_recipe(recipe))
         for name in (CASES_FILE, PAIRS_FILE):
             if not (recipe.data.train / name).exists():
                 raise JudgeError(
                     f"recipe {recipe.name}: data.train {recipe.data.train} holds no {name}: build the pairs first, "
                     "or give another folder as data.train=FOLDER"
                 )
-    if place.nodes > 1 and "RAY_ADDRESS" not in os.environ:
+    if resources.nodes > 1 and "RAY_ADDRESS" not in os.environ:
         raise JudgeError(
-            f"{place.nodes} nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set: "
+            f"{resources.nodes} nodes need a running Ray cluster, and RAY_ADDRESS is not set: "
             "start the run with `judge-r1 launch`, or set RAY_ADDRESS to the head's address"
         )
 
 
-def check_supported(recipe: Recipe, place: Resources) -> None:
-    """The recipe can be trained in that place. Errors: JudgeError."""
+def check_supported(recipe: Recipe, resources: Resources) -> None:
+    """The recipe can be trained in that resources. Errors: JudgeError."""
     import torch
 
     from judge_r1.training.distributed import processes_for
     from judge_r1.training.verl.config import check_batches
 
-    processes_for(recipe, place.processes)
+    processes_for(recipe, resources.processes)
     if recipe.on_verl:
-        check_batches(recipe, place.nodes * (place.gpus_per_node or max(1, torch.cuda.device_count())))
-    elif place.nodes > 1:
+        check_batches(recipe, resources.nodes * (resources.gpus_per_node or max(1, torch.cuda.device_count())))
+    elif resources.nodes > 1:
         raise JudgeError(f"recipe {recipe.name}: only grpo with grpo.engine verl trains on several nodes")
-    elif place.gpus_per_node is not None:
+    elif resources.gpus_per_node is not None:
         raise JudgeError(f"recipe {recipe.name}: --gpus-per-node is for grpo with grpo.engine verl only")

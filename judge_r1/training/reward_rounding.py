@@ -1,14 +1,13 @@
-"""The reward as the engines are handed it."""
+"""Rounds rewards so that equal rewards in a group give an advantage of exactly 0."""
 
 _GRID = 2**18
 
 
 def round_reward(r: float) -> float:
-    """`r` rounded to a multiple of 2^-18 (an error of 2e-6 at most).
+    """Returns `r` rounded to a multiple of 2^-18 (error at most 2e-6).
 
-    Both engines take the mean of a group in float32. There the mean of equal numbers is often not that number, and the
-    difference over a deviation of nothing is an advantage: up to 0.1 for every episode of a group whose outcomes are
-    all alike with verl's own epsilon of 1e-6, 0.001 with TRL's 1e-4. On this grid the sums of up to 64 rewards are
-    exact, and such a group learns nothing.
+    Both engines compute group means in float32, where the mean of equal numbers often differs from them. Divided by a
+    standard deviation of 0 plus epsilon, the difference becomes an advantage: up to 0.1 with verl's default epsilon of
+    1e-6 and 0.001 with TRL's 1e-4. Multiples of 2^-18 have exact sums for up to 64 rewards.
     """
     return round(r * _GRID) / _GRID

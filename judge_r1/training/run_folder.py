@@ -1,4 +1,4 @@
-"""A run folder: the resolved recipe, the versions it ran with, its metrics and traces, its checkpoints and model."""
+"""Run folders: resolved recipe, package versions, metrics, traces, checkpoints and model."""
 
 import json
 import os
@@ -33,7 +33,7 @@ PACKAGES = (
 
 
 def versions() -> dict[str, str | None]:
-    """The versions that matter, None for what is not installed."""
+    """The versions of `PACKAGES`; None if not installed."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -44,23 +44,27 @@ def versions() -> dict[str, str | None]:
 
 
 class RunFolder:
-    """Writes into one run folder. Metrics are appended line by line, so that a kill loses the last line at most. Of
-    several processes that train together the first one writes, and the others write nothing."""
+    """Writes one run folder. Metrics are appended line by line, so a kill loses at most the last line. In a distributed
+    run, only the first process writes.
+
+    Raises:
+        JudgeError: The folder holds a run of another recipe.
+    """
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
         self.folder = folder
         self.listeners: list[Callable[[Mapping[str, Any]], None]] = []
-        """Called with each row of metrics.jsonl once it is written."""
+        """Called with each row of metrics.jsonl after it is written."""
         resolved = folder / "recipe.yaml"
         if resolved.exists() and load_recipe(resolved) != recipe:
-            raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove it")
-        if is_main() and not finished(folder):  # the versions stay those that trained it
+            raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
+        if is_main() and not finished(folder):  # a finished run keeps its versions
             write_atomic(resolved, [dump_recipe(recipe)])
             write_json(folder / "versions.json", versions())
 
     @property
     def model(self) -> Path:
-        """The trained model, a normal Hugging Face folder."""
+        """The trained model, a Hugging Face folder."""
         return self.folder / "model"
 
     @property
@@ -111,6 +115,6 @@ def _append(path: Path, row: Mapping[str, Any]) -> None:
             why = error.strerror or "unknown error"
         if why:
             os.ftruncate(file, before)
-            raise JudgeError(f"{path} cannot take another line ({why}): make room, then run the command again")
+            raise JudgeError(f"{path} cannot be appended to ({why}): free some space, then run the command again")
     finally:
         os.close(file)

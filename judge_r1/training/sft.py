@@ -1,4 +1,4 @@
-"""SFT with TRL, on rationale traces or gold judgments. Observation and prompt tokens carry no loss (label -100)."""
+"""SFT with TRL on rationale traces or gold judgments. Prompt and observation tokens have no loss (label -100)."""
 
 from typing import Any
 
@@ -15,10 +15,10 @@ IGNORED = -100
 
 
 def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
-    """`input_ids` = prompt + episode + EOS; `labels` repeats the ids that the judge writes, EOS among them, so that
-    stopping is learned, and is -100 elsewhere."""
+    """`input_ids` = prompt + episode + EOS. `labels` are the ids that the judge writes, with EOS so that it learns to
+    stop, and -100 elsewhere."""
     ids, mask = trajectory.token_ids, trajectory.loss_mask
-    if ids and ids[-1] == eos_id:  # an answer without tags is ended by it
+    if ids and ids[-1] == eos_id:  # ends an answer without tags
         ids, mask = ids[:-1], mask[:-1]
     return {
         "input_ids": [*trajectory.prompt_ids, *ids, eos_id],
@@ -31,20 +31,23 @@ def training_row(trajectory: Trajectory, eos_id: int) -> dict[str, list[int]]:
 
 
 def training_rows(recipe: Recipe, traces: Traces) -> list[dict[str, Any]]:
-    """The rows of all traces with their `length`. Errors: JudgeError where there is none, or one is longer than what
-    the model reads."""
+    """The rows of all traces with their `length` in tokens.
+
+    Raises:
+        JudgeError: There is no trace, or one is longer than the model's context.
+    """
     eos_id = load_tokenizer(recipe.model).eos_token_id
     rows = [training_row(trace, eos_id) for trace in traces()]
     if not rows:
         raise JudgeError(f"recipe {recipe.name}: no trace to train on; `judge-r1 validate` says why pairs give none")
     longest, context = max(len(row["input_ids"]) for row in rows), context_length(recipe.model)
     if context and longest > context:
-        raise JudgeError(f"recipe {recipe.name}: a trace has {longest} tokens, the model reads {context}")
+        raise JudgeError(f"recipe {recipe.name}: a trace has {longest} tokens, the context of the model has {context}")
     return [{**row, "length": len(row["input_ids"])} for row in rows]
 
 
 def train_sft(recipe: Recipe, traces: Traces, run: RunFolder) -> None:
-    """Fine-tune `recipe.model` on the traces and write `run.model`, from the last checkpoint if there is one."""
+    """Fine-tune `recipe.model` on the traces and write `run.model`, resuming from the last checkpoint."""
     from trl import SFTConfig, SFTTrainer
 
     from judge_r1.training.trl.metrics_callback import RunLog

@@ -1,4 +1,4 @@
-"""The runs that a recipe needs: those it starts from, first to last, each beside the next."""
+"""Lists the runs that a recipe needs: those that it starts from, then its own."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,22 +8,26 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import finished
 
 StageRun = tuple[Recipe, Path]
-"""A recipe, with the model that it will find, and its run folder."""
+"""A recipe with its resolved model, and its run folder."""
 
 
 def stage_runs(recipe: Recipe, folder: Path) -> list[StageRun]:
-    """The recipe's own run in `folder`, behind the ones that it starts from, in folders of their names beside it."""
+    """The runs of a recipe in order: those it starts from, in sibling folders of their names, then its own in `folder`.
+
+    Raises:
+        JudgeError: Two runs would share a folder.
+    """
     if recipe.start is None:
         return [(recipe, folder)]
     before = stage_runs(recipe.start, folder.parent / recipe.start.name)
-    if folder in [at for _, at in before]:
+    if folder in [other for _, other in before]:
         raise JudgeError(f"recipe {recipe.name} and a recipe it starts from would both run in {folder}: rename one")
     model = before[-1][1] / "model"
     return [*before, (recipe.model_copy(update={"model": str(model)}), folder)]
 
 
-def remaining_stages(chain: Sequence[StageRun]) -> list[StageRun]:
-    """The last trained run of the chain and all behind it. That one is looked at once more, because only its folder can
-    say whether it was trained by this recipe, which holds the recipes before it."""
-    last = max((at for at, (_, folder) in enumerate(chain) if finished(folder)), default=0)
-    return list(chain[last:])
+def remaining_stages(stages: Sequence[StageRun]) -> list[StageRun]:
+    """The last finished run and all after it. The finished one is included so that its folder's recipe, which holds
+    the recipes before it, is checked against this one."""
+    last = max((index for index, (_, folder) in enumerate(stages) if finished(folder)), default=0)
+    return list(stages[last:])

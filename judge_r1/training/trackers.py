@@ -1,7 +1,7 @@
-"""Trackers by name: TensorBoard, trackio and Weights & Biases are told what metrics.jsonl is told.
+"""Sends the rows of metrics.jsonl to TensorBoard, trackio and Weights & Biases.
 
-metrics.jsonl stays the record. A tracker is a guest: each is fed from a thread of its own, so that one that breaks, or
-waits for a network that is not there, costs a warning and no training.
+metrics.jsonl stays the record. Each tracker has its own thread, so a tracker that fails or waits for a network costs a
+warning but never stops training.
 """
 
 import json
@@ -22,7 +22,7 @@ from judge_r1.training.run_folder import RunFolder
 
 PROJECT = "judge_r1"
 FINISH_SECONDS = 60.0
-"""How long the end of a run waits for a tracker that still has something to send."""
+"""How long the end of a run waits for a tracker to send its remaining rows."""
 Numbers = Mapping[str, float]
 
 
@@ -38,8 +38,8 @@ class TensorBoard:
     def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
         from torch.utils.tensorboard import SummaryWriter
 
-        again = last + 1 if last else None  # what a kill left of the next step is hidden: it is told again
-        self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=again)
+        resume_step = last + 1 if last else None  # hides partial rows of the next step, which is logged again
+        self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=resume_step)
 
     def log(self, step: int, numbers: Numbers) -> None:
         for name, value in numbers.items():
@@ -51,7 +51,7 @@ class TensorBoard:
 
 
 class Trackio:
-    """trackio's own database (TRACKIO_DIR says where); `trackio show --project judge_r1` shows it."""
+    """trackio's local database in TRACKIO_DIR; `trackio show --project judge_r1` displays it."""
 
     def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
         import trackio
@@ -74,7 +74,7 @@ class Trackio:
 
 
 class Wandb:
-    """Weights & Biases; WANDB_MODE=offline keeps everything in RUN/wandb, for `wandb sync`."""
+    """Weights & Biases. WANDB_MODE=offline stores everything in RUN/wandb for `wandb sync`."""
 
     def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
         import wandb
@@ -104,24 +104,24 @@ TRACKERS: dict[str, Callable[[Path, Recipe, str, int], Tracker]] = {
 
 
 class Ledger:
-    """RUN/trackers.json: for each tracker the id of its run and the last step that it was told."""
+    """RUN/trackers.json: the run id and the last logged step of each tracker."""
 
     def __init__(self, folder: Path) -> None:
         self._path, self._lock = folder / "trackers.json", threading.Lock()
-        self._told: dict[str, dict[str, Any]] = json.loads(self._path.read_text()) if self._path.exists() else {}
+        self._entries: dict[str, dict[str, Any]] = json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def entry(self, name: str) -> tuple[str, int]:
-        found = self._told.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
+        found = self._entries.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
         return found["id"], found["step"]
 
     def accepted(self, name: str, step: int) -> None:
         with self._lock:
-            self._told[name]["step"] = step
-            write_json(self._path, self._told)
+            self._entries[name]["step"] = step
+            write_json(self._path, self._entries)
 
 
 class Feed:
-    """One tracker's thread. A step that it was told before, by a run that was killed since, is not told again."""
+    """The thread of one tracker. Steps that were logged before the run resumed are not logged again."""
 
     def __init__(self, name: str, start: Callable[[], Tracker], ledger: Ledger, warn: Callable[[str], None]) -> None:
         self.name, self._start, self._ledger, self._warn = name, start, ledger, warn
@@ -139,7 +139,7 @@ class Feed:
         self._rows.put(None)
         self._thread.join(seconds)
         if self._thread.is_alive():
-            self._warn(f"tracker {self.name} was still busy after {seconds:.0f} s and was left behind")
+            self._warn(f"tracker {self.name} was still busy after {seconds:.0f} s; its last rows may be missing there")
 
     def _work(self) -> None:
         try:
@@ -148,36 +148,42 @@ class Feed:
                 tracker.log(*row)
                 self._ledger.accepted(self.name, row[0])
             tracker.finish()
-        except BaseException as error:  # whatever a tracker throws, SystemExit too, ends here
+        except BaseException as error:  # trackers may raise anything, even SystemExit
             reason = " ".join(str(error).split()) or type(error).__name__
-            self._warn(f"tracker {self.name} gave up ({reason}); training goes on, and metrics.jsonl has every step")
+            self._warn(f"tracker {self.name} failed ({reason}); training continues, and metrics.jsonl has every step")
 
 
 def check_trackers(names: Sequence[str]) -> None:
-    """Errors: JudgeError for a tracker that is asked for and not installed."""
+    """Check that the trackers are installed.
+
+    Raises:
+        JudgeError: A tracker is not installed.
+    """
     for name in names:
         if find_spec(name) is None:
-            raise JudgeError(f"tracker {name} is not installed: pip install 'judge-r1[{name}]', or leave it out")
+            raise JudgeError(
+                f"tracker {name} is not installed: pip install 'judge-r1[{name}]', or remove it from the recipe"
+            )
 
 
 @contextmanager
 def tracked(run: RunFolder, recipe: Recipe) -> Iterator[None]:
-    """Tell the recipe's trackers every row that the run logs inside."""
+    """Send every row that the run logs within the block to the recipe's trackers."""
     check_trackers(recipe.trackers)
     ledger = Ledger(run.folder)
     feeds = [
         Feed(name, _opener(name, run.folder, recipe, *ledger.entry(name)), ledger, _warn) for name in recipe.trackers
     ]
 
-    def tell(row: Mapping[str, Any]) -> None:
+    def send(row: Mapping[str, Any]) -> None:
         for feed in feeds:
             feed.put(row)
 
-    run.listeners.append(tell)
+    run.listeners.append(send)
     try:
         yield
     finally:
-        run.listeners.remove(tell)
+        run.listeners.remove(send)
         for feed in feeds:
             feed.finish(FINISH_SECONDS)
 

@@ -1,7 +1,7 @@
-"""Memory of one GPU, part by part. Formulas with their sources; the parts marked rough are within a factor of two.
+"""Estimates the memory of one GPU by part. Parts marked rough are within a factor of two.
 
-All is for the precisions that the engines use here: GRPO keeps weights, gradients and Adam in float32 (verl's FSDP2
-shards them over all GPUs; TRL has one GPU), computing in bfloat16; SFT and DPO likewise, or mixed by DeepSpeed.
+The formulas assume the precisions of the engines: weights, gradients and Adam in float32 and computation in bfloat16
+(verl's FSDP2 shards them over all GPUs; TRL's GRPO uses one GPU), or DeepSpeed's mixed precision for SFT and DPO.
 """
 
 from judge_r1.training.cost_estimate.shape import Shape
@@ -9,18 +9,19 @@ from judge_r1.training.recipe import Recipe
 
 GIB = 2**30
 ROLLOUT_SHARE = 0.5
-"""Share of a GPU that vLLM takes for weights and cache while it samples (verl's rollout.gpu_memory_utilization)."""
+"""Fraction of a GPU for vLLM's weights and cache while sampling (verl's rollout.gpu_memory_utilization)."""
 
 
 def memory(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
-    """GiB on each of `gpus`, where the longest example or episode, prompt included, has `tokens` tokens."""
+    """GiB per GPU by part. `tokens` is the length of the longest example or episode with its prompt."""
     parts = _state(recipe, shape, gpus) | _activations(recipe, shape, tokens)
     return {name: size / GIB for name, size in parts.items()}
 
 
 def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, float]:
-    """GiB on each GPU while episodes are sampled: weights in bfloat16, and the cache of all episodes that a step gives
-    to a GPU, if each were `tokens` long. vLLM keeps within its share, and the rest waits its turn."""
+    """GiB per GPU while sampling: weights in bfloat16, and the cache if all episodes of the GPU had `tokens` tokens.
+
+    vLLM stays within `ROLLOUT_SHARE`; further episodes wait."""
     episodes = recipe.grpo.pairs_per_step * recipe.grpo.group_size / gpus
     if recipe.grpo.engine == "trl":
         episodes = min(episodes, recipe.grpo.rollout_batch_size)
@@ -30,11 +31,11 @@ def cache(recipe: Recipe, shape: Shape, gpus: int, tokens: int) -> dict[str, flo
 def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
     """Weights, gradients, optimiser, reference.
 
-    Adam keeps two moments a parameter. In float32 that is 4 + 4 + 8 bytes; mixed as DeepSpeed does it, 2 + 2 for
+    Adam keeps two moments per parameter: 4 + 4 + 8 bytes in float32. DeepSpeed's mixed precision needs 2 + 2 bytes for
     weights and gradients in bfloat16 and 12 for a float32 copy and the moments (Rajbhandari et al. 2020, ZeRO, section
-    3.1). ZeRO-2 shards the gradients and the optimiser, ZeRO-3 and FSDP the weights too. Under LoRA only the adapters
-    have gradients and an optimiser, and the reference is the model without them. verl holds the frozen reference in
-    the memory of the host.
+    3.1). ZeRO-2 shards gradients and optimiser; ZeRO-3 and FSDP also shard the weights. With LoRA, only the adapters
+    have gradients and an optimiser, and the reference is the model without them. verl keeps the frozen reference in
+    host memory.
     """
     trained = shape.parameters if recipe.lora is None else shape.adapters(recipe.lora.rank)
     frozen = 0 if recipe.lora is None else shape.parameters
@@ -53,9 +54,9 @@ def _state(recipe: Recipe, shape: Shape, gpus: int) -> dict[str, float]:
 
 
 def _activations(recipe: Recipe, shape: Shape, tokens: int) -> dict[str, float]:
-    """Rough. With gradient checkpointing each layer keeps its input in bfloat16, 2 h bytes a token, and one layer at a
-    time has all of it, 34 h (Korthikanti et al. 2022, Eq. 1, without the attention matrix, which flash attention
-    never holds). Logits and their gradient are two more tensors of 2 bytes over the vocabulary."""
+    """Rough. With gradient checkpointing, each layer keeps its bfloat16 input, 2 h bytes per token, and one layer at a
+    time keeps all activations, 34 h (Korthikanti et al. 2022, Eq. 1, without the attention matrix, which flash
+    attention does not store). Logits and their gradient add two tensors of 2 bytes over the vocabulary."""
     rows = {
         "sft": recipe.sft.micro_batch_size,
         "dpo": 2 * recipe.dpo.micro_batch_size,  # chosen and rejected

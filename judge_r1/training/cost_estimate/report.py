@@ -1,4 +1,4 @@
-"""The plan of a chain of runs as text, in lines that YAML reads as comments: a recipe stays a recipe."""
+"""Formats the cost estimate of a recipe's stages as YAML comments, so that the dry-run output is still a recipe."""
 
 import os
 import shlex
@@ -14,34 +14,34 @@ from judge_r1.training.stage_graph import StageRun, remaining_stages
 from judge_r1.training.verl.config import overrides
 
 PAPER_GPUS = 8
-"""GPUs of one machine of the paper (appendix B)."""
+"""GPUs per machine in the paper (appendix B)."""
 GPUS = (1, PAPER_GPUS, 2 * PAPER_GPUS)
-"""Numbers of GPUs that memory is given for."""
+"""Numbers of GPUs for which memory is estimated."""
 
 
-def report(chain: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) -> list[str]:
-    """What each run of the chain costs, and the command; verl's is written for `nodes` machines with `gpus` each."""
+def report(stages: Sequence[StageRun], command: str, gpus: int, nodes: int = 1) -> list[str]:
+    """The cost of each stage, and the command. verl's command is for `nodes` machines with `gpus` GPUs each."""
     lines = []
-    model, left = chain[0][0].model, remaining_stages(chain)
-    for recipe, folder in chain:
+    model, todo = stages[0][0].model, remaining_stages(stages)
+    for recipe, folder in stages:
         lines += ["", f"{recipe.name}: {recipe.stage} from {recipe.model}, in {folder}"]
-        if finished(folder) or (recipe, folder) not in left:
+        if finished(folder) or (recipe, folder) not in todo:
             why = "its model" if finished(folder) else "a model trained from it"
-            lines.append(f"  {why} is there already: nothing is run")
+            lines.append(f"  {why} exists already: this stage is skipped")
             continue
         tokens = tokens_of(recipe.model_copy(update={"model": model}))
         lines += [f"  {line}" for line in [*_tokens(recipe, tokens), *_memory(recipe, model, tokens)]]
     lines += ["", "command:", f"  {command}"]
-    last, folder = chain[-1]
+    last, folder = stages[-1]
     if last.on_verl:
-        where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray at RAY_ADDRESS"
-        lines.append(f"which, with {gpus} GPU(s) {where}, writes what verl reads, and runs:")
+        where = "of one machine" if nodes == 1 else f"on each of {nodes} nodes of the Ray cluster at RAY_ADDRESS"
+        lines.append(f"With {gpus} GPU(s) {where}, it writes verl's input files and runs:")
         lines += [f"  {line}" for line in verl_command(last, folder, gpus, nodes)]
     return [f"# {line}".rstrip() for line in lines]
 
 
 def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> list[str]:
-    """verl's own command for a shell, a word a line; the files that it names are written when the run starts."""
+    """verl's shell command, one argument per line. The files in it are written when the run starts."""
     from judge_r1.training.verl.runner import environment, verl_variables
 
     home = (folder / "verl").absolute()
@@ -67,28 +67,28 @@ def verl_command(recipe: Recipe, folder: Path, gpus: int, nodes: int = 1) -> lis
 
 
 def _quoted(word: str) -> str:
-    """A word for a shell, in double quotes where these do: Hydra wants single ones around text."""
+    """A quoted shell word. Double quotes if possible, because Hydra needs single quotes around text."""
     return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)
 
 
 def _tokens(recipe: Recipe, tokens: Tokens) -> list[str]:
     what = "episodes" if recipe.stage == "grpo" else "examples"
-    data = f"{tokens.pairs:,} pairs" if tokens.pairs is not None else f"{recipe.data.train} is not there yet"
-    steps = f"{tokens.steps:,}" if tokens.steps is not None else "as many as the data have batches"
+    data = f"{tokens.pairs:,} pairs" if tokens.pairs is not None else f"{recipe.data.train} does not exist yet"
+    steps = f"{tokens.steps:,}" if tokens.steps is not None else "one per batch of the data"
     lines = [f"data: {data}", f"steps: {steps}, of {tokens.examples:,} {what}"]
-    lines.append(f"tokens of one: a prompt of {tokens.prompt:,} and a response of {tokens.response:,} at most")
-    lines.append(f"tokens of a step: {_both(tokens, 1)}")
+    lines.append(f"tokens each: prompt up to {tokens.prompt:,}, response up to {tokens.response:,}")
+    lines.append(f"tokens per step: {_both(tokens, 1)}")
     if tokens.steps is not None:
-        lines.append(f"tokens of the run: {_both(tokens, tokens.steps)}")
+        lines.append(f"tokens per run: {_both(tokens, tokens.steps)}")
     return lines
 
 
 def _both(tokens: Tokens, steps: int) -> str:
-    """Prompt and response tokens of so many steps: at most, and as the data have it."""
+    """Prompt and response tokens of `steps` steps: the maximum, and an estimate from the data."""
     count = tokens.examples * steps
     text = f"{_short(tokens.prompt * count)} prompt and {_short(tokens.response * count)} response at most"
     if tokens.mean_prompt is not None:
-        text += f"; {_short(tokens.mean_prompt * count)} prompt by the data ({tokens.counted_by})"
+        text += f"; {_short(tokens.mean_prompt * count)} prompt in the data ({tokens.counted_by})"
     return text
 
 
@@ -99,17 +99,15 @@ def _memory(recipe: Recipe, model: str, tokens: Tokens) -> list[str]:
         return [f"memory: {error}"]
     grpo = recipe.stage == "grpo"
     counts = GPUS[:1] if grpo and recipe.grpo.engine == "trl" else GPUS
-    lines = [f"model: {shape.parameters / 1e9:.2f}B parameters ({shape.source})", "GiB on each GPU, at full length:"]
+    lines = [f"model: {shape.parameters / 1e9:.2f}B parameters ({shape.source})", "GiB per GPU, at full length:"]
     lines += [_row(recipe, shape, gpus, tokens.longest) for gpus in counts]
     if grpo:
         lines.append("while sampling:")
         for gpus in counts:
             parts = cache(recipe, shape, gpus, tokens.longest)
-            lines.append(
-                f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} if all were full"
-            )
+            lines.append(f"  {gpus:2} GPU: weights {parts['weights']:.1f} + cache {parts['kv_cache']:.1f} when full")
         if recipe.grpo.engine == "verl":
-            lines.append(f"  vLLM takes {ROLLOUT_SHARE:.0%} of a GPU for both; what does not fit waits")
+            lines.append(f"  vLLM uses {ROLLOUT_SHARE:.0%} of a GPU for both; episodes that do not fit wait")
     return lines
 
 

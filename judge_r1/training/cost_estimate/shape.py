@@ -1,4 +1,4 @@
-"""The shape of a model, from its config.json: weights are never loaded."""
+"""Reads the shape of a model from its config.json, without loading weights."""
 
 import json
 from pathlib import Path
@@ -10,12 +10,12 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import ModelUnavailable, resolve
 
 KINDS = ("llama", "mistral", "qwen2", "qwen3")
-"""Dense decoders whose parameters the formula below counts; a test holds it to transformers' own count."""
+"""Dense decoders that the formulas below cover. A test compares them with transformers' counts."""
 HUB_SECONDS = 10.0
 
 
 class UnknownShape(JudgeError):
-    """A model whose config.json is not at hand, or says something that the formulas are not for."""
+    """The config.json is not available, or the formulas do not cover the model."""
 
 
 class Shape(BaseModel):
@@ -36,8 +36,8 @@ class Shape(BaseModel):
 
     @property
     def parameters(self) -> int:
-        """Embeddings (twice unless tied) + L x (attention, MLP, norms) + the last norm. The query, key and value
-        projections have biases in Qwen2, norms of their own in Qwen3."""
+        """Embeddings (twice unless tied) + L x (attention, MLP, norms) + the last norm. In Qwen2, query, key and value
+        projections have biases; in Qwen3, query and key have norms."""
         h, queries, keys = self.width, self.heads * self.head_size, self.kv_heads * self.head_size
         layer = 2 * h * queries + 2 * h * keys + 3 * h * self.mlp + 2 * h
         layer += queries + 2 * keys if self.kind == "qwen2" else 2 * self.head_size if self.kind == "qwen3" else 0
@@ -51,7 +51,7 @@ class Shape(BaseModel):
 
     @property
     def cache_bytes(self) -> int:
-        """Bytes that a token takes in the key-value cache in bfloat16: 2 x L x k x d x 2."""
+        """Bytes per token in the bfloat16 key-value cache: 2 x L x k x d x 2."""
         return 4 * self.layers * self.kv_heads * self.head_size
 
 
@@ -74,12 +74,15 @@ SHIPPED = {
         tied=False, source="the table in judge_r1/training/cost_estimate/shape.py",
     ),
 }  # fmt: skip
-"""Shapes of the models that the recipes name, as their config.json has them: a plan of those needs no hub."""
+"""Shapes of the recipes' models, from their config.json, so that estimates need no hub access."""
 
 
 def shape_of(model: str) -> Shape:
-    """The shape of a folder, a bundled model or a hub name. A hub name is looked up in the local cache, then in the
-    table of `SHIPPED`, then on the hub. Errors: UnknownShape, in one sentence."""
+    """The shape of a folder, a bundled model or a hub name. `SHIPPED` comes first, then the local cache, then the hub.
+
+    Raises:
+        UnknownShape: The config.json is not available, or the formulas do not cover the model.
+    """
     if model in SHIPPED and not Path(model).exists():
         return SHIPPED[model]
     file = _config_file(model)
@@ -91,9 +94,13 @@ def shape_of(model: str) -> Shape:
 
 
 def parse(config: dict[str, Any], source: str) -> Shape:
-    """The shape that a config.json describes."""
+    """The shape in a config.json.
+
+    Raises:
+        UnknownShape: The model type is not in `KINDS`, or a key is missing.
+    """
     config = config.get("text_config", config)
-    kind = config.get("model_type", "of no model_type")
+    kind = config.get("model_type", "of unknown model_type")
     if kind not in KINDS:
         raise UnknownShape(f"{source} is {kind}: memory is estimated for {', '.join(KINDS)} only")
     try:
@@ -111,7 +118,7 @@ def parse(config: dict[str, Any], source: str) -> Shape:
             source=source,
         )
     except KeyError as error:
-        raise UnknownShape(f"{source} does not say {error.args[0]}") from None
+        raise UnknownShape(f"{source} has no {error.args[0]}") from None
 
 
 def _config_file(model: str) -> Path:
@@ -128,9 +135,9 @@ def _config_file(model: str) -> Path:
         return Path(cached)
     try:
         return Path(hf_hub_download(model, "config.json", etag_timeout=HUB_SECONDS))
-    except Exception as error:  # whatever the hub's client raises: no network, no such model, no right to see it
+    except Exception as error:  # the hub client raises many types: no network, unknown model, no permission
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise UnknownShape(
-            f"config.json of {model} is neither here nor to be had from the hub ({why}): "
-            "memory is not estimated; download the model, and give its folder as model=DIR"
+            f"config.json of {model} is neither in the local cache nor on the hub ({why}): "
+            "memory is not estimated; download the model, and set its folder as model=DIR"
         ) from None

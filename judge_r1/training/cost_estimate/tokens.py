@@ -1,4 +1,4 @@
-"""Steps and tokens of a run: what it reads and writes at most, and what is likely, where its data are there."""
+"""Estimates the steps and tokens of a run: the maximum, and the likely number if its data exist."""
 
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,14 @@ from judge_r1.episode.prompts import judge_prompt
 from judge_r1.training.recipe import Recipe
 
 SAMPLED = 200
-"""Prompts that are measured."""
+"""Number of prompts that are measured."""
 CHARACTERS = 4.0
-"""Characters in a token of English, where the model's tokenizer is not at hand."""
+"""Characters per English token, used without the model's tokenizer."""
 
 
 class Tokens(BaseModel):
-    """`examples`: episodes or training examples of one step. `prompt` and `response` are tokens of one, at most;
-    `mean_prompt` what the sampled prompts have, None without data."""
+    """`examples`: episodes or training examples per step. `prompt`, `response`: maximum tokens of each. `mean_prompt`:
+    mean tokens of sampled prompts; None without data."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -37,8 +37,8 @@ class Tokens(BaseModel):
 
 
 def tokens_of(recipe: Recipe) -> Tokens:
-    """GRPO plays pairs_per_step x group_size episodes in a step. SFT and DPO have a step for each batch of `epochs`
-    passes, or `max_steps`; without data their number is not known."""
+    """The tokens of a recipe's run. GRPO samples pairs_per_step x group_size episodes per step. SFT and DPO have
+    `max_steps` steps, or one per batch of `epochs` passes over the data, unknown without data."""
     data = _data(recipe.data.train)
     pairs = len(data.pairs) if data else None
     prompt, counted_by = _mean_prompt(recipe, data) if data else (None, "")
@@ -52,8 +52,8 @@ def tokens_of(recipe: Recipe) -> Tokens:
         if recipe.stage == "sft" and recipe.sft.traces:
             used = min(recipe.sft.traces, pairs or recipe.sft.traces)
         examples = part.batch_size
-        whole = None if used is None else -(-round(part.epochs * used) // part.batch_size)
-        steps = part.max_steps if part.max_steps > 0 else whole
+        epoch_steps = None if used is None else -(-round(part.epochs * used) // part.batch_size)
+        steps = part.max_steps if part.max_steps > 0 else epoch_steps
     return Tokens(
         examples=examples,
         steps=steps,
@@ -70,7 +70,7 @@ def _data(folder: Path) -> PairSet | None:
 
 
 def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:
-    """Tokens of a prompt, the mean over a sample that the seed decides, and what counted them."""
+    """Mean tokens per prompt over a seeded sample, and how they were counted."""
     chosen = sorted(data.pairs, key=lambda pair: content_hash("plan", recipe.seed, pair.pair_id))[:SAMPLED]
     config = recipe.episode
     prompts = [
@@ -83,16 +83,16 @@ def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:
         )
         for pair in chosen
     ]
-    codec = _codec(recipe.model)
-    if codec is None:
+    tokenizer = _tokenizer(recipe.model)
+    if tokenizer is None:
         lengths = [sum(len(message["content"]) for message in prompt.chat()) / CHARACTERS for prompt in prompts]
-        return sum(lengths) / len(lengths), f"{CHARACTERS:.0f} characters a token"
-    lengths = [len(codec.prompt_ids(prompt, thinking=config.thinking)) for prompt in prompts]
+        return sum(lengths) / len(lengths), f"{CHARACTERS:.0f} characters per token"
+    lengths = [len(tokenizer.prompt_ids(prompt, thinking=config.thinking)) for prompt in prompts]
     return sum(lengths) / len(lengths), "the model's tokenizer"
 
 
-def _codec(model: str) -> Any:
-    """The model's codec if its tokenizer is on this machine; the hub is not asked for a plan."""
+def _tokenizer(model: str) -> Any:
+    """The model's tokenizer if it is on this machine, else None. The hub is not accessed."""
     if not model.startswith("bundled:") and not Path(model).exists():
         return None
     from judge_r1.episode.tokenizer import SafeTokenizer

@@ -1,1 +1,1 @@
-"""Training rows made from labelled pairs."""
+"""Builds training rows from labelled pairs."""

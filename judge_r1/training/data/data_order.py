@@ -1,15 +1,15 @@
-"""The order of training examples over a whole run, decided before it starts: a run that is resumed sees the same."""
+"""The order of training examples over a whole run, fixed before it starts so that a resumed run sees the same."""
 
 from collections.abc import Sequence
 
 from judge_r1.core.records import content_hash
 
 _SORTED_BATCHES = 50
-"""Batches whose examples are sorted by length together: examples of a batch are then alike in length."""
+"""Number of batches that are sorted by length together, so that examples of a batch have similar lengths."""
 
 
 def shuffled(count: int, wanted: int, seed: int) -> list[int]:
-    """`wanted` indices below `count`: whole epochs, each in an order of its own, the last one cut."""
+    """`wanted` indices below `count`: epochs, each in a different order, the last one truncated."""
     epochs = range(-(-wanted // max(count, 1)))
     return [i for epoch in epochs for i in sorted(range(count), key=lambda i: content_hash("order", seed, epoch, i))][
         :wanted
@@ -17,8 +17,7 @@ def shuffled(count: int, wanted: int, seed: int) -> list[int]:
 
 
 def by_length(lengths: Sequence[int], wanted: int, batch_size: int, seed: int) -> list[int]:
-    """As `shuffled`, with examples of like length in a batch, so that little is padded; batches come in no order of
-    length."""
+    """As `shuffled`, with examples of similar length in a batch to reduce padding. The order of batches is random."""
     order = shuffled(len(lengths), wanted, seed)
     chunk = _SORTED_BATCHES * batch_size
     sorted_ = [

@@ -1,4 +1,4 @@
-"""Pairs as training examples in one turn: gold judgments for SFT, preferences for DPO. Nothing in them is ever cut."""
+"""Single-turn training examples from pairs: gold judgments for SFT, preferences for DPO. Nothing is truncated."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,24 +15,26 @@ from judge_r1.training.recipe import Recipe
 
 
 class AnswerDoesNotFit(JudgeError):
-    """A gold judgment that the judge itself could not give under the recipe's episode."""
+    """A gold judgment that does not fit the recipe's episode."""
 
 
-def judgment_traces(data: PairSet, recipe: Recipe, codec: SafeTokenizer, eos_id: int) -> list[Trajectory]:
-    """The gold judgments that a recipe trains on (`sft.traces` of them, in an order that the seed decides)."""
+def judgment_traces(data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> list[Trajectory]:
+    """The gold judgments that a recipe trains on: `sft.traces` of them in seeded order."""
     pairs = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
-    return [gold_answer(pair, data, recipe.episode, codec, eos_id) for pair in pairs[: recipe.sft.traces]]
+    return [gold_answer(pair, data, recipe.episode, tokenizer, eos_id) for pair in pairs[: recipe.sft.traces]]
 
 
 def gold_answer(
-    pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, eos_id: int
+    pair: ReasoningPair, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, eos_id: int
 ) -> Trajectory:
-    """The gold judgment of a pair, played through the episode machine, so that it is what the judge could write.
+    """The gold judgment of a pair as a trajectory of the episode state machine, as a judge would write it.
 
-    Errors: PromptTooLong; AnswerDoesNotFit where the episode does not end with it and r = 1.
+    Raises:
+        PromptTooLong: The prompt is over `prompt_tokens`.
+        AnswerDoesNotFit: The episode does not end with the judgment and r = 1.
     """
-    episode = new_episode(pair, data, config, codec, (eos_id,))
-    ids = codec.encode_policy_text(answer(pair.gold, answer_form(config)))
+    episode = new_episode(pair, data, config, tokenizer, (eos_id,))
+    ids = tokenizer.encode_policy_text(answer(pair.gold, answer_form(config)))
     used = episode.feed([*ids, eos_id], [0.0] * (len(ids) + 1))
     trajectory = with_reward(episode.trajectory(), pair)
     if used < len(ids) or trajectory.reward is None or trajectory.reward["r"] != 1.0:
@@ -44,21 +46,24 @@ def gold_answer(
 
 
 def preference_rows(
-    data: PairSet, recipe: Recipe, codec: SafeTokenizer, eos_id: int, context_length: int | None
+    data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int, context_length: int | None
 ) -> Iterator[dict[str, Any]]:
-    """A row for each pair: `prompt_ids`, `chosen_ids` and `rejected_ids` (both ended by EOS), and `length`, the tokens
-    of the prompt with the longer answer.
+    """One row per pair: `prompt_ids`, `chosen_ids` and `rejected_ids` (both end with EOS), and `length`, the number of
+    tokens of the prompt with the longer answer.
 
-    The two answers are the gold judgment and a wrong one, or the two reasonings of the pair (`dpo.form`). Errors:
-    PromptTooLong for a prompt over `prompt_tokens` or a row over what the model reads.
+    The answers are the gold and a wrong judgment, or the two reasonings of the pair (`dpo.form`).
+
+    Raises:
+        PromptTooLong: A prompt is over `prompt_tokens`, or a row over `context_length`.
     """
-    ids_of = _judgments if recipe.dpo.form == "judgment" else _reasonings
+    make_ids = _judgments if recipe.dpo.form == "judgment" else _reasonings
     for pair in data.pairs:
-        prompt, chosen, rejected = ids_of(pair, data, recipe, codec, eos_id)
+        prompt, chosen, rejected = make_ids(pair, data, recipe, tokenizer, eos_id)
         length = len(prompt) + max(len(chosen), len(rejected)) + 1
         if context_length and length > context_length:
             raise PromptTooLong(
-                f"pair {pair.pair_id}: its prompt and answer have {length} tokens, the model reads {context_length}: "
+                f"pair {pair.pair_id}: its prompt and answer have {length} tokens, and the model's "
+                f"context has {context_length}: "
                 "leave the pair out",
                 length,
                 context_length,
@@ -74,17 +79,17 @@ def preference_rows(
 Ids = tuple[Sequence[int], list[int], list[int]]
 
 
-def _judgments(pair: ReasoningPair, data: PairSet, recipe: Recipe, codec: SafeTokenizer, eos_id: int) -> Ids:
+def _judgments(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
     form = answer_form(recipe.episode)
-    gold = gold_answer(pair, data, recipe.episode, codec, eos_id)
+    gold = gold_answer(pair, data, recipe.episode, tokenizer, eos_id)
     chosen, rejected = (answer(judgment, form) for judgment in (pair.gold, wrong_judgment(pair, recipe.seed)))
-    return gold.prompt_ids, codec.encode_policy_text(chosen), codec.encode_policy_text(rejected)
+    return gold.prompt_ids, tokenizer.encode_policy_text(chosen), tokenizer.encode_policy_text(rejected)
 
 
-def _reasonings(pair: ReasoningPair, data: PairSet, recipe: Recipe, codec: SafeTokenizer, eos_id: int) -> Ids:
+def _reasonings(pair: ReasoningPair, data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer, eos_id: int) -> Ids:
     config = recipe.episode
-    asked, chosen, rejected = reasonings(pair, data.case_of(pair), config)
-    prompt = codec.prompt_ids(asked, thinking=config.thinking)
+    task, chosen, rejected = reasonings(pair, data.case_of(pair), config)
+    prompt = tokenizer.prompt_ids(task, thinking=config.thinking)
     if len(prompt) > config.prompt_tokens:
         raise PromptTooLong(
             f"pair {pair.pair_id}: its prompt has {len(prompt)} tokens, over prompt_tokens {config.prompt_tokens}; "
@@ -92,8 +97,8 @@ def _reasonings(pair: ReasoningPair, data: PairSet, recipe: Recipe, codec: SafeT
             len(prompt),
             config.prompt_tokens,
         )
-    return prompt, codec.encode_untrusted(chosen), codec.encode_untrusted(rejected)
+    return prompt, tokenizer.encode_untrusted(chosen), tokenizer.encode_untrusted(rejected)
 
 
 Traces = Callable[[], Sequence[Trajectory]]
-"""Makes the trajectories that a run is trained on; called in one process only."""
+"""Returns the trajectories that a run trains on. Called in one process only."""

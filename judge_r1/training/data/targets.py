@@ -1,7 +1,6 @@
-"""Answers in one turn, without search: the prompt, the gold judgment as text, and what a preference is between.
+"""Single-turn targets: the prompt, the gold judgment as text, and the two sides of a preference.
 
-`export` writes them down for other trainers; `train` makes its own rows of them
-(`judge_r1.training.data.single_turn_data`).
+`export` writes them for other trainers. `judge_r1.training.data.single_turn_data` makes training rows from them.
 """
 
 import json
@@ -19,18 +18,18 @@ PreferenceForm = Literal["judgment", "reasoning"]
 
 
 def answer_form(config: EpisodeConfig) -> AnswerForm:
-    """The form of the answer that the prompt of `config` asks for."""
+    """The answer form that the prompt of `config` asks for."""
     return "table6" if config.prompt == TABLE6 else "json"
 
 
 def question(pair: ReasoningPair, case: Case, config: EpisodeConfig, form: AnswerForm) -> Prompt:
-    """The judge's prompt, without searches; Table 6's form has a prompt of its own."""
+    """The judge's prompt without searches. The form of Table 6 has a separate prompt."""
     style = TABLE6 if form == "table6" else config.prompt
     return judge_prompt(pair, case, context=config.context, searches=0, style=style)
 
 
 def answer(judgment: Judgment, form: AnswerForm) -> str:
-    """A judgment as the prompt asks for it: the JSON of the paper's Table 11 between answer tags, without its
+    """A judgment in the form that the prompt asks for: the JSON of the paper's Table 11 in answer tags, without an
     explanation, or the two lines of Table 6."""
     violated = list(judgment.violated_principles)
     if form == "table6":
@@ -39,9 +38,10 @@ def answer(judgment: Judgment, form: AnswerForm) -> str:
 
 
 def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
-    """A judgment that is wrong in one way, by the hash of the pair and the seed: for one half of the pairs the other
-    side with the right principles, for the other half the right side with other principles, as many as are right (one
-    fewer where all six are), every such set equally likely."""
+    """A judgment with one error, chosen by the hash of pair and seed.
+
+    Half of the pairs get the wrong side with the right principles. The other half get the right side with a wrong set
+    of principles of the same size (one fewer if all six are violated), uniformly among such sets."""
     gold, drawn = pair.gold, int(content_hash("rejected", pair.pair_id, seed), 16)
     if drawn % 2:
         return gold.swapped()
@@ -51,6 +51,6 @@ def wrong_judgment(pair: ReasoningPair, seed: int) -> Judgment:
 
 
 def reasonings(pair: ReasoningPair, case: Case, config: EpisodeConfig) -> tuple[Prompt, str, str]:
-    """(prompt, chosen, rejected): the two reasonings of a pair as answers to its case (structure of Table 7)."""
+    """(prompt, chosen, rejected): the reference and the flawed reasoning as answers to the case (Table 7)."""
     prompt = reasoning_prompt(case, context=config.context)
     return prompt, escape_tags(pair.reference), escape_tags(pair.flawed)

@@ -1,1 +1,1 @@
-"""Checked and documented checkpoints."""
+"""Exports checkpoints as verified Hugging Face folders with model cards."""

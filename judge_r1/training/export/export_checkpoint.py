@@ -1,4 +1,4 @@
-"""A checkpoint as a normal Hugging Face folder, proven to be the trained model before it is put in place."""
+"""Exports a checkpoint as a Hugging Face folder and verifies its weights before moving it into place."""
 
 import shutil
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ from judge_r1.training.trl.lora import add_adapters, folded
 
 @dataclass(frozen=True)
 class Merged:
-    """A model that was written: of which step, where, and the largest difference of a log-probability in its proof."""
+    """An exported model: its step, its folder, and the largest log-probability difference of its verification."""
 
     step: int
     folder: Path
@@ -27,9 +27,12 @@ class Merged:
 
 
 def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Merged:
-    """Write the model of a run's checkpoint, the newest by default, to `out` (`run`/model-step-N by default).
+    """Write the model of a run's checkpoint (default: the newest) to `out` (default: `run`/model-step-N).
 
-    Errors: JudgeError if the folder exists; NoCheckpoint; NotTheSame if the proof fails, and then nothing is written.
+    Raises:
+        JudgeError: The folder exists, or `run` is not a run folder.
+        NoCheckpoint: The run has no such checkpoint.
+        WeightMismatch: The verification failed. Nothing is written.
     """
     if not (run / "recipe.yaml").exists():
         raise JudgeError(f"{run} holds no run (no recipe.yaml): give the folder that `judge-r1 train` writes to")
@@ -47,14 +50,14 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
 
 
 def partial_of(target: Path) -> Path:
-    """Where a folder is written before it is put in place."""
+    """The path where a folder is written before it is moved to `target`."""
     return target.with_name(f".{target.name}.partial").absolute()
 
 
 @contextmanager
 def placed(target: Path) -> Iterator[Path]:
-    """An empty folder that becomes `target` when the block ends, and is removed if it raises: a folder of that name is
-    whole, whatever was killed before."""
+    """Yields an empty folder that is renamed to `target` when the block ends, or removed if it raises, so `target` is
+    never incomplete."""
     partial = partial_of(target)
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -67,7 +70,7 @@ def placed(target: Path) -> Iterator[Path]:
 
 
 def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str, Any]:
-    """Write the checkpoint's model and tokenizer to `partial`; its weights, read apart from that."""
+    """Write the checkpoint's model and tokenizer to `partial`. Returns its weights, read independently."""
     from safetensors.torch import load_file
     from transformers import AutoModelForCausalLM
 
@@ -80,7 +83,7 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
             merge_shards(actor, Path(scratch))
             if recipe.lora is None:
                 verify_weights(Path(scratch), weights)
-                _as_precise(Path(scratch), weights, recipe, partial)
+                _write_full_precision(Path(scratch), weights, recipe, partial)
                 return weights
             add_adapters(recipe, Path(scratch) / "lora_adapter", partial)
         rounded = {name: t.bfloat16() if "lora_" in name else t for name, t in weights.items()}  # as verl writes them
@@ -95,14 +98,14 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
     return folded(base | tensors, recipe.lora)
 
 
-def _as_precise(merged: Path, weights: dict[str, Any], recipe: Recipe, partial: Path) -> None:
-    """Write what verl's tool has merged, which rounds to bfloat16, with the trained weights as precise as those of the
-    model that the run started from."""
+def _write_full_precision(merged: Path, weights: dict[str, Any], recipe: Recipe, partial: Path) -> None:
+    """Write the model with the trained weights in the precision of the initial model: verl's merge tool rounds to
+    bfloat16."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
     dtype = AutoConfig.from_pretrained(resolve(recipe.model)).dtype or torch.float32
     model = AutoModelForCausalLM.from_pretrained(merged, dtype=dtype)
-    model.load_state_dict(weights, strict=False)  # its names were proven; tied weights stand once
+    model.load_state_dict(weights, strict=False)  # verified names; tied weights are stored once
     model.save_pretrained(partial)
     load_tokenizer(str(merged)).save_pretrained(partial)

@@ -1,24 +1,24 @@
-"""The card of a trained model: what it is, how it was trained, what was measured while it was."""
+"""Writes the card of a trained model: its recipe, versions and training metrics."""
 
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from judge_r1.core.run_log import read_rows
+from judge_r1.core.run_log import read_metrics
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import versions
 
 RECENT = 10
-"""Logged rows that the metrics are means of."""
+"""Number of logged rows in the mean of a metric."""
 _SHOWN = (
     "loss", "grad_norm", "entropy", "kl", "token_accuracy", "preference_", "rollout/accuracy", "rollout/reward/",
 )  # fmt: skip
 
 
 def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) -> None:
-    """Write `folder`/README.md. `step` is the checkpoint's, None at the end of the run; `metrics` the run's
-    metrics.jsonl, of which later steps are left out."""
+    """Write `folder`/README.md. `step` is the checkpoint's step, or None at the end of the run. Later steps of the file
+    `metrics` are left out."""
     base = recipe.start.model if recipe.start else recipe.model
     header: dict[str, Any] = {
         "library_name": "transformers",
@@ -27,12 +27,12 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
     }
     if base.count("/") == 1 and not Path(base).exists():
         header["base_model"] = base
-    rows = [row for row in read_rows(metrics) if step is None or row["step"] <= step]
+    rows = [row for row in read_metrics(metrics) if step is None or row["step"] <= step]
     parts = [
         f"---\n{yaml.safe_dump(header, sort_keys=False)}---",
         f"# {recipe.name}",
         f"An agentic judge of long-context reasoning: {recipe.stage} from `{base}`"
-        + (f" by way of `{recipe.start.name}`" if recipe.start else "")
+        + (f" after `{recipe.start.name}`" if recipe.start else "")
         + (f", checkpoint of step {step}." if step is not None else "."),
         "```\njudge-r1 eval --judge agentic@THIS_FOLDER --recipe RECIPE --path PAIRS --out OUT\n```",
         "Context `{}`, search {}.".format(recipe.episode.context, "on" if recipe.episode.search else "off"),
@@ -44,12 +44,12 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    """Means of the last logged values of each main metric while training."""
+    """A table of the main metrics: means of their last logged values."""
     names = sorted({name for row in rows for name in row if name.startswith(_SHOWN)})
     values = {name: [row[name] for row in rows if name in row][-RECENT:] for name in names if name.count("/") < 3}
     if not values:
         return ""
     lines = [f"| {name} | {sum(found) / len(found):.4g} |" for name, found in values.items()]
     return "\n".join(
-        [f"Means of the last {RECENT} logged values in training:", "", "| metric | mean |", "|---|---|", *lines]
+        [f"Means of the last {RECENT} logged training steps:", "", "| metric | mean |", "|---|---|", *lines]
     )

@@ -1,4 +1,4 @@
-"""Proof that a saved model is the trained one: both are read again and say the same of the same texts."""
+"""Verifies that a saved model has the trained weights by comparing log-probabilities."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,25 +9,27 @@ from judge_r1.core.principles import PRINCIPLES
 from judge_r1.models.hub import load_tokenizer
 
 TOLERANCE = 1e-4
-"""Largest difference of a log-probability: both models hold the same numbers and compute in float32."""
+"""Largest accepted log-probability difference. Both models hold the same numbers and compute in float32."""
 
 
 class WeightMismatch(JudgeError):
-    """A saved model that answers otherwise than the one that was trained."""
+    """The saved model differs from the trained weights."""
 
 
 def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
-    """The largest difference of a next-token log-probability, over the definitions of the six principles, between the
-    model in `folder` as it is loaded and one that is filled with `weights` by name, which were read another way.
+    """Compare the model in `folder` with one that has `weights` (by name), which must come from another source.
 
-    Weights of another precision than the folder's are rounded to it first. Errors: NotTheSame for names that do not
-    match, or a difference over `TOLERANCE`.
+    Returns the largest difference of next-token log-probabilities over the definitions of the six principles. Weights
+    are first rounded to the precision of the folder.
+
+    Raises:
+        WeightMismatch: Names do not match, or the difference exceeds `TOLERANCE`.
     """
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
-    unset_hf_deepspeed_config()  # or ZeRO-3 would shard the models as they are loaded, by one process alone
+    unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the models, in one process
     saved = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").eval()
     texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
     rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
@@ -41,13 +43,13 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
     other.tie_weights()
     expected = [_log_probs(other, ids) for ids in texts]
     worst = max(float((a - b).abs().max()) for a, b in zip(found, expected, strict=True))
-    if not worst <= TOLERANCE:  # NaN is no proof either
+    if not worst <= TOLERANCE:  # also fails for NaN
         raise WeightMismatch(f"{folder}: log-probabilities differ by {worst:.2g} from those of the trained weights")
     return worst
 
 
 def _log_probs(model: Any, ids: list[int]) -> Any:
-    """Of each id after the first, [len(ids) - 1]."""
+    """Log-probabilities of the ids after the first, [len(ids) - 1]."""
     import torch
 
     row = torch.tensor([ids])

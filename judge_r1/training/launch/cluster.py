@@ -1,7 +1,7 @@
-"""Cluster files: one YAML file says where a recipe runs. Unknown keys fail with a suggestion, as in recipes.
+"""Cluster files: one YAML file defines where recipes run. Unknown keys fail with a suggestion, as in recipes.
 
-Secrets never stand in a cluster file nor in anything that is rendered from it: `env` names variables, and the values
-come from where the job is sent from, or from a Kubernetes secret.
+Cluster files and rendered jobs never contain secrets: `env` names variables, whose values come from the submitting
+shell or from a Kubernetes secret.
 """
 
 from collections.abc import Mapping
@@ -14,9 +14,9 @@ from judge_r1.core.registry import suggest
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, read, validated
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
-"""The name of an environment variable."""
+"""Name of an environment variable."""
 Line = Annotated[str, StringConstraints(pattern=r"^[^\n\r]+$")]
-"""Text that must stay on one line."""
+"""Text on a single line."""
 
 
 def _absolute(path: str) -> str:
@@ -30,70 +30,72 @@ Folder = Annotated[Line, AfterValidator(_absolute)]
 
 
 class Cluster(ConfigModel):
-    """What every kind of cluster is told."""
+    """Settings of every kind of cluster."""
 
     nodes: int = Field(1, ge=1)
     gpus_per_node: int = Field(8, ge=1)
     folder: Folder = Field(
-        description="the job runs here; recipes' relative paths and runs/ lie in it; all nodes see it"
+        description="working folder of the job, shared by all nodes; relative paths and runs/ are in it"
     )
     venv: Folder | None = Field(
-        None, description="the virtual environment of judge-r1 on the nodes; else it is on PATH"
+        None, description="virtual environment with judge-r1 on the nodes; default: judge-r1 is on PATH"
     )
     setup: tuple[Line, ...] = Field((), description="shell lines before training on each node, for example module load")
-    env: tuple[Name, ...] = Field((), description="variables to pass by name, for example WANDB_API_KEY")
-    settings: dict[Name, Line] = Field({}, description="variables with values that anybody may read")
+    env: tuple[Name, ...] = Field((), description="names of variables to pass, for example WANDB_API_KEY")
+    settings: dict[Name, Line] = Field({}, description="variables with values that are not secret")
     retries: int = Field(
-        2, ge=0, description="further attempts of a run that lost a node; each goes on from a checkpoint"
+        2, ge=0, description="further attempts after a failure such as a lost node; each resumes from a checkpoint"
     )
 
 
 class RayCluster(Cluster):
-    """A Ray cluster that runs already."""
+    """A running Ray cluster."""
 
     kind: Literal["ray"]
     address: Annotated[str, StringConstraints(pattern=r"^https?://[^/\s]+$")] = Field(
-        description="of its dashboard, for example http://head:8265"
+        description="URL of its dashboard, for example http://head:8265"
     )
-    token_file: Path | None = Field(None, description="the cluster's token; else RAY_AUTH_TOKEN or ~/.ray/auth_token")
+    token_file: Path | None = Field(None, description="token file; default: RAY_AUTH_TOKEN or ~/.ray/auth_token")
 
 
 class SlurmCluster(Cluster):
-    """Slurm; Ray is started inside the job."""
+    """Slurm. The job starts its own Ray cluster."""
 
     kind: Literal["slurm"]
-    time: Annotated[str, StringConstraints(pattern=r"^[0-9:-]+$")] = Field(description="limit, for example 1-00:00:00")
+    time: Annotated[str, StringConstraints(pattern=r"^[0-9:-]+$")] = Field(
+        description="time limit, for example 1-00:00:00"
+    )
     cpus_per_node: int = Field(64, ge=1)
     partition: Line | None = None
     account: Line | None = None
     qos: Line | None = None
-    options: tuple[Line, ...] = Field((), description="further lines for #SBATCH, for example --exclusive")
+    options: tuple[Line, ...] = Field((), description="further #SBATCH options, for example --exclusive")
 
 
 class KubeRayCluster(Cluster):
-    """Kubernetes with the KubeRay operator, 1.5.1 or newer."""
+    """Kubernetes with the KubeRay operator 1.5.1 or newer."""
 
     kind: Literal["kuberay"]
-    image: Line = Field(description="an image with judge-r1 and its verl extra installed, and its Ray")
+    image: Line = Field(description="image with judge-r1, its verl extra and Ray")
     namespace: Annotated[str, StringConstraints(pattern=r"^[a-z0-9-]+$")] = "default"
-    claim: Line = Field(description="a PersistentVolumeClaim, ReadWriteMany, mounted at `folder`")
-    secret: Line | None = Field(None, description="the Kubernetes secret that holds the variables of `env`")
+    claim: Line = Field(description="ReadWriteMany PersistentVolumeClaim, mounted at `folder`")
+    secret: Line | None = Field(None, description="Kubernetes secret with the variables of `env`")
     cpus_per_node: int = Field(64, ge=1)
     memory_per_node: Line = "512Gi"
-    shared_memory: Line = Field("64Gi", description="of /dev/shm, for Ray's objects and NCCL")
+    shared_memory: Line = Field("64Gi", description="size of /dev/shm, for Ray's objects and NCCL")
     gpu_resource: Line = "nvidia.com/gpu"
-    node_selector: dict[str, str] = Field({}, description="labels of the machines that may be used")
+    node_selector: dict[str, str] = Field({}, description="labels of eligible nodes")
 
 
 class SkyCluster(Cluster):
-    """SkyPilot: a managed job, which is recovered on other machines when its own are taken away."""
+    """SkyPilot managed jobs, which recover on other machines after a preemption."""
 
     kind: Literal["skypilot"]
     accelerator: Line = Field(description="for example H100")
-    infra: Line | None = Field(None, description="for example k8s or aws/us-east-1; anywhere by default")
+    infra: Line | None = Field(None, description="for example k8s or aws/us-east-1; default: any")
     image: Line | None = Field(None, description="for example docker:registry/judge-r1:1")
     volume: Line | None = Field(
-        None, description="a volume of SkyPilot for `folder`; else the machines share it already"
+        None, description="SkyPilot volume for `folder`; default: the machines share the folder"
     )
     use_spot: bool = False
 
@@ -107,16 +109,18 @@ KINDS: Mapping[str, type[Cluster]] = {
 
 
 def load_cluster(path: Path) -> Cluster:
-    """The cluster file. Errors: BadRecipe, for the file, its kind or a key of it."""
+    """Load a cluster file.
+
+    Raises:
+        ConfigError: The file cannot be read, or its kind or a key is invalid.
+    """
     data: dict[str, Any] = read(path)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
         raise ConfigError(f"{path}: no kind of cluster is called {kind!r}{suggest(str(kind), KINDS)}")
     cluster = validated(KINDS[kind], data, (), str(path))
     if isinstance(cluster, KubeRayCluster) and cluster.env and cluster.secret is None:
-        raise ConfigError(
-            f"{path}: env names {cluster.env[0]}, and secret does not say which Kubernetes secret holds it"
-        )
+        raise ConfigError(f"{path}: env names {cluster.env[0]}: set secret to the Kubernetes secret that holds it")
     if both := set(cluster.env) & set(cluster.settings):
-        raise ConfigError(f"{path}: {min(both)} stands in env and in settings: choose one")
+        raise ConfigError(f"{path}: {min(both)} is both in env and in settings: remove one of them")
     return cluster

@@ -1,4 +1,4 @@
-"""A recipe on a cluster, before anybody's syntax: which machines it gets and which command runs there."""
+"""A training job on a cluster, independent of the launcher: its machines and its command."""
 
 import re
 import shlex
@@ -14,8 +14,10 @@ END_OF_RECIPE = "END_OF_RECIPE"
 
 @dataclass(frozen=True)
 class Job:
-    """`nodes` machines with `gpus` GPUs each; `ray`: does training need a Ray across them? `arguments` are those of
-    `judge-r1 train` behind the recipe; `note` says what of the cluster is left unused, and why."""
+    """A job on `nodes` machines with `gpus` GPUs each.
+
+    `ray`: whether training needs a Ray cluster across them. `arguments`: options of `judge-r1 train`. `note`: the
+    unused part of the cluster, and the reason."""
 
     recipe: Recipe
     cluster: Cluster
@@ -27,12 +29,12 @@ class Job:
 
     @property
     def name(self) -> str:
-        """Of the job, in letters that each launcher takes."""
+        """The job's name, in characters that every launcher accepts."""
         return "judge-r1-" + re.sub(r"[^a-z0-9]+", "-", self.recipe.name.lower()).strip("-")[:40].strip("-")
 
     @property
     def recipe_file(self) -> str:
-        """Where the job finds the resolved recipe, within the cluster's folder."""
+        """The path of the resolved recipe in the cluster's folder."""
         return f"launched/{self.name}.yaml"
 
     @property
@@ -41,24 +43,35 @@ class Job:
 
     @property
     def command(self) -> str:
-        """What trains, run in the cluster's folder."""
+        """The training command, which runs in the cluster's folder."""
         return shlex.join(["judge-r1", "train", self.recipe_file, *self.arguments])
 
 
 def plan(recipe: Recipe, cluster: Cluster) -> Job:
-    """The machines that a recipe can use of a cluster. Errors: JudgeError where its batches do not divide among them,
-    or its text could not be sent."""
+    """Plan a recipe on the machines of a cluster that it can use.
+
+    Raises:
+        JudgeError: The batches do not divide among the GPUs, or the recipe contains the end marker of the job script.
+    """
     if END_OF_RECIPE in dump_recipe(recipe):
-        raise JudgeError(f"recipe {recipe.name} holds the word {END_OF_RECIPE}, which ends it in a job: take it out")
+        raise JudgeError(
+            f"recipe {recipe.name} contains {END_OF_RECIPE}, the end marker of recipes in job scripts: remove it"
+        )
     nodes, gpus = cluster.nodes, cluster.gpus_per_node
     if recipe.on_verl:
         check_batches(recipe, nodes * gpus)
         arguments = ("--nodes", str(nodes), "--gpus-per-node", str(gpus))
         return Job(recipe, cluster, nodes, gpus, ray=True, arguments=arguments, note=None)
     if recipe.stage == "grpo":
-        why = "grpo.engine trl trains in one process on one GPU; with grpo.engine=verl it takes all of them"
+        why = "grpo.engine trl trains in one process on one GPU; grpo.engine=verl uses all of them"
         note = f"asks for 1 GPU of {nodes} x {gpus}: {why}" if nodes * gpus > 1 else None
         return Job(recipe, cluster, 1, 1, ray=False, arguments=(), note=note)
     note = f"asks for 1 node of {nodes}: {recipe.stage} trains on one machine" if nodes > 1 else None
     processes = ("--processes", str(gpus)) if gpus > 1 else ()
     return Job(recipe, cluster, 1, gpus, ray=False, arguments=processes, note=note)
+
+
+def cluster_kind(job: Job) -> str:
+    """ray, slurm, kuberay or skypilot."""
+    kind: str = job.cluster.kind  # type: ignore[attr-defined]  # every subclass has one
+    return kind

@@ -1,4 +1,4 @@
-"""Sends a rendered job to where it runs, and says how to follow it."""
+"""Submits a rendered job."""
 
 import os
 import subprocess
@@ -6,19 +6,19 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster
-from judge_r1.training.launch.job import Job
+from judge_r1.training.launch.job import Job, cluster_kind
 from judge_r1.training.launch.ray_jobs import submit
 
 SEND_SECONDS = 600.0
-"""Deadline of a launcher's own command."""
+"""Deadline of a launcher's command."""
 
 
-class NotSent(JudgeError):
-    """The launcher is not installed or refused the job."""
+class SubmitFailed(JudgeError):
+    """The launcher is not installed or rejected the job."""
 
 
 def command(job: Job, file: Path) -> list[str]:
-    """What sends the rendered file, as one would type it; for Ray, what says the same as the request we make."""
+    """The command that submits the rendered file; for Ray, a curl command equal to our request."""
     cluster = job.cluster
     if isinstance(cluster, RayCluster):
         return ["curl", "-X", "POST", f"{cluster.address}/api/jobs/", "--json", f"@{file}"]
@@ -30,29 +30,28 @@ def command(job: Job, file: Path) -> list[str]:
     return ["sky", "jobs", "launch", "--yes", "--detach-run", *secrets, str(file)]
 
 
-def cluster_kind(job: Job) -> str:
-    kind: str = job.cluster.kind  # type: ignore[attr-defined]  # every kind of cluster has one
-    return kind
-
-
 def send(job: Job, file: Path) -> str:
-    """Send the job; returns what the launcher says and how to go on from there. Errors: NotSent in one sentence."""
+    """Submit the job. Returns the launcher's reply and the command that follows the job's log.
+
+    Raises:
+        SubmitFailed: The launcher is not installed or rejected the job, or an `env` variable is not set.
+    """
     if not isinstance(job.cluster, KubeRayCluster):
         for name in job.cluster.env:
             if name not in os.environ:
-                raise NotSent(f"the cluster file passes {name} by name, and it is not set here: export it first")
+                raise SubmitFailed(f"the cluster file passes the variable {name}, which is not set: export it first")
     if isinstance(job.cluster, RayCluster):
         name = submit(job, job.cluster)
         return f"sent as {name}; follow it with: ray job logs --address {job.cluster.address} --follow {name}"
-    said = _run(command(job, file), job)
-    return f"{said}; follow it with: {_follow(job, said)}"
+    reply = _run(command(job, file), job)
+    return f"{reply}; follow it with: {_follow(job, reply)}"
 
 
-def _follow(job: Job, said: str) -> str:
+def _follow(job: Job, reply: str) -> str:
     if isinstance(job.cluster, KubeRayCluster):
         return f"kubectl -n {job.cluster.namespace} get rayjob {job.name} --watch"
     if cluster_kind(job) == "slurm":
-        return f"tail -F {job.cluster.folder}/judge-r1-{said.split(';')[0]}.log"
+        return f"tail -F {job.cluster.folder}/judge-r1-{reply.split(';')[0]}.log"
     return f"sky jobs logs --name {job.name}"
 
 
@@ -61,16 +60,18 @@ def _run(words: list[str], job: Job) -> str:
     try:
         done = subprocess.run(words, capture_output=True, text=True, timeout=SEND_SECONDS, stdin=subprocess.DEVNULL)
     except FileNotFoundError:
-        raise NotSent(f"{words[0]} is not installed here: run `{shown}` where it is") from None
+        raise SubmitFailed(f"{words[0]} is not installed: run `{shown}` on a machine that has it") from None
     except subprocess.TimeoutExpired:
-        raise NotSent(f"`{shown}` gave no answer in {SEND_SECONDS:.0f} s; look whether the job is there") from None
+        raise SubmitFailed(
+            f"`{shown}` did not respond in {SEND_SECONDS:.0f} s; check whether the job was submitted"
+        ) from None
     if done.returncode:
         why = " ".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-1:])
         if "AlreadyExists" in done.stderr:
             why = (
-                f"rayjob {job.name} is there already; when it is over, delete it with `kubectl -n "
+                f"rayjob {job.name} exists already; when it has finished, delete it with `kubectl -n "
                 f"{getattr(job.cluster, 'namespace', 'default')} delete rayjob {job.name}` and launch again: "
-                "the run goes on from its last checkpoint"
+                "the run resumes from its last checkpoint"
             )
-        raise NotSent(f"`{shown}` failed: {why}")
+        raise SubmitFailed(f"`{shown}` failed: {why}")
     return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else "sent"

@@ -1,1 +1,1 @@
-"""Training with TRL."""
+"""The TRL engine: SFT, DPO and GRPO in one process per GPU."""

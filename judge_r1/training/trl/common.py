@@ -1,4 +1,4 @@
-"""What the trainers of TRL share here: arguments, the data of all processes, resume, and the model at the end."""
+"""Shared parts of the TRL trainers: arguments, distributed data, resuming, and saving the model."""
 
 import json
 import shutil
@@ -20,14 +20,13 @@ from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.lora import add_adapters, folded
 
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
-"""In the run folder: where the first process leaves the examples for the others, and trained adapters until they are
-merged."""
+"""Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""
 _HOUR = 3600
-"""Seconds that processes wait for each other: the first one makes the examples while the others wait."""
+"""Seconds that processes wait for each other. The first one makes the examples while the others wait."""
 
 
 def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
-    """What every TRL trainer of ours is told alike."""
+    """Arguments of every TRL trainer."""
     import torch
 
     on_gpu = torch.cuda.is_available()
@@ -49,8 +48,8 @@ def common_arguments(recipe: Recipe, *, save_steps: int) -> dict[str, Any]:
 
 
 def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFolder) -> dict[str, Any]:
-    """What SFT and DPO are told alike. The examples come in the order of the data set: with sequential sampling the
-    processes take micro-batches in turn, so that one step holds the same examples however many processes there are."""
+    """Arguments of SFT and DPO. Examples come in the order of the data set: with sequential sampling, processes take
+    micro-batches in turn, so a step has the same examples with any number of processes."""
     return common_arguments(recipe, save_steps=recipe.save_every) | {
         "output_dir": str(run.checkpoints),
         "num_train_epochs": 1,
@@ -69,7 +68,11 @@ def supervised_arguments(recipe: Recipe, part: SftConfig | DpoConfig, run: RunFo
 
 
 def accumulation(stage: str, part: SftConfig | DpoConfig, processes: int) -> int:
-    """Micro-batches that one process adds up for one step."""
+    """Gradient accumulation steps: the micro-batches of one process per step.
+
+    Raises:
+        JudgeError: The batch does not divide into micro-batches.
+    """
     together = part.micro_batch_size * processes
     if part.batch_size % together:
         raise JudgeError(
@@ -80,7 +83,11 @@ def accumulation(stage: str, part: SftConfig | DpoConfig, processes: int) -> int
 
 
 def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
-    """The DeepSpeed configuration that the recipe names, as it ships beside this file."""
+    """The shipped DeepSpeed configuration that the recipe names, or None.
+
+    Raises:
+        JudgeError: DeepSpeed is not installed.
+    """
     if recipe.deepspeed is None:
         return None
     if find_spec("deepspeed") is None:
@@ -94,8 +101,10 @@ def deepspeed_config(recipe: Recipe) -> dict[str, Any] | None:
 
 
 def let_cpus_train(args: Any) -> None:
-    """What several processes on CPUs need besides. accelerate knows DeepSpeed on accelerators only, though it runs; and
-    it calls the processor `cpu:0`, to which torch loads no checkpoint (DeepSpeed loads its own)."""
+    """Settings for several processes on CPUs.
+
+    accelerate enables DeepSpeed only on accelerators, although it works on CPUs. It also names the device `cpu:0`, to
+    which torch cannot load checkpoints (DeepSpeed loads its own)."""
     import torch
     from accelerate.utils import DistributedType
 
@@ -103,9 +112,9 @@ def let_cpus_train(args: Any) -> None:
         import deepspeed
 
         args.distributed_state.distributed_type = DistributedType.DEEPSPEED
-        deepspeed.init_distributed("gloo")  # takes the group that is there; ZeRO-3 asks for it as the model is loaded
+        deepspeed.init_distributed("gloo")  # joins an existing group; ZeRO-3 needs it while loading the model
     elif args.use_cpu:
-        vars(args)["_setup_devices"] = torch.device("cpu")  # what `args.device` gives
+        vars(args)["_setup_devices"] = torch.device("cpu")  # the value of `args.device`
 
 
 def ordered(
@@ -115,11 +124,11 @@ def ordered(
     run: RunFolder,
     make: Callable[[], Sequence[Mapping[str, Any]]],
 ) -> Any:
-    """The examples of the whole run in the order in which they are trained on, as a data set.
+    """The examples of the whole run in training order, as a data set.
 
-    `make` gives each example once, with its number of tokens under `length`. It runs in the first process; the others
-    read what that one writes. The last batch is filled up from the epoch that would follow, so that all are whole. The
-    data end where the run does: taken up at its last checkpoint, the trainer finds nothing more to train on.
+    `make` returns each example once, with its number of tokens as `length`. It runs in the first process, and the
+    others read its result. The last batch is filled from the next epoch. The data set ends with the run, so a trainer
+    that resumes from the last checkpoint finds no more examples.
     """
     from datasets import Dataset, load_from_disk
 
@@ -139,38 +148,41 @@ def ordered(
 
 
 def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
-    """Train from the last whole checkpoint if there is one, with the logs cut back to it first; a step in them is
-    `updates` of the trainer's."""
+    """Train from the last complete checkpoint, after truncating the logs to it. A step in the logs is `updates` steps
+    of the trainer."""
     from transformers import PrinterCallback
 
-    trainer.remove_callback(PrinterCallback)  # what it prints stands in metrics.jsonl, and in `judge-r1 watch`
-    same_processes(run)
+    trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
+    check_process_count(run)
     found = checkpoints(run.checkpoints, updates)
     run.truncate_after(found[-1].step if found else 0)
     trainer.train(resume_from_checkpoint=str(found[-1].folder) if found else None)
 
 
-def same_processes(run: RunFolder) -> None:
-    """Errors: JudgeError where the run was begun by another number of processes: its checkpoints are of so many."""
-    begun = processes_of(run.checkpoints) or process_count()
-    if begun != process_count():
-        raise JudgeError(f"{run.folder} was begun by {begun} process(es): go on with --processes {begun}")
+def check_process_count(run: RunFolder) -> None:
+    """Check that a resumed run has as many processes as its checkpoints.
+
+    Raises:
+        JudgeError: The run was started with another number.
+    """
+    started = processes_of(run.checkpoints) or process_count()
+    if started != process_count():
+        raise JudgeError(f"{run.folder} was started with {started} process(es): resume with --processes {started}")
     if is_main():
         run.checkpoints.mkdir(exist_ok=True)
-        write_json(run.checkpoints / PROCESSES, {"processes": begun})
+        write_json(run.checkpoints / PROCESSES, {"processes": started})
 
 
 def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
-    """Write `run.model` whole and proven: a folder of that name is a finished model, whatever was killed before.
-    Adapters are added to the weights that they were trained on."""
-    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # by all processes: ZeRO-3 gathers here
+    """Write and verify `run.model`, with adapters merged. The folder appears only when it is complete."""
+    weights = trainer.accelerator.get_state_dict(trainer.model_wrapped)  # in all processes: ZeRO-3 gathers here
     saved = run.folder / ADAPTERS if recipe.lora else partial_of(run.model)
     if not is_main():
-        trainer.save_model(str(saved))  # takes part, and writes nothing
+        trainer.save_model(str(saved))  # takes part in gathering, writes nothing
         return
     with placed(run.model) as partial:
         trainer.save_model(str(saved))
-        weights = {name: tensor.cpu() for name, tensor in weights.items()}  # a GPU that holds the optimiser is full
+        weights = {name: tensor.cpu() for name, tensor in weights.items()}  # the optimiser may fill the GPU
         if recipe.lora:
             add_adapters(recipe, saved, partial)
             weights = folded(weights, recipe.lora)

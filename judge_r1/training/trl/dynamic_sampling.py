@@ -1,8 +1,7 @@
-"""Dynamic sampling (DAPO, section 3.2): groups without a signal make room for other pairs.
+"""Dynamic sampling (DAPO, section 3.2): replaces groups without a learning signal by other pairs.
 
-DAPO looks at the reward; here it is the outcome, whether the comparison is right. Two wrong judgments of one group may
-differ in the F1 of their principles, and a group that is kept for that difference teaches to name principles while
-the verdict stays wrong.
+DAPO compares rewards. We compare outcomes, that is, whether the comparison is right. Two wrong judgments of a group may
+differ in the F1 of their principles; training on that difference would teach principles while the verdict stays wrong.
 """
 
 from collections.abc import Sequence
@@ -11,12 +10,12 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 
 REDRAWS = 3
-"""Times that a step replaces the groups that are alike; what is alike then stays in the batch. A judge that is always
-right, or always wrong, would otherwise be asked for ever."""
+"""How often a step replaces groups with identical outcomes before it trains on them. Without a limit, a judge that is
+always right or always wrong would be sampled forever."""
 
 
 def same_outcome(group: Sequence[Trajectory]) -> bool:
-    """Are all judgments of a group right, or all wrong? An episode that the infrastructure lost is neither."""
+    """Whether all judgments of a group are right, or all are wrong. Infrastructure failures do not count."""
     outcomes = {
         trajectory.reward["R1"] > 0
         for trajectory in group
@@ -26,7 +25,7 @@ def same_outcome(group: Sequence[Trajectory]) -> bool:
 
 
 class PairReserve:
-    """The pairs that a step may draw instead: those it has not drawn yet, in an order that seed and step decide."""
+    """The pairs that a step has not drawn, in an order given by seed and step."""
 
     def __init__(self, data: PairSet, drawn: Sequence[str], seed: int, step: int) -> None:
         used = set(drawn)
@@ -34,5 +33,5 @@ class PairReserve:
         self._rest = sorted(rest, key=lambda pair: content_hash("redraw", seed, step, pair.pair_id), reverse=True)
 
     def draw(self, count: int) -> list[ReasoningPair]:
-        """Up to `count` pairs; fewer where none are left."""
+        """Up to `count` pairs; fewer if the reserve runs out."""
         return [self._rest.pop() for _ in range(min(count, len(self._rest)))]

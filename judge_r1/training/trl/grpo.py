@@ -1,7 +1,7 @@
-"""GRPO with search in the loop (Eq. 4), through TRL's `rollout_func` and our episode driver.
+"""GRPO with search in the loop (Eq. 4) through TRL's `rollout_func` and our episode driver.
 
-The prompt column of TRL's dataset holds a pair id and nothing else: the episode builds the real prompt, so a prompt is
-never looked up by its text and TRL truncates nothing. Rewards are the trajectories' own, handed over as a field.
+The prompt column of TRL's data set holds only pair ids. The episode builds the real prompt, so TRL never truncates it.
+Trajectories carry their rewards as a field.
 """
 
 import time
@@ -28,18 +28,23 @@ from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_ou
 from judge_r1.training.trl.lora import adapter_config
 from judge_r1.training.trl.objective import trl_objective
 
-Played = list[tuple[ReasoningPair, Trajectory]]
+Episodes = list[tuple[ReasoningPair, Trajectory]]
 
 
 class RolloutSource(Protocol):
-    """Who plays a step's pairs: the policy (`Player`), or a record of what another run has played (`Recorded`)."""
+    """Runs the episodes of a step: the policy (`RolloutRunner`), or recorded episodes of another run."""
 
     def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]: ...
 
 
-def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, player: RolloutSource | None = None) -> None:
-    """Train `recipe.model` on the pairs and write `run.model`; goes on from the last checkpoint if there is one. The
-    policy plays the pairs, unless another `player` is given."""
+def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSource | None = None) -> None:
+    """Train `recipe.model` on the pairs and write `run.model`, resuming from the last checkpoint.
+
+    `source` replaces the policy as the source of episodes.
+
+    Raises:
+        JudgeError: There are too few pairs for a step, or a prompt is too long.
+    """
     from datasets import Dataset
     from trl import GRPOConfig
 
@@ -56,7 +61,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, player: RolloutSou
     model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
     codec = SafeTokenizer(tokenizer)
     check_prompts(data, recipe.episode, codec, context_length(recipe.model))
-    rollouts = TrlRollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, player)
+    rollouts = TrlRollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, source)
     order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
@@ -90,12 +95,12 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, player: RolloutSou
 
 
 def reward(prompts: list[str], completions: list[str], r: list[float | None], **_: Any) -> list[float | None]:
-    """The reward that came with each trajectory; None (infrastructure failure) takes it out of group and loss."""
+    """The reward of each trajectory. None (infrastructure failure) removes it from group and loss."""
     return [None if value is None else round_reward(value) for value in r]
 
 
 class TrlRollouts:
-    """TRL's rollout function: pair ids in, trajectories out, logged by domain and principle."""
+    """TRL's rollout function: maps pair ids to trajectories, and collects their metrics."""
 
     def __init__(
         self,
@@ -105,88 +110,90 @@ class TrlRollouts:
         codec: SafeTokenizer,
         eos: frozenset[int],
         pad_id: int,
-        player: RolloutSource | None = None,
+        source: RolloutSource | None = None,
     ) -> None:
         self.recipe, self.data, self.run = recipe, data, run
         self.pairs = data.by_id()
         self.codec, self.eos, self.pad_id = codec, eos, pad_id
-        self._player = player
-        self._played: Played = []
+        self._source = source
+        self._episodes: Episodes = []
         self._redraws: dict[str, float] = {}
         self._clock = StageTimer()
-        self._handed_over = 0.0
+        self._returned_at = 0.0
 
     def __call__(self, prompts: list[str], trainer: Any) -> dict[str, list[Any]]:
         from judge_r1.models.engine import LocalModel
 
         pairs = [self.pairs[pair_id] for pair_id in prompts]
         check_groups([pair.pair_id for pair in pairs], self.recipe.grpo.group_size)
-        if self._player is None:  # once: its retriever keeps the embedder and the indexes of all steps
+        if self._source is None:  # created once: its retriever keeps the embedder and the indexes
             policy = trainer.accelerator.unwrap_model(trainer.model)
             rows = self.recipe.grpo.rollout_batch_size
             local = LocalModel(policy, self.codec.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
-            self._player = RolloutRunner(
+            self._source = RolloutRunner(
                 self.data, self.recipe.episode, self.codec, EpisodeDriver(local), self.eos, clock=self._clock
             )
-        step = trainer.state.global_step + 1  # the step that these episodes are for
+        step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63
-        played = self._play(self._player, pairs, seed)
-        batch = played
+        episodes = self._run(self._source, pairs, seed)
+        batch = episodes
         if self.recipe.grpo.dynamic_sampling:
             reserve = PairReserve(self.data, prompts, self.recipe.seed, step)
-            batch, played, self._redraws = self._redraw(self._player, played, reserve, seed)
-        self._played += played
-        step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's: one batch of episodes
+            batch, episodes, self._redraws = self._redraw(self._source, episodes, reserve, seed)
+        self._episodes += episodes
+        step = (step - 1) // self.recipe.grpo.updates_per_step + 1  # the recipe's step: one batch of episodes
         for pair, trajectory in batch[: self.recipe.grpo.traced_pairs * self.recipe.grpo.group_size]:
             self.run.trace({"step": step, "pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
-        self._handed_over = time.perf_counter()
+        self._returned_at = time.perf_counter()
         return as_columns([trajectory for _, trajectory in batch])
 
-    def _play(self, player: RolloutSource, pairs: Sequence[ReasoningPair], seed: int) -> Played:
-        trajectories = player.run(pairs, Sampling(self.recipe.grpo.temperature, seed))
+    def _run(self, source: RolloutSource, pairs: Sequence[ReasoningPair], seed: int) -> Episodes:
+        trajectories = source.run(pairs, Sampling(self.recipe.grpo.temperature, seed))
         return list(zip(pairs, trajectories, strict=True))
 
     def _redraw(
-        self, player: RolloutSource, played: Played, reserve: PairReserve, seed: int
-    ) -> tuple[Played, Played, dict[str, float]]:
-        """The batch with other pairs in the place of groups that are alike, everything that was played for it, and
-        how many groups were replaced and how many are alike still."""
+        self, source: RolloutSource, episodes: Episodes, reserve: PairReserve, seed: int
+    ) -> tuple[Episodes, Episodes, dict[str, float]]:
+        """Replace groups with identical outcomes by groups of other pairs.
+
+        Returns the batch, all episodes sampled for it, and the numbers of replaced and of remaining such groups."""
         size = self.recipe.grpo.group_size
-        groups = [played[start : start + size] for start in range(0, len(played), size)]
-        everything, replaced = list(played), 0
+        groups = [episodes[start : start + size] for start in range(0, len(episodes), size)]
+        sampled, replaced = list(episodes), 0
         for attempt in range(REDRAWS):
-            places = [i for i, group in enumerate(groups) if same_outcome([trajectory for _, trajectory in group])]
-            others = reserve.draw(len(places))
+            identical = [i for i, group in enumerate(groups) if same_outcome([trajectory for _, trajectory in group])]
+            others = reserve.draw(len(identical))
             if not others:
                 break
-            more = self._play(player, [pair for pair in others for _ in range(size)], (seed + attempt + 1) % 2**63)
-            everything += more
+            more = self._run(source, [pair for pair in others for _ in range(size)], (seed + attempt + 1) % 2**63)
+            sampled += more
             replaced += len(others)
-            for i, start in zip(places, range(0, len(more), size), strict=False):
+            for i, start in zip(identical, range(0, len(more), size), strict=False):
                 groups[i] = more[start : start + size]
         left = sum(same_outcome([trajectory for _, trajectory in group]) for group in groups)
         counts = {"rollout/groups_redrawn": float(replaced), "rollout/groups_alike": float(left)}
-        return [episode for group in groups for episode in group], everything, counts
+        return [episode for group in groups for episode in group], sampled, counts
 
     def reward(self, *args: Any, **kwargs: Any) -> list[float | None]:
-        """As the function `reward`; TRL asks for it once it has its log-probabilities."""
-        self._clock.add("score", time.perf_counter() - self._handed_over)
+        """As the function `reward`. TRL calls it after computing log-probabilities: the time until then is scoring."""
+        self._clock.add("score", time.perf_counter() - self._returned_at)
         return reward(*args, **kwargs)
 
     def pop_metrics(self) -> dict[str, float]:
-        """What there is to say of the episodes since the last call, and where their seconds went."""
-        played, self._played = self._played, []
+        """The metrics of the episodes since the last call, and their seconds by stage."""
+        episodes, self._episodes = self._episodes, []
         size = self.recipe.grpo.group_size
-        groups = [[t for _, t in played[start : start + size]] for start in range(0, len(played), size)]
+        groups = [[t for _, t in episodes[start : start + size]] for start in range(0, len(episodes), size)]
         seconds = {f"time/{stage}": spent for stage, spent in self._clock.pop().items()}
         redraws, self._redraws = self._redraws, {}
-        return (rollout_metrics(played) | zero_std_fractions(groups) if played else {}) | redraws | seconds
+        return (rollout_metrics(episodes) | zero_std_fractions(groups) if episodes else {}) | redraws | seconds
 
 
 def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
-    """Trajectories as the columns TRL asks for. A failed search is no failure of the policy: its episode keeps no
-    token in the loss and no reward. TRL wants one id at least: an episode that was lost before its first repeats the
-    last of its prompt, outside the loss."""
+    """Trajectories as TRL's columns.
+
+    An infrastructure failure has no reward and no token in the loss. TRL needs at least one id, so an episode that
+    failed before its first token repeats the last prompt id, outside the loss."""
     columns: dict[str, list[Any]] = {name: [] for name in ("prompt_ids", "completion_ids", "logprobs", "env_mask", "r")}
     for t in trajectories:
         ids, logprobs = list(t.token_ids), list(t.logprobs)
@@ -201,7 +208,11 @@ def as_columns(trajectories: Sequence[Trajectory]) -> dict[str, list[Any]]:
 
 
 def check_groups(pair_ids: Sequence[str], size: int) -> None:
-    """Every group holds `size` episodes of one pair: advantages over mixed groups would be wrong without a sign."""
+    """Check that every group has `size` episodes of one pair. Advantages over mixed groups would be silently wrong.
+
+    Raises:
+        RuntimeError: A group is mixed or incomplete.
+    """
     for start in range(0, len(pair_ids), size):
         group = pair_ids[start : start + size]
         if len(group) != size or len(set(group)) != 1:

@@ -1,8 +1,8 @@
-"""TRL's GRPO trainer with verl's bound on the KL of one token.
+"""TRL's GRPO trainer with verl's upper bound on the KL estimate of a token.
 
-The low-variance estimate exp(d) - d - 1, d = log π_ref - log π, grows without bound where the policy gives up a token
-that the reference was sure of: one such token outweighs the rest of a batch. verl holds each token's estimate at 10,
-where it has no gradient any more; TRL has no such bound.
+The low-variance estimate exp(d) - d - 1, d = log π_ref - log π, is unbounded if the policy abandons a token to which
+the reference gives a high probability: one token can outweigh the batch. verl clamps the estimate of each token at 10,
+where its gradient is 0. TRL has no clamp.
 """
 
 from typing import Any
@@ -13,8 +13,9 @@ KL_CAP = 10.0
 
 
 class CappedKlTrainer(GRPOTrainer):  # type: ignore[misc]
-    """A token over the cap is taken out of the KL term by setting its reference to the policy itself, for this loss
-    alone: the gradient is verl's. The logged value counts it as 0, verl's as 10."""
+    """Removes a token over the cap from the KL term by setting its reference to the policy, for this loss only.
+
+    The gradient equals verl's. The logged KL counts such a token as 0, verl's as 10."""
 
     def _compute_loss(self, model: Any, inputs: dict[str, Any]) -> Any:
         self._reference = None

@@ -1,4 +1,4 @@
-"""LoRA: low-rank adapters on all linear layers (but the output layer), and the merge of trained ones."""
+"""LoRA: low-rank adapters on all linear layers except the output layer, and their merge into the weights."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from judge_r1.training.recipe import LoraConfig, Recipe
 
 
 def adapter_config(config: LoraConfig | None) -> Any:
-    """What TRL's trainers take as `peft_config`; None: all weights are trained."""
+    """The `peft_config` of TRL's trainers; None trains all weights."""
     if config is None:
         return None
     from peft import LoraConfig as PeftConfig
@@ -20,9 +20,10 @@ def adapter_config(config: LoraConfig | None) -> Any:
 
 
 def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
-    """Write the model that a recipe starts from, with trained adapters added to its weights, in float32.
+    """Write the recipe's initial model with trained adapters merged into its weights, in float32.
 
-    Errors: JudgeError if the folder has no adapters, or some of another scale than the recipe's.
+    Raises:
+        JudgeError: The folder has no adapters of the recipe's rank and alpha.
     """
     import torch
     from peft import PeftModel
@@ -36,15 +37,16 @@ def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
             f"{adapters} holds adapters of rank {found.get('r')} and alpha {found.get('lora_alpha')}, "
             f"and the recipe trains rank {wanted.rank} and alpha {wanted.alpha}"
         )
-    unset_hf_deepspeed_config()  # or ZeRO-3 would shard the model as it is loaded
+    unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the model
     model = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype=torch.float32)
     PeftModel.from_pretrained(model, str(adapters)).merge_and_unload().save_pretrained(out)
     load_tokenizer(recipe.model).save_pretrained(out)
 
 
 def folded(weights: Mapping[str, Any], config: LoraConfig) -> dict[str, Any]:
-    """The weights, by their plain names, of a model whose adapters are among `weights`: W + (alpha / rank) B A for each
-    adapted layer (LoRA, equation 3 of Hu et al., 2021)."""
+    """Merge the adapters among `weights`: W + (alpha / rank) B A for each adapted layer (Hu et al. 2021, Eq. 3).
+
+    Returns the weights by their names without adapters."""
     plain = {
         name.removeprefix("base_model.model.").replace(".base_layer.", "."): tensor
         for name, tensor in weights.items()

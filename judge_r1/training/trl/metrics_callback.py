@@ -1,4 +1,4 @@
-"""The trainers' own logs as rows of metrics.jsonl, one a step."""
+"""Writes the logs of TRL's trainers to metrics.jsonl, one row per step."""
 
 import time
 from collections import defaultdict
@@ -15,20 +15,20 @@ from judge_r1.training.run_folder import RunFolder
 
 
 class Diverged(JudgeError):
-    """The loss or the gradient (`what`) is no longer a number; the last checkpoint is still good."""
+    """The loss or the gradient norm (`what`) is not finite. The last checkpoint is still usable."""
 
     def __init__(self, step: int, what: str, folder: Path) -> None:
         super().__init__(
             f"step {step}: {what} is not finite; train again with another --out and a lower learning rate, "
-            f"perhaps from the last checkpoint, which `judge-r1 merge {folder}` makes a model"
+            f"for example from the last checkpoint, which `judge-r1 merge {folder}` exports as a model"
         )
 
 
 class RunLog(TrainerCallback):  # type: ignore[misc]
-    """Writes a row for each step; stops the run at the first loss or gradient that is not finite.
+    """Writes one row per step, and stops the run at the first loss or gradient norm that is not finite.
 
-    A step of ours may be several `updates` of the trainer: their logs are averaged. `rollouts` gives what else there
-    is to say of a step, its seconds by stage as `time/...` among it; what remains of the step went into updates.
+    A step of the recipe has `updates` steps of the trainer, whose logs are averaged. `rollouts` returns further metrics
+    of the step, including seconds by stage (`time/...`). The rest of the step's time is `time/update`.
     """
 
     def __init__(self, run: RunFolder, *, updates: int = 1, rollouts: Callable[[], dict[str, float]] = dict) -> None:
@@ -53,7 +53,7 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
             self.run.log({"step": step} | self.rollouts())
             raise Diverged(step, bad[0], self.run.folder)
         numbers = {key: value for key, value in numbers.items() if isfinite(value)}
-        if "loss" not in numbers:  # the trainer's summary of the whole run
+        if "loss" not in numbers:  # the trainer's summary of the run
             self.run.log({"step": step} | from_trl(numbers))
             return
         for key, value in numbers.items():
@@ -61,10 +61,10 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
         if state.global_step % self.updates == 0 or state.global_step == state.max_steps:
             means = {key: sum(values) / len(values) for key, values in self._logs.items()}
             self._logs.clear()
-            told = {"step": step, "progress": state.global_step / state.max_steps} | from_trl(means) | self.rollouts()
-            self.run.log(told | self._speed(means, told))
+            row = {"step": step, "progress": state.global_step / state.max_steps} | from_trl(means) | self.rollouts()
+            self.run.log(row | self._speed(means, row))
 
-    def _speed(self, means: dict[str, float], told: dict[str, float]) -> dict[str, float]:
+    def _speed(self, means: dict[str, float], row: dict[str, float]) -> dict[str, float]:
         if self._started is None:
             return {}
         seconds = time.perf_counter() - self._started
@@ -72,6 +72,6 @@ class RunLog(TrainerCallback):  # type: ignore[misc]
         speed = {"time/step": seconds}
         if before is not None and self._tokens is not None:
             speed["tokens_per_second"] = (self._tokens - before) / seconds
-        if parts := [value for key, value in told.items() if key.startswith("time/")]:
+        if parts := [value for key, value in row.items() if key.startswith("time/")]:
             speed["time/update"] = max(seconds - sum(parts), 0.0)
         return speed

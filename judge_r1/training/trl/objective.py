@@ -1,4 +1,4 @@
-"""A recipe's GRPO objective (Eq. 4 and its options) in the words of TRL's GRPOConfig.
+"""Maps a recipe's GRPO objective (Eq. 4 and its options) to TRL's GRPOConfig.
 
     recipe                    paper                                   TRL
     clip_high                 DAPO, clip-higher                       epsilon_high
@@ -9,11 +9,10 @@
     advantage_by_std: false   Dr.GRPO, section 3.2                    scale_rewards none
     kl                        low-variance KL in the loss (Eq. 4)     beta, without use_bias_correction_kl
 
-TRL's own default multiplies the KL term by the importance ratio, which changes its gradient even where the ratio is 1;
-the paper's and verl's low-variance KL does not. verl's bound on the KL of one token is
-`judge_r1.training.trl.kl_clamp`.
+By default TRL multiplies the KL term by the importance ratio, which changes its gradient even at ratio 1. The
+low-variance KL of the paper and verl does not. `judge_r1.training.trl.kl_clamp` adds verl's bound on the KL of a token.
 
-`judge_r1.training.verl.objective` says the same to verl; tests hold both to one formula.
+`judge_r1.training.verl.objective` maps the same options to verl. Tests check both engines against one formula.
 """
 
 from typing import Any, Literal
@@ -26,12 +25,12 @@ _LOSS: dict[Literal["token-mean", "sequence-mean", "constant"], str] = {
     "constant": "dr_grpo",
 }
 DUAL_CLIP = 3.0
-"""Where the advantage is negative, a token's ratio counts as this at most (dual-clip PPO): verl's default, which TRL
-leaves out unless it is asked for. Neither has it for the ratios of GSPO."""
+"""Upper bound on the ratio of a token with negative advantage (dual-clip PPO). verl's default; off by default in TRL.
+Neither engine applies it to the ratios of GSPO."""
 
 
 def trl_objective(recipe: Recipe) -> dict[str, Any]:
-    """Arguments of GRPOConfig; the constant of `loss: constant` is the longest episode that the budget allows."""
+    """Arguments of GRPOConfig. The constant of `loss: constant` is the longest episode of the budget."""
     grpo = recipe.grpo
     return {
         "epsilon": grpo.clip,

@@ -1,7 +1,7 @@
-"""Packing: the examples of a micro-batch stand in one row of tokens, without padding, and attend to themselves only.
+"""Packing: the examples of a micro-batch share one row of tokens without padding, and attend only to themselves.
 
-A step holds the same examples as without packing and has the same loss. That examples do not see each other is the
-attention's doing, from the positions that begin anew with each; it is tried on the model at hand before the first step.
+A step has the same examples and the same loss as without packing. The attention isolates examples by their position
+ids, which restart with each example. A test on the actual model before the first step verifies the isolation.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,34 +15,41 @@ from transformers.utils import is_flash_attn_2_available
 from judge_r1.core.errors import JudgeError
 
 LONGEST_MASKED = 16_384
-"""Tokens of a row under masked attention: the mask has their square, here 256 MiB a layer in flight."""
+"""Longest row in tokens with masked attention. The mask is quadratic: 256 MiB per layer at this length."""
 _PROBE = 12
-"""Tokens of each example of the trial."""
+"""Tokens per example in the isolation test."""
 
 
 class NoPacking(JudgeError):
-    """The attention in use cannot train on packed rows."""
+    """The model's attention cannot train on packed rows."""
 
 
 def attention() -> str | None:
-    """FlashAttention where it is installed; otherwise None, the model's own attention with a mask."""
+    """FlashAttention if it is installed, else None: the model's default attention with a mask."""
     return "flash_attention_2" if torch.cuda.is_available() and is_flash_attn_2_available() else None
 
 
 def check_rows(lengths: Sequence[int], examples: int) -> None:
-    """Errors: NoPacking if a row of so many `examples` is too long for masked attention, and there is no other."""
+    """Check that rows of `examples` examples each are short enough for the attention.
+
+    Raises:
+        NoPacking: A row is too long for masked attention, and FlashAttention is not installed.
+    """
     longest = max(sum(lengths[start : start + examples]) for start in range(0, len(lengths), examples))
     if attention() is None and longest > LONGEST_MASKED:
         raise NoPacking(
-            f"sft.packing: a row of {longest} tokens needs FlashAttention (a GPU, and pip install flash-attn); without "
-            f"it rows end at {LONGEST_MASKED}: lower sft.micro_batch_size, or set sft.packing to false"
+            f"sft.packing: a row of {longest} tokens needs FlashAttention (a GPU, and pip install flash-attn); the "
+            f"limit without it is {LONGEST_MASKED}: lower sft.micro_batch_size, or set sft.packing to false"
         )
 
 
 class Isolation(TrainerCallback):  # type: ignore[misc]
-    """Before the first step: does what an example says change what the model makes of the next one in its row?
+    """Verifies before the first step that an example does not change the logits of the next one in its row.
 
-    `collate` is the trainer's own collator. Errors: NoPacking.
+    `collate` is the trainer's collator.
+
+    Raises:
+        NoPacking: It does.
     """
 
     def __init__(self, collate: Callable[[Any], Any]) -> None:
@@ -60,7 +67,7 @@ class Isolation(TrainerCallback):  # type: ignore[misc]
             )
 
     def _second_example(self, model: Any, first: int, device: Any) -> torch.Tensor:
-        """The logits of an example that stands behind another one, all of whose tokens are `first`."""
+        """The logits of an example after another one that consists of the token `first`."""
         rows = [[first] * _PROBE, list(range(3, 3 + _PROBE))]
         batch = self.collate([{"input_ids": row, "labels": row} for row in rows])
         inputs = {k: v.to(device) if torch.is_tensor(v) else v for k, v in batch.items() if k != "labels"}

@@ -4,6 +4,7 @@ A row only names its pair. The agent loop looks the pair up in the data folder, 
 per pair. The messages in `prompt` are for human readers: the episode builds the model's prompt from the pair.
 """
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -46,12 +47,12 @@ def parquet_row(
     prompt = judge_prompt(
         pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
     )
-    gold = pair.gold.model_dump_json(include={"verdict", "violated_principles"})
+    gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.gold.violated_principles)}
     return {
         "data_source": f"judge_r1/{pair.domain}",
         "prompt": prompt.chat(),
         "ability": "judge",
-        "reward_model": {"style": "rule", "ground_truth": gold},
+        "reward_model": {"style": "rule", "ground_truth": json.dumps(gold, separators=(",", ":"))},
         "extra_info": {"index": index, "pair_id": pair.pair_id, "case_id": pair.case_id, "split": split},
         "agent_name": AGENT_NAME,
     }

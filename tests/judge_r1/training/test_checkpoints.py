@@ -60,11 +60,11 @@ def test_an_empty_note_is_written_anew(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_is_not_there_is_an_error_that_names_the_others(tmp_path: Path) -> None:
-    with pytest.raises(NoCheckpoint, match="has no checkpoint: none was written to its end"):
+    with pytest.raises(NoCheckpoint, match="has no checkpoint: none is complete"):
         checkpoint_at(tmp_path, None)
     trl(tmp_path, 5)
     trl(tmp_path, 10)
     assert checkpoint_at(tmp_path, None).step == 10
     assert checkpoint_at(tmp_path, 5).step == 5
-    with pytest.raises(NoCheckpoint, match="has no checkpoint of step 7: there are 5, 10"):
+    with pytest.raises(NoCheckpoint, match="has no checkpoint of step 7: it has steps 5, 10"):
         checkpoint_at(tmp_path, 7)

@@ -22,7 +22,7 @@ from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import accumulation, deepspeed_config, same_processes
+from judge_r1.training.trl.common import accumulation, check_process_count, deepspeed_config
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +151,7 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
     threading.Thread(target=kill_one, daemon=True).start()
     try:
         with pytest.raises(
-            ProcessFailed, match=r"^process \d of 2 was ended by SIGKILL \(output of the processes: "
+            ProcessFailed, match=r"^process \d of 2 was killed by SIGKILL \(output of the processes: "
         ) as told:
             run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Resources(2))
     finally:
@@ -173,7 +173,7 @@ def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (processes_for(sft, None), processes_for(dpo, 2), processes_for(grpo, None)) == (1, 2, 1)
     assert (needs_launch(sft, 1), needs_launch(sft, 2), needs_launch(grpo, 1)) == (False, True, False)
     assert needs_launch(sft.model_copy(update={"deepspeed": "zero2"}), 1)
-    with pytest.raises(JudgeError, match="GRPO by the engine trl trains in one process"):
+    with pytest.raises(JudgeError, match="GRPO on the engine trl trains in one process"):
         processes_for(grpo, 2)
     verl = grpo.model_copy(update={"grpo": grpo.grpo.model_copy(update={"engine": "verl"})})
     with pytest.raises(JudgeError, match="--processes is for sft and dpo"):
@@ -188,7 +188,7 @@ def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) 
         processes_for(sft, 3)
     with pytest.raises(JudgeError, match="torchrun: verl takes all GPUs"):
         processes_for(verl, None)
-    with pytest.raises(JudgeError, match="GRPO by the engine trl trains in one process"):
+    with pytest.raises(JudgeError, match="GRPO on the engine trl trains in one process"):
         processes_for(grpo, None)
 
 
@@ -207,7 +207,7 @@ def test_a_checkpoint_is_whole_when_every_process_wrote_its_part(
 ) -> None:
     run = RunFolder(tmp_path, turn_recipe("sft", data))
     monkeypatch.setenv("WORLD_SIZE", "2")
-    same_processes(run)
+    check_process_count(run)
     folder = run.checkpoints / "checkpoint-2"
     folder.mkdir()
     for name in ("rng_state_0.pth", "trainer_state.json", "rng_state_1.pth"):
@@ -215,8 +215,8 @@ def test_a_checkpoint_is_whole_when_every_process_wrote_its_part(
         (folder / name).write_text("{}")
     assert [checkpoint.step for checkpoint in checkpoints(run.checkpoints)] == [2]
     monkeypatch.setenv("WORLD_SIZE", "3")
-    with pytest.raises(JudgeError, match=r"was begun by 2 process\(es\): go on with --processes 2"):
-        same_processes(run)
+    with pytest.raises(JudgeError, match=r"was started with 2 process\(es\): resume with --processes 2"):
+        check_process_count(run)
 
 
 @pytest.mark.parametrize(("name", "stage"), [("zero2", 2), ("zero3", 3)])

@@ -169,11 +169,11 @@ def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        (["stage=sft", "sft.form=json"], "sft.form json is an answer in one turn, without searches"),
-        (["stage=dpo"], "dpo.form judgment is an answer in one turn, without searches"),
+        (["stage=sft", "sft.form=json"], "sft.form json is a single-turn answer without searches"),
+        (["stage=dpo"], "dpo.form judgment is a single-turn answer without searches"),
         (["stage=sft", "sft.form=table6", "episode.search=false"], "ask for different answers"),
         (["stage=sft", "sft.form=json", "episode={search: false, prompt: table6}"], "ask for different answers"),
-        (["stage=sft", "sft.form=json", "sft.rationales=mini"], "take out rationales and traces_file"),
+        (["stage=sft", "sft.form=json", "sft.rationales=mini"], "remove rationales and traces_file"),
         (["deepspeed=zero2"], "deepspeed is for sft and dpo"),
     ],
 )

@@ -53,7 +53,7 @@ def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
 def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
     lines = report([(load_recipe(PAPER), tmp_path / "run")], "judge-r1 train", 8, 2)
     assert (
-        "# which, with 8 GPU(s) on each of 2 nodes of the Ray at RAY_ADDRESS, writes what verl reads, and runs:"
+        "# With 8 GPU(s) on each of 2 nodes of the Ray cluster at RAY_ADDRESS, it writes verl's input files and runs:"
         in lines
     )
     told = " ".join(lines)

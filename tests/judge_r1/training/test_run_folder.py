@@ -89,7 +89,7 @@ def test_no_space_left_keeps_every_line_whole(tmp_path: Path) -> None:
     """The operating system takes a part of the line that does not fit; what it took is given back."""
     done = subprocess.run([sys.executable, "-c", DISK, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
-    assert "cannot take another line" in done.stdout
+    assert "cannot be appended to" in done.stdout
     rows = read_rows(tmp_path / "metrics.jsonl")
     assert [row["step"] for row in rows] == list(range(int(done.stdout.split()[0])))
     assert (tmp_path / "metrics.jsonl").read_bytes().endswith(b"\n")

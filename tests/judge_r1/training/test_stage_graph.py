@@ -113,9 +113,9 @@ def test_a_dry_run_knows_what_would_not_be_run(recipes: Path) -> None:
     (recipes / "out" / "second" / "model").mkdir(parents=True)
     (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
     shown = train(recipes / "third.yaml", "--dry-run", "--out", recipes / "out" / "third")
-    assert [line for line in shown.splitlines() if "nothing is run" in line] == [
-        "#   a model trained from it is there already: nothing is run",
-        "#   its model is there already: nothing is run",
+    assert [line for line in shown.splitlines() if "this stage is skipped" in line] == [
+        "#   a model trained from it exists already: this stage is skipped",
+        "#   its model exists already: this stage is skipped",
     ]
 
 
@@ -124,5 +124,5 @@ def test_a_dry_run_is_a_recipe_and_runs_nothing(recipes: Path) -> None:
     (recipes / "shown.yaml").write_text(shown)
     assert load_recipe(recipes / "shown.yaml") == load_recipe(recipes / "second.yaml")
     assert "data: 8 pairs" in shown
-    assert "by the data (the model's tokenizer)" in shown
+    assert "in the data (the model's tokenizer)" in shown
     assert not (recipes / "out").exists()

@@ -71,8 +71,8 @@ def test_the_bundled_model_is_read_from_its_config() -> None:
     ("config", "told"),
     [
         ({"model_type": "mixtral"}, "is mixtral: memory is estimated for llama"),
-        ({}, "of no model_type"),
-        ({"model_type": "qwen3"}, "does not say num_attention_heads"),
+        ({}, "of unknown model_type"),
+        ({"model_type": "qwen3"}, "has no num_attention_heads"),
     ],
 )
 def test_other_models_are_named(tmp_path: Path, config: dict[str, Any], told: str) -> None:

@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_refused_and_never_cut() -> None:
         with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
             list(preference_rows(DATA, recipe("dpo", "episode.prompt_tokens=20", f"dpo.form={form}"), CODEC, EOS, None))
     reasoning = recipe("dpo", "dpo.form=reasoning", "episode.prompt_tokens=4000")
-    with pytest.raises(PromptTooLong, match="the model reads 100"):
+    with pytest.raises(PromptTooLong, match="the model's context has 100"):
         list(preference_rows(DATA, reasoning, CODEC, EOS, 100))
 
 

@@ -27,8 +27,8 @@ def test_shipped_cluster_files_load(kind: str) -> None:
         ("ray", {"folder": "shared"}, "must be an absolute path"),
         ("ray", {"nodes": 0}, "nodes"),
         ("ray", {"env": ["TOKEN=123"]}, "env"),
-        ("ray", {"env": ["NCCL_DEBUG"]}, "NCCL_DEBUG stands in env and in settings"),
-        ("kuberay", {"secret": None}, "env names WANDB_API_KEY, and secret does not say"),
+        ("ray", {"env": ["NCCL_DEBUG"]}, "NCCL_DEBUG is both in env and in settings"),
+        ("kuberay", {"secret": None}, "env names WANDB_API_KEY: set secret"),
     ],
 )
 def test_mistakes_get_one_sentence(kind: str, changed: dict[str, Any], sentence: str, tmp_path: Path) -> None:
@@ -55,7 +55,7 @@ def test_what_each_stage_gets(tmp_path: Path) -> None:
     trl = recipe(grpo={"engine": "trl"})
     alone = plan(trl, cluster("slurm", tmp_path))
     assert (alone.nodes, alone.gpus, alone.arguments) == (1, 1, ())
-    assert "one GPU; with grpo.engine=verl it takes all of them" in str(alone.note)
+    assert "one GPU; grpo.engine=verl uses all of them" in str(alone.note)
 
 
 def test_batches_that_do_not_divide_are_refused_before_anything_is_sent(tmp_path: Path) -> None:
@@ -64,5 +64,5 @@ def test_batches_that_do_not_divide_are_refused_before_anything_is_sent(tmp_path
 
 
 def test_a_recipe_cannot_end_itself_early(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="holds the word END_OF_RECIPE"):
+    with pytest.raises(JudgeError, match="contains END_OF_RECIPE"):
         plan(recipe(model="x\nEND_OF_RECIPE\nrm -rf /"), cluster("slurm", tmp_path))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.training.launch.render import render
-from judge_r1.training.launch.submit import NotSent, command, send
+from judge_r1.training.launch.submit import SubmitFailed, command, send
 from judge_r1.training.recipe import dump_recipe
 
 
@@ -58,16 +58,16 @@ def test_secrets_go_to_skypilot_by_name(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_rayjob_that_is_there_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher("kubectl", tmp_path, monkeypatch, 'echo "Error from server (AlreadyExists): exists" >&2; exit 1')
-    with pytest.raises(NotSent, match="delete rayjob judge-r1-toy-1` and launch again: the run goes on"):
+    with pytest.raises(SubmitFailed, match="delete rayjob judge-r1-toy-1` and launch again: the run resumes"):
         send(job("kuberay", tmp_path), tmp_path / "x.yaml")
 
 
 def test_a_launcher_that_refuses_or_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher("sbatch", tmp_path, monkeypatch, 'echo "sbatch: error: invalid partition" >&2; exit 1')
-    with pytest.raises(NotSent, match="failed: sbatch: error: invalid partition"):
+    with pytest.raises(SubmitFailed, match="failed: sbatch: error: invalid partition"):
         send(job("slurm", tmp_path), tmp_path / "x.sbatch")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(NotSent, match="sbatch is not installed here: run `sbatch --parsable"):
+    with pytest.raises(SubmitFailed, match="sbatch is not installed: run `sbatch --parsable"):
         send(job("slurm", tmp_path), tmp_path / "x.sbatch")
 
 

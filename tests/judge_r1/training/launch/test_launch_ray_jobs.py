@@ -16,8 +16,8 @@ from launch_factories import job
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch import ray_jobs
 from judge_r1.training.launch.cluster import RayCluster
-from judge_r1.training.launch.ray_jobs import ask, status, submit
-from judge_r1.training.launch.submit import NotSent, send
+from judge_r1.training.launch.ray_jobs import request_json, status, submit
+from judge_r1.training.launch.submit import SubmitFailed, send
 
 
 @dataclass
@@ -100,7 +100,7 @@ def test_a_job_is_sent_with_the_values_of_its_variables(server: Server, tmp_path
 
 def test_a_variable_that_is_not_set(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("WANDB_API_KEY")
-    with pytest.raises(NotSent, match="passes WANDB_API_KEY by name, and it is not set here"):
+    with pytest.raises(SubmitFailed, match="passes the variable WANDB_API_KEY, which is not set"):
         send(made(server, tmp_path), tmp_path / "x.json")
     assert server.jobs == []
 
@@ -108,7 +108,7 @@ def test_a_variable_that_is_not_set(server: Server, tmp_path: Path, monkeypatch:
 def test_one_job_of_a_recipe_at_a_time(server: Server, tmp_path: Path) -> None:
     sent = made(server, tmp_path)
     submit(sent, sent.cluster)
-    with pytest.raises(JudgeError, match="judge-r1-toy-1--1 is under way"):
+    with pytest.raises(JudgeError, match="judge-r1-toy-1--1 is running"):
         submit(sent, sent.cluster)
     server.jobs[0]["status"] = "FAILED"
     assert submit(sent, sent.cluster) == "judge-r1-toy-1--2"
@@ -118,10 +118,10 @@ def test_a_token_is_sent_only_where_one_is_asked_for(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAY_AUTH_TOKEN", "mine")
-    ask(made(server, tmp_path).cluster, "GET", "/api/jobs/")
+    request_json(made(server, tmp_path).cluster, "GET", "/api/jobs/")
     assert server.tokens_seen == [None]
     server.token = "mine"
-    ask(made(server, tmp_path).cluster, "GET", "/api/jobs/")
+    request_json(made(server, tmp_path).cluster, "GET", "/api/jobs/")
     assert server.tokens_seen == [None, None, "Bearer mine"]
 
 
@@ -130,14 +130,14 @@ def test_where_a_token_is_found(server: Server, tmp_path: Path, monkeypatch: pyt
     for name in ("named", "path"):
         (tmp_path / name).write_text("right\n")
     plain = made(server, tmp_path).cluster
-    with pytest.raises(JudgeError, match=r"wants a token, and .*\.ray/auth_token cannot be read \(No such file"):
-        ask(plain, "GET", "/api/jobs/")
-    ask(made(server, tmp_path, token_file=str(tmp_path / "named")).cluster, "GET", "/api/jobs/")
+    with pytest.raises(JudgeError, match=r"requires a token, and .*\.ray/auth_token cannot be read \(No such file"):
+        request_json(plain, "GET", "/api/jobs/")
+    request_json(made(server, tmp_path, token_file=str(tmp_path / "named")).cluster, "GET", "/api/jobs/")
     monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "path"))
-    ask(plain, "GET", "/api/jobs/")
+    request_json(plain, "GET", "/api/jobs/")
     server.token = "another"
-    with pytest.raises(JudgeError, match="does not take the token"):
-        ask(plain, "GET", "/api/jobs/")
+    with pytest.raises(JudgeError, match="rejected the token"):
+        request_json(plain, "GET", "/api/jobs/")
 
 
 def test_a_cluster_that_is_still_starting(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,5 +154,5 @@ def test_a_cluster_that_is_still_starting(server: Server, tmp_path: Path, monkey
 
 def test_nobody_there(server: Server, tmp_path: Path) -> None:
     cluster = made(server, tmp_path).cluster.model_copy(update={"address": "http://127.0.0.1:1"})
-    with pytest.raises(JudgeError, match=r"at http://127.0.0.1:1 gave no answer \(.*refused"):
-        ask(cluster, "GET", "/api/jobs/")
+    with pytest.raises(JudgeError, match=r"at http://127.0.0.1:1 did not respond \(.*refused"):
+        request_json(cluster, "GET", "/api/jobs/")

@@ -68,7 +68,7 @@ def rolled_out(tmp_path: Path, data: PairSet, rule: Rule, count: int = 4) -> tup
     )  # fmt: skip
     rollouts = TrlRollouts(recipe, data, RunFolder(tmp_path / "run", recipe), None, frozenset(), 0)  # type: ignore[arg-type]
     player = RuledPlayer(rule)
-    rollouts._player = player  # type: ignore[assignment]
+    rollouts._source = player  # type: ignore[assignment]
     prompts = [pair.pair_id for pair in data.pairs[:count] for _ in range(2)]
     state = type("State", (), {"global_step": 0})
     accelerator = type("Accelerator", (), {"process_index": 0})

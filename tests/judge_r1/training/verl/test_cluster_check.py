@@ -81,7 +81,7 @@ def test_several_nodes_need_a_ray(
 ) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
-    with pytest.raises(JudgeError, match="2 nodes need a Ray that runs on all of them, and RAY_ADDRESS is not set"):
+    with pytest.raises(JudgeError, match="2 nodes need a running Ray cluster, and RAY_ADDRESS is not set"):
         run_recipe(recipe.model_copy(update={"grpo": grpo}), tmp_path / "a", Resources(nodes=2))
     with pytest.raises(JudgeError, match=r"--nodes and --gpus-per-node are for grpo with grpo\.engine=verl"):
         run_recipe(recipe, tmp_path / "b", Resources(nodes=2))

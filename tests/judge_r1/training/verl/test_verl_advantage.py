@@ -72,5 +72,5 @@ def test_last_of_its_group_learns_nothing() -> None:
 
 
 def test_all_lost_is_an_error() -> None:
-    with pytest.raises(RuntimeError, match="no episode of this batch"):
+    with pytest.raises(RuntimeError, match="every episode of this batch failed"):
         advantages([0.0, 0.0], {0, 1}, "aa")

@@ -36,5 +36,5 @@ def test_the_text_is_never_read() -> None:
 
 @pytest.mark.parametrize("extra", [None, {}, {"index": 3}])
 def test_a_sample_without_breakdown_is_an_error(extra: dict[str, int] | None) -> None:
-    with pytest.raises(NoBreakdown, match="not played by judge_r1's agent loop"):
+    with pytest.raises(NoBreakdown, match="judge_r1's agent loop did not sample it"):
         compute_score("judge_r1/mini", "text", "gold", extra)

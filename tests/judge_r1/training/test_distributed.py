@@ -184,9 +184,9 @@ def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setenv(name, value)
     assert processes_for(sft, None) == 2
     assert not needs_launch(sft, 2)
-    with pytest.raises(JudgeError, match="--processes 3 inside a launcher of 2"):
+    with pytest.raises(JudgeError, match="--processes 3 within a launcher of 2"):
         processes_for(sft, 3)
-    with pytest.raises(JudgeError, match="torchrun: verl takes all GPUs"):
+    with pytest.raises(JudgeError, match="torchrun: verl uses all GPUs"):
         processes_for(verl, None)
     with pytest.raises(JudgeError, match="GRPO on the engine trl trains in one process"):
         processes_for(grpo, None)

@@ -23,14 +23,16 @@ def build(
     kinds: Annotated[str, typer.Option(help="Comma-separated: single, multi.")] = "single,multi",
     variants: Annotated[int, typer.Option(min=1, help="Flawed variants per case and principle (the paper's K).")] = 5,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
-    limit: Annotated[int | None, typer.Option(min=1, help="Read so many cases only.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Maximum number of cases.")] = None,
     teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL or anthropic:MODEL.")] = "rules",
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
-    concurrency: Annotated[int, typer.Option(min=1, help="Calls to a teacher at a time.")] = 8,
+    concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
     budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
     prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
     cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
-    batch_export: Annotated[Path | None, typer.Option(help="Write the asks for a batch service instead.")] = None,
+    batch_export: Annotated[
+        Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
+    ] = None,
     batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.

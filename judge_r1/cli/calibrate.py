@@ -103,15 +103,15 @@ def _print(found: "Calibration", console: Console) -> None:
     )
     columns = ("confidences", "ECE, equal mass", "ECE, equal width", "Brier")
     print_grid(Grid("Calibration", note, columns, rows), console)
-    told = []
+    notes = []
     if found.temperature.at_bound:
-        told.append("The temperature is the end of the range looked at: these confidences do not determine one.")
+        notes.append("The temperature is at the end of the searched range: these confidences do not determine one.")
     if selective := found.selective:
-        told.append(selective.guarantee)
+        notes.append(selective.guarantee)
     if selective and selective.threshold is not None:
-        told.append(
+        notes.append(
             f"Of {selective.tested} test cases {selective.answered} are answered ({selective.coverage:.1%}), "
             f"{selective.errors} of them wrong."
         )
-    for line in told:
+    for line in notes:
         console.print(line, soft_wrap=True, highlight=False)

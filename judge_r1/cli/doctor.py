@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 class Lack(NamedTuple):
-    """A package that an extra asks for: not there (`found` is None), or in a version that does not fit."""
+    """A package that an extra requires: missing (`found` is None), or in an incompatible version."""
 
     package: str
     wanted: str

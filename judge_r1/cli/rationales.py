@@ -20,11 +20,13 @@ def rationales(
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     count: Annotated[int, typer.Option(min=1, help="Rationales to write.")] = 2000,
-    concurrency: Annotated[int, typer.Option(min=1, help="Calls to the teacher at a time.")] = 8,
+    concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to the teacher.")] = 8,
     budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
     prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
     cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
-    batch_export: Annotated[Path | None, typer.Option(help="Write the asks for a batch service instead.")] = None,
+    batch_export: Annotated[
+        Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
+    ] = None,
     batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
 ) -> None:
     """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.traces_file`.

@@ -50,8 +50,8 @@ def replay(
     before, rows = _read(evaluation / "summary.json"), read_started(evaluation)
     benchmark = benchmark or before.get("benchmark", LRBENCH)
     subset = subset or before.get("subset")
-    told = {row["name"] for row in before["rows"]}
-    traces = {panel: found for panel, found in stored_traces(evaluation).items() if panel in told}  # may hold others
+    panels = {row["name"] for row in before["rows"]}
+    traces = {panel: found for panel, found in stored_traces(evaluation).items() if panel in panels}  # may hold others
     judged = {item_id for found in traces.values() for item_id in found}
     suite = with_rule(BENCHMARKS.get(benchmark).load(path, subset), aggregation)  # type: ignore[arg-type]
     if unknown := judged - {item.item_id for item in suite.items}:

@@ -32,7 +32,7 @@ def split(
     ] = None,
     seed: Annotated[int, typer.Option()] = 0,
     near_duplicates: Annotated[
-        str, typer.Option(help="group: nearly alike cases stay together; fail: refuse them.")
+        str, typer.Option(help="group: keep near-duplicate cases in one set; fail: reject them.")
     ] = "group",
     recipe: Annotated[Path | None, typer.Option(help="Measure prompts as this recipe shows them.")] = None,
     model: Annotated[str | None, typer.Option(help="Measure prompts with this tokenizer.")] = None,
@@ -108,7 +108,9 @@ def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None
             )
     near = report["near_duplicates"]
     if near["pairs"]:
-        console.print(f"{near['pairs']} pairs of nearly alike cases, none across: {out / 'near_duplicates.jsonl'}")
+        console.print(
+            f"{near['pairs']} pairs of near-duplicate cases, none across sets: {out / 'near_duplicates.jsonl'}"
+        )
     if report["repeated"]:
         console.print(f"in several folders, taken once: {_counts(report['repeated'])}")
 

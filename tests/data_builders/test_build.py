@@ -27,8 +27,8 @@ from judge_r1.core.records import Case
 DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 
 
-class Brain:
-    """The rules' brain without a network, at its own pace."""
+class RuleTeacher:
+    """The rules' teacher without a network, at its own pace."""
 
     name = "chat:toy"
 
@@ -36,13 +36,15 @@ class Brain:
         self.rng, self.pace_s, self.fail = Random(seed), pace_s, fail
         self.running = self.calls = 0
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
         self.calls += 1
         if self.fail and self.calls > self.fail[0]:
             raise self.fail[1]
         await asyncio.sleep(self.pace_s * self.rng.random())
-        text = fake_teacher.liar(ask.system, ask.user, ask.sample)
-        return TeacherReply(text=text, input_tokens=len(ask.user), output_tokens=len(text), finished=True, model="toy")
+        text = fake_teacher.liar(request.system, request.user, request.sample)
+        return TeacherReply(
+            text=text, input_tokens=len(request.user), output_tokens=len(text), finished=True, model="toy"
+        )
 
 
 def by_teacher(
@@ -93,7 +95,7 @@ def test_rules_write_what_the_engine_makes_case_by_case(tmp_path: Path) -> None:
 def test_a_case_that_comes_twice_is_kept_once_and_counted(tmp_path: Path, toy_source: list[Case]) -> None:
     first, second = mini_cases(2)
     toy_source += [first, second, first.model_copy(update={"source": "another copy"}), second]
-    for counts in (build("toy", tmp_path / "rules"), by_teacher(tmp_path / "teacher", Brain(), source="toy")):
+    for counts in (build("toy", tmp_path / "rules"), by_teacher(tmp_path / "teacher", RuleTeacher(), source="toy")):
         assert counts["cases"] == 2
         assert counts["skipped_cases"] == {"toy: the same case again": 2}
     assert [case.source for case in load_pairs(tmp_path / "rules").cases.values()] == ["mini", "mini"]
@@ -109,12 +111,12 @@ def test_a_build_without_a_pair_leaves_the_folder_as_it_was(tmp_path: Path, toy_
 
 
 def test_opinions_of_an_earlier_build_go_with_its_pairs(tmp_path: Path) -> None:
-    by_teacher(tmp_path, Brain(), Brain())
+    by_teacher(tmp_path, RuleTeacher(), RuleTeacher())
     assert (tmp_path / "opinions.jsonl").exists()
     with pytest.raises(TeacherError):
-        by_teacher(tmp_path, Brain(fail=(20, TeacherError("gone"))))
+        by_teacher(tmp_path, RuleTeacher(fail=(20, TeacherError("gone"))))
     assert (tmp_path / "opinions.jsonl").exists(), "a build that fails leaves the folder as it was"
-    by_teacher(tmp_path, Brain())
+    by_teacher(tmp_path, RuleTeacher())
     assert not (tmp_path / "opinions.jsonl").exists()
 
 
@@ -130,8 +132,8 @@ def test_what_a_killed_build_left_is_swept_away(tmp_path: Path) -> None:
 def test_the_pace_of_answers_and_the_number_of_calls_change_no_byte(tmp_path: Path) -> None:
     made = {}
     for number, (pace, concurrency) in enumerate([(0.0, 1), (0.004, 3), (0.002, 16)]):
-        brain = Brain(pace, seed=number)
-        by_teacher(tmp_path / str(number), brain, Brain(pace, seed=-number), concurrency=concurrency)
+        teacher = RuleTeacher(pace, seed=number)
+        by_teacher(tmp_path / str(number), teacher, RuleTeacher(pace, seed=-number), concurrency=concurrency)
         made[number] = hashes(tmp_path / str(number))
     assert made[0] == made[1] == made[2]
     assert set(made[0]) == set(DATA)
@@ -139,7 +141,7 @@ def test_the_pace_of_answers_and_the_number_of_calls_change_no_byte(tmp_path: Pa
 
 
 def test_build_json_tells_what_became_of_every_variant(tmp_path: Path) -> None:
-    counts = by_teacher(tmp_path, Brain(), Brain())
+    counts = by_teacher(tmp_path, RuleTeacher(), RuleTeacher())
     teacher = counts["teacher"]
     assert isinstance(teacher, dict)
     assert sum(teacher["wanted"].values()) == 6 * 7 * 3
@@ -156,16 +158,16 @@ def test_build_json_tells_what_became_of_every_variant(tmp_path: Path) -> None:
 @pytest.mark.parametrize("error", [TeacherError("the host is gone"), BatchPending("later")])
 def test_a_teacher_that_stops_answering_leaves_nothing_behind(tmp_path: Path, error: Exception) -> None:
     with pytest.raises(type(error)):
-        by_teacher(tmp_path, Brain(fail=(20, error)))
+        by_teacher(tmp_path, RuleTeacher(fail=(20, error)))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_asks_that_are_put_off_are_all_put_before_it_ends(tmp_path: Path) -> None:
     """A batch holds the first round of every case, not of the first one only."""
-    brain = Brain(fail=(0, BatchPending("later")))
+    teacher = RuleTeacher(fail=(0, BatchPending("later")))
     with pytest.raises(BatchPending, match="6 cases wait for answers of chat:toy"):
-        by_teacher(tmp_path, brain)
-    assert brain.calls == 6 * 7
+        by_teacher(tmp_path, teacher)
+    assert teacher.calls == 6 * 7
 
 
 def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,7 +192,7 @@ def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypa
 
     SOURCES.names()
     monkeypatch.setitem(SOURCES._entries, "drafts", replace(taught("drafts", drafts, "toy"), operators="mini"))
-    counts = by_teacher(tmp_path / "out", Brain(), source="drafts", limit=9)
+    counts = by_teacher(tmp_path / "out", RuleTeacher(), source="drafts", limit=9)
     assert [case.case_id for case in load_pairs(tmp_path / "out").cases.values()] == [
         cases[0].case_id,
         cases[2].case_id,
@@ -202,7 +204,7 @@ def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypa
     with pytest.raises(JudgeError, match="needs a teacher to complete its cases"):
         build("drafts", tmp_path / "rules")
     with pytest.raises(BatchPending, match="4 cases wait"):
-        by_teacher(tmp_path / "batch", Brain(fail=(0, BatchPending("later"))), source="drafts", limit=9)
+        by_teacher(tmp_path / "batch", RuleTeacher(fail=(0, BatchPending("later"))), source="drafts", limit=9)
 
 
 def fields(case: Case) -> dict[str, str]:

@@ -45,8 +45,8 @@ class Says:
     def __init__(self, wrong: dict[str, str | Exception]) -> None:
         self.wrong = wrong
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        worse = "A" if "35" in ask.user.split("</reasoning_a>")[0] else "B"
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        worse = "A" if "35" in request.user.split("</reasoning_a>")[0] else "B"
         text: str | Exception = self.wrong.get(worse, f"Worse: {worse}\nViolated Principles: [2]\nWhy: it says 35.")
         if isinstance(text, Exception):
             raise text

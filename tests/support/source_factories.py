@@ -21,12 +21,14 @@ class ToyTeacher:
 
     def __init__(self, reply: Reply, *, finished: bool = True) -> None:
         self.reply, self.finished = reply, finished
-        self.asks: list[TeacherRequest] = []
+        self.requests: list[TeacherRequest] = []
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        self.asks.append(ask)
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        self.requests.append(request)
         await asyncio.sleep(0)
-        return TeacherReply(text=self.reply(ask), input_tokens=1, output_tokens=1, finished=self.finished, model="toy")
+        return TeacherReply(
+            text=self.reply(request), input_tokens=1, output_tokens=1, finished=self.finished, model="toy"
+        )
 
 
 def between(text: str, tag: str) -> str:
@@ -42,7 +44,7 @@ def gather(
     rejected: Counter[str] = Counter()
 
     async def run() -> list[Case]:
-        silent = ToyTeacher(lambda ask: "")  # a plain source calls no teacher
+        silent = ToyTeacher(lambda request: "")  # a plain source calls no teacher
         found = items(source, path, limit, 0, skips, teacher)
         return [case for item in found if (case := await completed(item, teacher or silent, skips, rejected))]
 

@@ -13,7 +13,7 @@ KEY = "sk-planted-0123456789abcdef"
 FAST = RetryPolicy(concurrency=8, request_s=10, total_s=60, attempts=6, backoff_s=0.01)
 
 
-def ask_for(user: str, **fields: Any) -> TeacherRequest:
+def request_for(user: str, **fields: Any) -> TeacherRequest:
     return TeacherRequest(**{"system": "be brief", "user": user, "max_tokens": 100, **fields})
 
 
@@ -35,13 +35,13 @@ class Stub:
         self.running = self.peak = 0
         self.wait_s, self.error = wait_s, error
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        self.calls[ask.user] += 1
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        self.calls[request.user] += 1
         self.running += 1
         self.peak = max(self.peak, self.running)
         await asyncio.sleep(self.wait_s)
         self.running -= 1
         if self.error is not None:
             raise self.error
-        text = echo(ask.system, ask.user, ask.sample)
+        text = echo(request.system, request.user, request.sample)
         return TeacherReply(text=text, input_tokens=1_000, output_tokens=100, finished=True, model="echo")

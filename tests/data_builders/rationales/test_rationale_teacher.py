@@ -41,15 +41,15 @@ class Listening:
     name = "stub:brain"
 
     def __init__(self, brain: Brain, error: dict[int, Exception] | None = None) -> None:
-        self.brain, self.asks, self.errors = brain, list[TeacherRequest](), error or {}
+        self.brain, self.requests, self.errors = brain, list[TeacherRequest](), error or {}
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
-        self.asks.append(ask)
-        number = len(self.asks)
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
+        self.requests.append(request)
+        number = len(self.requests)
         await asyncio.sleep(0)
         if error := self.errors.get(number):
             raise error
-        text = self.brain(ask.system, ask.user, ask.sample)
+        text = self.brain(request.system, request.user, request.sample)
         return TeacherReply(text=text, input_tokens=10, output_tokens=5, finished=True, model="m")
 
 
@@ -93,23 +93,23 @@ def test_every_pair_gets_a_rationale_that_scores_1(search: bool, which: str) -> 
             [passage] = trajectory.turns[0].passages
             case = data.case_of(data.by_id()[pair_id])
             assert case.context[passage.start : passage.end] == passage.text
-    assert tally.answers == len(teacher.asks) == len(found) * (2 if search else 1)
+    assert tally.answers == len(teacher.requests) == len(found) * (2 if search else 1)
 
 
 def test_before_the_first_passages_the_teacher_does_not_know_the_outcome() -> None:
     teacher = Listening(fake_rationale_teacher.honest)
     enhance_all(teacher, PROSE_DATA, PROSE_CONFIG)
-    first = [ask for ask in teacher.asks if "<so_far>" not in ask.user]
-    later = [ask for ask in teacher.asks if "<so_far>" in ask.user]
+    first = [request for request in teacher.requests if "<so_far>" not in request.user]
+    later = [request for request in teacher.requests if "<so_far>" in request.user]
     assert len(first) == len(later) == len(PROSE_PAIRS)
     turned = {pair.pair_id: _turned(pair) for pair in PROSE_PAIRS}
     other = Listening(fake_rationale_teacher.honest)
     enhance_all(other, PairSet.of([PROSE], turned.values()), PROSE_CONFIG)
-    blind = {ask.user for ask in other.asks if "<so_far>" not in ask.user}
-    assert blind == {ask.user for ask in first}  # nothing in it depends on the gold
-    for ask in later:
-        assert "The answer is {" in ask.user
-        assert "<information>" in ask.user
+    blind = {request.user for request in other.requests if "<so_far>" not in request.user}
+    assert blind == {request.user for request in first}  # nothing in it depends on the gold
+    for request in later:
+        assert "The answer is {" in request.user
+        assert "<information>" in request.user
 
 
 def _turned(pair: ReasoningPair) -> ReasoningPair:
@@ -126,8 +126,8 @@ def test_the_teacher_is_shown_what_the_judge_is_shown() -> None:
     for config, has_case in [(PROSE_CONFIG, False), (PROSE_CONFIG.model_copy(update=NO_SEARCH), True)]:
         teacher = Listening(fake_rationale_teacher.honest)
         enhance_all(teacher, PROSE_DATA, config)
-        assert (PROSE.context in teacher.asks[0].user) == has_case
-        assert PROSE_PAIRS[0].reasoning_a in "".join(ask.user for ask in teacher.asks)
+        assert (PROSE.context in teacher.requests[0].user) == has_case
+        assert PROSE_PAIRS[0].reasoning_a in "".join(request.user for request in teacher.requests)
 
 
 def test_bad_turns_are_asked_for_again_with_the_reason_and_then_counted() -> None:
@@ -138,10 +138,10 @@ def test_bad_turns_are_asked_for_again_with_the_reason_and_then_counted() -> Non
     assert set(tally.turns_rejected) == set(fake_rationale_teacher.BAD)
     assert set(tally.rejected) <= set(fake_rationale_teacher.BAD)
     assert tally.rejected
-    again = [ask for ask in teacher.asks if ask.sample]
+    again = [request for request in teacher.requests if request.sample]
     assert len(again) == tally.turns_rejected.total() - tally.rejected.total()
-    assert all("could not use it: " in ask.user for ask in again)
-    assert max(ask.sample for ask in again) == 2
+    assert all("could not use it: " in request.user for request in again)
+    assert max(request.sample for request in again) == 2
     for trajectory in found.values():
         assert TAG.findall(text_of(trajectory)).count("<answer>") == 1
         assert "I was told" not in text_of(trajectory)
@@ -163,7 +163,7 @@ def test_so_many_are_written_and_no_more_are_begun() -> None:
     teacher = Listening(fake_rationale_teacher.honest)
     found, _ = enhance_all(teacher, MINI, MINI_CONFIG, "tiny", count=7)
     assert len(found) == 7
-    assert len(teacher.asks) == 14
+    assert len(teacher.requests) == 14
     more, _ = enhance_all(Listening(fake_rationale_teacher.honest), MINI, MINI_CONFIG, "tiny", count=9)
     assert list(more)[:7] == list(found)
 
@@ -182,7 +182,7 @@ def test_asks_that_are_put_off_are_all_made_before_it_ends() -> None:
     teacher = Listening(fake_rationale_teacher.honest, errors)
     with pytest.raises(BatchPending, match="30 rationales wait"):
         enhance_all(teacher, MINI, MINI_CONFIG, "tiny", count=30)
-    assert len(teacher.asks) == 30
+    assert len(teacher.requests) == 30
 
 
 def test_tags_in_case_and_reasonings_part_nothing_and_act_nowhere() -> None:
@@ -194,10 +194,10 @@ def test_tags_in_case_and_reasonings_part_nothing_and_act_nowhere() -> None:
     pair = ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="t", seed=0, flaws=(flaw,)), seed=0)
     teacher = Listening(fake_rationale_teacher.honest)
     [trajectory] = enhance_all(teacher, PairSet.of([case], [pair]), PROSE_CONFIG)[0].values()
-    for ask in teacher.asks:
+    for request in teacher.requests:
         for tag in ("task", "instructions"):
-            assert ask.user.count(f"<{tag}>") == ask.user.count(f"</{tag}>") == 1
-        assert ask.user.count("</so_far>") == int("<so_far>\n" in ask.user)
+            assert request.user.count(f"<{tag}>") == request.user.count(f"</{tag}>") == 1
+        assert request.user.count("</so_far>") == int("<so_far>\n" in request.user)
     assert trajectory.searches == 1
 
 

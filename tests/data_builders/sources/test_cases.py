@@ -35,9 +35,9 @@ def numbered_source() -> Source:
 
 def test_a_source_without_drafts_is_read_and_asks_no_teacher() -> None:
     source = SOURCES.get("mini")
-    teacher = ToyTeacher(lambda ask: "fine")
+    teacher = ToyTeacher(lambda request: "fine")
     assert gather(source, None, teacher, limit=5)[0] == list(source.read(None, 5, 0, Counter()))
-    assert not teacher.asks
+    assert not teacher.requests
 
 
 @pytest.mark.parametrize("name", ["pilot", "deepreview"])
@@ -47,16 +47,16 @@ def test_a_source_with_drafts_says_that_it_needs_a_teacher(name: str, tmp_path: 
 
 
 def test_limit_bounds_what_is_asked_and_the_order_is_the_corpus_s() -> None:
-    teacher = ToyTeacher(lambda ask: "fine")
+    teacher = ToyTeacher(lambda request: "fine")
     found, skips, _ = gather(numbered_source(), None, teacher, limit=9)
-    assert [ask.user for ask in teacher.asks] == [f"case {n}" for n in range(9)]
+    assert [request.user for request in teacher.requests] == [f"case {n}" for n in range(9)]
     assert [case.context for case in found] == [f"case {n}." for n in (1, 2, 3, 4, 5, 6, 8)]
     assert skips == {"seven": 2}
 
 
 def test_a_teacher_that_cannot_go_on_ends_it() -> None:
-    def reply(ask: TeacherRequest) -> str:
-        if ask.user == "case 3":
+    def reply(request: TeacherRequest) -> str:
+        if request.user == "case 3":
             raise BudgetSpent("the budget is spent")
         return "fine"
 

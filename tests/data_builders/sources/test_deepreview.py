@@ -104,7 +104,7 @@ HUB_ROW = {
 
 
 def test_a_teacher_condenses_the_paper_of_a_review(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda ask: SHORT)
+    teacher = ToyTeacher(lambda request: SHORT)
     (case,), skips, rejected = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW]), teacher)
     assert not skips
     assert not rejected
@@ -113,15 +113,15 @@ def test_a_teacher_condenses_the_paper_of_a_review(tmp_path: Path) -> None:
     assert case.reference == "\n".join(f"{n}. {step}" for n, step in enumerate(STEPS, 1))
     assert case.meta["paper_words"] == len(PAPER.split())
     assert (case.meta["group"], case.meta["written"], case.meta["teacher"]) == ("abc", "context", "toy")
-    (ask,) = teacher.asks
-    assert between(ask.user, "paper") == PAPER
-    assert between(ask.user, "review") == case.reference
-    assert f"{ASKED[0]} to {ASKED[1]} words" in ask.user
-    assert "Human." not in ask.user
+    (request,) = teacher.requests
+    assert between(request.user, "paper") == PAPER
+    assert between(request.user, "review") == case.reference
+    assert f"{ASKED[0]} to {ASKED[1]} words" in request.user
+    assert "Human." not in request.user
 
 
 def test_both_layouts_give_the_same_case(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda ask: SHORT)
+    teacher = ToyTeacher(lambda request: SHORT)
     (tmp_path / "sample.json").write_text(json.dumps([ROW | {"decision": "Accept", "title": ""}]))
     with (tmp_path / "train.csv").open("w", newline="") as out:
         writer = csv.DictWriter(out, list(HUB_ROW))
@@ -162,10 +162,10 @@ def test_the_review_is_the_last_boxed_one_without_scores_and_verdict() -> None:
     ],
 )
 def test_what_is_no_case_is_counted_and_not_asked_for(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda ask: SHORT)
+    teacher = ToyTeacher(lambda request: SHORT)
     cases, skips, _ = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW | changes]), teacher)
     assert not cases
-    assert not teacher.asks
+    assert not teacher.requests
     assert skips == {f"deepreview: {reason}": 1}
 
 
@@ -183,22 +183,22 @@ def test_what_is_no_case_is_counted_and_not_asked_for(changes: dict[str, Any], r
     ],
 )
 def test_what_a_condensation_must_not_be(answer: str, kind: str, advice: str, tmp_path: Path) -> None:
-    def reply(ask: TeacherRequest) -> str:
-        return SHORT if "not accepted" in ask.user else answer
+    def reply(request: TeacherRequest) -> str:
+        return SHORT if "not accepted" in request.user else answer
 
     teacher = ToyTeacher(reply)
     (case,), skips, rejected = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW]), teacher)
     assert case.context.endswith(SHORT)
     assert not skips
     assert rejected == {f"deepreview: {kind}": 1}
-    assert advice in teacher.asks[1].user
+    assert advice in teacher.requests[1].user
 
 
 def test_words_that_the_paper_has_too_are_no_repetition(tmp_path: Path) -> None:
     said = "anyone who can drill a hole can build it"
     row = ROW | {"paper_context": f"{PAPER} It is true that {said}."}
     cases, _, rejected = gather(
-        DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda ask: f"{SHORT} Indeed {said}.")
+        DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda request: f"{SHORT} Indeed {said}.")
     )
     assert len(cases) == 1
     assert not rejected
@@ -221,9 +221,9 @@ def test_words_that_the_paper_has_too_are_no_repetition(tmp_path: Path) -> None:
 )
 def test_a_wrong_column_is_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=message):
-        gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda ask: SHORT))
+        gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda request: SHORT))
 
 
 def test_an_output_object_is_read(tmp_path: Path) -> None:
     row = ROW | {"pred_best_mode": {"output": REVIEW, "seconds": 3}}
-    assert len(gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda ask: SHORT))[0]) == 1
+    assert len(gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda request: SHORT))[0]) == 1

@@ -60,7 +60,7 @@ def folder(path: Path, rows: list[dict[str, Any]] | None = None, **changes: Any)
 
 
 def test_a_teacher_writes_the_reasoning_of_a_case(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda ask: GOOD)
+    teacher = ToyTeacher(lambda request: GOOD)
     (case,), skips, rejected = gather(PILOT, folder(tmp_path), teacher)
     assert not skips
     assert not rejected
@@ -80,47 +80,47 @@ def test_a_teacher_writes_the_reasoning_of_a_case(tmp_path: Path) -> None:
 
 
 def test_the_ask_holds_facts_and_violated_articles_and_no_other(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda ask: GOOD)
+    teacher = ToyTeacher(lambda request: GOOD)
     gather(PILOT, folder(tmp_path), teacher)
-    (ask,) = teacher.asks
-    assert between(ask.user, "facts") == FACTS.strip()
-    assert "Right to a fair trial" in between(ask.user, "articles")
-    assert "torture" not in ask.user
-    assert "violation of: Article 6, Article 1 of Protocol No. 1." in ask.user
-    assert f"{STEPS[0]} to {STEPS[1]} numbered steps" in ask.user
-    assert ask.system.startswith("You are an experienced lawyer")
-    assert "$" not in ask.user + ask.system
+    (request,) = teacher.requests
+    assert between(request.user, "facts") == FACTS.strip()
+    assert "Right to a fair trial" in between(request.user, "articles")
+    assert "torture" not in request.user
+    assert "violation of: Article 6, Article 1 of Protocol No. 1." in request.user
+    assert f"{STEPS[0]} to {STEPS[1]} numbered steps" in request.user
+    assert request.system.startswith("You are an experienced lawyer")
+    assert "$" not in request.user + request.system
 
 
 def test_facts_cannot_write_the_tags_that_part_the_prompt(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda ask: GOOD)
+    teacher = ToyTeacher(lambda request: GOOD)
     gather(PILOT, folder(tmp_path, facts=f"{FACTS} </facts> $violated <b>"), teacher)
-    assert teacher.asks[0].user.count("</facts>") == 1
-    assert "‹/facts› $violated <b>" in teacher.asks[0].user
+    assert teacher.requests[0].user.count("</facts>") == 1
+    assert "‹/facts› $violated <b>" in teacher.requests[0].user
 
 
 def test_the_same_answers_give_the_same_cases(tmp_path: Path) -> None:
     rows = [ROW | {"case_id": f"001-{n}", "facts": f"{FACTS} File {n}."} for n in range(70)]
     path = folder(tmp_path, rows)
-    first, second = (gather(PILOT, path, ToyTeacher(lambda ask: GOOD))[0] for _ in range(2))
+    first, second = (gather(PILOT, path, ToyTeacher(lambda request: GOOD))[0] for _ in range(2))
     assert first == second
     assert [case.source for case in first] == [f"pilot/001-{n}" for n in range(70)]
 
 
 def test_a_rejected_reasoning_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
-    def reply(ask: TeacherRequest) -> str:
-        return GOOD if "not accepted" in ask.user else GOOD.replace("Article 6 and ", "")
+    def reply(request: TeacherRequest) -> str:
+        return GOOD if "not accepted" in request.user else GOOD.replace("Article 6 and ", "")
 
     teacher = ToyTeacher(reply)
     (case,), skips, rejected = gather(PILOT, folder(tmp_path), teacher)
     assert case.reference == GOOD
     assert not skips
     assert rejected == {"pilot: names other articles than the violated ones": 1}
-    assert "this is where it differs: Article 6." in teacher.asks[1].user
+    assert "this is where it differs: Article 6." in teacher.requests[1].user
 
 
 def test_a_reasoning_that_is_never_right_costs_its_case(tmp_path: Path) -> None:
-    cases, skips, rejected = gather(PILOT, folder(tmp_path), ToyTeacher(lambda ask: "I cannot."))
+    cases, skips, rejected = gather(PILOT, folder(tmp_path), ToyTeacher(lambda request: "I cannot."))
     assert not cases
     assert skips == {"pilot: no answer accepted, the last is not numbered steps": 1}
     assert rejected == {"pilot: is not numbered steps": 3}
@@ -145,7 +145,7 @@ def test_a_reasoning_that_is_never_right_costs_its_case(tmp_path: Path) -> None:
 def test_what_a_reasoning_must_not_be(old: str, new: str, kind: str, tmp_path: Path) -> None:
     """Each check, by a text that is right but for one thing."""
     assert old in GOOD
-    teacher = ToyTeacher(lambda ask: GOOD.replace(old, new))
+    teacher = ToyTeacher(lambda request: GOOD.replace(old, new))
     _, _, rejected = gather(PILOT, folder(tmp_path), teacher)
     assert set(rejected) == {f"pilot: {kind}"}
 
@@ -154,7 +154,7 @@ def test_short_quotations_do_not_count_as_citing(tmp_path: Path) -> None:
     text = GOOD.replace('"owned a mill near Lovas"', '"a mill"').replace(
         '"the district court ordered the town to pay"', "the order"
     )
-    _, _, rejected = gather(PILOT, folder(tmp_path), ToyTeacher(lambda ask: text))
+    _, _, rejected = gather(PILOT, folder(tmp_path), ToyTeacher(lambda request: text))
     assert set(rejected) == {"pilot: does not cite the facts"}
     assert QUOTES == 2
 
@@ -167,10 +167,10 @@ def test_what_is_no_case_is_counted_and_not_asked_for(tmp_path: Path) -> None:
         ROW | {"violated_articles": ["4"]},
         ROW | {"violated_articles": ["46-2"]},
     ]
-    teacher = ToyTeacher(lambda ask: GOOD)
+    teacher = ToyTeacher(lambda request: GOOD)
     cases, skips, _ = gather(PILOT, folder(tmp_path, rows), teacher)
     assert not cases
-    assert not teacher.asks
+    assert not teacher.requests
     assert skips == {
         "pilot: no facts": 1,
         "pilot: no violated article": 1,
@@ -182,7 +182,7 @@ def test_both_the_folder_and_the_repository_are_accepted_and_files_come_by_name(
     path = folder(tmp_path / "data" / "ECHR2023")
     write_rows(path / "train.jsonl", [ROW | {"case_id": "001-2", "facts": f"{FACTS} More."}])
     for start in (tmp_path, path):
-        cases, _, _ = gather(PILOT, start, ToyTeacher(lambda ask: GOOD))
+        cases, _, _ = gather(PILOT, start, ToyTeacher(lambda request: GOOD))
         assert [case.source for case in cases] == ["pilot/001-1", "pilot/001-2"]
 
 
@@ -196,7 +196,7 @@ def test_both_the_folder_and_the_repository_are_accepted_and_files_come_by_name(
 )
 def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message):
-        gather(PILOT, folder(tmp_path, **changes), ToyTeacher(lambda ask: GOOD))
+        gather(PILOT, folder(tmp_path, **changes), ToyTeacher(lambda request: GOOD))
 
 
 def test_a_missing_place_is_named(tmp_path: Path) -> None:

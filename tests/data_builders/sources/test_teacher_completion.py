@@ -23,30 +23,30 @@ def run(teacher: ToyTeacher) -> tuple[str | None, Counter[str], Counter[str]]:
 
 
 def test_the_first_good_answer_is_taken_cleaned() -> None:
-    teacher = ToyTeacher(lambda ask: "\ufeff an x\r\n")
+    teacher = ToyTeacher(lambda request: "\ufeff an x\r\n")
     assert run(teacher) == ("an x", Counter(), Counter())
-    assert teacher.asks == [ASK]
+    assert teacher.requests == [ASK]
 
 
 def test_a_retry_holds_the_reason_and_asks_alike_are_told_apart() -> None:
     replies = iter(["aaa", "bbb", "x"])
-    teacher = ToyTeacher(lambda ask: next(replies))
+    teacher = ToyTeacher(lambda request: next(replies))
     text, skips, rejected = run(teacher)
     assert (text, skips, rejected) == ("x", Counter(), Counter({"toy: lacks an x": 2}))
-    first, second, third = teacher.asks
+    first, second, third = teacher.requests
     assert first == ASK
     assert second.user == "Write.\n\nAn earlier answer was not accepted. It has 3 letters and no x. Write a new one."
     assert (second.sample, third.sample) == (0, 1)
     assert third.user == second.user
-    assert len({ask.model_dump_json() for ask in teacher.asks}) == 3
+    assert len({request.model_dump_json() for request in teacher.requests}) == 3
 
 
 @pytest.mark.parametrize(
     ("teacher", "kind"),
     [
-        (ToyTeacher(lambda ask: "no"), "lacks an x"),
-        (ToyTeacher(lambda ask: " \n"), "is empty"),
-        (ToyTeacher(lambda ask: "x", finished=False), "was cut off"),
+        (ToyTeacher(lambda request: "no"), "lacks an x"),
+        (ToyTeacher(lambda request: " \n"), "is empty"),
+        (ToyTeacher(lambda request: "x", finished=False), "was cut off"),
     ],
 )
 def test_what_is_never_good_costs_the_case_and_is_counted(teacher: ToyTeacher, kind: str) -> None:
@@ -54,15 +54,15 @@ def test_what_is_never_good_costs_the_case_and_is_counted(teacher: ToyTeacher, k
     assert text is None
     assert rejected == {f"toy: {kind}": ATTEMPTS}
     assert skips == {f"toy: no answer accepted, the last {kind}": 1}
-    assert len(teacher.asks) == ATTEMPTS
+    assert len(teacher.requests) == ATTEMPTS
 
 
 class Failing(ToyTeacher):
     def __init__(self, error: TeacherError) -> None:
-        super().__init__(lambda ask: "")
+        super().__init__(lambda request: "")
         self.error = error
 
-    async def ask(self, ask: TeacherRequest) -> TeacherReply:
+    async def ask(self, request: TeacherRequest) -> TeacherReply:
         raise self.error
 
 

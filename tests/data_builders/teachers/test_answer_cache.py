@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from teacher_factories import ask_for, run
+from teacher_factories import request_for, run
 
 import data_builders.teachers.answer_cache as cache_module
 from data_builders.teachers import TeacherError, TeacherReply
@@ -91,13 +91,16 @@ def test_tokens_are_those_of_the_kept_answers(tmp_path_factory: pytest.TempPathF
 
 @given(st.text(max_size=5), st.text(max_size=5))
 def test_a_key_is_of_the_teacher_and_the_whole_ask(one: str, other: str) -> None:
-    ask = ask_for("q", system=one)
-    assert (request_key("t", ask) == request_key("t", ask_for("q", system=other))) == (_nfc(one) == _nfc(other))
+    request = request_for("q", system=one)
+    assert (request_key("t", request) == request_key("t", request_for("q", system=other))) == (_nfc(one) == _nfc(other))
     others = [
-        request_key("u", ask),
-        *(request_key("t", ask.model_copy(update=c)) for c in ({"sample": 1}, {"max_tokens": 9}, {"temperature": 0.1})),
+        request_key("u", request),
+        *(
+            request_key("t", request.model_copy(update=c))
+            for c in ({"sample": 1}, {"max_tokens": 9}, {"temperature": 0.1})
+        ),
     ]
-    assert len({request_key("t", ask), *others}) == 5
+    assert len({request_key("t", request), *others}) == 5
 
 
 def _nfc(text: str) -> str:

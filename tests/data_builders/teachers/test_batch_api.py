@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from fake_llm_server import answer_batch
-from teacher_factories import Stub, ask_for, echo, run
+from teacher_factories import Stub, echo, request_for, run
 
 import data_builders.teachers.batch_api as batch_module
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply
@@ -28,8 +28,8 @@ def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[l
         for n in range(count):
             for _ in range(2):
                 with suppress(BatchPending):
-                    first = await teacher.ask(ask_for(f"q{n}"))
-                    answers.append(await teacher.ask(ask_for(f"then: {first.text}", sample=1)))
+                    first = await teacher.ask(request_for(f"q{n}"))
+                    answers.append(await teacher.ask(request_for(f"then: {first.text}", sample=1)))
         return answers
 
     with BatchExport(wire, cache, path) as teacher:
@@ -57,7 +57,7 @@ def test_rounds_of_batches_end_where_live_asking_ends(wire: Provider, tmp_path: 
         assert [a.text for a in answers[::2]] == [echo("be brief", f"then: be brief: q{n} (0) é", 1) for n in range(20)]
         stub = Stub()
         stub.name = wire.name
-        assert run(CachedTeacher(stub, cache).ask(ask_for("q3"))).text == echo("be brief", "q3", 0)
+        assert run(CachedTeacher(stub, cache).ask(request_for("q3"))).text == echo("be brief", "q3", 0)
         assert not stub.calls  # what a batch answered is not asked live
         assert cache.tokens(wire.name) == Tokens()  # nor counted as live
         assert cache.tokens(wire.name, "batch").calls == 40
@@ -75,7 +75,7 @@ def test_failed_rows_are_counted_and_asked_again(wire: Provider, tmp_path: Path)
         with BatchExport(wire, cache, tmp_path / "2.jsonl") as teacher:
             for n in range(20):
                 with suppress(BatchPending):
-                    run(teacher.ask(ask_for(f"q{n}")))
+                    run(teacher.ask(request_for(f"q{n}")))
         assert (teacher.rows, teacher.repeated, teacher.reused) == (found.failed.total(), teacher.rows, found.new)
 
 
@@ -88,7 +88,7 @@ def test_an_unknown_custom_id_refuses_the_whole_file(tmp_path: Path) -> None:
             results.write('{"custom_id": "stranger", "response": null, "error": null}\n')
         with pytest.raises(TeacherError, match=r"r\.jsonl, line 4: custom_id 'stranger'.*nothing was imported"):
             import_batch(wire, cache, tmp_path / "r.jsonl")
-        assert cache.get(request_key(wire.name, ask_for("q0"))) is None
+        assert cache.get(request_key(wire.name, request_for("q0"))) is None
 
 
 def test_results_for_another_model_are_refused(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_export_that_breaks_leaves_no_file(tmp_path: Path) -> None:
     async def work() -> None:
         with Cache(tmp_path / "c.sqlite") as cache, BatchExport(WIRES[0], cache, tmp_path / "b.jsonl") as teacher:
             with pytest.raises(BatchPending, match="b\\.jsonl"):
-                await teacher.ask(ask_for("q"))
+                await teacher.ask(request_for("q"))
             raise KeyError("the builder broke")
 
     with pytest.raises(KeyError):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from fake_llm_server import Faults, Loopback
-from teacher_factories import FAST, KEY, Stub, ask_for, echo, run
+from teacher_factories import FAST, KEY, Stub, echo, request_for, run
 
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Cache
@@ -24,7 +24,7 @@ def cache(tmp_path: Path) -> Any:
 def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
     async def work(stub: Stub) -> list[TeacherReply]:
         teacher = CachedTeacher(stub, cache)
-        return [await teacher.ask(ask_for(f"q{n % 3}")) for n in range(9)]
+        return [await teacher.ask(request_for(f"q{n % 3}")) for n in range(9)]
 
     first, second = Stub(), Stub()
     answers = run(work(first))
@@ -36,7 +36,7 @@ def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
 def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
     async def work(stub: Stub) -> list[TeacherReply]:
         teacher = CachedTeacher(stub, cache)
-        return await asyncio.gather(*(teacher.ask(ask_for("q")) for _ in range(20)))
+        return await asyncio.gather(*(teacher.ask(request_for("q")) for _ in range(20)))
 
     stub = Stub(wait_s=0.05)
     assert len(set(run(work(stub)))) == 1
@@ -46,7 +46,7 @@ def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
 def test_a_call_goes_on_when_whoever_asked_first_gives_up(cache: Cache) -> None:
     async def work(stub: Stub) -> TeacherReply:
         teacher = CachedTeacher(stub, cache)
-        first, second = (asyncio.create_task(teacher.ask(ask_for("q"))) for _ in range(2))
+        first, second = (asyncio.create_task(teacher.ask(request_for("q"))) for _ in range(2))
         await asyncio.sleep(0.02)
         first.cancel()
         return await second
@@ -59,7 +59,7 @@ def test_a_call_goes_on_when_whoever_asked_first_gives_up(cache: Cache) -> None:
 def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
     async def work(stub: Stub) -> list[Any]:
         teacher = CachedTeacher(stub, cache)
-        return await asyncio.gather(*(teacher.ask(ask_for("q")) for _ in range(3)), return_exceptions=True)
+        return await asyncio.gather(*(teacher.ask(request_for("q")) for _ in range(3)), return_exceptions=True)
 
     assert [str(error) for error in run(work(Stub(error=TeacherError("gone"))))] == ["gone"] * 3
     assert run(work(Stub()))[0].text == "be brief: q (0) é"
@@ -68,7 +68,7 @@ def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
 def test_the_gate_lets_so_many_through(cache: Cache) -> None:
     async def work(stub: Stub) -> None:
         teacher = CachedTeacher(stub, cache, ConcurrencyGate(Spending(), 3))
-        await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(20)))
+        await asyncio.gather(*(teacher.ask(request_for(f"q{n}")) for n in range(20)))
 
     stub = Stub(wait_s=0.01)
     run(work(stub))
@@ -81,7 +81,7 @@ def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(ca
         spending = Spending(PRICES, budget)
         spending.open_account(stub.name, cache.tokens(stub.name))
         teacher = CachedTeacher(stub, cache, ConcurrencyGate(spending, 4))
-        return await asyncio.gather(*(teacher.ask(ask_for(f"q{n}")) for n in range(30)), return_exceptions=True)
+        return await asyncio.gather(*(teacher.ask(request_for(f"q{n}")) for n in range(30)), return_exceptions=True)
 
     stub = Stub(wait_s=0.01)  # a call costs one dollar
     first = run(work(stub, 10.0))
@@ -107,8 +107,8 @@ def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
         with Cache(path) as cache:
             spec = server.chat if kind == "chat" else server.anthropic
             async with open_teacher(spec, cache, policy=FAST, spending=spending) as teacher:
-                asks = (ask_for(f"q{n % 40}", sample=n % 2) for n in range(80))
-                return await asyncio.gather(*(teacher.ask(ask) for ask in asks)), spending
+                requests = (request_for(f"q{n % 40}", sample=n % 2) for n in range(80))
+                return await asyncio.gather(*(teacher.ask(request) for request in requests)), spending
 
     kinds = ("rate_limit", "rate_limit_date", "server_error", "truncated", "reset", "garbage", "missing_field")
     with Loopback(echo, key=KEY) as calm, Loopback(echo, faults=Faults(rate=0.5, kinds=kinds), key=KEY) as rough:
@@ -134,7 +134,7 @@ def test_leaving_early_brings_home_what_is_in_flight_and_starts_nothing_else(
     async def work(server: Loopback) -> int:
         with Cache(tmp_path / "c.sqlite") as cache:
             async with open_teacher(server.chat, cache, policy=replace(FAST, concurrency=3)) as teacher:
-                tasks = [asyncio.create_task(teacher.ask(ask_for(f"q{n}"))) for n in range(20)]
+                tasks = [asyncio.create_task(teacher.ask(request_for(f"q{n}"))) for n in range(20)]
                 while server.in_flight < 3:
                     await asyncio.sleep(0.01)
                 for task in tasks:

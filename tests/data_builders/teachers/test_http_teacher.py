@@ -11,7 +11,7 @@ from email.utils import formatdate
 import pytest
 from fake_llm_server import TRANSIENT, Faults, Loopback
 from pydantic import SecretStr
-from teacher_factories import FAST, KEY, ask_for, echo, run
+from teacher_factories import FAST, KEY, echo, request_for, run
 
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply
 from data_builders.teachers.anthropic import Anthropic
@@ -52,7 +52,7 @@ async def saying(*responses: bytes | Callable[[], bytes]) -> AsyncIterator[str]:
 async def asked(wire: Provider, limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
     teacher = HttpTeacher(wire, SecretStr(key) if key else None, limits)
     try:
-        return await teacher.ask(ask_for("q"))
+        return await teacher.ask(request_for("q"))
     finally:
         await teacher.aclose()
 
@@ -226,8 +226,8 @@ def test_requests_that_time_out_leave_no_connection_behind() -> None:
         with Loopback(echo, faults=Faults(rate=1.0, kinds=("stall",), in_a_row=99, stall_s=60)) as server:
             teacher = HttpTeacher(wire_to(server, "chat"), None, replace(FAST, request_s=0.2, attempts=1))
             before = len(os.listdir("/proc/self/fd"))
-            asks = [teacher.ask(ask_for(f"q{n}")) for n in range(12)]
-            failed = await asyncio.gather(*asks, return_exceptions=True)
+            requests = [teacher.ask(request_for(f"q{n}")) for n in range(12)]
+            failed = await asyncio.gather(*requests, return_exceptions=True)
             assert all(isinstance(error, TeacherError) for error in failed)
             await asyncio.sleep(0.1)
             ours = len(os.listdir("/proc/self/fd")) - before - server.in_flight  # the server's ends are in this process

@@ -6,7 +6,7 @@ import pytest
 from fake_llm_server import Request, read_request, reply
 from hypothesis import given
 from hypothesis import strategies as st
-from teacher_factories import ask_for
+from teacher_factories import request_for
 
 from data_builders.teachers import TeacherRequest
 from data_builders.teachers.anthropic import Anthropic
@@ -16,7 +16,7 @@ from data_builders.teachers.provider import FailedRow, Provider
 LOCAL, OPENAI = Chat("http://host/v1", "m"), Chat("https://api.openai.com/v1", "m")
 ANTHROPIC = Anthropic("m")
 WIRES: list[tuple[Provider, str]] = [(LOCAL, "chat"), (OPENAI, "chat"), (ANTHROPIC, "anthropic")]
-ASKS = st.builds(
+REQUESTS = st.builds(
     TeacherRequest,
     system=st.text(max_size=20),
     user=st.text(min_size=1, max_size=20),
@@ -27,11 +27,11 @@ ASKS = st.builds(
 
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
-@given(ask=ASKS)
-def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Provider, kind: str, ask: TeacherRequest) -> None:
-    seen = read_request(kind, wire.body(ask))
-    assert (seen.system, seen.user, seen.sample) == (ask.system, ask.user, ask.sample)
-    assert (seen.max_tokens, seen.temperature, seen.model) == (ask.max_tokens, ask.temperature, "m")
+@given(sent=REQUESTS)
+def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Provider, kind: str, sent: TeacherRequest) -> None:
+    seen = read_request(kind, wire.body(sent))
+    assert (seen.system, seen.user, seen.sample) == (sent.system, sent.user, sent.sample)
+    assert (seen.max_tokens, seen.temperature, seen.model) == (sent.max_tokens, sent.temperature, "m")
 
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
@@ -44,9 +44,9 @@ def test_text_tokens_and_an_early_end_are_read(wire: Provider, kind: str, text: 
 
 
 def test_openai_gets_the_names_its_newer_models_know_and_others_the_old_ones() -> None:
-    assert "max_tokens" in LOCAL.body(ask_for("q"))
-    assert LOCAL.body(ask_for("q", temperature=1))["temperature"] == 1
-    newer = OPENAI.body(ask_for("q", temperature=1))
+    assert "max_tokens" in LOCAL.body(request_for("q"))
+    assert LOCAL.body(request_for("q", temperature=1))["temperature"] == 1
+    newer = OPENAI.body(request_for("q", temperature=1))
     assert "max_completion_tokens" in newer
     assert not {"max_tokens", "temperature", "seed"} & newer.keys()
 
@@ -92,9 +92,9 @@ def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Pr
 
 @pytest.mark.parametrize("wire", [LOCAL, ANTHROPIC])
 def test_a_batch_row_holds_the_ask_under_its_key(wire: Provider) -> None:
-    row = wire.batch_row("k", ask_for("q"))
+    row = wire.batch_row("k", request_for("q"))
     assert row["custom_id"] == "k"
-    assert (row["body"] if wire is LOCAL else row["params"]) == wire.body(ask_for("q"))
+    assert (row["body"] if wire is LOCAL else row["params"]) == wire.body(request_for("q"))
     if wire is LOCAL:
         assert (row["method"], row["url"]) == ("POST", "/v1/chat/completions")
 

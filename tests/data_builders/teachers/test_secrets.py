@@ -43,8 +43,8 @@ async def main():
         for number, one in enumerate((spec, refused)):
             async with open_teacher(one, cache, policy=limits) as teacher:
                 show(teacher)
-                asks = [TeacherRequest(system="s", user=f"{number} q{n}", max_tokens=9) for n in range(12)]
-                for answer in await asyncio.gather(*map(teacher.ask, asks), return_exceptions=True):
+                requests = [TeacherRequest(system="s", user=f"{number} q{n}", max_tokens=9) for n in range(12)]
+                for answer in await asyncio.gather(*map(teacher.ask, requests), return_exceptions=True):
                     if isinstance(answer, Exception):
                         tell(answer)
                     else:

@@ -33,11 +33,11 @@ def build(
     *,
     budget: float | None = None,
     prices: Path | None = None,
-    asks: Path | None = None,
+    requests: Path | None = None,
     results: Path | None = None,
 ) -> SessionResult[dict[str, Any]]:
     spending = Spending(load_prices(prices) if prices else None, budget)
-    return session.build(PLAN, out, server.chat, None, SessionOptions(cache, 2, asks, results), spending)
+    return session.build(PLAN, out, server.chat, None, SessionOptions(cache, 2, requests, results), spending)
 
 
 def data(folder: Path) -> dict[str, bytes]:
@@ -80,16 +80,16 @@ def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loop
     done = SessionResult[dict[str, Any]](None, "")
     results: Path | None = None
     while done.value is None:
-        asks = tmp_path / f"asks-{asked}.jsonl"
-        done = build(server, out, cache, asks=asks, results=results)
+        requests = tmp_path / f"requests-{asked}.jsonl"
+        done = build(server, out, cache, requests=requests, results=results)
         if done.value is None:
             assert not (out / "pairs.jsonl").exists()
             assert "--batch-import RESULTS" in done.message
             results = tmp_path / f"results-{asked}.jsonl"
-            answer_batch(fake_teacher.liar, asks, results, seed=asked)
-            asked += len(asks.read_text().splitlines())
+            answer_batch(fake_teacher.liar, requests, results, seed=asked)
+            asked += len(requests.read_text().splitlines())
     assert "no request is left" in done.message
-    assert not asks.exists()
+    assert not requests.exists()
     assert data(out) == calm
     assert server.calls.total() == 0
     with Cache(cache) as kept:
@@ -98,13 +98,13 @@ def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loop
 
 def test_failed_rows_of_a_batch_are_asked_for_again(tmp_path: Path, server: Loopback) -> None:
     out, cache = tmp_path / "out", tmp_path / "answers.sqlite"
-    asks, results, again = (tmp_path / name for name in ("asks.jsonl", "results.jsonl", "again.jsonl"))
-    build(server, out, cache, asks=asks)
-    answer_batch(fake_teacher.liar, asks, results, failed=1.0)
-    done = build(server, out, cache, asks=again, results=results)
-    count = len(asks.read_text().splitlines())
+    requests, results, again = (tmp_path / name for name in ("requests.jsonl", "results.jsonl", "again.jsonl"))
+    build(server, out, cache, requests=requests)
+    answer_batch(fake_teacher.liar, requests, results, failed=1.0)
+    done = build(server, out, cache, requests=again, results=results)
+    count = len(requests.read_text().splitlines())
     assert f"0 answers imported, 0 known already; {count} failed" in done.message
-    assert again.read_bytes() == asks.read_bytes()
+    assert again.read_bytes() == requests.read_bytes()
 
 
 def test_a_second_build_into_the_same_folder_asks_nothing(

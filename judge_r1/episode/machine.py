@@ -1,10 +1,10 @@
-"""The episode: one grammar, one pure state machine (no I/O, no model, no torch).
+"""The episode as a pure state machine: no I/O, no model, no torch.
 
     <think>…</think>  <search>query</search>  <information>…</information>  <answer>{json}</answer>
 
-A driver asks `state` what is next, samples or searches, and hands back ids or passages. The machine keeps the ids as
-sampled (token in, token out), decodes them step by step, acts on the first complete action outside an open block,
-renders observations and enforces the budgets. Only sampled text is ever parsed.
+A driver reads `state`, samples or searches, and calls `feed` with ids or `observe` with passages. The machine keeps the
+ids as sampled (token in, token out), decodes them incrementally, acts on the first complete action outside an open
+block, renders observations and enforces the budgets. Only sampled text is parsed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -18,12 +18,12 @@ from judge_r1.episode.scanner import StreamDecoder, TagScanner
 from judge_r1.episode.tags import escape_tags
 
 _PROMPT_END = 8
-"""Ids at the end of a prompt in which an opened thought would show."""
+"""Number of ids at the end of a prompt that are checked for an open `<think>`."""
 _NOTHING_FITS = "no passage fits here"
 
 
 class EpisodeTokenizer(Protocol):
-    """What the machine needs of a tokenizer (`judge_r1.episode.tokenizer.Codec`)."""
+    """The tokenizer methods that an episode uses (`judge_r1.episode.tokenizer.SafeTokenizer`)."""
 
     def decode(self, ids: Sequence[int]) -> str: ...
     def encode_trusted(self, text: str) -> list[int]: ...
@@ -39,14 +39,14 @@ class Sample:
 
 @dataclass(frozen=True)
 class Search:
-    """Search this episode's case and call `observe` with what was found."""
+    """Search this episode's case and call `observe` with the passages."""
 
     query: str
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The end: `reason` is "answer" with a judgment, or the name of what went wrong without one."""
+    """The end. `reason` is "answer" if there is a judgment, else the name of the failure."""
 
     reason: str
     judgment: Judgment | None = None
@@ -56,8 +56,8 @@ State = Sample | Search | Finished
 
 
 class Episode:
-    """One run of the machine. `eos_ids` end it early; `parse` turns the answer's text into a judgment; `seed` is what
-    a backend draws its ids by. With `parse_bare` the answer has no tags: it is what stands before EOS in one turn."""
+    """One episode. `eos_ids` end it early, `parse` turns the answer's text into a judgment, `seed` seeds its samples.
+    With `parse_bare` the answer has no tags: it is the text before EOS in a single turn."""
 
     def __init__(
         self,
@@ -78,8 +78,8 @@ class Episode:
         self.logprobs: list[float] = []
         self.turns: list[Turn] = []
         self.alternative_logprobs: dict[int, float] = {}
-        """By place in `token_ids`: the log-probability of the token that would have decided the other way, where a
-        backend knows it. No part of the trajectory."""
+        """Index in `token_ids` -> log-probability of the token for the opposite verdict, where the model returned it.
+        It is not part of the trajectory."""
         self.tokenizer, self.eos_ids = tokenizer, frozenset(eos_ids)
         self._parse, self._parse_bare = parse, parse_bare
         self._searches = 0
@@ -91,12 +91,12 @@ class Episode:
 
     @property
     def state(self) -> State:
-        """What the driver has to do next."""
+        """The next task of the driver."""
         return self._state
 
     @property
     def thinking(self) -> bool:
-        """Whether a thought is open: at the start, if the chat template opened one."""
+        """Whether a thought is open. A chat template may open one at the start."""
         return self._scanner.open == "think"
 
     @property
@@ -106,14 +106,12 @@ class Episode:
 
     @property
     def answer_in_tags(self) -> bool:
-        """Does the answer stand between tags, or bare in one turn?"""
+        """Whether the answer is between tags, not bare in one turn."""
         return self._parse_bare is None
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
-        """Take sampled ids with their log-probabilities; returns how many were used.
-
-        Ids behind the one that completes an action, or behind EOS, are not: nothing after the stop is kept.
-        """
+        """Take sampled ids with their log-probabilities. Returns how many were used: ids after EOS, or after the one
+        that completes an action, are dropped."""
         if not isinstance(self._state, Sample):
             raise RuntimeError(f"feed() in state {self._state}: nothing is to be sampled")
         if len(ids) != len(logprobs):
@@ -156,24 +154,24 @@ class Episode:
         return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
 
     def abort(self, reason: str) -> None:
-        """End the episode for a cause outside the policy (a search that timed out, a server that is gone)."""
+        """End the episode for an infrastructure failure, such as a search that timed out."""
         if isinstance(self._state, Finished):
-            raise RuntimeError(f"fail({reason!r}) in state {self._state}: the episode is over")
+            raise RuntimeError(f"abort({reason!r}) in state {self._state}: the episode is over")
         self._finish(f"{INFRASTRUCTURE}{reason}")
 
     def end(self, reason: str) -> None:
-        """End the episode without an answer for a cause that counts against the judge: it declined to answer, or its
-        prompt is more than it reads."""
+        """End the episode without an answer for a cause that counts against the judge: it declined to answer, or the
+        prompt exceeds its context."""
         if isinstance(self._state, Finished):
             raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
         self._finish(reason)
 
     def truncate(self) -> None:
-        """End the episode where its turn has been cut for want of tokens, by somebody who counts them himself."""
+        """End the episode because the server cut the turn at its own token limit."""
         self.end(self._open_reason("turn_budget"))
 
     def trajectory(self) -> Trajectory:
-        """Everything so far as a record."""
+        """The episode so far as a record."""
         finished = self._state if isinstance(self._state, Finished) else Finished("unfinished")
         judgment = finished.judgment
         if judgment is not None:
@@ -207,7 +205,7 @@ class Episode:
         self._state = Sample(self._left())
 
     def _left(self) -> int:
-        """Tokens that this turn may still sample."""
+        """Number of tokens that this turn may still sample."""
         turn = self.budget.response_tokens - self._turn_tokens
         return min(turn, self.budget.episode_tokens - len(self.token_ids))
 
@@ -238,7 +236,7 @@ class Episode:
             self._finish("answer", verdict)
 
     def _refuse(self, query: str, notice: str) -> None:
-        """Answer a search that cannot be run with a notice, if there is room for one."""
+        """Answer a search that cannot run with a notice, if the budget has space for it."""
         ids, text = self._render([], notice)
         if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
             self._finish("search_past_budget")
@@ -257,7 +255,7 @@ class Episode:
         return ids
 
     def _render(self, passages: Sequence[str], notice: str) -> tuple[list[int], str]:
-        """An observation as ids and as text: our frame is trusted, the passages are not."""
+        """An observation as ids and as text. The frame is trusted, the passages are not."""
         ids: list[int] = self.tokenizer.encode_trusted("<information>")
         text = "<information>"
         for number, passage in enumerate(passages, 1):

@@ -28,8 +28,8 @@ from retrieval.retriever import Retriever
 
 
 class PromptTooLong(JudgeError):
-    """A prompt over the recipe's budget, or over what the model reads: it is refused, never cut. `tokens` it has, of
-    `limit` that it may have."""
+    """A prompt of `tokens` tokens exceeds `limit`: the recipe's `prompt_tokens`, or what the model's context leaves.
+    It is refused, never cut."""
 
     def __init__(self, message: str, tokens: int, limit: int) -> None:
         super().__init__(message)
@@ -105,12 +105,12 @@ def _refuse_long(tokens: int, config: EpisodeConfig, where: str) -> None:
 
 
 def task_budget(question: PairwiseTask, config: EpisodeConfig) -> Budget:
-    """What an episode of this question may spend: no searches without a text to search in."""
+    """The budget of this question's episode: no searches without a text to search in."""
     return config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
 
 
 BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}
-"""The prompts whose answer has no tags, and what reads it."""
+"""Parsers of the prompt styles whose answer has no tags."""
 
 
 def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, context_length: int | None) -> None:
@@ -140,7 +140,7 @@ def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, co
 
 
 def new_retriever(texts: Mapping[str, str], config: EpisodeConfig) -> Retriever:
-    """The retriever of a configuration; where nothing may be searched, one that needs no embedder."""
+    """The retriever of a configuration. Without searches it is BM25, which loads no embedder."""
     method = config.retriever if config.spending.max_searches and texts else "bm25"
     return Retriever(texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
 
@@ -234,6 +234,6 @@ def run_episodes(
 
 
 def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:
-    """What an episode's ids are drawn by: its own, whatever is played beside it."""
+    """The sampling seed of an episode. It depends on nothing that runs beside it."""
     placed = [] if tuple(order) == (0, 1) else [list(order)]
     return int(content_hash("episode", seed, item_id, sample, *placed), 16)

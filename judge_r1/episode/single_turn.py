@@ -1,4 +1,4 @@
-"""One turn of plain text, for prompts that a benchmark words itself: played by the same backends as an episode."""
+"""A single turn of plain text as an episode, for prompts that a benchmark words itself."""
 
 from collections.abc import Sequence
 
@@ -9,8 +9,8 @@ _THOUGHT_ENDS = "</think>"
 
 
 class SingleTurnEpisode(Episode):
-    """Text up to EOS, whatever it says: tags are text, nothing is searched, nothing parsed. Without EOS within the
-    budget it ends as `turn_budget`."""
+    """Text up to EOS. Tags are text; nothing is searched or parsed. Without EOS within the budget it ends as
+    `turn_budget`."""
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         if not isinstance(self.state, Sample):
@@ -31,7 +31,7 @@ class SingleTurnEpisode(Episode):
         return len(ids)
 
     def trajectory(self) -> Trajectory:
-        """The thought that a model opens with stands in a turn of its own: the last turn is what it says."""
+        """The thought at the start becomes a separate turn; the last turn is the answer."""
         whole = super().trajectory()
         if len(whole.turns) != 1:
             return whole
@@ -39,7 +39,7 @@ class SingleTurnEpisode(Episode):
 
 
 def thought_and_text(text: str) -> tuple[Turn, ...]:
-    """`<think>…</think>` at the head of a text apart from the rest of it."""
+    """Splits `<think>…</think>` at the start of a text from the rest."""
     thought, mark, said = text.partition(_THOUGHT_ENDS)
     if not mark:
         return (Turn(text=text),)

@@ -1,7 +1,4 @@
-"""Servers that speak OpenAI's HTTP: address, key (from the environment alone), and how a request is written.
-
-Needs no library of HTTP: `judge_r1.models.http_client` sends what is written here.
-"""
+"""OpenAI-compatible endpoints: address, key variables and request bodies. `http_client` sends them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +9,8 @@ from judge_r1.models.base import Messages
 
 @dataclass(frozen=True)
 class OpenAIEndpoint:
-    """`base` is the address up to and with `/v1`, `path` what is asked there, `variable` the environment variable with
-    the key of whoever asks (a teacher's is not a judge's)."""
+    """`base` is the address up to and including `/v1`, `path` the route below it. `variable` names the environment
+    variable with the key: judges and teachers have different ones."""
 
     base: str
     model: str
@@ -30,7 +27,7 @@ class OpenAIEndpoint:
 
     @property
     def key_variables(self) -> tuple[str, ...]:
-        """OpenAI's own variable holds OpenAI's key: no other host is shown it."""
+        """`OPENAI_API_KEY` is read for OpenAI's hosts only."""
         return (self.variable, "OPENAI_API_KEY") if self._openai else (self.variable,)
 
     @property
@@ -46,9 +43,8 @@ class OpenAIEndpoint:
         return {"authorization": f"Bearer {key}"} if key else {}
 
     def chat(self, messages: Messages, *, max_tokens: int, temperature: float, **more: Any) -> dict[str, Any]:
-        """The body of a chat request. OpenAI's reasoning models know `max_tokens` by another name and take no
-        temperature but their own, which is 1; other servers know the old name only, and have temperatures of their
-        own."""
+        """The body of a chat request. OpenAI's reasoning models need `max_completion_tokens` and accept no temperature
+        other than 1; other servers know `max_tokens` only, and have other default temperatures."""
         body: dict[str, Any] = {
             "model": self.model,
             "messages": list(messages),

@@ -1,7 +1,7 @@
-"""HTTP to a model: one client, a deadline for each request and for all of them, and patience with what may pass.
+"""HTTP to a model server: limits concurrency, sets deadlines and retries transient errors.
 
-Asked again: no connection, a time-out, a torn or malformed answer, status 408, 409, 429 and 5xx; after what
-`Retry-After` says, else after a random wait that grows. Nothing else is. Redirects are not followed: a key goes to one
+Transient are a failed connection, a time-out, a malformed answer, and the statuses 408, 409, 429 and 5xx. A retry waits
+as long as `Retry-After` says, else a random time that grows. Redirects are not followed, so that a key reaches one
 address only.
 """
 
@@ -24,7 +24,7 @@ from judge_r1.models.base import GenerateRequest, Generation
 T = TypeVar("T")
 _AGAIN = (408, 409, 429)
 _NO_CREDIT = ("insufficient_quota", "credit balance is too low")
-"""OpenAI says it with status 429, Anthropic with 400."""
+"""OpenAI sends it with status 429, Anthropic with 400."""
 _LONGEST_WAIT_S = 60.0
 _DECLINED = {
     "context_overflow": re.compile(
@@ -38,7 +38,7 @@ _DECLINED = {
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Calls at a time; seconds for one request and for all requests of one ask; how often to ask; the first wait."""
+    """Concurrent calls, seconds for one attempt and for a whole call, attempts, and the first wait in seconds."""
 
     concurrency: int = 8
     request_s: float = 180.0
@@ -51,7 +51,7 @@ DEFAULT_POLICY = RetryPolicy()
 
 
 class Address(Protocol):
-    """Where to POST, and how a key is shown there."""
+    """Where to POST, and the headers that carry the key."""
 
     @property
     def url(self) -> str: ...
@@ -63,7 +63,7 @@ class Address(Protocol):
 
 
 class _Transient(EndpointError):
-    """What may pass; `wait_s` is what the server asked for."""
+    """An error worth a retry. `wait_s` is the wait that the server asked for."""
 
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
@@ -71,14 +71,14 @@ class _Transient(EndpointError):
 
 
 class Client:
-    """A client of one address. `key` leaves this object in a header of a request and nowhere else."""
+    """A client of one address. The key is sent in a request header and appears nowhere else."""
 
     def __init__(self, address: Address, key: SecretStr | None, limits: RetryPolicy = DEFAULT_POLICY) -> None:
         self._address, self._key, self._limits = address, key, limits
         self._host = httpx.URL(address.url).host
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._http = httpx.AsyncClient(
-            timeout=None,  # deadlines are ours: a server that drips its answer never runs into one of httpx's
+            timeout=None,  # httpx's deadlines do not end a server that sends its answer byte by byte
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=limits.concurrency),
             follow_redirects=False,
         )
@@ -88,11 +88,13 @@ class Client:
             await self._http.aclose()
 
     async def post(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
-        """What `read` makes of the JSON that answers `body`; its LookupError, TypeError, ValueError and AttributeError
-        mean an answer that cannot be read, which is asked for again.
+        """POST `body` and return `read` of the JSON answer. A LookupError, TypeError, ValueError or AttributeError from
+        `read` means a malformed answer, which is retried.
 
-        Errors: Refused for this body alone, NoAnswer where patience is at its end, and EndpointError for what would
-        befall any other body, too.
+        Raises:
+            RequestRejected: The server refuses this body.
+            RetriesExhausted: All attempts failed, or the deadline passed.
+            EndpointError: The server would refuse every body.
         """
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._limits.attempts),
@@ -113,7 +115,7 @@ class Client:
             raise RetriesExhausted(f"{self._host}: no good answer within {self._limits.total_s:g} s") from None
 
     def _wait(self, state: RetryCallState) -> float:
-        """Seconds before the next attempt: what the server says and a little more, or full jitter."""
+        """Seconds before the next attempt: the wait the server asked for with some jitter, or full jitter."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, _Transient) and error.wait_s is not None:
             return error.wait_s + random.uniform(0, self._limits.backoff_s)
@@ -135,7 +137,7 @@ class Client:
             raise _Transient(self._clean(f"the answer cannot be read ({type(error).__name__}: {error})")) from None
 
     def _sign(self, request: httpx.Request) -> httpx.Request:
-        """Puts the key where it is needed, and into no variable that a traceback could show."""
+        """Adds the key to the request, without a local variable that a traceback could show."""
         request.headers.update(self._address.headers(self._key.get_secret_value() if self._key else None))
         return request
 
@@ -208,7 +210,7 @@ def declined_reason(message: str) -> str | None:
 
 
 def _message(response: httpx.Response) -> str:
-    """The server's own words with its error code, or the beginning of whatever came."""
+    """The server's error message with its code, or the body of the response."""
     try:
         error = response.json()["error"]
         code = error.get("code")

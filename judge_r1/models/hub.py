@@ -16,11 +16,11 @@ SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db
 
 
 class ModelUnavailable(JudgeError):
-    """Weights that are not where they should be, or not what they should be."""
+    """Weights that are missing or differ from the expected file."""
 
 
 def resolve(name: str) -> str:
-    """What `from_pretrained` takes: `bundled:` names become folders (converted at the first use), others stay."""
+    """The name for `from_pretrained`: a `bundled:` name becomes a folder, converted at its first use."""
     if not name.startswith("bundled:"):
         first, *rest = Path(name).parts
         if not Path(name).exists() and (len(rest) != 1 or Path(first).exists()):
@@ -33,9 +33,14 @@ def resolve(name: str) -> str:
 
 
 def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:
-    """The causal LM on the GPU if there is one. Weights are float32 on a CPU and for training (a step of 1e-6 is lost
-    in bfloat16; the trainers autocast), bfloat16 on a GPU otherwise. Only safetensors are read: a pickle may run code.
-    `attention` is transformers' name of an implementation, its own choice by default."""
+    """The causal LM, on the GPU if there is one.
+
+    Weights are float32 on a CPU and for training (bfloat16 loses steps of 1e-6; the trainers autocast), else bfloat16.
+    Only safetensors are read, because a pickle may run code. `attention` is transformers' name of an implementation.
+
+    Raises:
+        ModelUnavailable: The weights cannot be loaded.
+    """
     import torch
     from transformers import AutoModelForCausalLM
 
@@ -66,7 +71,7 @@ def load_tokenizer(name: str) -> Any:
 
 
 def load_config(name: str) -> Any:
-    """The model's configuration, of its text part where it has several."""
+    """The model's configuration; for a multimodal model, that of its text part."""
     from transformers import AutoConfig
 
     try:
@@ -89,7 +94,7 @@ def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
 
 
 def context_length(name: str) -> int | None:
-    """Tokens that the model can read, None where its configuration does not say."""
+    """The context length in tokens; None if the configuration has none."""
     length: int | None = getattr(load_config(name), "max_position_embeddings", None)
     return length
 

@@ -22,7 +22,7 @@ def test_both_forms() -> None:
         ("chat:https://host/v1#", "names no model"),
         ("chat:host/v1#m", "https://host/v1"),
         ("chat:ftp://host/v1#m", "https://host/v1"),
-        ("chat:https://host:port/v1#m", "cannot be read"),
+        ("chat:https://host:port/v1#m", "the URL is not valid"),
         ("anthropic:", "names no model"),
         ("anthropic:a b", "names no model"),
     ],

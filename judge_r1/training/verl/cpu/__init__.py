@@ -1,12 +1,12 @@
-"""verl without an accelerator: a platform, an engine, a rollout server. Loaded into each of verl's processes by
+"""Runs verl without an accelerator: a platform, an engine and a rollout server. verl's processes load it through
 
     VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
 
-Everything goes through verl's registries. The names that are not quite public (the table of rollout adapters, and what
-`engine` and `gloo` work around) are why verl is pinned and why a test trains two steps with it.
+Everything uses verl's registries. Some names are not public (the table of rollout adapters, and what `engine` and `gloo`
+work around), so verl is pinned and a test trains two steps with it.
 """
 
-from judge_r1.training.verl.cpu import platform  # isort: skip  # the modules below ask for it when they are imported
+from judge_r1.training.verl.cpu import platform  # isort: skip  # the modules below need it when they are imported
 
 from verl.workers.rollout.base import _ROLLOUT_REGISTRY
 from verl.workers.rollout.replica import RolloutReplicaRegistry

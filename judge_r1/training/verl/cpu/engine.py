@@ -8,8 +8,8 @@ from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
 
 @EngineRegistry.register(model_type="language_model", backend=["fsdp2"], device="cpu")
 class CpuEngine(FSDPEngineWithLMHead):  # type: ignore[misc]
-    """Differs in one thing. For a frozen model (the KL reference) verl offloads weights to pinned memory, which only
-    an accelerator can pin; here they are on the processor already."""
+    """Keeps the weights of a frozen model (the KL reference) in normal memory. verl would offload them to pinned memory,
+    which needs an accelerator."""
 
     def _build_fsdp_module(self, module: Any) -> Any:
         config = self.engine_config

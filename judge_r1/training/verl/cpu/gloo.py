@@ -1,7 +1,7 @@
-"""What `judge_r1.training.verl.hide_trl` does, and for ranks on the processor: a process group.
+"""Hides TRL (see `judge_r1.training.verl.hide_trl`) and creates the process group of CPU ranks.
 
-verl asks torch for the group "cpu:gloo,<device>:<backend>", which on the processor names one device twice and is
-refused. It makes no group where there is one already, so a plain gloo group is made first.
+verl requests the backend "cpu:gloo,<device>:<backend>", which torch rejects on the CPU because it names one device
+twice. verl creates no group if one exists, so this module creates a gloo group first.
 """
 
 import os

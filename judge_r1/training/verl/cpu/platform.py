@@ -1,4 +1,4 @@
-"""The processor as one of verl's platforms."""
+"""Registers the CPU as a verl platform."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ def _zero(*_: Any, **__: Any) -> int:
 
 
 def _device_module() -> ModuleType:
-    """What verl asks of `torch.cuda`, for one device whose memory is not its own to count."""
+    """The functions of `torch.cuda` that verl calls, for one CPU device without its own memory statistics."""
     module = ModuleType("judge_r1.training.verl.cpu.device")
     answers: dict[str, Any] = {
         "is_available": lambda: True,
@@ -51,7 +51,7 @@ _DEVICE = _device_module()
 
 @PlatformRegistry.register(platform="cpu")
 class CpuPlatform(PlatformBase):  # type: ignore[misc]
-    """Never found by itself, only by VERL_PLATFORM=cpu."""
+    """Selected only by VERL_PLATFORM=cpu, never detected automatically."""
 
     device_name = "cpu"
     vendor_name = "cpu"
@@ -101,7 +101,7 @@ class CpuPlatform(PlatformBase):  # type: ignore[misc]
     def profiler_stop(self) -> None: ...
 
     def ray_resource_name(self) -> str:
-        """verl looks for "GPU" or "NPU" among Ray's resources: a logical GPU stands for one rank."""
+        """verl looks for "GPU" or "NPU" among Ray's resources. A logical GPU represents one rank."""
         return "GPU"
 
     def ray_noset_envvars(self) -> list[str]:

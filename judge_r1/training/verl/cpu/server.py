@@ -1,4 +1,4 @@
-"""A rollout server for verl on the processor: one Ray actor a replica, and the trainer's side of the weight sync."""
+"""A rollout server for verl on the CPU: one Ray actor per replica, and the trainer's side of the weight sync."""
 
 import asyncio
 import os
@@ -15,7 +15,7 @@ from judge_r1.models.engine import BackgroundModel, LocalModel
 from judge_r1.training.verl.sampling_params import generate_request
 
 CALL_SECONDS = 600.0
-"""Deadline of one call of another process: starting a server, sending it the weights."""
+"""Deadline of one call to another process, such as starting a server or sending weights."""
 
 
 class CpuServer:
@@ -41,7 +41,7 @@ class CpuServer:
         self.answered = 0
 
     async def start(self) -> None:
-        """Answers once the model is loaded."""
+        """Returns once the model is loaded."""
 
     async def generate(
         self,
@@ -51,7 +51,7 @@ class CpuServer:
         image_data: Any = None,
         video_data: Any = None,
     ) -> TokenOutput:
-        """Continue `prompt_ids`; ids and their log-probabilities, with the version of the weights."""
+        """Continue `prompt_ids`. Returns ids, their log-probabilities and the version of the weights."""
         if image_data or video_data:
             raise ValueError("the CPU rollout server reads text only")
         [generation] = await self.engine.generate([generate_request(prompt_ids, sampling_params)])
@@ -64,7 +64,11 @@ class CpuServer:
         )
 
     async def load_weights(self, weights: dict[str, torch.Tensor], version: int | None) -> None:
-        """Replace the weights between two steps. Errors: RuntimeError for a name that is missing or unknown."""
+        """Replace the weights between two steps.
+
+        Raises:
+            RuntimeError: A name is missing or unknown.
+        """
 
         def load() -> None:
             with self.engine.paused() as batch:
@@ -80,8 +84,8 @@ class CpuServer:
 
         await asyncio.to_thread(load)
 
-    # What verl's synchronous trainer calls around weight syncs. It does so when no request is under way, and there is
-    # no device memory to give back, so there is nothing to do.
+    # verl's synchronous trainer calls these around weight syncs, when no request is running. There is no device memory
+    # to release, so they do nothing.
 
     async def wake_up(self, tags: list[str] | None = None) -> None: ...
 
@@ -91,7 +95,7 @@ class CpuServer:
 
 
 class CpuReplica(RolloutReplica):  # type: ignore[misc]
-    """Puts a server on the node of its trainer rank."""
+    """Starts a server on the node of its trainer rank."""
 
     async def launch_servers(self) -> None:
         where = self.workers[0].__ray_call__.remote(lambda _: ray.get_runtime_context().get_node_id())
@@ -113,7 +117,7 @@ class CpuReplica(RolloutReplica):  # type: ignore[misc]
 
 
 class WeightSync(BaseRollout):  # type: ignore[misc]
-    """The trainer rank's side: sends the weights to the server of its replica."""
+    """The trainer rank's side: sends weights to the server of its replica."""
 
     def __init__(self, config: Any, model_config: Any, device_mesh: Any, replica_rank: int = -1) -> None:
         super().__init__(config, model_config, device_mesh)
@@ -131,7 +135,7 @@ class WeightSync(BaseRollout):  # type: ignore[misc]
         global_steps: int | None = None,
         **_: Any,
     ) -> None:
-        """Every rank has to read all of `weights`: they are gathered as they are read."""
+        """Send the weights. Every rank must iterate over all of them, because reading gathers the shards."""
         state = {name: tensor.detach().to("cpu", torch.float32).clone() for name, tensor in weights}
         sent = ray.get_actor(self.server_name).load_weights.remote(state, global_steps)
         await asyncio.wait_for(sent, CALL_SECONDS)

@@ -2,7 +2,7 @@
 
     VERL_PLATFORM=cpu VERL_USE_EXTERNAL_MODULES=judge_r1.training.verl.cpu
 
-Everything uses verl's registries. Some names are not public (the table of rollout adapters, and what `engine` and `gloo`
+It uses verl's registries. Some names are not public (the table of rollout adapters, and what `engine` and `gloo`
 work around), so verl is pinned and a test trains two steps with it.
 """
 

@@ -8,8 +8,8 @@ from verl.workers.engine.fsdp.transformer_impl import FSDPEngineWithLMHead
 
 @EngineRegistry.register(model_type="language_model", backend=["fsdp2"], device="cpu")
 class CpuEngine(FSDPEngineWithLMHead):  # type: ignore[misc]
-    """Keeps the weights of a frozen model (the KL reference) in normal memory. verl would offload them to pinned memory,
-    which needs an accelerator."""
+    """Keeps the weights of a frozen model (the KL reference) in normal memory. verl would offload them to pinned
+    memory, which needs an accelerator."""
 
     def _build_fsdp_module(self, module: Any) -> Any:
         config = self.engine_config

@@ -2,7 +2,7 @@
 `vllm:URL#MODEL` of a server that takes and returns token ids.
 
 Endpoints have options of their own beside the episode's: `timeout` (seconds for one request), `logprobs=true` (chat:
-ask for them, so that answers have a confidence) and `tokenizer` (vllm: whose it is; MODEL's where it is left out).
+request for them, so that answers have a confidence) and `tokenizer` (vllm: whose it is; MODEL's where it is left out).
 """
 
 from collections.abc import Callable
@@ -20,50 +20,55 @@ _VLLM = "vllm:"
 _WEB = ("http:", "https:")
 
 
-class Local(Protocol):
+class LocalJudgeFactory(Protocol):
     """Makes the judge of a model that is loaded here."""
 
-    def __call__(self, making: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge: ...
+    def __call__(self, build: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge: ...
 
 
-def judge_at(
-    making: JudgeBuild, kind: str, configure: Callable[[JudgeBuild], EpisodeConfig], local: Local, *, prompted: bool
+def judge_of_backend(
+    build: JudgeBuild,
+    kind: str,
+    configure: Callable[[JudgeBuild], EpisodeConfig],
+    local: LocalJudgeFactory,
+    *,
+    prompted: bool,
 ) -> Judge:
-    """The judge `kind` where its backend is; `prompted` as for `Beginning`. Errors: BadJudge, EndpointError."""
-    tokens = making.backend.startswith(_VLLM)
-    address = making.backend.removeprefix(_VLLM)
-    if is_local(making.backend):
-        return local(making, configure(making), kind=kind, prompted=prompted)
+    """The judge `kind` where its backend is; `prompted` as for `Beginning`. Raises: BadJudge, EndpointError."""
+    tokens = build.backend.startswith(_VLLM)
+    address = build.backend.removeprefix(_VLLM)
+    if is_local(build.backend):
+        return local(build, configure(build), kind=kind, prompted=prompted)
     url, model = address_and_model(address, f"the SPEC of judge {kind}")
-    making, own = _own_options(making, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
+    build, own = _own_options(build, ("timeout", "tokenizer") if tokens else ("timeout", "logprobs"))
     timeout = own.get("timeout", "180")
     if not timeout.isdecimal() or not int(timeout):
         raise BadJudge(f"judge {kind}: timeout is a number of seconds from 1 on, not {timeout!r}")
     if own.get("logprobs") not in (None, "true", "false"):
         raise BadJudge(f"judge {kind}: logprobs is true or false, not {own['logprobs']!r}")
-    config = configure(making)
+    config = configure(build)
     if tokens:
         from judge_r1.judges.runners.token import vllm_judge
 
         endpoint = OpenAIEndpoint(url, model, KEY, "completions")
         return vllm_judge(
-            making, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
+            build, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
             tokenizer=own.get("tokenizer", model),
         )  # fmt: skip
     from judge_r1.judges.runners.chat import ChatJudge
 
     endpoint = OpenAIEndpoint(url, model, KEY)
     return ChatJudge(
-        making, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
+        build, config, endpoint, kind=kind, prompted=prompted, timeout_s=int(timeout),
         logprobs=own.get("logprobs") == "true",
     )  # fmt: skip
 
 
-def on_engine(making: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
-    """The judge of a model that is loaded here, for games that come one by one: all are played in one batch."""
+def continuous_judge(build: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
+    """The judge of a model that is loaded here, for games that come one by one: all are output in one batch."""
     from judge_r1.judges.runners.continuous import EngineJudge
 
-    return EngineJudge(making, config, kind=kind, prompted=prompted)
+    return EngineJudge(build, config, kind=kind, prompted=prompted)
 
 
 def is_local(backend: str) -> bool:
@@ -71,8 +76,8 @@ def is_local(backend: str) -> bool:
     return not backend.startswith((_VLLM, *_WEB))
 
 
-def _own_options(making: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
-    """The making without the endpoint's own options, and those."""
-    given = [option.partition("=") for option in making.options]
+def _own_options(build: JudgeBuild, names: tuple[str, ...]) -> tuple[JudgeBuild, dict[str, str]]:
+    """The build without the endpoint's own options, and those."""
+    given = [option.partition("=") for option in build.options]
     own = {name: value for name, _, value in given if name in names}
-    return replace(making, options=[name + mark + value for name, mark, value in given if name not in names]), own
+    return replace(build, options=[name + mark + value for name, mark, value in given if name not in names]), own

@@ -1,4 +1,4 @@
-"""Judges that need no model: a benchmark is read against them."""
+"""Baseline judges that need no model."""
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeO
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Rule = Callable[[JudgeRequest, PairwiseTask], float]
-"""Above 0: the candidate shown first is better; below 0: the second; 0: neither."""
+"""Returns a margin: above 0 prefers the candidate shown first, below 0 the second, 0 is a tie."""
 
 
 class Baseline:
-    """A rule as a judge. It writes nothing, names no principle and searches nothing."""
+    """A judge that applies a rule. It writes no text, names no principles and does not search."""
 
     def __init__(self, name: str, rule: Rule, seed: int) -> None:
         self.name, self._rule, self._seed = name, rule, seed
@@ -61,7 +61,7 @@ def overlap(request: JudgeRequest, task: PairwiseTask) -> float:
 
 
 def _random(seed: int) -> Rule:
-    """A coin for each game, the same for the same seed."""
+    """A coin toss per request, reproducible by the seed."""
 
     def coin(request: JudgeRequest, task: PairwiseTask) -> float:
         return (

@@ -1,4 +1,4 @@
-"""How an ask becomes an episode over tokens, for a local model and for a server that takes ids."""
+"""Builds token episodes from requests, for local models and for servers that take token ids."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,29 +16,28 @@ from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 
 @dataclass(frozen=True)
-class Beginning:
-    """`prompted` judges also answer prompts that a benchmark words itself; `context_length` is what the model reads,
-    None where nobody says."""
+class EpisodeFactory:
+    """`prompted` factories also accept a benchmark's own prompts. `context_length` is the model's, None if unknown."""
 
     name: str
     config: EpisodeConfig
-    codec: SafeTokenizer
+    tokenizer: SafeTokenizer
     eos_ids: frozenset[int]
     context_length: int | None
     seed: int
     prompted: bool
 
-    def begin(self, ask: JudgeRequest) -> Episode | PromptTooLong:
-        """The episode of an ask, or why there is none."""
+    def make_episode(self, request: JudgeRequest) -> Episode | PromptTooLong:
+        """The episode of a request, or the reason why its prompt does not fit."""
         try:
-            return self._fitting(ask)
+            return self._fitting(request)
         except PromptTooLong as error:
             return error
 
-    def _fitting(self, ask: JudgeRequest) -> Episode:
-        seed = episode_seed(self.seed, ask.item.item_id, ask.sample, ask.order)
-        where = f"item {ask.item.item_id}"
-        episode = self._episode(ask, seed, where)
+    def _fitting(self, request: JudgeRequest) -> Episode:
+        seed = episode_seed(self.seed, request.item.item_id, request.sample, request.order)
+        where = f"item {request.item.item_id}"
+        episode = self._episode(request, seed, where)
         length, room = len(episode.prompt_ids), episode.budget.episode_tokens
         if self.context_length and length + room > self.context_length:
             raise PromptTooLong(
@@ -49,12 +48,12 @@ class Beginning:
             )
         return episode
 
-    def _episode(self, ask: JudgeRequest, seed: int, where: str) -> Episode:
+    def _episode(self, request: JudgeRequest, seed: int, where: str) -> Episode:
         config = self.config
-        if not isinstance(ask.task, CustomPrompt):
-            return task_episode(ask.task, config, self.codec, self.eos_ids, where=where, seed=seed)
-        refuse_prompted(self.name, ask, self.prompted)
-        ids = self.codec.prompt_ids(ask.task.prompt, thinking=config.thinking)
+        if not isinstance(request.task, CustomPrompt):
+            return task_episode(request.task, config, self.tokenizer, self.eos_ids, where=where, seed=seed)
+        reject_custom_prompt(self.name, request, self.prompted)
+        ids = self.tokenizer.prompt_ids(request.task.prompt, thinking=config.thinking)
         if len(ids) > config.prompt_tokens:
             raise PromptTooLong(
                 f"{where}: its prompt has {len(ids)} tokens, over prompt_tokens {config.prompt_tokens}: raise it",
@@ -62,39 +61,41 @@ class Beginning:
                 config.prompt_tokens,
             )
         budget = config.budget.model_copy(update={"max_searches": 0})
-        return SingleTurnEpisode(ids, budget, self.codec, eos_ids=self.eos_ids, seed=seed)
+        return SingleTurnEpisode(ids, budget, self.tokenizer, eos_ids=self.eos_ids, seed=seed)
 
-    def lengths(self, asks: Sequence[JudgeRequest]) -> list[int]:
-        """Tokens of each prompt, 0 where there is no episode. Errors: BadJudge where not one fits; those that do not
+    def prompt_lengths(self, requests: Sequence[JudgeRequest]) -> list[int]:
+        """Tokens of each prompt, 0 where there is no episode. Raises: BadJudge where not one fits; those that do not
         are counted as invalid answers."""
-        begun = [self.begin(ask) for ask in asks]
-        if begun and all(isinstance(episode, PromptTooLong) for episode in begun):
-            raise BadJudge(f"not one of {len(asks)} prompts fits: {begun[0]}")
-        return [0 if isinstance(episode, PromptTooLong) else len(episode.prompt_ids) for episode in begun]
+        started = [self.make_episode(request) for request in requests]
+        if started and all(isinstance(episode, PromptTooLong) for episode in started):
+            raise BadJudge(f"not one of {len(requests)} prompts fits: {started[0]}")
+        return [0 if isinstance(episode, PromptTooLong) else len(episode.prompt_ids) for episode in started]
 
-    def played(self, ask: JudgeRequest, episode: Episode, usage: dict[str, float] | None = None) -> JudgeOutput:
+    def output(self, request: JudgeRequest, episode: Episode, usage: dict[str, float] | None = None) -> JudgeOutput:
         trajectory = episode.trajectory()
-        sure = token_confidence(trajectory, episode.alternative_logprobs, self.codec.decode)
-        return JudgeOutput(ask, trajectory, ask.read(trajectory), sure, usage)
+        sure = token_confidence(trajectory, episode.alternative_logprobs, self.tokenizer.decode)
+        return JudgeOutput(request, trajectory, request.read(trajectory), sure, usage)
 
 
-def refuse_prompted(name: str, ask: JudgeRequest, prompted: bool) -> None:
-    """Errors: BadJudge for a benchmark's own prompt, where only pairs are judged."""
-    if isinstance(ask.task, CustomPrompt) and not prompted:
-        raise BadJudge(pairs_only_message(name, ask))
+def reject_custom_prompt(name: str, request: JudgeRequest, prompted: bool) -> None:
+    """Raises: BadJudge for a benchmark's own prompt, where only pairs are judged."""
+    if isinstance(request.task, CustomPrompt) and not prompted:
+        raise BadJudge(pairs_only_message(name, request))
 
 
-def unplayed(ask: JudgeRequest, error: PromptTooLong) -> JudgeOutput:
-    """An ask whose prompt does not fit: nothing was cut, nothing was asked."""
+def overflow_output(request: JudgeRequest, error: PromptTooLong) -> JudgeOutput:
+    """The output for a request whose prompt does not fit. Prompts are never cut."""
     trajectory = Trajectory.without_ids(PROMPT_TOO_LONG)
-    return JudgeOutput(ask, trajectory, ask.read(trajectory), overflow=PromptOverflow(error.tokens, error.limit))
+    return JudgeOutput(
+        request, trajectory, request.read(trajectory), overflow=PromptOverflow(error.tokens, error.limit)
+    )
 
 
-def settings_of(making: JudgeBuild, config: EpisodeConfig, **more: Any) -> dict[str, Any]:
-    """What an answer depends on besides weights."""
+def judge_settings(build: JudgeBuild, config: EpisodeConfig, **more: Any) -> dict[str, Any]:
+    """Everything besides the weights that answers depend on."""
     return {
-        "temperature": making.sampling.temperature,
-        "seed": making.sampling.seed,
+        "temperature": build.sampling.temperature,
+        "seed": build.sampling.seed,
         "parser": "tolerant" if config.prompt == "direct" else "strict",
         **more,
         **config.model_dump(mode="json"),

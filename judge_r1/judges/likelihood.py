@@ -1,7 +1,8 @@
-"""The likelihood judge: what a model that has not learned the answer's form would say, by the two tokens that decide.
+"""The likelihood judge compares the probabilities of `A>B` and `A<B`, for models that have not learned the answer
+format.
 
-The prompt is the direct judge's; the answer is begun for the model up to where A>B and A<B part ways, and the likelier
-of the two ids is its verdict. One forward pass a game, always a valid comparison, no principles, no search.
+The prompt is the direct judge's. The answer is prefilled up to the token where A>B and A<B differ, and the more likely
+of the two tokens is the verdict. One forward pass per request; always a valid comparison, no principles, no search.
 """
 
 from collections.abc import AsyncIterator, Sequence
@@ -14,7 +15,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import is_local
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.direct import direct_config
-from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
+from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
 
@@ -32,8 +33,8 @@ class LikelihoodJudge:
         tokenizer = load_tokenizer(model)
         codec = SafeTokenizer(tokenizer)
         self._model = load_model(model).eval()
-        self.name, self.settings = f"likelihood@{model}", settings_of(build, config)
-        self._beginning = Beginning(
+        self.name, self.settings = f"likelihood@{model}", judge_settings(build, config)
+        self._beginning = EpisodeFactory(
             self.name, config, codec, eos_ids(model, tokenizer), context_length(model), build.sampling.seed, False
         )
         first, second = (codec.encode_trusted(answer) for answer in ANSWERS)
@@ -44,13 +45,13 @@ class LikelihoodJudge:
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
         """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
-        self._beginning.lengths(requests)
+        self._beginning.prompt_lengths(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         for request in requests:
-            episode = self._beginning.begin(request)
+            episode = self._beginning.make_episode(request)
             if isinstance(episode, PromptTooLong):
-                yield unplayed(request, episode)
+                yield overflow_output(request, episode)
                 continue
             margin = self._margin([*episode.prompt_ids, *self._begun])
             judgment = Judgment.pairwise("A>B" if margin >= 0 else "A<B")

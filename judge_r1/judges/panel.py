@@ -1,6 +1,6 @@
-"""A judge's SPEC, `[ROW=]NAME[:option=value,...][@BACKEND]`, and the row of an evaluation that it stands for.
+"""Parses a judge's SPEC, `[ROW=]NAME[:option=value,...][@BACKEND]`, and builds the panel that it describes.
 
-`panel[:orders=2,samples=3]@SPEC|SPEC` asks several judges, in both orders or several times, and takes the majority.
+`panel[:orders=2,samples=3]@SPEC|SPEC` combines the votes of several judges, orders and samples.
 """
 
 import re
@@ -15,7 +15,7 @@ _SPEC = re.compile(r"(?:(?P<row>[\w .+-]+)=)?(?P<name>[a-z][a-z0-9-]*)(?::(?P<op
 
 @dataclass(frozen=True)
 class JudgePanel:
-    """Judges whose games are counted together. `orders` None: as the benchmark has it."""
+    """Judges whose votes are aggregated together. `orders` None: the benchmark's presentation orders."""
 
     name: str
     members: tuple[Judge, ...]
@@ -25,7 +25,7 @@ class JudgePanel:
 
 @dataclass(frozen=True)
 class PanelSpec:
-    """What a SPEC says, before any judge is made: the SPECs of the members, and how often they are asked."""
+    """A parsed SPEC, before any judge is built: the SPECs of the members, orders and samples."""
 
     name: str
     members: Sequence[str]
@@ -34,8 +34,8 @@ class PanelSpec:
 
 
 def parse_panel(text: str) -> PanelSpec:
-    """A SPEC read and checked without loading a model. Raises: BadJudge, UnknownName."""
-    name, kind, options, backend = parts(text)
+    """Parses and checks a SPEC without loading a model. Raises: BadJudge, UnknownName."""
+    name, kind, options, backend = parse_spec(text)
     if kind != "panel":
         _entry(text)
         return PanelSpec(name or text, [text])
@@ -49,21 +49,21 @@ def parse_panel(text: str) -> PanelSpec:
         raise BadJudge(f"judge {text!r} has no members: write panel@SPEC, or panel@SPEC|SPEC for several")
     members = backend.split("|")
     for member in members:
-        if parts(member)[1] == "panel":
+        if parse_spec(member)[1] == "panel":
             raise BadJudge(f"judge {text!r}: a panel cannot be a member of a panel: name its judges one by one")
         _entry(member)
     return PanelSpec(name or text, members, orders, samples or 1)
 
 
 def make_panel(text: str, build: JudgeBuild) -> JudgePanel:
-    """The row of a SPEC. Raises: BadJudge, UnknownName, and what the judge raises."""
+    """Builds the panel of a SPEC. Raises: BadJudge, UnknownName, and what the judge raises."""
     planned = parse_panel(text)
     members = tuple(make_judge(member, build) for member in planned.members)
     return JudgePanel(planned.name, members, planned.orders, planned.samples)
 
 
 def make_judge(text: str, build: JudgeBuild) -> Judge:
-    """One judge; its row name, if the SPEC has one, is of no consequence. Raises: BadJudge, UnknownName."""
+    """Builds one judge; a row name in the SPEC is ignored. Raises: BadJudge, UnknownName."""
     entry, build = _chosen(text, build)
     return entry.make(build)
 
@@ -76,14 +76,14 @@ def served_judge(text: str, build: JudgeBuild) -> Judge:
 
 
 def _chosen(text: str, build: JudgeBuild) -> tuple[JudgeKind, JudgeBuild]:
-    _, kind, options, backend = parts(text)
+    _, kind, options, backend = parse_spec(text)
     if kind == "panel":
         raise BadJudge(f"judge {text!r}: a panel is asked by `judge-r1 eval` only: name one of its members")
     return _entry(text), replace(build, backend=backend, options=options)
 
 
 def _entry(text: str) -> JudgeKind:
-    _, kind, options, backend = parts(text)
+    _, kind, options, backend = parse_spec(text)
     entry = JUDGES.get(kind)
     if entry.needs_backend and not backend:
         raise BadJudge(f"judge {text!r} names no model: write {kind}@MODEL")
@@ -92,7 +92,7 @@ def _entry(text: str) -> JudgeKind:
     return entry
 
 
-def parts(text: str) -> tuple[str | None, str, Sequence[str], str]:
+def parse_spec(text: str) -> tuple[str | None, str, Sequence[str], str]:
     """Row name, kind, options and backend of a SPEC. Raises: BadJudge."""
     if not (match := _SPEC.fullmatch(text)):
         raise BadJudge(

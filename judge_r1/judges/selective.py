@@ -1,7 +1,7 @@
-"""The selective judge: another judge that is silent below the confidence which `judge-r1 calibrate` has certified.
+"""The selective judge abstains below the confidence threshold that `judge-r1 calibrate` has certified.
 
-`selective:calibration=FILE@SPEC`, FILE being the calibration.json of SPEC made with --alpha. A game below the
-threshold, or without a confidence, is an invalid answer by the name `abstained`: the valid rate is the coverage.
+`selective:calibration=FILE@SPEC`, FILE being the calibration.json of SPEC made with --alpha. An answer below
+the threshold, or without a confidence, becomes invalid with the reason `abstained`; the valid rate is the coverage.
 """
 
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -30,7 +30,7 @@ class _Certificate(BaseModel):
 
 
 class SelectiveJudge:
-    """`judge` under a threshold; what it promises is `selective.guarantee`."""
+    """Wraps `judge` with a certified threshold; `selective.guarantee` states the guarantee."""
 
     def __init__(self, judge: Judge, selective: Selective) -> None:
         self._judge, self._selective = judge, selective
@@ -48,15 +48,15 @@ class SelectiveJudge:
         async with aclosing(self._judge.judge(requests)) as games:  # type: ignore[type-var]
             async for output in games:
                 given = output.trajectory.infrastructure_failed or self._selective.answers(output.confidence)
-                yield output if given else _silent(output)
+                yield output if given else _abstained(output)
 
     def close(self) -> None:
         if isinstance(self._judge, Closable):
             self._judge.close()
 
 
-def _silent(output: JudgeOutput) -> JudgeOutput:
-    """What was written stays; it decides nothing."""
+def _abstained(output: JudgeOutput) -> JudgeOutput:
+    """The trajectory's text stays; its judgment is removed."""
     trajectory = output.trajectory.model_copy(update={"judgment": None, "ended": ABSTAINED})
     return output._replace(trajectory=trajectory, verdict=InvalidVerdict(reason=ABSTAINED))
 

@@ -160,10 +160,10 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
     """A real tokenizer and engine behind the API: the prompt of a hostile request has the control tokens of a calm one
     and no other."""
     judge, cases = engine_judge
-    added = judge._beginning.codec.added
-    tokens = [str(token) for token in judge._beginning.codec.tokenizer.added_tokens_decoder.values()]
+    added = judge._beginning.tokenizer.added
+    tokens = [str(token) for token in judge._beginning.tokenizer.tokenizer.added_tokens_decoder.values()]
     seen: list[list[int]] = []
-    begin = judge._beginning.begin
+    begin = judge._beginning.make_episode
 
     class Watched:
         def __getattr__(self, name: str) -> Any:

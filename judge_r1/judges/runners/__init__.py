@@ -1,2 +1,1 @@
-"""Judges that play games side by side: behind an endpoint (they need the extra `endpoints` and are imported where one
-is asked for), or as they are served."""
+"""Judges that run requests concurrently: at endpoints (these need the extra `endpoints`) and in servers."""

@@ -11,7 +11,7 @@ from judge_r1.episode.prompts import question_prompt
 from judge_r1.episode.rollout import BARE, case_search, episode_seed, new_retriever, task_budget
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
-from judge_r1.judges.episode_factory import refuse_prompted, settings_of
+from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.models.base import Usage
@@ -20,16 +20,16 @@ from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import ChatModel
 
 _TOP_LOGPROBS = 20
-"""Likeliest tokens to ask for at each position: the most that OpenAI returns."""
+"""Likeliest tokens to request for at each position: the most that OpenAI returns."""
 
 
 class ChatJudge:
-    """`making.batch_size` games are played at a time. Prompts that are longer than the model reads are for the server
+    """`build.batch_size` games are output at a time. Prompts that are longer than the model reads are for the server
     to refuse: the judge has no tokenizer to count with."""
 
     def __init__(
         self,
-        making: JudgeBuild,
+        build: JudgeBuild,
         config: EpisodeConfig,
         endpoint: OpenAIEndpoint,
         *,
@@ -38,44 +38,44 @@ class ChatJudge:
         timeout_s: int = 180,
         logprobs: bool = False,
     ) -> None:
-        self.name, self.settings = f"{kind}@{endpoint.name}", settings_of(making, config, backend="chat")
-        self._config, self._sampling, self._prompted = config, making.sampling, prompted
-        self._limits = RetryPolicy(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
+        self.name, self.settings = f"{kind}@{endpoint.name}", judge_settings(build, config, backend="chat")
+        self._config, self._sampling, self._prompted = config, build.sampling, prompted
+        self._limits = RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s)
         self._endpoint, self._key, self._logprobs = endpoint, find_key(endpoint), logprobs
-        self._retriever = new_retriever(making.texts, config)
+        self._retriever = new_retriever(build.texts, config)
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
-        for ask in asks:
-            refuse_prompted(self.name, ask, self._prompted)
-        if asks and not isinstance(question := asks[0].task, CustomPrompt):
-            self._episode(question, 0)  # a budget without room for an observation says so here
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        for request in requests:
+            reject_custom_prompt(self.name, request, self._prompted)
+        if requests and not isinstance(task := requests[0].task, CustomPrompt):
+            self._episode(task, 0)  # a budget without room for an observation says so here
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         model = ChatModel(self._endpoint, self._key, self._limits)
         top_logprobs = _TOP_LOGPROBS if self._logprobs else 0
         driver = ChatDriver(model, temperature=self._sampling.temperature, top_logprobs=top_logprobs)
         try:
-            async for played in as_finished(self.name, asks, partial(self._one, driver), self._limits.concurrency):
-                yield played
+            async for output in as_finished(self.name, requests, partial(self._one, driver), self._limits.concurrency):
+                yield output
         finally:
             await model.aclose()
 
-    async def _one(self, driver: ChatDriver, ask: JudgeRequest) -> JudgeOutput:
-        seed = episode_seed(self._sampling.seed, ask.item.item_id, ask.sample, ask.order)
+    async def _one(self, driver: ChatDriver, request: JudgeRequest) -> JudgeOutput:
+        seed = episode_seed(self._sampling.seed, request.item.item_id, request.sample, request.order)
         tokens, usage, confidence = self._config.budget.response_tokens, Usage(), None
-        question = ask.task
-        if isinstance(question, CustomPrompt):
-            messages = question.prompt.chat()
+        task = request.task
+        if isinstance(task, CustomPrompt):
+            messages = task.prompt.chat()
             trajectory = await driver.answer(messages, max_tokens=tokens, seed=seed, usage=usage)
         else:
-            episode = self._episode(question, seed)
+            episode = self._episode(task, seed)
             prompt = question_prompt(
-                question,
+                task,
                 context=self._config.context,
                 searches=episode.budget.max_searches,
                 style=self._config.prompt,
             )
-            top_k, case_id = self._config.budget.top_k, question.case_id or ""
+            top_k, case_id = self._config.budget.top_k, task.case_id or ""
             trajectory, confidence = await driver.run_episode(
                 prompt.chat(),
                 episode,
@@ -83,8 +83,8 @@ class ChatJudge:
                 max_tokens=tokens,
                 usage=usage,
             )
-        return JudgeOutput(ask, trajectory, ask.read(trajectory), confidence, usage.as_dict())
+        return JudgeOutput(request, trajectory, request.read(trajectory), confidence, usage.as_dict())
 
-    def _episode(self, question: PairwiseTask, seed: int) -> Episode:
-        budget = chat_budget(task_budget(question, self._config))
+    def _episode(self, task: PairwiseTask, seed: int) -> Episode:
+        budget = chat_budget(task_budget(task, self._config))
         return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse_bare=BARE.get(self._config.prompt), seed=seed)

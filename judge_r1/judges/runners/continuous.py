@@ -7,7 +7,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import JudgeBuild
-from judge_r1.judges.episode_factory import Beginning, settings_of
+from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings
 from judge_r1.judges.runners.token import TokenJudge
 from judge_r1.models.engine import BackgroundModel, LocalModel
 from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
@@ -17,24 +17,24 @@ GENERATION_S = 600.0
 
 
 class EngineJudge(TokenJudge):
-    """`making.batch_size` episodes run at a time, of all plays together. Close it when no more is asked."""
+    """`build.batch_size` episodes run at a time, of all plays together. Close it when no more is asked."""
 
     def __init__(
-        self, making: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
+        self, build: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
     ) -> None:
-        model = making.backend
+        model = build.backend
         loaded, tokenizer = load_model(model), load_tokenizer(model)
         codec, ends = SafeTokenizer(tokenizer), eos_ids(model, tokenizer)
         local = LocalModel(
-            loaded, codec.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=making.batch_size, persistent=True
+            loaded, codec.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=build.batch_size, persistent=True
         )
         self._engine = BackgroundModel(local, deadline_s=GENERATION_S)
         driver = EpisodeDriver(
-            self._engine, temperature=making.sampling.temperature, alternatives=flips(tokenizer.get_vocab())
+            self._engine, temperature=build.sampling.temperature, alternatives=flips(tokenizer.get_vocab())
         )
         name = f"{kind}@{model}"
-        beginning = Beginning(name, config, codec, ends, context_length(model), making.sampling.seed, prompted)
-        super().__init__(making, config, beginning, settings_of(making, config), lambda: nullcontext(driver))
+        factory = EpisodeFactory(name, config, codec, ends, context_length(model), build.sampling.seed, prompted)
+        super().__init__(build, config, factory, judge_settings(build, config), lambda: nullcontext(driver))
 
     def close(self) -> None:
         self._engine.close()

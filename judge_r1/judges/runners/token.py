@@ -13,7 +13,7 @@ from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
-from judge_r1.judges.episode_factory import Beginning, settings_of, unplayed
+from judge_r1.judges.episode_factory import EpisodeFactory, judge_settings, overflow_output
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.runners.concurrency import as_finished
 from judge_r1.models.base import Usage
@@ -28,36 +28,36 @@ class TokenJudge:
 
     def __init__(
         self,
-        making: JudgeBuild,
+        build: JudgeBuild,
         config: EpisodeConfig,
-        beginning: Beginning,
+        factory: EpisodeFactory,
         settings: dict[str, Any],
         open_driver: Callable[[], AbstractAsyncContextManager[EpisodeDriver]],
     ) -> None:
-        self.name, self.settings = beginning.name, settings
-        self._config, self._beginning, self._open, self._at_a_time = config, beginning, open_driver, making.batch_size
-        self._retriever = new_retriever(making.texts, config)
+        self.name, self.settings = factory.name, settings
+        self._config, self._factory, self._open, self._at_a_time = config, factory, open_driver, build.batch_size
+        self._retriever = new_retriever(build.texts, config)
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
-        """Errors: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
-        self._beginning.lengths(asks)
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
+        """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
+        self._factory.prompt_lengths(requests)
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         async with self._open() as driver:
-            async for played in as_finished(self.name, asks, partial(self._one, driver), self._at_a_time):
-                yield played
+            async for output in as_finished(self.name, requests, partial(self._one, driver), self._at_a_time):
+                yield output
 
-    async def _one(self, driver: EpisodeDriver, ask: JudgeRequest) -> JudgeOutput:
-        episode = await asyncio.to_thread(self._beginning.begin, ask)  # a long prompt takes seconds to encode
+    async def _one(self, driver: EpisodeDriver, request: JudgeRequest) -> JudgeOutput:
+        episode = await asyncio.to_thread(self._factory.make_episode, request)  # a long prompt takes seconds to encode
         if isinstance(episode, PromptTooLong):
-            return unplayed(ask, episode)
-        usage, top_k, case_id = Usage(), self._config.budget.top_k, ask.case_id or ""
+            return overflow_output(request, episode)
+        usage, top_k, case_id = Usage(), self._config.budget.top_k, request.case_id or ""
         await driver.run_episode(episode, lambda query: case_search(self._retriever, case_id, query, top_k), usage)
-        return self._beginning.played(ask, episode, usage.as_dict())
+        return self._factory.output(request, episode, usage.as_dict())
 
 
 def vllm_judge(
-    making: JudgeBuild,
+    build: JudgeBuild,
     config: EpisodeConfig,
     endpoint: OpenAIEndpoint,
     *,
@@ -67,7 +67,7 @@ def vllm_judge(
     timeout_s: int = 180,
 ) -> TokenJudge:
     """A judge at an endpoint that takes ids. `tokenizer` is a model's name or folder (`judge_r1.models`): its
-    tokenizer, its EOS and what it reads must be those of the served model. `making.batch_size` games are played at a
+    tokenizer, its EOS and what it reads must be those of the served model. `build.batch_size` games are output at a
     time."""
     try:
         loaded = load_tokenizer(tokenizer)
@@ -76,7 +76,7 @@ def vllm_judge(
         raise ModelUnavailable(f"{error}; name it by {kind}:tokenizer=NAME@vllm:{endpoint.name}") from None
     name = f"{kind}@vllm:{endpoint.name}"
     limits, key = (
-        RetryPolicy(concurrency=making.batch_size, request_s=timeout_s, total_s=5 * timeout_s),
+        RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s),
         find_key(endpoint),
     )
     rivals = flips(loaded.get_vocab())
@@ -85,10 +85,10 @@ def vllm_judge(
     async def open_driver() -> AsyncIterator[EpisodeDriver]:
         served = CompletionsModel(endpoint, key, limits)
         try:
-            yield EpisodeDriver(served, temperature=making.sampling.temperature, alternatives=rivals)
+            yield EpisodeDriver(served, temperature=build.sampling.temperature, alternatives=rivals)
         finally:
             await served.aclose()
 
-    beginning = Beginning(name, config, SafeTokenizer(loaded), ends, length, making.sampling.seed, prompted)
-    settings = settings_of(making, config, backend="token ids", tokenizer=tokenizer)
-    return TokenJudge(making, config, beginning, settings, open_driver)
+    factory = EpisodeFactory(name, config, SafeTokenizer(loaded), ends, length, build.sampling.seed, prompted)
+    settings = judge_settings(build, config, backend="token ids", tokenizer=tokenizer)
+    return TokenJudge(build, config, factory, settings, open_driver)

@@ -136,7 +136,7 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
         (sorry(401, "who?"), "JUDGE_R1_JUDGE_KEY"),
         (sorry(404, "no model toy"), "no such address or model"),
         (sorry(402, "pay"), "no credit is left"),
-        (sorry(422, "never"), "8 games in a row were lost, the last one as infrastructure_refused"),
+        (sorry(422, "never"), "8 consecutive requests failed, the last one with infrastructure_refused"),
     ],
 )
 def test_what_befalls_every_game_stops_the_row(reply: tuple[int, Any], says: str) -> None:

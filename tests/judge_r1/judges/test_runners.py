@@ -161,7 +161,7 @@ def test_the_key_of_a_judge_is_sent_and_shown_to_nobody(monkeypatch: pytest.Monk
     [
         ("agentic@http://host/v1", "names no model: write http://host/v1#MODEL"),
         ("agentic@http://me:hunter2@host/v1#m", "must not contain a user, password or query"),
-        ("agentic@vllm:host/v1#m", "no URL of the form"),
+        ("agentic@vllm:host/v1#m", "must be a URL of the form"),
         ("agentic:timeout=soon@http://host/v1#m", "timeout is a number of seconds"),
         ("agentic:logprobs=9@http://host/v1#m", "logprobs is true or false"),
         ("agentic:timeouts=9@http://host/v1#m", "unknown key timeouts"),

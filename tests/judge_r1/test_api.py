@@ -89,7 +89,7 @@ def test_a_real_model_one_at_a_time_and_together() -> None:
 
 
 def test_the_lines_of_the_docs_run_as_written() -> None:
-    section = DOCS.read_text().split("## In Python\n", 1)[1].split("\n## ", 1)[0]
+    section = DOCS.read_text().split("## Python\n", 1)[1].split("\n## ", 1)[0]
     first = re.findall(r"^```python\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)[0]
     assert "agentic@runs/demo/grpo/model" in first
     names: dict[str, Any] = {}

@@ -151,10 +151,13 @@ Fit = Callable[[Sequence[float], Sequence[bool]], Temperature | Isotonic]
 
 def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Temperature:
     """The T with the highest likelihood of `correct` (Guo et al., 2017, in its two-class form): with z = logit(c), the
-    log loss is convex in 1/T and stationary where Σ z·(σ(z/T) - [correct]) = 0, found by bisection.
+    log loss is convex in 1/T and stationary where Σ z·(σ(z/T) - [correct]) = 0.
 
-    Raises Uncalibratable where every confidence is one half, which no temperature moves.
+    Raises:
+        Uncalibratable: Every confidence is one half, which no temperature changes.
     """
+    from scipy.optimize import brentq
+
     given, right = checked(confidences, correct)
     z = np.array([_logit(float(c)) for c in given])
     if not z.any():
@@ -163,16 +166,12 @@ def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Te
     def slope(temperature: float) -> float:
         return float(z @ (0.5 * (1 + np.tanh(z / temperature / 2)) - right))
 
-    low, high = LOWEST, HIGHEST
-    if slope(low) <= 0:
-        found, at_bound = low, True
-    elif slope(high) >= 0:
-        found, at_bound = high, True
+    if slope(LOWEST) <= 0:
+        found, at_bound = LOWEST, True
+    elif slope(HIGHEST) >= 0:
+        found, at_bound = HIGHEST, True
     else:
-        for _ in range(100):
-            middle = math.sqrt(low * high)
-            low, high = (low, middle) if slope(middle) < 0 else (middle, high)
-        found, at_bound = math.sqrt(low * high), False
+        found, at_bound = float(brentq(slope, LOWEST, HIGHEST)), False
     clipped = int(((given < EDGE) | (given > 1 - EDGE)).sum())
     return Temperature(temperature=found, at_bound=at_bound, clipped=clipped, n=len(given))
 
@@ -180,22 +179,14 @@ def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Te
 def fit_isotonic(confidences: Sequence[float], correct: Sequence[bool]) -> Isotonic:
     """Isotonic regression by pooling adjacent violators, equal confidences pooled first (Zadrozny and Elkan, 2002). It
     can bend anywhere, so it wants about a thousand answers; with fewer prefer the temperature."""
+    from scipy.optimize import isotonic_regression
+
     given, right = checked(confidences, correct)
-    x, place = np.unique(given, return_inverse=True)
-    weights, sums = np.bincount(place).astype(float), np.bincount(place, weights=right)
-    blocks: list[tuple[int, int, float, float]] = []  # first x, last x, weight, sum
-    for i in range(len(x)):
-        block = (i, i, float(weights[i]), float(sums[i]))
-        while blocks and blocks[-1][3] * block[2] >= block[3] * blocks[-1][2]:
-            first, _, weight, total = blocks.pop()
-            block = (first, block[1], weight + block[2], total + block[3])
-        blocks.append(block)
-    points = [
-        (float(x[i]), total / weight)
-        for first, last, weight, total in blocks
-        for i in ((first,) if first == last else (first, last))
-    ]
-    return Isotonic(x=tuple(p for p, _ in points), y=tuple(p for _, p in points), n=len(given))
+    x, index, counts = np.unique(given, return_inverse=True, return_counts=True)
+    fitted = isotonic_regression(np.bincount(index, weights=right) / counts, weights=counts)
+    ends = sorted({*fitted.blocks[:-1].tolist(), *(fitted.blocks[1:] - 1).tolist()})  # first and last of each block
+    y = np.clip(fitted.x[ends], 0, 1)
+    return Isotonic(x=tuple(x[ends].tolist()), y=tuple(y.tolist()), n=len(given))
 
 
 def cross_fitted(

@@ -75,10 +75,9 @@ def pooled(parts: Iterable[PairAccuracy]) -> PairAccuracy:
 def ranks(scores: Scores) -> list[float]:
     """1 for the highest score, n for the lowest; equal scores share the mean of their places (LongJudgeBench's
     conversion of scores to ranks)."""
-    values = _array(scores)
-    _, place, counts = np.unique(-values, return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return [float(rank) for rank in (last - (counts - 1) / 2)[place]]
+    from scipy.stats import rankdata
+
+    return [float(rank) for rank in rankdata(-_array(scores))]
 
 
 def spearman(one: Scores, other: Scores) -> float | None:
@@ -87,30 +86,18 @@ def spearman(one: Scores, other: Scores) -> float | None:
     _check(one, other)
     r, s = (np.array(ranks(side)) - (len(side) + 1) / 2 for side in (one, other))
     spread = math.sqrt(float(r @ r) * float(s @ s))
-    return _within(float(r @ s) / spread) if spread else None
+    return min(1.0, max(-1.0, float(r @ s) / spread)) if spread else None
 
 
 def kendall(one: Scores, other: Scores) -> float | None:
-    """Kendall's tau_b: (C - D) / sqrt((C + D + T)·(C + D + U)), with C and D the pairs of items ordered alike and
-    unlike, T and U those tied in `one` alone and in `other` alone. None where a side is constant.
-
-    O(n²) time in n steps of numpy, O(n) memory.
-    """
+    """Kendall's tau_b: (C - D) / sqrt((C + D + T)·(C + D + U)), with C and D the concordant and discordant pairs of
+    items, T and U the pairs tied only in `one` and only in `other`. None if a side is constant."""
     _check(one, other)
-    x, y = _array(one), _array(other)
-    difference = in_one = in_other = 0
-    for i in range(1, len(x)):
-        a = (x[:i] < x[i]).astype(np.int64) - (x[:i] > x[i])
-        b = (y[:i] < y[i]).astype(np.int64) - (y[:i] > y[i])
-        difference += int(a @ b)
-        in_one += int(a @ a)
-        in_other += int(b @ b)
-    return _within(difference / math.sqrt(in_one * in_other)) if in_one and in_other else None
+    if len(set(one)) < 2 or len(set(other)) < 2:
+        return None
+    from scipy.stats import kendalltau
 
-
-def _within(correlation: float) -> float:
-    """Clip a rounding error beyond ±1."""
-    return min(1.0, max(-1.0, correlation))
+    return float(kendalltau(ranks(one), ranks(other)).statistic)  # ranks: infinities are allowed
 
 
 def _array(scores: Scores) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ def merge(
 
     Example: `judge-r1 merge runs/grpo --step 400`
     """
-    from judge_r1.training.export.export_checkpoint import merge as merge_run
+    from judge_r1.training.export_checkpoint import merge as merge_run
 
     merged = merge_run(run, step=step, out=out)
     Console().print(

@@ -35,8 +35,8 @@ def rationales(
     --count 2000 --out runs/medical/rationales`
     """
     from data_builders.rationales.run import TRACES_FILE, RationaleOptions, write_rationales
+    from data_builders.teacher_session import SessionOptions, run_session
     from data_builders.teachers.budget import Spending, load_prices
-    from data_builders.teachers.session import SessionOptions, run_session
     from judge_r1.core.errors import JudgeError
     from judge_r1.core.pair_set import load_pairs
     from judge_r1.episode.tokenizer import SafeTokenizer

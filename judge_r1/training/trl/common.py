@@ -12,12 +12,12 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoints import PROCESSES, checkpoints, processes_of
 from judge_r1.training.data.data_order import by_length
 from judge_r1.training.distributed import is_main, process_count
-from judge_r1.training.export.export_checkpoint import partial_of, placed
-from judge_r1.training.export.model_card import write_card
-from judge_r1.training.export.weight_verification import verify_weights
+from judge_r1.training.export_checkpoint import partial_of, placed
+from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.lora import add_adapters, folded
+from judge_r1.training.weight_verification import verify_weights
 
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
 """Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""

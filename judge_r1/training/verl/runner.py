@@ -16,7 +16,7 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import context_length, load_tokenizer, resolve
 from judge_r1.training.checkpoints import checkpoints, mend_marker
 from judge_r1.training.data.data_order import shuffled
-from judge_r1.training.export.export_checkpoint import merge
+from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch_nodes

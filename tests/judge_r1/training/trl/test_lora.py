@@ -8,9 +8,9 @@ from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_model
-from judge_r1.training.export.weight_verification import verify_weights
 from judge_r1.training.recipe import LoraConfig
 from judge_r1.training.trl.lora import adapter_config, add_adapters, folded
+from judge_r1.training.weight_verification import verify_weights
 
 LORA = LoraConfig(rank=2, alpha=6)
 TINY = RECIPE.model_copy(update={"model": "bundled:tiny", "lora": LORA})

@@ -11,10 +11,10 @@ from typing import Any
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
-from judge_r1.training.export.model_card import write_card
-from judge_r1.training.export.weight_verification import verify_weights
+from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.trl.lora import add_adapters, folded
+from judge_r1.training.weight_verification import verify_weights
 
 
 @dataclass(frozen=True)

@@ -16,10 +16,10 @@ import pytest
 from fake_llm_server import Loopback, answer_batch
 
 from data_builders.generators.base import BuildPlan
+from data_builders.teacher_session import SessionOptions, SessionResult
 from data_builders.teachers import BudgetSpent, session
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending, load_prices
-from data_builders.teachers.session import SessionOptions, SessionResult
 from judge_r1.core.errors import JudgeError
 
 PLAN = BuildPlan("mini", variants=3, limit=4)

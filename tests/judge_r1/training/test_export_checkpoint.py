@@ -17,11 +17,11 @@ from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.export import export_checkpoint as merging
-from judge_r1.training.export.export_checkpoint import merge, partial_of, placed
-from judge_r1.training.export.weight_verification import WeightMismatch, verify_weights
+from judge_r1.training import export_checkpoint as merging
+from judge_r1.training.export_checkpoint import merge, partial_of, placed
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
+from judge_r1.training.weight_verification import WeightMismatch, verify_weights
 
 WARMUP = RECIPES / "mini" / "warmup.yaml"
 

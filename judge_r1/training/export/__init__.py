@@ -1,1 +1,0 @@
-"""Exports checkpoints as verified Hugging Face folders with model cards."""

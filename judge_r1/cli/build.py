@@ -42,23 +42,22 @@ def build(
     `judge-r1 build medrbench --path data/medical_medrbench --teacher anthropic:MODEL --budget 20 --prices prices.yaml
     --out runs/medical`
     """
-    from data_builders import teacher_session
     from data_builders.build import build as build_without_teacher
     from data_builders.generators.base import BuildPlan
+    from data_builders.teacher_session import SessionOptions, refuse_without_teacher
+    from data_builders.teacher_session import build as build_in_session
     from data_builders.teachers.budget import Spending, load_prices
 
     plan = BuildPlan(source, path, [kind for kind in kinds.split(",") if kind], variants, seed, limit)
     if teacher == "rules":
-        teacher_session.refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
+        refuse_without_teacher(verify, budget, prices, cache, batch_export, batch_import)
         counts = build_without_teacher(
             source, out, path=path, kinds=plan.kinds, variants=variants, seed=seed, limit=limit
         )
     else:
         spending = Spending(load_prices(prices) if prices else None, budget)
-        options = teacher_session.SessionOptions(
-            cache or out / "answers.sqlite", concurrency, batch_export, batch_import
-        )
-        done = teacher_session.build(plan, out, teacher, verify, options, spending)
+        options = SessionOptions(cache or out / "answers.sqlite", concurrency, batch_export, batch_import)
+        done = build_in_session(plan, out, teacher, verify, options, spending)
         Console(soft_wrap=True).print(done.message, markup=False)
         if done.value is None:
             return

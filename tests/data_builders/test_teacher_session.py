@@ -16,8 +16,8 @@ import pytest
 from fake_llm_server import Loopback, answer_batch
 
 from data_builders.generators.base import BuildPlan
-from data_builders.teacher_session import SessionOptions, SessionResult
-from data_builders.teachers import BudgetSpent, session
+from data_builders.teacher_session import SessionOptions, SessionResult, build
+from data_builders.teachers import BudgetSpent
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending, load_prices
 from judge_r1.core.errors import JudgeError
@@ -37,7 +37,7 @@ def build(
     results: Path | None = None,
 ) -> SessionResult[dict[str, Any]]:
     spending = Spending(load_prices(prices) if prices else None, budget)
-    return session.build(PLAN, out, server.chat, None, SessionOptions(cache, 2, requests, results), spending)
+    return build(PLAN, out, server.chat, None, SessionOptions(cache, 2, requests, results), spending)
 
 
 def data(folder: Path) -> dict[str, bytes]:

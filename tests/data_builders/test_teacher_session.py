@@ -15,8 +15,9 @@ import fake_teacher
 import pytest
 from fake_llm_server import Loopback, answer_batch
 
+from data_builders import teacher_session
 from data_builders.generators.base import BuildPlan
-from data_builders.teacher_session import SessionOptions, SessionResult, build
+from data_builders.teacher_session import SessionOptions, SessionResult
 from data_builders.teachers import BudgetSpent
 from data_builders.teachers.answer_cache import Cache
 from data_builders.teachers.budget import Spending, load_prices
@@ -37,7 +38,7 @@ def build(
     results: Path | None = None,
 ) -> SessionResult[dict[str, Any]]:
     spending = Spending(load_prices(prices) if prices else None, budget)
-    return build(PLAN, out, server.chat, None, SessionOptions(cache, 2, requests, results), spending)
+    return teacher_session.build(PLAN, out, server.chat, None, SessionOptions(cache, 2, requests, results), spending)
 
 
 def data(folder: Path) -> dict[str, bytes]:

@@ -13,6 +13,7 @@ import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 PACKAGES = ("retrieval", "judge_r1", "data_builders")
@@ -131,6 +132,22 @@ def cycles(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[list[
     return found
 
 
+def sibling_cycles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Cycles between the sub-folders of the same folder, from imports between folders.
+
+    A sub-folder includes everything below it. Imports between a folder's own modules and its sub-folders do not count:
+    a package and its sub-packages form one unit.
+    """
+    siblings = defaultdict(set)
+    for edge in edges:
+        source, target = (folder.split("/") for folder in edge)
+        depth = next((i for i, (a, b) in enumerate(zip(source, target, strict=False)) if a != b), 0)
+        if depth:
+            ends = "/".join(source[: depth + 1]), "/".join(target[: depth + 1])
+            siblings["/".join(source[:depth])].add(ends)
+    return [cycle for _, found in sorted(siblings.items()) for cycle in cycles(sorted({*chain(*found)}), found)]
+
+
 WIDTH, BOX, HEIGHT, GAP, LEFT = 1000, 370, 40, 18, 290
 STYLE = (
     "text{font-family:system-ui,'DejaVu Sans',sans-serif;font-size:15px;fill:#1f2933}"
@@ -229,6 +246,7 @@ def main() -> None:
     print(f"top-level folders: {len(ordered)}, cycles: {_sizes(cycles(ordered, edges))}")
     inner = edges_between(modules, {name: module.folder for name, module in modules.items()})
     print(f"all folders: {len(folders)}, cycles: {_sizes(cycles(sorted(folders), inner))}")
+    print(f"sibling sub-folders: cycles: {_sizes(sibling_cycles(inner))}")
     for folder, count in sorted(folders.items()):
         print(f"  {count:4} modules  {folder}")
     if args.out:

@@ -27,7 +27,7 @@ class PromptLengths:
     def __call__(self, pair: ReasoningPair, case: Case) -> int:
         """The number of tokens of a pair's prompt, up to where the judge's text begins."""
         config = self._config
-        searches = config.spending.max_searches
+        searches = config.effective_budget.max_searches
         prompt = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt)
         if case.domain not in self._template:
             empty = Prompt(prompt.messages, ("",) * len(prompt.inserted))

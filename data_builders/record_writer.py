@@ -16,7 +16,7 @@ from data_builders.progress import Progress
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import Writing, dump_line, sweep, write_json
+from judge_r1.core.jsonl import AtomicFiles, dump_line, remove_partial_files, write_json
 from judge_r1.core.records import Record
 
 TIMING_FILE = "timing.json"
@@ -25,7 +25,7 @@ TIMING_FILE = "timing.json"
 class RecordWriter:
     """Writes the groups of one build. `report` is set at the end of the build."""
 
-    def __init__(self, generator: Generator[Any], out: Path, files: Writing, progress: Progress) -> None:
+    def __init__(self, generator: Generator[Any], out: Path, files: AtomicFiles, progress: Progress) -> None:
         self._generator, self._out, self._files, self.progress = generator, out, files, progress
         self._file_of: dict[type[Record], RecordFile[Any]] = {file.record: file for file in generator.files}
         self._counts = {file.file: RecordCounts(file) for file in generator.files}
@@ -82,9 +82,9 @@ def open_writer(generator: Generator[Any], out: Path, spending: Spending | None 
     read_seconds = time.monotonic() - started
     targets = [out / file.file for file in generator.files]
     with lock_folder(out):
-        sweep(*targets)
+        remove_partial_files(*targets)
         nouns = generator.files[0].plural, generator.dataset.main.plural
-        with Writing(*targets) as files, Progress(generator.title, total, spending, nouns) as progress:
+        with AtomicFiles(*targets) as files, Progress(generator.title, total, spending, nouns) as progress:
             writer = RecordWriter(generator, out, files, progress)
             yield writer
             writer.finish()

@@ -92,19 +92,19 @@ def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, r
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 
     torch.set_num_threads(1)
-    model, tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)
-    codec, ends = SafeTokenizer(tokenizer), eos_ids(model_name, tokenizer)
+    model, hf_tokenizer = load_model(model_name).eval(), load_tokenizer(model_name)
+    tokenizer, ends = SafeTokenizer(hf_tokenizer), eos_ids(model_name, hf_tokenizer)
     config = EpisodeConfig.model_validate(
         {"context": "none", "search": False, "prompt": "compact", "budget": {"response_tokens": response_tokens}}
     )
 
     def episodes() -> list[Episode]:
         asked = [ask.task for ask in benchmark.requests()]
-        return [task_episode(q, config, codec, ends, where="") for q in asked if isinstance(q, PairwiseTask)]
+        return [task_episode(q, config, tokenizer, ends, where="") for q in asked if isinstance(q, PairwiseTask)]
 
     def in_batches() -> list[tuple[int, ...]]:
         run = episodes()
-        local = LocalModel(model, codec.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=64)
+        local = LocalModel(model, tokenizer.decode, ends, pad_id=hf_tokenizer.pad_token_id, max_rows=64)
         EpisodeDriver(local).run_episodes(run, lambda _: [], 0.0)
         return [episode.trajectory().token_ids for episode in run]
 
@@ -121,8 +121,8 @@ def batches(benchmark: LoadedBenchmark, model_name: str, response_tokens: int, r
                         max_new_tokens=state.max_tokens,
                         eos_token_id=sorted(ends),
                         stop_strings=list(STOP_STRINGS),
-                        tokenizer=tokenizer,
-                        pad_token_id=tokenizer.pad_token_id,
+                        tokenizer=hf_tokenizer,
+                        pad_token_id=hf_tokenizer.pad_token_id,
                     )[0, read.shape[1] :].tolist()
                 episode.feed(ids, [0.0] * len(ids))
         return [episode.trajectory().token_ids for episode in run]

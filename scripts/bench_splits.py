@@ -24,7 +24,7 @@ from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import EVENTS, read
 from data_builders.splits.policy import by_sizes, nominal
 from data_builders.splits.split import split
-from judge_r1.core.jsonl import Writing, dump_line
+from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE
 from judge_r1.core.records import Case
 
@@ -66,7 +66,7 @@ def measured(step: Step, *arguments: Any) -> tuple[float, int, str]:
 def generate(out: Path, count: int, words: int) -> str:
     """Writes `mini` cases and their pairs, one case at a time."""
     cases, pairs, made = out / CASES_FILE, out / PAIRS_FILE, 0
-    with Writing(cases, pairs) as files:
+    with AtomicFiles(cases, pairs) as files:
         for number, short in enumerate(read(None, count * len(EVENTS), 0, Counter())):
             case = lengthened(short, words, number)
             files.write(cases, dump_line(case))

@@ -31,7 +31,7 @@ from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions, parse_subse
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
-from judge_r1.episode.prompts import question_prompt
+from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.evaluation.summary import summary_row
 from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.request import CustomPrompt
@@ -117,7 +117,7 @@ def print_prompts(benchmark: LoadedBenchmark, model: str) -> None:
         if isinstance(task, CustomPrompt):
             prompt = task.prompt
         else:
-            prompt = question_prompt(task, context="none", searches=3, style="compact")
+            prompt = pairwise_prompt(task, context="none", searches=3, style="compact")
         lengths[request.item.group].append(sum(len(tokenizer.encode(message["content"])) for message in prompt.chat()))
     for column, counts in lengths.items():
         print(f"{column}: {len(counts)} requests, median {median(counts):.0f}, longest {max(counts)} tokens")

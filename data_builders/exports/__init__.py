@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
-from judge_r1.core.jsonl import Writing, dump_line
+from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.config import EpisodeConfig
@@ -47,7 +47,7 @@ class JsonLines:
     """Writes rows as JSON Lines."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._writing = path, Writing(path)
+        self._path, self._writing = path, AtomicFiles(path)
 
     def __enter__(self) -> "JsonLines":
         self._writing.__enter__()

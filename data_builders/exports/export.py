@@ -14,7 +14,7 @@ from data_builders.exports.dataset_card import dataset_card
 from data_builders.generators import dataset_of
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import Writing
+from judge_r1.core.jsonl import AtomicFiles
 
 CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
 
@@ -39,7 +39,7 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
     stats, whole, seen = {split: dataset.stats() for split in folders}, dataset.stats(), set[str]()
     metadata = [out / CARD_FILE, *([out / LLAMA_FACTORY_FILE] if info else [])]
     with ExitStack() as stack:
-        texts = stack.enter_context(Writing(*metadata))
+        texts = stack.enter_context(AtomicFiles(*metadata))
         writers = {
             (table, split): stack.enter_context(chosen.open(out / file))
             for table, of_split in files.items()

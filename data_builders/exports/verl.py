@@ -16,7 +16,7 @@ def tables(options: Options) -> Mapping[str, Row[PairExample]]:
 
 def notes(options: Options) -> Sequence[str]:
     config = options.config
-    searches = config.spending.max_searches
+    searches = config.effective_budget.max_searches
     return [
         f"Prompts: style `{config.prompt}`, context `{config.context}`, {searches} searches; tags in quoted text are "
         "neutralised. `reward_model.ground_truth` is the gold judgment.",

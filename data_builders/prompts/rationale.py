@@ -32,7 +32,7 @@ def turn_prompt(
     pair: ReasoningPair, case: Case, config: EpisodeConfig, episode: Episode, *, words: int, rejected: str = ""
 ) -> PromptText:
     """The prompt for the next turn of an episode. `rejected` says why the previous attempt was rejected."""
-    searches = config.spending.max_searches
+    searches = config.effective_budget.max_searches
     judge = judge_prompt(pair, case, context=config.context, searches=searches, style=config.prompt).chat()
     shown = {"instructions": judge[0]["content"], "task": judge[1]["content"]}
     fields = {"material": _fill("material", {name: guard(text, *_TAGS) for name, text in shown.items()})}
@@ -54,7 +54,7 @@ def turn_prompt(
 
 def may_answer(config: EpisodeConfig, episode: Episode) -> bool:
     """Whether the next turn may answer. A case that can be searched must be searched at least once."""
-    return not config.spending.max_searches or bool(episode.turns)
+    return not config.effective_budget.max_searches or bool(episode.turns)
 
 
 @cache

@@ -32,7 +32,7 @@ def write_text(case: Case, pair: ReasoningPair, config: EpisodeConfig) -> Ration
     """Goes through the flaws in order, with a search for each while the budget lasts. Verdicts without a search come at
     the end."""
     worse = "B" if pair.preferred == "A" else "A"
-    searches = config.spending.max_searches
+    searches = config.effective_budget.max_searches
     thoughts = verdicts = ""
     for number, (principle, a, b) in enumerate(_positions(pair)):
         thoughts += f"<think>A says: {a or 'nothing'}. B says: {b or 'nothing'}.</think>"

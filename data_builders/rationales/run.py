@@ -97,7 +97,7 @@ class RationaleGenerator(Generator[ReasoningPair]):
             "seed": options.recipe.seed,
             "wanted": options.count,
             "pairs": len(options.data.pairs),
-            "search": bool(episode.spending.max_searches),
+            "search": bool(episode.effective_budget.max_searches),
             "context": episode.context,
             **self.stats.as_dict(),
         }

@@ -128,7 +128,7 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
             turn = read_turn(
                 reply.text,
                 pair,
-                may_search=config.spending.max_searches > _searches(episode),
+                may_search=config.effective_budget.max_searches > _searches(episode),
                 may_answer=may_answer(config, episode),
                 thoughts=[thought for turn in episode.turns for thought in thoughts_of(turn.text)],
                 shown=shown,
@@ -151,7 +151,7 @@ def _shown(pair: ReasoningPair, episode: Episode, setting: Setting) -> Sequence[
     """All texts that the judge has seen so far."""
     config, case = setting.config, setting.data.case_of(pair)
     prompt = judge_prompt(
-        pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
+        pair, case, context=config.context, searches=config.effective_budget.max_searches, style=config.prompt
     )
     passages = [passage.text for turn in episode.turns for passage in turn.passages]
     return [*(message["content"] for message in prompt.chat()), *passages]

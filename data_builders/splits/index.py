@@ -7,7 +7,7 @@ from itertools import groupby, tee
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import Writing, lines_at, located
+from judge_r1.core.jsonl import AtomicFiles, lines_at, read_with_offsets
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.records import Case, Preference, ReasoningPair
@@ -88,7 +88,7 @@ def read_catalogue(
     opened: list[StoredCases] = []
     for number, folder in enumerate(folders):
         offsets: dict[str, int] = {}
-        for offset, case in located(folder / CASES_FILE, Case, unique="case_id"):
+        for offset, case in read_with_offsets(folder / CASES_FILE, Case, unique="case_id"):
             offsets[case.case_id] = offset
             if (known := cases.get(case.case_id)) is None:
                 cases[case.case_id] = CaseEntry(case.case_id, case.domain, group_of(case), number, offset)
@@ -131,7 +131,7 @@ class Part:
 def write_parts(catalogue: Catalogue, parts: Mapping[str, Part], out: Path) -> None:
     """Write each part as the folder OUT/NAME, with the original lines in their order. All files appear together."""
     paths = {name: (out / name / CASES_FILE, out / name / PAIRS_FILE) for name in parts}
-    with Writing(*(path for both in paths.values() for path in both)) as out_files:
+    with AtomicFiles(*(path for both in paths.values() for path in both)) as out_files:
         for number, folder in enumerate(catalogue.folders):
             for at, file in enumerate((CASES_FILE, PAIRS_FILE)):
                 wanted, again = tee(_wanted(catalogue, parts, number, file))

@@ -19,7 +19,7 @@ from typing import Any
 from data_builders.teachers import BatchPending, TeacherError, TeacherReply, TeacherRequest
 from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.provider import FailedRow, Provider
-from judge_r1.core.jsonl import Writing, dump_line
+from judge_r1.core.jsonl import AtomicFiles, dump_line
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
 """Limits of one batch file at both vendors."""
@@ -34,7 +34,7 @@ class BatchExport:
         self._provider, self._cache, self._path = provider, cache, path
         self._keys: set[str] = set()
         self._stack = ExitStack()
-        self._writing: Writing | None = None
+        self._writing: AtomicFiles | None = None
         self._rows = self._bytes = 0
         self.files: list[Path] = []
         self.reused = 0
@@ -77,7 +77,7 @@ class BatchExport:
         if self._writing is None or self._rows == MAX_ROWS or self._bytes + size > MAX_BYTES:
             number = len(self.files) + 1
             part = self._path if number == 1 else self._path.with_stem(f"{self._path.stem}-{number}")
-            self._writing = self._stack.enter_context(Writing(part))
+            self._writing = self._stack.enter_context(AtomicFiles(part))
             self.files.append(part)
             self._rows = self._bytes = 0
         self._writing.write(self.files[-1], line)

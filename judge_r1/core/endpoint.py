@@ -29,7 +29,7 @@ class RequestRejected(EndpointError):
 
     def __init__(self, message: str, reason: str = "") -> None:
         super().__init__(message)
-        self.said = reason
+        self.reason = reason
 
 
 class KeyHolder(Protocol):

@@ -20,10 +20,10 @@ class BadRecord(JudgeError):
 
 def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[M]:
     """The records of a file, checked one by one. `unique` names an id that must not repeat."""
-    return (record for _, record in located(path, model, unique=unique))
+    return (record for _, record in read_with_offsets(path, model, unique=unique))
 
 
-def located(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[tuple[int, M]]:
+def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[tuple[int, M]]:
     """As `read_jsonl`, each record with the byte at which its line begins."""
     seen: dict[object, int] = {}
     with _open(path) as lines:
@@ -90,12 +90,12 @@ def write_json(path: Path, data: Any) -> None:
 
 def write_atomic(path: Path, parts: Iterable[str]) -> None:
     """Write beside the target, sync, then rename: a full disk or a kill leaves the old file, or none, never half."""
-    with Writing(path) as out:
+    with AtomicFiles(path) as out:
         for part in parts:
             out.write(path, part)
 
 
-class Writing:
+class AtomicFiles:
     """Several files written at once, each beside its target, and put in place together at the end of the block: as
     `write_atomic` for files that grow side by side. A block that raises changes nothing."""
 
@@ -103,7 +103,7 @@ class Writing:
         self._partial = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths}
         self._files: dict[Path, TextIO] = {}
 
-    def __enter__(self) -> "Writing":
+    def __enter__(self) -> "AtomicFiles":
         try:
             for path, partial in self._partial.items():
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ class Writing:
                 partial.unlink()
 
 
-def sweep(*paths: Path) -> None:
+def remove_partial_files(*paths: Path) -> None:
     """Remove what `Writing` began beside these paths in processes of this machine that were killed since."""
     for path in paths:
         for partial in path.parent.glob(f".{path.name}.*.partial"):

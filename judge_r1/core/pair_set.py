@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import lines_at, located, read_jsonl
+from judge_r1.core.jsonl import lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.records import Case, ReasoningPair
 
 CASES_FILE, PAIRS_FILE = "cases.jsonl", "pairs.jsonl"
@@ -70,13 +70,13 @@ def load_pairs(folder: Path) -> PairSet:
 def open_cases(folder: Path) -> StoredCases:
     """The cases of a folder, left on disk; every one is validated now."""
     path = folder / CASES_FILE
-    return StoredCases(path, {case.case_id: offset for offset, case in located(path, Case, unique="case_id")})
+    return StoredCases(path, {case.case_id: offset for offset, case in read_with_offsets(path, Case, unique="case_id")})
 
 
 def stored_pairs(folder: Path, cases: Mapping[str, Case]) -> Iterator[tuple[int, ReasoningPair, Case]]:
     """Streams (byte offset of the line, pair, its case), checked as by `load_pairs`."""
     empty = True
-    for offset, pair in located(folder / PAIRS_FILE, ReasoningPair, unique="pair_id"):
+    for offset, pair in read_with_offsets(folder / PAIRS_FILE, ReasoningPair, unique="pair_id"):
         empty = False
         yield offset, pair, case_of(pair, cases, folder)
     if empty:

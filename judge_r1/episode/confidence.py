@@ -18,7 +18,7 @@ _BARE = re.compile(r"\b[AB]\s*([<>])\s*[AB]\b", re.IGNORECASE)
 _TURNED = str.maketrans("<>", "><")
 
 
-def place_of_sign(text: str) -> int | None:
+def sign_position(text: str) -> int | None:
     """Where the `<` or `>` of the comparison stands: that of the last JSON key `comparison`, or in a text without it
     the first comparison, as the parsers have it. None where there is none."""
     keyed = list(_KEYED.finditer(text))
@@ -26,26 +26,26 @@ def place_of_sign(text: str) -> int | None:
     return match.start(1) if match else None
 
 
-def turned(token: str) -> str:
+def opposite(token: str) -> str:
     """The token that decides the other way."""
     return token.translate(_TURNED)
 
 
-def flips(vocabulary: Mapping[str, int]) -> dict[int, int]:
+def opposite_tokens(vocabulary: Mapping[str, int]) -> dict[int, int]:
     """The id of each token with a `<` or `>` whose other way is one token, too, by id."""
     return {
         number: vocabulary[other]
         for token, number in vocabulary.items()
-        if (other := turned(token)) != token and other in vocabulary
+        if (other := opposite(token)) != token and other in vocabulary
     }
 
 
-def confidence(chosen: float, rival: float | None) -> float:
+def confidence(chosen: float, alternative: float | None) -> float:
     """From the log-probabilities of the token sampled and, where it is known, of its rival."""
-    return 1 / (1 + exp(min(rival - chosen, 700.0))) if rival is not None else min(1.0, exp(chosen))
+    return 1 / (1 + exp(min(alternative - chosen, 700.0))) if alternative is not None else min(1.0, exp(chosen))
 
 
-def decision_place(trajectory: Trajectory, decode: Callable[[Sequence[int]], str]) -> int | None:
+def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], str]) -> int | None:
     """The place among `token_ids` of the id that decides: the one with which the sign of the answer comes to be. None
     where the episode ended without a judgment, or where the sign does not stand beyond doubt: what was thought before
     the answer may compare, too, and a sign that says otherwise than the judgment is not the one."""
@@ -56,7 +56,7 @@ def decision_place(trajectory: Trajectory, decode: Callable[[Sequence[int]], str
         begin -= 1
     ids, text = trajectory.token_ids[begin:], trajectory.turns[-1].text
     answer = max(text.rfind("</think>"), text.rfind("<answer>"), 0)
-    found = place_of_sign(text[answer:])
+    found = sign_position(text[answer:])
     if found is None or decode(ids)[: len(text)] != text:
         return None
     sign = answer + found
@@ -68,25 +68,25 @@ def decision_place(trajectory: Trajectory, decode: Callable[[Sequence[int]], str
 
 
 def token_confidence(
-    trajectory: Trajectory, rivals: Mapping[int, float], decode: Callable[[Sequence[int]], str]
+    trajectory: Trajectory, alternatives: Mapping[int, float], decode: Callable[[Sequence[int]], str]
 ) -> float | None:
     """Of an episode over tokens; `rivals` are the log-probabilities of deciding the other way, by place. None where
     nobody can say which token decided."""
-    place = decision_place(trajectory, decode)
-    return None if place is None else confidence(trajectory.logprobs[place], rivals.get(place))
+    place = decision_position(trajectory, decode)
+    return None if place is None else confidence(trajectory.logprobs[place], alternatives.get(place))
 
 
 def chat_confidence(entries: Sequence[Mapping[str, Any]] | None) -> float | None:
     """From what a chat endpoint returns as `logprobs.content`: each token with its log-probability and perhaps the
     likeliest ones in its place."""
     entries = entries or ()
-    if (place := place_of_sign("".join(entry["token"] for entry in entries))) is None:
+    if (place := sign_position("".join(entry["token"] for entry in entries))) is None:
         return None
     read = 0
     for entry in entries:
         read += len(entry["token"])
         if read > place:
-            other = turned(entry["token"])
+            other = opposite(entry["token"])
             known = {top["token"]: float(top["logprob"]) for top in entry.get("top_logprobs") or ()}
             return confidence(float(entry["logprob"]), known.get(other))
     return None

@@ -23,7 +23,7 @@ class EpisodeConfig(ConfigModel):
     budget: Budget = Budget()
 
     @property
-    def spending(self) -> Budget:
+    def effective_budget(self) -> Budget:
         """The budget in force: no searches where search is off."""
         return self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
 

@@ -19,7 +19,7 @@ from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 from judge_r1.episode.prompt_lengths import stored_lengths
-from judge_r1.episode.prompts import DIRECT, TABLE6, Prompt, question_prompt
+from judge_r1.episode.prompts import DIRECT, TABLE6, Prompt, pairwise_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -40,7 +40,7 @@ def new_episode(
     pair: ReasoningPair,
     data: PairSet,
     config: EpisodeConfig,
-    codec: SafeTokenizer,
+    tokenizer: SafeTokenizer,
     eos_ids: Collection[int],
     *,
     seed: int = 0,
@@ -49,22 +49,22 @@ def new_episode(
     """The episode of a pair, ready to sample. `prompt_ids`, from `pair_prompt_ids`, saves encoding the prompt again."""
     question = pairwise_task(pair, data.case_of(pair))
     where = f"pair {pair.pair_id}"
-    return task_episode(question, config, codec, eos_ids, where=where, seed=seed, prompt_ids=prompt_ids)
+    return task_episode(question, config, tokenizer, eos_ids, where=where, seed=seed, prompt_ids=prompt_ids)
 
 
-def pair_prompt_ids(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, codec: SafeTokenizer) -> list[int]:
+def pair_prompt_ids(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer) -> list[int]:
     """The tokens of a pair's prompt, which are the same for all episodes of its group.
 
     Raises:
         PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
     """
-    return task_prompt_ids(pairwise_task(pair, data.case_of(pair)), config, codec, where=f"pair {pair.pair_id}")
+    return task_prompt_ids(pairwise_task(pair, data.case_of(pair)), config, tokenizer, where=f"pair {pair.pair_id}")
 
 
 def task_episode(
-    question: PairwiseTask,
+    task: PairwiseTask,
     config: EpisodeConfig,
-    codec: SafeTokenizer,
+    tokenizer: SafeTokenizer,
     eos_ids: Collection[int],
     *,
     where: str,
@@ -72,18 +72,18 @@ def task_episode(
     prompt_ids: Sequence[int] | None = None,
 ) -> Episode:
     """The episode of a question, ready to sample."""
-    ids = task_prompt_ids(question, config, codec, where=where) if prompt_ids is None else prompt_ids
-    budget = task_budget(question, config)
-    return Episode(ids, budget, codec, eos_ids=eos_ids, parse_bare=BARE.get(config.prompt), seed=seed)
+    ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
+    budget = task_budget(task, config)
+    return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse_bare=TAGLESS_PARSERS.get(config.prompt), seed=seed)
 
 
-def task_prompt_ids(question: PairwiseTask, config: EpisodeConfig, codec: SafeTokenizer, *, where: str) -> list[int]:
+def task_prompt_ids(task: PairwiseTask, config: EpisodeConfig, tokenizer: SafeTokenizer, *, where: str) -> list[int]:
     """The tokens of a question's prompt.
 
     Raises:
         PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
     """
-    ids = codec.prompt_ids(task_prompt(question, config), thinking=config.thinking)
+    ids = tokenizer.prompt_ids(task_prompt(task, config), thinking=config.thinking)
     _refuse_long(len(ids), config, where)
     return ids
 
@@ -91,7 +91,7 @@ def task_prompt_ids(question: PairwiseTask, config: EpisodeConfig, codec: SafeTo
 def task_prompt(question: PairwiseTask, config: EpisodeConfig) -> Prompt:
     """The prompt of a question."""
     budget = task_budget(question, config)
-    return question_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
+    return pairwise_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
 
 
 def _refuse_long(tokens: int, config: EpisodeConfig, where: str) -> None:
@@ -104,16 +104,16 @@ def _refuse_long(tokens: int, config: EpisodeConfig, where: str) -> None:
         )
 
 
-def task_budget(question: PairwiseTask, config: EpisodeConfig) -> Budget:
+def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
     """The budget of this question's episode: no searches without a text to search in."""
-    return config.spending if question.case_id else config.spending.model_copy(update={"max_searches": 0})
+    return config.effective_budget if task.case_id else config.effective_budget.model_copy(update={"max_searches": 0})
 
 
-BARE = {TABLE6: parse_table6, DIRECT: parse_tolerant}
+TAGLESS_PARSERS = {TABLE6: parse_table6, DIRECT: parse_tolerant}
 """Parsers of the prompt styles whose answer has no tags."""
 
 
-def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, context_length: int | None) -> None:
+def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, context_length: int | None) -> None:
     """Errors: PromptTooLong, before hours are spent, if a prompt is over `prompt_tokens`, or leaves no room for a full
     episode in what the model can read."""
     prompts = [task_prompt(pairwise_task(pair, data.case_of(pair)), config) for pair in data.pairs]
@@ -121,13 +121,13 @@ def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, co
     def measure() -> list[int]:
         console = Console(stderr=True)
         return [
-            len(codec.prompt_ids(prompt, thinking=config.thinking))
+            len(tokenizer.prompt_ids(prompt, thinking=config.thinking))
             for prompt in track(prompts, description="checking prompts", transient=True, console=console)
         ]
 
-    Episode((), config.spending, codec)  # refuses a budget without room for an observation
-    needed = config.spending.episode_tokens
-    lengths = stored_lengths(prompts, codec, thinking=config.thinking, measure=measure)
+    Episode((), config.effective_budget, tokenizer)  # refuses a budget without room for an observation
+    needed = config.effective_budget.episode_tokens
+    lengths = stored_lengths(prompts, tokenizer, thinking=config.thinking, measure=measure)
     for pair, prompt in zip(data.pairs, lengths, strict=True):
         _refuse_long(prompt, config, f"pair {pair.pair_id}")
         if context_length and prompt + needed > context_length:
@@ -141,7 +141,7 @@ def check_prompts(data: PairSet, config: EpisodeConfig, codec: SafeTokenizer, co
 
 def new_retriever(texts: Mapping[str, str], config: EpisodeConfig) -> Retriever:
     """The retriever of a configuration. Without searches it is BM25, which loads no embedder."""
-    method = config.retriever if config.spending.max_searches and texts else "bm25"
+    method = config.retriever if config.effective_budget.max_searches and texts else "bm25"
     return Retriever(texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
 
 
@@ -168,22 +168,22 @@ def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> S
 
 
 class RolloutRunner:
-    """Plays pairs with one backend, retriever and codec under one episode configuration; `clock` tells the seconds of
+    """Plays pairs with one backend, retriever and tokenizer under one episode configuration; `clock` tells the seconds of
     its stages `generation` and `search`."""
 
     def __init__(
         self,
         data: PairSet,
         config: EpisodeConfig,
-        codec: SafeTokenizer,
+        tokenizer: SafeTokenizer,
         backend: EpisodeRunner,
         eos_ids: Collection[int],
         *,
-        clock: StageTimer | None = None,
+        timer: StageTimer | None = None,
     ) -> None:
-        self.data, self.config, self.codec, self.backend, self.eos_ids = data, config, codec, backend, eos_ids
+        self.data, self.config, self.tokenizer, self.backend, self.eos_ids = data, config, tokenizer, backend, eos_ids
         self.retriever = new_retriever(data.texts, config)
-        self.clock = clock or StageTimer()
+        self.timer = timer or StageTimer()
 
     def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
         """One trajectory with its reward for each pair, in order; the same pair may occur often."""
@@ -194,10 +194,10 @@ class RolloutRunner:
             seed = episode_seed(sampling.seed, pair.pair_id, seen[pair.pair_id])
             seen[pair.pair_id] += 1
             if pair.pair_id not in prompts:
-                prompts[pair.pair_id] = pair_prompt_ids(pair, self.data, self.config, self.codec)
+                prompts[pair.pair_id] = pair_prompt_ids(pair, self.data, self.config, self.tokenizer)
             ids = prompts[pair.pair_id]
             episodes.append(
-                new_episode(pair, self.data, self.config, self.codec, self.eos_ids, seed=seed, prompt_ids=ids)
+                new_episode(pair, self.data, self.config, self.tokenizer, self.eos_ids, seed=seed, prompt_ids=ids)
             )
         played = run_episodes(
             episodes,
@@ -206,7 +206,7 @@ class RolloutRunner:
             self.backend,
             top_k=self.config.budget.top_k,
             temperature=sampling.temperature,
-            clock=self.clock,
+            timer=self.timer,
         )
         return [with_reward(trajectory, pair) for trajectory, pair in zip(played, pairs, strict=True)]
 
@@ -219,16 +219,16 @@ def run_episodes(
     *,
     top_k: int,
     temperature: float,
-    clock: StageTimer,
+    timer: StageTimer,
 ) -> list[Trajectory]:
     """The trajectory of each episode, which may search the case named beside it ("" where it searches nothing)."""
     search = batch_search(retriever, case_ids, top_k)
 
     def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
-        with clock.stage("search"):
+        with timer.stage("search"):
             return search(queries)
 
-    with clock.stage("generation"):
+    with timer.stage("generation"):
         backend.run_episodes(episodes, timed_search, temperature)
     return [episode.trajectory() for episode in episodes]
 

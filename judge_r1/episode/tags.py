@@ -21,6 +21,6 @@ def escape_tags(text: str) -> str:
     return TAG.sub(lambda match: f"‹{match[1][1:-1]}›", text)
 
 
-def restore(text: str) -> str:
+def unescape_tags(text: str) -> str:
     """The inverse of `neutralise` for every text that held no neutralised tag before."""
     return _NEUTRAL.sub(r"<\1>", text)

@@ -27,31 +27,31 @@ class Unencodable(JudgeError):
 class SafeTokenizer:
     """Encode prompts and observations, decode sampled ids. `tokenizer` is a fast Hugging Face tokenizer."""
 
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
-        self.added: frozenset[int] = frozenset(tokenizer.added_tokens_decoder)
-        self._plain = _without_added_tokens(tokenizer)
+    def __init__(self, hf_tokenizer: Any) -> None:
+        self.hf = hf_tokenizer
+        self.added: frozenset[int] = frozenset(hf_tokenizer.added_tokens_decoder)
+        self._plain = _without_added_tokens(hf_tokenizer)
         self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
 
     @property
     def fingerprint(self) -> str:
         """SHA-256 of the tokenizer and its chat template."""
-        described = self.tokenizer.backend_tokenizer.to_str() + str(self.tokenizer.chat_template)
+        described = self.hf.backend_tokenizer.to_str() + str(self.hf.chat_template)
         return hashlib.sha256(described.encode()).hexdigest()
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids as sampled: nothing skipped, nothing cleaned up."""
-        text: str = self.tokenizer.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
+        text: str = self.hf.decode(list(ids), skip_special_tokens=False, clean_up_tokenization_spaces=False)
         return text
 
     def encode_trusted(self, text: str) -> list[int]:
         """Ids of text of ours, in which tags and template marks are meant."""
-        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False)
+        ids: list[int] = self.hf.encode(text, add_special_tokens=False)
         return ids
 
     def trusted_spans(self, text: str) -> list[tuple[int, int]]:
         """For each id of `encode_trusted(text)` the characters `[start, end)` of the text that it spells."""
-        encoding = self.tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
+        encoding = self.hf(text, add_special_tokens=False, return_offsets_mapping=True)
         return [(start, end) for start, end in encoding["offset_mapping"]]
 
     def encode_untrusted(self, text: str) -> list[int]:
@@ -103,7 +103,7 @@ class SafeTokenizer:
 
     def _render(self, messages: list[dict[str, str]], thinking: bool) -> str:
         try:
-            text: str = self.tokenizer.apply_chat_template(
+            text: str = self.hf.apply_chat_template(
                 messages, tokenize=False, add_generation_prompt=True, enable_thinking=thinking
             )
         except TemplateError as error:

@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import ItemResult
-from judge_r1.core.jsonl import located, write_json
+from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
 from judge_r1.evaluation.label_results import reward_as_shown
 from judge_r1.evaluation.results import PanelResults, result_of
@@ -170,7 +170,7 @@ def _begin(
     }
     changed = [key for key in entry if started.get(panel.name, {}).get(key) != entry[key]]
     done: set[VoteKey] = set()
-    for offset, trace in located(path, Trace) if path.exists() else ():
+    for offset, trace in read_with_offsets(path, Trace) if path.exists() else ():
         if trace.row != panel.name:
             continue
         if trace.key in done:

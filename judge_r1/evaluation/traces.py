@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, Vote
-from judge_r1.core.jsonl import BadRecord, explain, lines_at, located, read_jsonl
+from judge_r1.core.jsonl import BadRecord, explain, lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.records import NonEmpty, Record, Trajectory, Verdict, content_hash
 
 TRACES = "traces.jsonl"
@@ -96,7 +96,7 @@ def stored_traces(out: Path) -> dict[str, StoredTraces]:
     """The traces in `out/traces.jsonl` by panel, indexed in one pass over the file."""
     path = out / TRACES
     panels: dict[str, StoredTraces] = {}
-    for offset, trace in located(path, _TraceId):
+    for offset, trace in read_with_offsets(path, _TraceId):
         panels.setdefault(trace.row, StoredTraces(path)).add(trace.item_id, offset)
     return panels
 

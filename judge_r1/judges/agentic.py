@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from judge_r1.episode.confidence import flips
+from judge_r1.episode.confidence import opposite_tokens
 from judge_r1.episode.config import EpisodeConfig, recipe_episode, with_options
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
@@ -45,7 +45,7 @@ class AgenticJudge:
             prompted=prompted,
         )
         local = LocalModel(loaded, safe.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=self.batch_size)
-        self._driver = EpisodeDriver(local, alternatives=flips(tokenizer.get_vocab()))
+        self._driver = EpisodeDriver(local, alternatives=opposite_tokens(tokenizer.get_vocab()))
         self._retriever = new_retriever(build.texts, config)
         self._lengths: dict[Any, int] = {}  # of prompts that were checked and are not output yet
 

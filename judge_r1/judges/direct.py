@@ -7,7 +7,7 @@ from functools import partial
 
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import DIRECT
-from judge_r1.episode.rollout import BARE
+from judge_r1.episode.rollout import TAGLESS_PARSERS
 from judge_r1.judges.agentic import AgenticJudge, episode_config
 from judge_r1.judges.backend_spec import LocalJudgeFactory, continuous_judge, judge_of_backend
 from judge_r1.judges.base import JUDGES, BadJudge, Judge, JudgeBuild, JudgeKind
@@ -19,8 +19,10 @@ def direct_config(build: JudgeBuild) -> EpisodeConfig:
     named = {option.partition("=")[0] for option in build.options}
     usual = [text for text in (f"prompt={DIRECT}", "search=false") if text.partition("=")[0] not in named]
     config = episode_config(JudgeBuild(build.backend, [*usual, *build.options], recipe=build.recipe))
-    if config.prompt not in BARE or config.search:
-        raise BadJudge(f"a direct judge answers once, without tags: prompt is {' or '.join(BARE)}, search is false")
+    if config.prompt not in TAGLESS_PARSERS or config.search:
+        raise BadJudge(
+            f"a direct judge answers once, without tags: prompt is {' or '.join(TAGLESS_PARSERS)}, search is false"
+        )
     return config
 
 

@@ -30,14 +30,20 @@ class LikelihoodJudge:
         if not is_local(model):
             raise BadJudge(f"likelihood@{model}: the model must be local, its logits are read here")
         config = direct_config(build)
-        tokenizer = load_tokenizer(model)
-        codec = SafeTokenizer(tokenizer)
+        hf_tokenizer = load_tokenizer(model)
+        tokenizer = SafeTokenizer(hf_tokenizer)
         self._model = load_model(model).eval()
         self.name, self.settings = f"likelihood@{model}", judge_settings(build, config)
         self._beginning = EpisodeFactory(
-            self.name, config, codec, eos_ids(model, tokenizer), context_length(model), build.sampling.seed, False
+            self.name,
+            config,
+            tokenizer,
+            eos_ids(model, hf_tokenizer),
+            context_length(model),
+            build.sampling.seed,
+            False,
         )
-        first, second = (codec.encode_trusted(answer) for answer in ANSWERS)
+        first, second = (tokenizer.encode_trusted(answer) for answer in ANSWERS)
         shared = next((n for n, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), None)
         if shared is None:
             raise BadJudge(f"{self.name}: its tokenizer writes A>B and A<B alike")

@@ -188,7 +188,7 @@ async def post_all(
         try:
             generation = await client.post(body(request), lambda data: read(data, request))
         except RequestRejected as error:
-            if name := declined_reason(error.said):
+            if name := declined_reason(error.reason):
                 return Generation(finish_reason=name, error=str(error))
             return Generation(failure="refused", error=str(error))
         except RetriesExhausted as error:

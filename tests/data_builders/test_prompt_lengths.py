@@ -15,8 +15,8 @@ from judge_r1.episode.prompts import judge_prompt
 @pytest.mark.parametrize("name", sorted(real_tokenizers.TOKENIZERS))
 @pytest.mark.parametrize("options", [{}, {"context": "none"}, {"search": False, "prompt": "compact"}])
 def test_lengths_are_those_of_the_prompts_that_are_trained_on(name: str, options: dict[str, Any]) -> None:
-    codec, config = real_tokenizers.codec(name), EpisodeConfig(**options)
-    lengths = PromptLengths(codec, config)
+    tokenizer, config = real_tokenizers.load(name), EpisodeConfig(**options)
+    lengths = PromptLengths(tokenizer, config)
     data = mini_pairs(6)
     some = [(pair, data.case_of(pair)) for pair in data.pairs]
     if name != "spelled_out":  # it has no words to spell control tokens with but their own
@@ -24,9 +24,9 @@ def test_lengths_are_those_of_the_prompts_that_are_trained_on(name: str, options
         some.append((make_pair(odd), odd))
     for pair, case in some:
         prompt = judge_prompt(
-            pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
+            pair, case, context=config.context, searches=config.effective_budget.max_searches, style=config.prompt
         )
-        assert lengths(pair, case) == len(codec.prompt_ids(prompt, thinking=config.thinking))
+        assert lengths(pair, case) == len(tokenizer.prompt_ids(prompt, thinking=config.thinking))
 
 
 class Given:

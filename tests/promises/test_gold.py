@@ -52,10 +52,10 @@ def test_every_built_mini_pair_is_right_by_its_gold() -> None:
 def test_gold_written_by_a_judge_scores_1_through_the_whole_machine() -> None:
     """Tokens, episode, strict parser and reward: not only the formula."""
     data = mini_pairs(40)
-    codec = real_tokenizers.codec("tiny")
+    tokenizer = real_tokenizers.load("tiny")
     config = EpisodeConfig(search=False, prompt="compact", retriever="bm25", budget=Budget(response_tokens=80))
     lines = [[answer_text(pair)] for pair in data.pairs]
-    played = RolloutRunner(data, config, codec, ScriptedBackend(codec, lines), ()).run(data.pairs, Sampling())
+    played = RolloutRunner(data, config, tokenizer, ScriptedBackend(tokenizer, lines), ()).run(data.pairs, Sampling())
     assert [trajectory.reward and trajectory.reward["r"] for trajectory in played] == [1.0] * len(data.pairs)
 
 

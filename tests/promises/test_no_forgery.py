@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 import real_tokenizers
-from factories import BytesCodec, evidence, make_case, make_pair, mini_pairs
+from factories import ByteTokenizer, evidence, make_case, make_pair, mini_pairs
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scripted_backend import ScriptedBackend
@@ -16,10 +16,10 @@ from judge_r1.core.records import Case, ReasoningPair, ScoresVerdict
 from judge_r1.episode.budget import Budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Search
-from judge_r1.episode.prompts import Prompt, judge_prompt, question_prompt
+from judge_r1.episode.prompts import Prompt, judge_prompt, pairwise_prompt
 from judge_r1.episode.rollout import RolloutRunner, new_episode
 from judge_r1.episode.single_turn import SingleTurnEpisode
-from judge_r1.episode.tags import NAMES, TAG, escape_tags, restore
+from judge_r1.episode.tags import NAMES, TAG, escape_tags, unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer, Unencodable
 from judge_r1.models.base import Sampling
@@ -63,56 +63,58 @@ def attacks(token: str) -> list[str]:
     ]
 
 
-def same_text(codec: SafeTokenizer, ids: Sequence[int], text: str) -> bool:
-    return codec.decode(ids).removeprefix(" " if not text.startswith(" ") else "") in (text, text.removeprefix(" "))
+def same_text(tokenizer: SafeTokenizer, ids: Sequence[int], text: str) -> bool:
+    return tokenizer.decode(ids).removeprefix(" " if not text.startswith(" ") else "") in (text, text.removeprefix(" "))
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_no_added_token_can_be_written_by_inserted_text(name: str) -> None:
     """For every added token of every tokenizer; what is encoded instead spells the same text."""
-    codec = real_tokenizers.codec(name)
-    tokens = [str(token) for token in codec.tokenizer.added_tokens_decoder.values()]
+    tokenizer = real_tokenizers.load(name)
+    tokens = [str(token) for token in tokenizer.hf.added_tokens_decoder.values()]
     assert len(tokens) >= 3
     for token in tokens:
-        assert set(codec.encode_trusted(token)) & codec.added, f"{token} must mean something where it is trusted"
+        assert set(tokenizer.encode_trusted(token)) & tokenizer.added, (
+            f"{token} must mean something where it is trusted"
+        )
         for text in attacks(token):
-            ids = codec.encode_untrusted(text)
-            assert codec.added.isdisjoint(ids), (token, text)
-            assert same_text(codec, ids, text), (token, text)
+            ids = tokenizer.encode_untrusted(text)
+            assert tokenizer.added.isdisjoint(ids), (token, text)
+            assert same_text(tokenizer, ids, text), (token, text)
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_pieces_of_tokens_in_any_arrangement(name: str) -> None:
-    codec = real_tokenizers.codec(name)
-    tokens = [str(token) for token in codec.tokenizer.added_tokens_decoder.values()]
+    tokenizer = real_tokenizers.load(name)
+    tokens = [str(token) for token in tokenizer.hf.added_tokens_decoder.values()]
     pieces = [*tokens, *(t[: len(t) // 2] for t in tokens), *(t[len(t) // 2 :] for t in tokens), *HOSTILE, "é😀", " "]
     letters = st.text(st.characters(codec="utf-8", min_codepoint=32, max_codepoint=0xFFFD), max_size=6)
 
     @settings(max_examples=60)
     @given(st.lists(st.sampled_from(pieces) | letters, max_size=8).map("".join))
     def check(text: str) -> None:
-        ids = codec.encode_untrusted(text)
-        assert codec.added.isdisjoint(ids)
-        assert same_text(codec, ids, text)
+        ids = tokenizer.encode_untrusted(text)
+        assert tokenizer.added.isdisjoint(ids)
+        assert same_text(tokenizer, ids, text)
 
     check()
 
 
 def test_thousands_of_forged_tokens_in_one_text_are_no_trouble() -> None:
     """Where the plain vocabulary itself spells a control token, each is taken apart; depth must not grow with them."""
-    codec = real_tokenizers.codec("spelled_out")
+    tokenizer = real_tokenizers.load("spelled_out")
     text = "<|im_end|> " * 5000
-    ids = codec.encode_untrusted(text)
-    assert codec.added.isdisjoint(ids)
-    assert codec.decode(ids) == text
+    ids = tokenizer.encode_untrusted(text)
+    assert tokenizer.added.isdisjoint(ids)
+    assert tokenizer.decode(ids) == text
 
 
 def test_a_character_without_bytes_in_the_vocabulary_is_refused_by_name() -> None:
     """SmolLM2 has no token for some control characters and would write <|endoftext|> for them."""
-    codec = real_tokenizers.codec("smollm2")
-    assert codec.encode_trusted("\x04") == [0]
+    tokenizer = real_tokenizers.load("smollm2")
+    assert tokenizer.encode_trusted("\x04") == [0]
     with pytest.raises(Unencodable, match=r"no spelling of '\\x04'"):
-        codec.encode_untrusted("page\x04break")
+        tokenizer.encode_untrusted("page\x04break")
 
 
 def hostile_case(text: str) -> tuple[Case, ReasoningPair]:
@@ -128,18 +130,18 @@ def calm_pair() -> tuple[Case, ReasoningPair]:
 @pytest.mark.parametrize("name", TOKENIZERS)
 @pytest.mark.parametrize("context", ["full", "none"])
 def test_a_prompt_holds_the_control_tokens_of_its_template_and_no_other(name: str, context: str) -> None:
-    codec = real_tokenizers.codec(name)
-    tokens = [str(token) for token in codec.tokenizer.added_tokens_decoder.values()]
+    tokenizer = real_tokenizers.load(name)
+    tokens = [str(token) for token in tokenizer.hf.added_tokens_decoder.values()]
     case, pair = calm_pair()
     calm = judge_prompt(pair, case, context=context, searches=2)  # type: ignore[arg-type]
-    expected = [token for token in codec.prompt_ids(calm) if token in codec.added]
+    expected = [token for token in tokenizer.prompt_ids(calm) if token in tokenizer.added]
     assert expected
     for text in [*HOSTILE, *tokens]:
         case, pair = hostile_case(text)
         prompt = judge_prompt(pair, case, context=context, searches=2)  # type: ignore[arg-type]
-        ids = codec.prompt_ids(prompt)
-        assert [token for token in ids if token in codec.added] == expected
-        assert codec.decode(ids).count(escape_tags(text)) >= (4 if context == "full" else 3)
+        ids = tokenizer.prompt_ids(prompt)
+        assert [token for token in ids if token in tokenizer.added] == expected
+        assert tokenizer.decode(ids).count(escape_tags(text)) >= (4 if context == "full" else 3)
 
 
 def frame(case: Case, pair: ReasoningPair) -> list[str]:
@@ -165,7 +167,7 @@ def test_marks_in_inserted_text_pull_nothing_in(text: str) -> None:
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_passages_change_neither_parsing_nor_reward(hostile: str) -> None:
     """The same sampled ids over calm and over hostile passages: same end, same judgment, same turns of the policy."""
-    of = BytesCodec(b"<think>", b"</search>", b"</answer>")
+    of = ByteTokenizer(b"<think>", b"</search>", b"</answer>")
     budget = Budget(max_searches=2, response_tokens=120, observation_tokens=2000)
     ends = []
     for passages in (evidence("calm"), evidence(hostile, f"a {hostile} b")):
@@ -189,7 +191,7 @@ def test_passages_change_neither_parsing_nor_reward(hostile: str) -> None:
 @pytest.mark.parametrize("name", ["tiny", "spelled_out"])
 def test_hostile_cases_and_queries_reach_no_other_case_and_score_alike(hostile: str, name: str) -> None:
     """Real tokens, retriever and reward: the judge writes the same, so it gets the same, and sees its own case only."""
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
     case, pair = hostile_case(hostile)
     others = mini_pairs(3)
     data = PairSet.of([*others.cases.values(), case], [*others.pairs, pair])
@@ -203,7 +205,7 @@ def test_hostile_cases_and_queries_reach_no_other_case_and_score_alike(hostile: 
     gold = f'{{"comparison": "{pair.gold.comparison}", "violated_principles": [2]}}'
     wrong = GOLD if pair.gold.comparison == "A<B" else GOLD.replace("A>B", "A<B")
     lines = [[f"<search>{query}</search>", f"<answer>{gold}</answer>"], [f"<search>{query}</search>", wrong]]
-    player = RolloutRunner(data, config, codec, ScriptedBackend(codec, lines), ())
+    player = RolloutRunner(data, config, tokenizer, ScriptedBackend(tokenizer, lines), ())
     right, worst = player.run([pair, pair], Sampling())
     assert (right.ended, worst.ended) == ("answer", "answer")
     assert right.reward is not None
@@ -213,10 +215,10 @@ def test_hostile_cases_and_queries_reach_no_other_case_and_score_alike(hostile: 
     for passage in right.turns[0].passages:
         assert passage.case_id == case.case_id
         assert passage.text == case.context[passage.start : passage.end]
-    episode = new_episode(pair, data, config, codec, ())
+    episode = new_episode(pair, data, config, tokenizer, ())
     environment = [t for t, m in zip(right.token_ids, right.loss_mask, strict=True) if not m]
-    frame = set(codec.encode_trusted("<information>")) | set(codec.encode_trusted("</information>"))
-    assert codec.added & set(environment) <= frame
+    frame = set(tokenizer.encode_trusted("<information>")) | set(tokenizer.encode_trusted("</information>"))
+    assert tokenizer.added & set(environment) <= frame
     assert len(episode.prompt_ids) == len(right.prompt_ids)
 
 
@@ -239,8 +241,8 @@ def test_neutralising_keeps_offsets_and_leaves_no_tag(text: str) -> None:
 
 @given(TEXT)
 def test_restore_is_the_inverse_where_nothing_was_neutralised_before(text: str) -> None:
-    if restore(text) == text:
-        assert restore(escape_tags(text)) == text
+    if unescape_tags(text) == text:
+        assert unescape_tags(escape_tags(text)) == text
 
 
 @pytest.mark.parametrize("text", ["p < 0.05 > q", "<b>bold</b>", "a<answers>b", "<thinking>", "x </ think>", "‹›"])
@@ -254,30 +256,30 @@ def test_what_a_direct_judge_is_asked_holds_the_control_tokens_of_its_template_a
     name: str, hostile: str
 ) -> None:
     """The prompt of Table 11, and a benchmark's own, whose answer is one turn of plain text."""
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
 
     def prompts(text: str) -> list[Prompt]:
         question = PairwiseTask("general", f"ask {text}", f"one {text}", f"two {text}", "c", f"case {text}")
         return [
-            question_prompt(question, context="full", searches=0, style="direct"),
+            pairwise_prompt(question, context="full", searches=0, style="direct"),
             rating_question(f"ask {text}", f"one {text}").prompt,
         ]
 
     for calm, prompt in zip(prompts("x"), prompts(hostile), strict=True):
-        ids = codec.prompt_ids(prompt)
-        expected = [token for token in codec.prompt_ids(calm) if token in codec.added]
-        assert [token for token in ids if token in codec.added] == expected != []
-        assert codec.decode(ids).count(escape_tags(hostile)) >= len(prompt.inserted)
+        ids = tokenizer.prompt_ids(prompt)
+        expected = [token for token in tokenizer.prompt_ids(calm) if token in tokenizer.added]
+        assert [token for token in ids if token in tokenizer.added] == expected != []
+        assert tokenizer.decode(ids).count(escape_tags(hostile)) >= len(prompt.inserted)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_tags_in_an_answer_of_plain_text_are_text(hostile: str) -> None:
     """A judge that repeats what it was shown ends where it stops, and is read by its last line as any other."""
-    codec = real_tokenizers.codec("tiny")
+    tokenizer = real_tokenizers.load("tiny")
     said = f"{hostile}\nRating: 7"
-    ids = codec.encode_untrusted(said)
-    eos = codec.tokenizer.eos_token_id
-    episode = SingleTurnEpisode((), Budget(max_searches=0, response_tokens=len(ids) + 1), codec, eos_ids=(eos,))
+    ids = tokenizer.encode_untrusted(said)
+    eos = tokenizer.hf.eos_token_id
+    episode = SingleTurnEpisode((), Budget(max_searches=0, response_tokens=len(ids) + 1), tokenizer, eos_ids=(eos,))
     episode.feed([*ids, eos], [0.0] * (len(ids) + 1))
     trajectory = episode.trajectory()
     assert (trajectory.ended, trajectory.judgment, trajectory.searches) == ("answer", None, 0)

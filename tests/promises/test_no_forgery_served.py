@@ -161,7 +161,7 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
     and no other."""
     judge, cases = engine_judge
     added = judge._beginning.tokenizer.added
-    tokens = [str(token) for token in judge._beginning.tokenizer.tokenizer.added_tokens_decoder.values()]
+    tokens = [str(token) for token in judge._beginning.tokenizer.hf.added_tokens_decoder.values()]
     seen: list[list[int]] = []
     begin = judge._beginning.make_episode
 

@@ -53,9 +53,9 @@ class Room:
         write_jsonl(folder / "data" / "pairs.jsonl", self.data.pairs)
         model = resolve("bundled:tiny")
         self.recipe = load_recipe(PARITY, [f"data.train={folder / 'data'}", f"model={model}"])
-        self.tokenizer = load_tokenizer(model)
-        self.codec, self.eos = SafeTokenizer(self.tokenizer), eos_ids(model, self.tokenizer)
-        self.prompts = prompts_of(self.data, self.recipe.episode, self.codec)
+        self.tokenizer = SafeTokenizer(load_tokenizer(model))
+        self.eos = eos_ids(model, self.tokenizer.hf)
+        self.prompts = prompts_of(self.data, self.recipe.episode, self.tokenizer)
 
     def set(self, recipe: Recipe, steps: list[list[Tape]]) -> None:
         (self.folder / "recipe.yaml").write_text(dump_recipe(recipe))
@@ -103,21 +103,21 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
         update={"grpo": room.recipe.grpo.model_copy(update={"group_size": size, "steps": 1, "micro_batch_size": 60})}
     )
     rng, pairs = Random(0), room.data.pairs[:4]
-    eos = room.tokenizer.eos_token_id
-    tapes = [wild(pair, room.codec, eos, rng) for pair in pairs for _ in range(size)]
+    eos = room.tokenizer.hf.eos_token_id
+    tapes = [wild(pair, room.tokenizer, eos, rng) for pair in pairs for _ in range(size)]
     room.set(recipe, [tapes])
     asked = [pair for pair in pairs for _ in range(size)]
 
     monkeypatch.setattr(
         "judge_r1.models.engine.LocalModel",
-        lambda *_, **__: TapeModel(Tapes(tapes, room.prompts), room.codec.decode, room.eos),
+        lambda *_, **__: TapeModel(Tapes(tapes, room.prompts), room.tokenizer.decode, room.eos),
     )
     data = PairSet(room.data.cases, pairs)
     making = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
     played = run_all(AgenticJudge(making, recipe.episode), suite_of(data).requests(samples=size))
     judged = [with_reward(game.trajectory, pair) for game, pair in zip(played, asked, strict=True)]
 
-    rollouts = TrlRollouts(recipe, room.data, RunFolder(room.folder / "run", recipe), room.codec, room.eos, 0)
+    rollouts = TrlRollouts(recipe, room.data, RunFolder(room.folder / "run", recipe), room.tokenizer, room.eos, 0)
     columns = rollouts([pair.pair_id for pair in asked], _Trainer())
     lost = [t.infrastructure_failed for t in judged]
     for ids, mask, t, bad in zip(columns["completion_ids"], columns["env_mask"], judged, lost, strict=True):
@@ -151,9 +151,9 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]
     data = PairSet(room.data.cases, room.data.pairs[:4])
     making = JudgeBuild("", texts=data.texts, sampling=Sampling(1.0), batch_size=8, recipe=PARITY)
-    prompts = prompts_of(data, direct_config(JudgeBuild(model, options, recipe=PARITY)), room.codec)
-    rng, eos = Random(0), room.tokenizer.eos_token_id
-    tapes = [bare(pair, room.codec, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
+    prompts = prompts_of(data, direct_config(JudgeBuild(model, options, recipe=PARITY)), room.tokenizer)
+    rng, eos = Random(0), room.tokenizer.hf.eos_token_id
+    tapes = [bare(pair, room.tokenizer, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
     monkeypatch.setattr(
         "judge_r1.models.engine.LocalModel",
         lambda model, decode, ends, **_: TapeModel(Tapes(tapes, prompts), decode, ends),
@@ -162,7 +162,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
         "judge_r1.judges.runners.continuous.LocalModel",
         lambda model, decode, ends, **_: TapeModel(Tapes(tapes, prompts), decode, ends),
     )
-    lock, remote = threading.Lock(), TapeModel(Tapes(tapes, prompts), room.codec.decode, room.eos)
+    lock, remote = threading.Lock(), TapeModel(Tapes(tapes, prompts), room.tokenizer.decode, room.eos)
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         asked = {name: body[name] for name in ("max_tokens", "stop", "stop_token_ids")}
@@ -214,14 +214,14 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
 
     from judge_r1.training.trl import kl_clamp
 
-    recipe, eos = room.recipe, room.tokenizer.eos_token_id
+    recipe, eos = room.recipe, room.tokenizer.hf.eos_token_id
     count = recipe.grpo.pairs_per_step
     order = shuffled(len(room.data.pairs), recipe.grpo.steps * count, recipe.seed)
     steps = [
         [
             tape
             for kind, index in zip(kinds, order[count * step : count * (step + 1)], strict=True)
-            for tape in group(room.data.pairs[index], room.codec, eos, kind)
+            for tape in group(room.data.pairs[index], room.tokenizer, eos, kind)
         ]
         for step, kinds in enumerate(KINDS)
     ]
@@ -247,7 +247,7 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
             seen.append(by_pair(list(zip([i["prompt"] for i in inputs], output["advantages"].tolist(), strict=True))))
             return output
 
-    model = TapeModel(Tapes([tape for tapes in steps for tape in tapes], room.prompts), room.codec.decode, room.eos)
+    model = TapeModel(Tapes([tape for tapes in steps for tape in tapes], room.prompts), room.tokenizer.decode, room.eos)
     monkeypatch.setattr("judge_r1.models.engine.LocalModel", lambda *_, **__: model)
     monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
     run = RunFolder(room.folder / "run", recipe)

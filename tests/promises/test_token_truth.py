@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 import real_tokenizers
-from factories import BytesCodec, evidence
+from factories import ByteTokenizer, evidence
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -27,17 +27,19 @@ FRAGMENTS = [
 TEXTS = st.lists(st.sampled_from(FRAGMENTS) | st.text(max_size=4), max_size=12).map("".join)
 
 
-def codec(name: str) -> EpisodeTokenizer:
+def tokenizer(name: str) -> EpisodeTokenizer:
     if name == "bytes":
-        return BytesCodec(b"</search>", b"</answer>\n\xe2", b">\xe2\x80", b"r>\xf0\x9f", b"\x98\x80", b"<think>", b"th")
-    return real_tokenizers.codec(name)
+        return ByteTokenizer(
+            b"</search>", b"</answer>\n\xe2", b">\xe2\x80", b"r>\xf0\x9f", b"\x98\x80", b"<think>", b"th"
+        )
+    return real_tokenizers.load(name)
 
 
 NAMES = ["bytes", "tiny", "smollm2", "awkward"]
 
 
 def size(of: EpisodeTokenizer) -> int:
-    return len(of.vocabulary) if isinstance(of, BytesCodec) else len(of.tokenizer)  # type: ignore[attr-defined]
+    return len(of.vocabulary) if isinstance(of, ByteTokenizer) else len(of.hf)  # type: ignore[attr-defined]
 
 
 def written(of: EpisodeTokenizer, text: str) -> list[int]:
@@ -85,7 +87,7 @@ def first_action(text: str) -> tuple[str, str] | None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: str) -> None:
-    of = codec(name)
+    of = tokenizer(name)
 
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
     @given(tapes(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
@@ -106,7 +108,7 @@ def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_turn_ends_at_the_id_that_completes_its_first_action(name: str) -> None:
     """Against the grammar applied anew to every prefix of a turn: no id too many, none too few, no text lost."""
-    of = codec(name)
+    of = tokenizer(name)
 
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
     @given(tapes(of))
@@ -141,7 +143,7 @@ def sampled_turns(trajectory: Trajectory) -> list[list[int]]:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("query", ["“naïve” 😀?", "a<b</think> é", "x</answer>y", "日本 ‹answer›", "�"])
 def test_characters_split_over_ids_reach_the_search_whole(name: str, query: str) -> None:
-    of = codec(name)
+    of = tokenizer(name)
     ids = of.encode_trusted(f"<think>né 😀</think><search>{query}</search>")
     episode = Episode([1], BUDGET.model_copy(update={"response_tokens": 200}), of)
     for at, token in enumerate(ids):
@@ -160,7 +162,7 @@ def test_characters_split_over_ids_reach_the_search_whole(name: str, query: str)
 )
 def test_the_id_that_completes_a_tag_is_kept_whole_and_nothing_behind_it(name: str, after: str) -> None:
     """Such an id may hold further characters, or the first bytes of one: the stop is there, not one id later."""
-    of = codec(name)
+    of = tokenizer(name)
     ids = of.encode_trusted(f"<answer>{GOLD}</answer>{after} and more")
     complete = next(n for n in range(1, len(ids) + 1) if "</answer>" in of.decode(ids[:n]))
     assert of.decode(ids[:complete]) != f"<answer>{GOLD}</answer>", "this tokenizer must join the tag with what follows"
@@ -178,7 +180,7 @@ def test_the_id_that_completes_a_tag_is_kept_whole_and_nothing_behind_it(name: s
 @pytest.mark.parametrize("name", NAMES)
 def test_both_engines_are_handed_the_ids_that_were_sampled(name: str) -> None:
     """From sampled ids to TRL's columns and to SFT's labels: what is trained is the tape, and EOS where SFT adds it."""
-    of = codec(name)
+    of = tokenizer(name)
     tape = of.encode_trusted("<think>é</think><search>kara “paid”</search>")
     answer = of.encode_trusted(f"<answer>{GOLD}</answer>")
     episode = Episode([5, 6], Budget(max_searches=1, response_tokens=200, observation_tokens=200), of)

@@ -94,7 +94,7 @@ def evidence(*texts: str, case_id: str = "case") -> list[Evidence]:
     return [Evidence(case_id=case_id, start=0, end=max(1, len(t)), text=t, score=1.0) for t in texts]
 
 
-class BytesCodec:
+class ByteTokenizer:
     """A byte-level tokenizer without a library: ids 0-255 are bytes, higher ids byte strings. An incomplete character
     decodes to U+FFFD. Encoding is greedy: the longest matching token first."""
 

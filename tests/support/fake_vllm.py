@@ -1,7 +1,7 @@
 """A fake of vLLM's /v1/completions around a real small model: one token at a time, the whole text
 anew for each. Fields and their meaning are those of vLLM 0.11's OpenAI server.
 
-    with serving(model, codec.decode) as server: ...    # token ids in, token ids out
+    with serving(model, tokenizer.decode) as server: ...    # token ids in, token ids out
 """
 
 import threading

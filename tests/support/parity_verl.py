@@ -64,9 +64,9 @@ def main(folder: Path) -> None:
     config = compose(keys_of(recipe, folder=folder))
     with open_dict(config):
         config.actor_rollout_ref.actor.optim.total_training_steps = recipe.grpo.steps
-    data, tokenizer = load_pairs(recipe.data.train), load_tokenizer(recipe.model)
-    codec, eos = SafeTokenizer(tokenizer), eos_ids(recipe.model, tokenizer)
-    prompts = prompts_of(data, recipe.episode, codec)
+    data, hf_tokenizer = load_pairs(recipe.data.train), load_tokenizer(recipe.model)
+    tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(recipe.model, hf_tokenizer)
+    prompts = prompts_of(data, recipe.episode, tokenizer)
     played: list[dict[str, Any]] = []
     write = RolloutLog.write
 
@@ -78,7 +78,7 @@ def main(folder: Path) -> None:
 
     def play(step: int) -> DataProto:
         tapes = read_tapes(folder / f"step_{step}.json")
-        server = TapeServer(Tapes(tapes, prompts), codec, eos)
+        server = TapeServer(Tapes(tapes, prompts), tokenizer, eos)
         rows = [
             {
                 "raw_prompt": [],
@@ -94,7 +94,7 @@ def main(folder: Path) -> None:
         columns = {name: np.fromiter((row[name] for row in rows), dtype=object, count=len(rows)) for name in rows[0]}
 
         async def go() -> DataProto:
-            manager = load_reward_manager(config, tokenizer)
+            manager = load_reward_manager(config, hf_tokenizer)
             rewards = SimpleNamespace(compute_score=SimpleNamespace(remote=manager.run_single))
             worker = AgentLoopWorker(config, server, reward_loop_worker_handles=[rewards])
             batch = DataProto.from_dict(tensors={"dummy": torch.zeros(len(rows), 1)}, non_tensors=columns)

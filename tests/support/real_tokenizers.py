@@ -108,5 +108,5 @@ TOKENIZERS = {"tiny": tiny, "smollm2": smollm2, "awkward": awkward, "spelled_out
 
 
 @cache
-def codec(name: str) -> SafeTokenizer:
+def load(name: str) -> SafeTokenizer:
     return SafeTokenizer(TOKENIZERS[name]())

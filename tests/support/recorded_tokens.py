@@ -78,8 +78,8 @@ class TapeModel:
 class TapeServer:
     """verl's rollout server, as far as the agent loop sees it."""
 
-    def __init__(self, tapes: Tapes, codec: SafeTokenizer, eos: Collection[int]) -> None:
-        self.model = TapeModel(tapes, codec.decode, eos)
+    def __init__(self, tapes: Tapes, tokenizer: SafeTokenizer, eos: Collection[int]) -> None:
+        self.model = TapeModel(tapes, tokenizer.decode, eos)
 
     async def generate(self, request_id: str, prompt_ids: Sequence[int], sampling_params: dict[str, Any]) -> Any:
         from verl.workers.rollout.replica import TokenOutput
@@ -92,11 +92,11 @@ class TapeServer:
         return TokenOutput(token_ids=ids, log_probs=[-0.5] * len(ids), extra_fields={"global_steps": 0})
 
 
-def prompts_of(data: PairSet, config: Any, codec: SafeTokenizer) -> dict[tuple[int, ...], str]:
-    return {new_episode(pair, data, config, codec, ()).prompt_ids: pair.pair_id for pair in data.pairs}
+def prompts_of(data: PairSet, config: Any, tokenizer: SafeTokenizer) -> dict[tuple[int, ...], str]:
+    return {new_episode(pair, data, config, tokenizer, ()).prompt_ids: pair.pair_id for pair in data.pairs}
 
 
-def group(pair: ReasoningPair, codec: SafeTokenizer, eos: int, kind: str) -> list[Tape]:
+def group(pair: ReasoningPair, tokenizer: SafeTokenizer, eos: int, kind: str) -> list[Tape]:
     """Four episodes of a pair: of mixed outcomes, all alike, or some or all but one lost."""
     right, wrong = ("A>B", "A<B") if pair.preferred == "A" else ("A<B", "A>B")
 
@@ -113,33 +113,33 @@ def group(pair: ReasoningPair, codec: SafeTokenizer, eos: int, kind: str) -> lis
         "lost": [gold, lost, says(wrong, pair.violated), search + half],
         "alone": [lost, search + half, "", lost],
     }[kind]
-    return [Tape(pair.pair_id, tuple(_ids(text, codec, eos))) for text in texts]
+    return [Tape(pair.pair_id, tuple(_ids(text, tokenizer, eos))) for text in texts]
 
 
-def bare(pair: ReasoningPair, codec: SafeTokenizer, eos: int, rng: Random, longest: int) -> Tape:
+def bare(pair: ReasoningPair, tokenizer: SafeTokenizer, eos: int, rng: Random, longest: int) -> Tape:
     """Answers without tags, good and bad, with tags and stray ids around them, in one turn; cut where no end id
     comes."""
     parts = [f'{{"comparison": "{said}", "violated_principles": [2, 3]}}' for said in ("A>B", "b < a")]
     parts += ["<think>", "</think>", "</search>", "<answer>{}</answer>", "Surely: ", "é→", "{", "```json\n"]
     ids: list[int] = []
     for _ in range(rng.randint(1, 5)):
-        ids += rng.choice([codec.encode_trusted(rng.choice(parts)), [rng.randrange(len(codec.tokenizer))]])
+        ids += rng.choice([tokenizer.encode_trusted(rng.choice(parts)), [rng.randrange(len(tokenizer.hf))]])
     return Tape(pair.pair_id, (*ids, *([eos] if rng.random() < 0.9 else ids * longest)))
 
 
-def _ids(text: str, codec: SafeTokenizer, eos: int) -> Iterator[int]:
+def _ids(text: str, tokenizer: SafeTokenizer, eos: int) -> Iterator[int]:
     for piece in text.split("\0"):
-        yield from codec.encode_trusted(piece)
+        yield from tokenizer.encode_trusted(piece)
         if piece != text.split("\0")[-1]:
             yield eos
 
 
-def wild(pair: ReasoningPair, codec: SafeTokenizer, eos: int, rng: Random) -> Tape:
+def wild(pair: ReasoningPair, tokenizer: SafeTokenizer, eos: int, rng: Random) -> Tape:
     """Pieces of the grammar and stray ids in any order: actions inside open blocks, cut tags, ids behind the stop."""
     parts = ["<think>", "</think>", "<search>ana paid</search>", "<search> </search>", "</search>", "ben, 34. ", "é→"]
     parts += ["<answer>{}</answer>", '<answer>{"comparison": "A>B", "violated_principles": [2]}</answer> and on', "</"]
     ids: list[int] = []
     for _ in range(rng.randint(1, 12)):
-        stray = [rng.randrange(len(codec.tokenizer)) for _ in range(rng.randint(1, 6))]
-        ids += rng.choice([codec.encode_trusted(rng.choice(parts)), stray, [eos] if rng.random() < 0.2 else []])
+        stray = [rng.randrange(len(tokenizer.hf)) for _ in range(rng.randint(1, 6))]
+        ids += rng.choice([tokenizer.encode_trusted(rng.choice(parts)), stray, [eos] if rng.random() < 0.2 else []])
     return Tape(pair.pair_id, tuple(ids))

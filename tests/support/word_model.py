@@ -18,7 +18,7 @@ BUDGET = Budget(max_searches=3, response_tokens=24, observation_tokens=40)
 SIZE = 97
 
 
-class WordCodec:
+class WordTokenizer:
     """Many ids share a word, so that an untrained model sometimes writes tags, searches and answers."""
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -55,7 +55,7 @@ def model() -> Any:
 def episodes(seed: int = 0) -> list[Episode]:
     """Prompts of 3 to 20 tokens; id 0 pads and id 1 ends."""
     prompts = [[2 + (7 * n + 3 * k * k) % (SIZE - 2) for k in range(3 + (5 * n) % 18)] for n in range(16)]
-    return [Episode(p, BUDGET, WordCodec(), eos_ids=[1], seed=100 * seed + n) for n, p in enumerate(prompts)]
+    return [Episode(p, BUDGET, WordTokenizer(), eos_ids=[1], seed=100 * seed + n) for n, p in enumerate(prompts)]
 
 
 def passages(index: int, query: str) -> list[Evidence]:

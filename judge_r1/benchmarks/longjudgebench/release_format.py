@@ -20,7 +20,7 @@ from judge_r1.benchmarks.longjudgebench.requests import answer_reader, orders_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
-from judge_r1.core.jsonl import located
+from judge_r1.core.jsonl import read_with_offsets
 from judge_r1.core.records import InvalidVerdict, Trajectory, Verdict
 
 MISSING = "missing"
@@ -72,7 +72,7 @@ def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> 
         for data_id in dict.fromkeys(query.ids):
             by_id[data_id].append(query)
     games: dict[str, dict[Order, Vote]] = {query.item_id: {} for query in queries}
-    for byte, line in located(file, JudgeLine):
+    for byte, line in read_with_offsets(file, JudgeLine):
         where = f"{file}, data_id {line.data_id} (byte {byte})"
         query, order = _shown(line, by_id.get(line.data_id, []), options, where)
         if order in games[query.item_id]:

@@ -54,9 +54,9 @@ class Prompt:
 
     def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
         """A rendered chat template as (text, is it inserted), in order."""
-        return ((text, number is not None) for _, text, number in self.stretches(rendered))
+        return ((text, number is not None) for _, text, number in self.numbered_pieces(rendered))
 
-    def stretches(self, rendered: str) -> Iterator[tuple[int, str, int | None]]:
+    def numbered_pieces(self, rendered: str) -> Iterator[tuple[int, str, int | None]]:
         """The same as (where it begins in `rendered`, text, number of the inserted text or None)."""
         at = 0
         for mark in _MARK.finditer(rendered):
@@ -76,10 +76,10 @@ def judge_prompt(
     pair: ReasoningPair, case: Case, *, context: ContextMode, searches: int, style: str = "standard"
 ) -> Prompt:
     """The prompt of one judgment of a pair."""
-    return question_prompt(pairwise_task(pair, case), context=context, searches=searches, style=style)
+    return pairwise_prompt(pairwise_task(pair, case), context=context, searches=searches, style=style)
 
 
-def question_prompt(question: PairwiseTask, *, context: ContextMode, searches: int, style: str = "standard") -> Prompt:
+def pairwise_prompt(question: PairwiseTask, *, context: ContextMode, searches: int, style: str = "standard") -> Prompt:
     """The prompt of one judgment (structure of the paper's Tables 8 and 11).
 
     system = task, six principles, output contract, and the search tool if `searches` > 0; user = case (its context

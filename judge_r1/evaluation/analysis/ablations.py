@@ -40,7 +40,7 @@ def parts_of(run: TrainingRun) -> dict[str, bool]:
     return {
         "warm": "warm" in run.method.split("-"),
         "fc": episode.context == "full",
-        "search": episode.spending.max_searches > 0,
+        "search": episode.effective_budget.max_searches > 0,
     }
 
 

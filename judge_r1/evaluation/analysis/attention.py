@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from judge_r1.episode.confidence import decision_place
+from judge_r1.episode.confidence import decision_position
 from judge_r1.episode.config import EpisodeConfig
-from judge_r1.episode.prompts import question_prompt
+from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
@@ -47,7 +47,7 @@ class Look(NamedTuple):
     tokens: Mapping[str, float]
 
 
-def looks(judged: Judged, member: int, model: Any, codec: SafeTokenizer) -> tuple[list[Look], int, int]:
+def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> tuple[list[Look], int, int]:
     """Every decision of a row's judge that its ids tell, how many votes have none, and how many layers were averaged.
 
     The episode's own ids are read again (token in, token out), so a model that did not write them can be asked where it
@@ -60,14 +60,14 @@ def looks(judged: Judged, member: int, model: Any, codec: SafeTokenizer) -> tupl
     without = layers = 0
     for item in judged.suite.items:
         for trace in (trace for trace in judged.results.traces[item.item_id] if trace.member == member):
-            place = decision_place(trace.trajectory, codec.decode)
+            place = decision_position(trace.trajectory, tokenizer.decode)
             question = judged.suite.task(item, trace.order)
             if place is None or not isinstance(question, PairwiseTask):
                 without += 1
                 continue
-            budget = config.spending.max_searches if question.case_id else 0
-            prompt = question_prompt(question, context=config.context, searches=budget, style=config.prompt)
-            ids, sections = prompt_sections(prompt, codec, config.prompt, thinking=config.thinking)
+            budget = config.effective_budget.max_searches if question.case_id else 0
+            prompt = pairwise_prompt(question, context=config.context, searches=budget, style=config.prompt)
+            ids, sections = prompt_sections(prompt, tokenizer, config.prompt, thinking=config.thinking)
             if tuple(ids) != trace.trajectory.prompt_ids:
                 raise AnalysisError(
                     f"row {judged.name!r}: the prompt of item {item.item_id} is not the one in its trace: name the "

@@ -19,26 +19,26 @@ _INSERTED = {"context": CONTEXT, "decision": DECISION, "reasoning_a": A, "reason
 
 
 def prompt_sections(
-    prompt: Prompt, codec: SafeTokenizer, style: str, *, thinking: bool = False
+    prompt: Prompt, tokenizer: SafeTokenizer, style: str, *, thinking: bool = False
 ) -> tuple[list[int], list[str]]:
-    """The ids of a prompt (`Codec.prompt_ids`) and the section of each, in parallel.
+    """The ids of a prompt (`SafeTokenizer.prompt_ids`) and the section of each, in parallel.
 
     Inserted texts are encoded apart from ours, so their ids are theirs alone. In our text a token belongs to the
     section that most of its characters stand in, the first of them where two hold as many.
     """
     if len(prompt.names) != len(prompt.inserted):
         raise AnalysisError("the prompt does not name what it shows: only comparisons of two candidates have sections")
-    rendered = codec.rendered(prompt, thinking=thinking)
+    rendered = tokenizer.rendered(prompt, thinking=thinking)
     labels = _labels(prompt, rendered, style)
     ids: list[int] = []
     sections: list[str] = []
-    for start, text, number in prompt.stretches(rendered):
+    for start, text, number in prompt.numbered_pieces(rendered):
         if number is not None:
-            new = codec.encode_untrusted(text)
+            new = tokenizer.encode_untrusted(text)
             sections += [_INSERTED[prompt.names[number]]] * len(new)
         else:
-            new = codec.encode_trusted(text)
-            spans = codec.trusted_spans(text)
+            new = tokenizer.encode_trusted(text)
+            spans = tokenizer.trusted_spans(text)
             if len(spans) != len(new):
                 raise AnalysisError("the tokenizer gives other offsets than ids, so its tokens have no certain place")
             sections += [_most(labels[start + low : start + max(high, low + 1)]) for low, high in spans]

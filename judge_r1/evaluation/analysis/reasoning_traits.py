@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.records import Trajectory, evidence_of
 from judge_r1.episode.segments import segments
-from judge_r1.episode.tags import restore
+from judge_r1.episode.tags import unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 from judge_r1.evaluation.analysis.principle_mentions import named_principles
@@ -73,7 +73,7 @@ def traits(judged: Judged) -> list[Traits]:
                 continue
             blocks = reasoning_of(trace.trajectory)
             style = str(judged.members[trace.member].settings.get("prompt", "standard"))
-            said = [words(restore(block)) for block in blocks]
+            said = [words(unescape_tags(block)) for block in blocks]
             named = named_principles(blocks, style)
             pair = judged.suite.labels.get(item.item_id)
             case, own = _cites(said, question) if question.context else (None, None)

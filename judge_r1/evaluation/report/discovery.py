@@ -85,7 +85,7 @@ class Evaluated:
 def method(stage: str, episode: EpisodeConfig, *, warm: bool) -> str:
     """The paper's names (Table 4): GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on; SFT and DPO on
     the full context without search, and else with what they have instead, as in SFT-search."""
-    parts = {"fc": episode.context == "full", "search": episode.spending.max_searches > 0}
+    parts = {"fc": episode.context == "full", "search": episode.effective_budget.max_searches > 0}
     named = [name for name, there in parts.items() if there] or ["blind"]
     grpo = stage == "grpo"
     if named == ["fc"] and not (grpo and warm):

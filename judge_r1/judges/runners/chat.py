@@ -7,8 +7,8 @@ from judge_r1.core.endpoint import find_key
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
-from judge_r1.episode.prompts import question_prompt
-from judge_r1.episode.rollout import BARE, case_search, episode_seed, new_retriever, task_budget
+from judge_r1.episode.prompts import pairwise_prompt
+from judge_r1.episode.rollout import TAGLESS_PARSERS, case_search, episode_seed, new_retriever, task_budget
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, JudgeOutput
 from judge_r1.judges.episode_factory import judge_settings, reject_custom_prompt
@@ -69,7 +69,7 @@ class ChatJudge:
             trajectory = await driver.answer(messages, max_tokens=tokens, seed=seed, usage=usage)
         else:
             episode = self._episode(task, seed)
-            prompt = question_prompt(
+            prompt = pairwise_prompt(
                 task,
                 context=self._config.context,
                 searches=episode.budget.max_searches,
@@ -87,4 +87,6 @@ class ChatJudge:
 
     def _episode(self, task: PairwiseTask, seed: int) -> Episode:
         budget = chat_budget(task_budget(task, self._config))
-        return Episode((), budget, TextTokenizer(), eos_ids=(EOS,), parse_bare=BARE.get(self._config.prompt), seed=seed)
+        return Episode(
+            (), budget, TextTokenizer(), eos_ids=(EOS,), parse_bare=TAGLESS_PARSERS.get(self._config.prompt), seed=seed
+        )

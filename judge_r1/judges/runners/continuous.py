@@ -2,7 +2,7 @@
 
 from contextlib import nullcontext
 
-from judge_r1.episode.confidence import flips
+from judge_r1.episode.confidence import opposite_tokens
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.tokenizer import SafeTokenizer
@@ -23,17 +23,17 @@ class EngineJudge(TokenJudge):
         self, build: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
     ) -> None:
         model = build.backend
-        loaded, tokenizer = load_model(model), load_tokenizer(model)
-        codec, ends = SafeTokenizer(tokenizer), eos_ids(model, tokenizer)
+        loaded, hf_tokenizer = load_model(model), load_tokenizer(model)
+        tokenizer, ends = SafeTokenizer(hf_tokenizer), eos_ids(model, hf_tokenizer)
         local = LocalModel(
-            loaded, codec.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=build.batch_size, persistent=True
+            loaded, tokenizer.decode, ends, pad_id=hf_tokenizer.pad_token_id, max_rows=build.batch_size, persistent=True
         )
         self._engine = BackgroundModel(local, deadline_s=GENERATION_S)
         driver = EpisodeDriver(
-            self._engine, temperature=build.sampling.temperature, alternatives=flips(tokenizer.get_vocab())
+            self._engine, temperature=build.sampling.temperature, alternatives=opposite_tokens(hf_tokenizer.get_vocab())
         )
         name = f"{kind}@{model}"
-        factory = EpisodeFactory(name, config, codec, ends, context_length(model), build.sampling.seed, prompted)
+        factory = EpisodeFactory(name, config, tokenizer, ends, context_length(model), build.sampling.seed, prompted)
         super().__init__(build, config, factory, judge_settings(build, config), lambda: nullcontext(driver))
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from judge_r1.core.endpoint import find_key
-from judge_r1.episode.confidence import flips
+from judge_r1.episode.confidence import opposite_tokens
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_retriever
@@ -79,7 +79,7 @@ def vllm_judge(
         RetryPolicy(concurrency=build.batch_size, request_s=timeout_s, total_s=5 * timeout_s),
         find_key(endpoint),
     )
-    rivals = flips(loaded.get_vocab())
+    rivals = opposite_tokens(loaded.get_vocab())
 
     @asynccontextmanager
     async def open_driver() -> AsyncIterator[EpisodeDriver]:

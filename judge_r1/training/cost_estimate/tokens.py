@@ -42,7 +42,7 @@ def tokens_of(recipe: Recipe) -> Tokens:
     data = _data(recipe.data.train)
     pairs = len(data.pairs) if data else None
     prompt, counted_by = _mean_prompt(recipe, data) if data else (None, "")
-    response = recipe.episode.spending.episode_tokens
+    response = recipe.episode.effective_budget.episode_tokens
     if recipe.stage == "grpo":
         examples = recipe.grpo.pairs_per_step * recipe.grpo.group_size
         steps: int | None = recipe.grpo.steps
@@ -78,7 +78,7 @@ def _mean_prompt(recipe: Recipe, data: PairSet) -> tuple[float, str]:
             pair,
             data.case_of(pair),
             context=config.context,
-            searches=config.spending.max_searches,
+            searches=config.effective_budget.max_searches,
             style=config.prompt,
         )
         for pair in chosen

@@ -58,10 +58,12 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
             f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
             f"grpo.pairs_per_step {config.pairs_per_step}"
         )
-    model, tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
-    codec = SafeTokenizer(tokenizer)
-    check_prompts(data, recipe.episode, codec, context_length(recipe.model))
-    rollouts = TrlRollouts(recipe, data, run, codec, eos_ids(recipe.model, tokenizer), tokenizer.pad_token_id, source)
+    model, hf_tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
+    tokenizer = SafeTokenizer(hf_tokenizer)
+    check_prompts(data, recipe.episode, tokenizer, context_length(recipe.model))
+    rollouts = TrlRollouts(
+        recipe, data, run, tokenizer, eos_ids(recipe.model, hf_tokenizer), hf_tokenizer.pad_token_id, source
+    )
     order = shuffled(len(data.pairs), config.steps * config.pairs_per_step, recipe.seed)
     episodes = config.pairs_per_step * config.group_size
     args = GRPOConfig(
@@ -86,7 +88,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         reward_funcs=[rollouts.reward],
         rollout_func=rollouts,
         train_dataset=Dataset.from_list([{"prompt": data.pairs[i].pair_id} for i in order]),
-        processing_class=tokenizer,
+        processing_class=hf_tokenizer,
         callbacks=[RunLog(run, updates=config.updates_per_step, rollouts=rollouts.pop_metrics)],
         peft_config=adapter_config(recipe.lora),
     )
@@ -107,14 +109,14 @@ class TrlRollouts:
         recipe: Recipe,
         data: PairSet,
         run: RunFolder,
-        codec: SafeTokenizer,
+        tokenizer: SafeTokenizer,
         eos: frozenset[int],
         pad_id: int,
         source: RolloutSource | None = None,
     ) -> None:
         self.recipe, self.data, self.run = recipe, data, run
         self.pairs = data.by_id()
-        self.codec, self.eos, self.pad_id = codec, eos, pad_id
+        self.tokenizer, self.eos, self.pad_id = tokenizer, eos, pad_id
         self._source = source
         self._episodes: Episodes = []
         self._redraws: dict[str, float] = {}
@@ -129,9 +131,9 @@ class TrlRollouts:
         if self._source is None:  # created once: its retriever keeps the embedder and the indexes
             policy = trainer.accelerator.unwrap_model(trainer.model)
             rows = self.recipe.grpo.rollout_batch_size
-            local = LocalModel(policy, self.codec.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
+            local = LocalModel(policy, self.tokenizer.decode, self.eos, pad_id=self.pad_id, max_rows=rows)
             self._source = RolloutRunner(
-                self.data, self.recipe.episode, self.codec, EpisodeDriver(local), self.eos, clock=self._clock
+                self.data, self.recipe.episode, self.tokenizer, EpisodeDriver(local), self.eos, timer=self._clock
             )
         step = trainer.state.global_step + 1  # the trainer's step that uses these episodes
         seed = int(content_hash("rollout", self.recipe.seed, step, trainer.accelerator.process_index), 16) % 2**63

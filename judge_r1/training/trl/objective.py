@@ -41,5 +41,5 @@ def trl_objective(recipe: Recipe) -> dict[str, Any]:
         "scale_rewards": "group" if grpo.advantage_by_std else "none",
         "beta": grpo.kl,
         "use_bias_correction_kl": False,
-        "max_completion_length": recipe.episode.spending.episode_tokens,
+        "max_completion_length": recipe.episode.effective_budget.episode_tokens,
     }

@@ -81,7 +81,7 @@ def _training(recipe: Recipe, gpus: int) -> dict[str, Value]:
         "critic.enable": False,
         "data.train_batch_size": grpo.pairs_per_step,
         "data.max_prompt_length": recipe.episode.prompt_tokens,
-        "data.max_response_length": recipe.episode.spending.episode_tokens,
+        "data.max_response_length": recipe.episode.effective_budget.episode_tokens,
         "data.filter_overlong_prompts": False,
         "data.truncation": "error",
         "data.shuffle": False,  # the file is in training order

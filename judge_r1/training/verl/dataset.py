@@ -45,7 +45,7 @@ def parquet_row(
 ) -> dict[str, Any]:
     """One pair as a row of the file."""
     prompt = judge_prompt(
-        pair, case, context=config.context, searches=config.spending.max_searches, style=config.prompt
+        pair, case, context=config.context, searches=config.effective_budget.max_searches, style=config.prompt
     )
     gold = {"comparison": pair.gold.comparison, "violated_principles": list(pair.gold.violated_principles)}
     return {

@@ -27,7 +27,7 @@ def objective(recipe: Recipe) -> dict[str, Value]:
         f"{actor}.kl_loss_type": "low_var_kl",
     }
     if grpo.loss == "constant":
-        keys[f"{actor}.loss_scale_factor"] = recipe.episode.spending.episode_tokens
+        keys[f"{actor}.loss_scale_factor"] = recipe.episode.effective_budget.episode_tokens
     return keys | _dynamic_sampling(recipe) | _lora(recipe)
 
 

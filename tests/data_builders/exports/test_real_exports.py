@@ -44,7 +44,7 @@ def test_real_pairs_come_back_as_the_prompts_of_a_judge(name: str, real_split: P
     config = EpisodeConfig()
     export(real_split, tmp_path / "out", name, Options(config=config))
     loaded = datasets.load_dataset(str(tmp_path / "out"), cache_dir=str(tmp_path / "cache"))
-    searches = config.spending.max_searches if name == "verl" else 0
+    searches = config.effective_budget.max_searches if name == "verl" else 0
     assert sorted(loaded) == ["test", "train_42", "train_84"]
     for part in loaded:
         data = load_pairs(real_split / part)

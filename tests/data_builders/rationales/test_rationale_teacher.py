@@ -58,9 +58,9 @@ def recipe(config: EpisodeConfig, **sft: Any) -> Recipe:
 
 
 def enhance_all(
-    teacher: Any, data: PairSet, config: EpisodeConfig, codec: str = "awkward", count: int = 1000
+    teacher: Any, data: PairSet, config: EpisodeConfig, tokenizer: str = "awkward", count: int = 1000
 ) -> tuple[dict[str, Trajectory], RationaleStats]:
-    options = RationaleOptions(data, recipe(config), real_tokenizers.codec(codec), count)
+    options = RationaleOptions(data, recipe(config), real_tokenizers.load(tokenizer), count)
     generator = RationaleGenerator(options, teacher)
 
     async def work() -> dict[str, Trajectory]:
@@ -219,28 +219,28 @@ def test_rationales_of_real_cases(source: str, real_data: Path, tmp_path: Path) 
 
 
 def write(
-    out: Path, data: PairSet, config: EpisodeConfig, codec: str, brain: Brain = fake_rationale_teacher.sloppy
+    out: Path, data: PairSet, config: EpisodeConfig, tokenizer: str, brain: Brain = fake_rationale_teacher.sloppy
 ) -> Any:
-    wanted = RationaleOptions(data, recipe(config), real_tokenizers.codec(codec), 1000)
+    wanted = RationaleOptions(data, recipe(config), real_tokenizers.load(tokenizer), 1000)
     return asyncio.run(write_rationales(wanted, out, Listening(brain)))
 
 
-def stored(path: Path, data: PairSet, config: EpisodeConfig, codec: str) -> tuple[list[Trajectory], Counter[str]]:
+def stored(path: Path, data: PairSet, config: EpisodeConfig, tokenizer: str) -> tuple[list[Trajectory], Counter[str]]:
     rejected: Counter[str] = Counter()
-    found = stored_traces(path, data, config, real_tokenizers.codec(codec), wanted=None, rejected=rejected)
+    found = stored_traces(path, data, config, real_tokenizers.load(tokenizer), wanted=None, rejected=rejected)
     return list(found), rejected
 
 
 @pytest.mark.parametrize("search", [True, False])
-@pytest.mark.parametrize("codec", ["awkward", "tiny"])
-def test_a_file_gives_back_its_trajectories_token_by_token(search: bool, codec: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("tokenizer", ["awkward", "tiny"])
+def test_a_file_gives_back_its_trajectories_token_by_token(search: bool, tokenizer: str, tmp_path: Path) -> None:
     config = MINI_CONFIG.model_copy(
         update={"prompt_tokens": 4000, "budget": Budget(response_tokens=2000), **({} if search else NO_SEARCH)}
     )
-    counts = write(tmp_path, MINI, config, codec)
+    counts = write(tmp_path, MINI, config, tokenizer)
     written = list(read_jsonl(tmp_path / "traces.jsonl", StoredTrace))
     assert len(written) == counts["accepted"] > 25
-    found, rejected = stored(tmp_path / "traces.jsonl", MINI, config, codec)
+    found, rejected = stored(tmp_path / "traces.jsonl", MINI, config, tokenizer)
     assert found == [trace.trajectory for trace in written]
     assert not rejected
 

@@ -30,8 +30,8 @@ def written(
     config: EpisodeConfig = CONFIG, data: PairSet = DATA, writer: Writer | None = None
 ) -> tuple[dict[str, Trajectory], Counter[str]]:
     rejected: Counter[str] = Counter()
-    codec = real_tokenizers.codec("tiny")
-    found = traces(data, config, codec, rejected=rejected, writer=writer)
+    tokenizer = real_tokenizers.load("tiny")
+    found = traces(data, config, tokenizer, rejected=rejected, writer=writer)
     return {pair.pair_id: trajectory for pair, trajectory in found}, rejected
 
 
@@ -218,8 +218,8 @@ PROSE_CONFIG = EpisodeConfig(
 
 def prose_traces(config: EpisodeConfig = PROSE_CONFIG) -> list[Trajectory]:
     rejected: Counter[str] = Counter()
-    codec = real_tokenizers.codec("awkward")
-    found = [t for _, t in traces(PairSet.of([PROSE], PROSE_PAIRS), config, codec, rejected=rejected)]
+    tokenizer = real_tokenizers.load("awkward")
+    found = [t for _, t in traces(PairSet.of([PROSE], PROSE_PAIRS), config, tokenizer, rejected=rejected)]
     assert not rejected
     return found
 
@@ -278,8 +278,8 @@ def test_where_the_case_shows_nothing_prose_is_judged_only_by_what_needs_no_case
     budget = Budget(max_searches=2, top_k=1, passage_words=100, response_tokens=600, observation_tokens=70)
     tight = PROSE_CONFIG.model_copy(update={"budget": budget})
     rejected: Counter[str] = Counter()
-    data, codec = PairSet.of([PROSE], PROSE_PAIRS), real_tokenizers.codec("awkward")
-    [(pair, trajectory)] = traces(data, tight, codec, rejected=rejected)
+    data, tokenizer = PairSet.of([PROSE], PROSE_PAIRS), real_tokenizers.load("awkward")
+    [(pair, trajectory)] = traces(data, tight, tokenizer, rejected=rejected)
     assert pair.violated == (1,)
     assert "The search shows nothing." in text_of(trajectory)
     assert rejected == {"writer_gave_up": 2}
@@ -311,9 +311,9 @@ def test_tags_in_the_texts_never_become_tags_of_the_trace() -> None:
     flawed = hostile.reference.replace("nine</search>", "two<answer>")
     flaw = Flaw(principle=2, operator="toy", span=Span(start=at, end=at + len("two<answer>")))
     pair = ReasoningPair.of(hostile, flawed, variant=1, origin=Origin(teacher="t", seed=0, flaws=(flaw,)), seed=0)
-    codec = real_tokenizers.codec("awkward")
+    tokenizer = real_tokenizers.load("awkward")
     rejected: Counter[str] = Counter()
-    [(_, trajectory)] = traces(PairSet.of([hostile], [pair]), PROSE_CONFIG, codec, rejected=rejected)
+    [(_, trajectory)] = traces(PairSet.of([hostile], [pair]), PROSE_CONFIG, tokenizer, rejected=rejected)
     tags = TAG.findall(text_of(trajectory))
     assert tags.count("<answer>") == tags.count("</answer>") == tags.count("<search>") == 1
     assert tags.count("<think>") == tags.count("</think>")

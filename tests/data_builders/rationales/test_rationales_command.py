@@ -78,11 +78,11 @@ def test_a_file_of_rationales_that_training_reads(
         assert file.is_dir() or KEY.encode() not in file.read_bytes()
     assert KEY not in done.stdout + done.stderr
 
-    file, codec = tmp_path / "out" / "traces.jsonl", SafeTokenizer(load_tokenizer("bundled:tiny"))
+    file, tokenizer = tmp_path / "out" / "traces.jsonl", SafeTokenizer(load_tokenizer("bundled:tiny"))
     small = ["sft.traces=null", "sft.batch_size=8", "sft.micro_batch_size=8", "sft.max_steps=1"]
     recipe = load_recipe(pairs / "recipe.yaml", [f"data.train={pairs / 'pairs'}", f"sft.traces_file={file}", *small])
     data = load_pairs(pairs / "pairs")
-    read = list(stored_traces(file, data, recipe.episode, codec, wanted=None, rejected=Counter()))
+    read = list(stored_traces(file, data, recipe.episode, tokenizer, wanted=None, rejected=Counter()))
     assert [t.reward and t.reward["r"] for t in read] == [1.0] * 8
     assert [t.searches for t in read] == [1] * 8
     assert run_recipe(recipe, tmp_path / "run", rationales=recipe_traces)

@@ -140,7 +140,7 @@ def test_mistakes_are_told_in_a_sentence() -> None:
             judge.many([PAIR, PAIR | {"colour": "red"}])
         with pytest.raises(ServerRefuses, match="there is no case nowhere") as refused:
             judge.judge(**PAIR, case_id="nowhere")
-        assert (refused.value.status, refused.value.said[:5]) == (404, "there")
+        assert (refused.value.status, refused.value.reason[:5]) == (404, "there")
         with pytest.raises(ServerRefuses, match="no case nowhere"):
             list(judge.stream(**PAIR, case_id="nowhere"))
     for address in ("localhost:8000", "ftp://host", "http://user:word@host"):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import BadRecord, Writing, dump_line, read_jsonl, write_atomic, write_json, write_jsonl
+from judge_r1.core.jsonl import AtomicFiles, BadRecord, dump_line, read_jsonl, write_atomic, write_json, write_jsonl
 from judge_r1.core.records import Case, ReasoningPair
 
 CASE = json.loads(dump_line(make_case()))
@@ -172,10 +172,10 @@ def test_files_written_side_by_side_are_put_in_place_together(tmp_path: Path) ->
     one, two = tmp_path / "a" / "one", tmp_path / "two"
     one.parent.mkdir()
     one.write_text("old")
-    with pytest.raises(KeyError), Writing(one, two) as out:
+    with pytest.raises(KeyError), AtomicFiles(one, two) as out:
         out.write(tmp_path / "none of them", "half")
     assert (one.read_text(), two.exists()) == ("old", False)
-    with Writing(one, two) as out:
+    with AtomicFiles(one, two) as out:
         for part in "ab":
             out.write(one, part)
             out.write(two, part.upper())

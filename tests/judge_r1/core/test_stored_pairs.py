@@ -4,7 +4,7 @@ import pytest
 from factories import make_case, make_pair, mini_pairs
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import lines_at, located, write_jsonl
+from judge_r1.core.jsonl import lines_at, read_with_offsets, write_jsonl
 from judge_r1.core.pair_set import CACHED_CASES, CASES_FILE, PAIRS_FILE, load_pairs, open_cases, stored_pairs
 from judge_r1.core.records import Case, ReasoningPair
 
@@ -29,7 +29,7 @@ def test_places_are_bytes_whatever_the_text_and_the_line_ends(tmp_path: Path) ->
     write_jsonl(tmp_path / "a.jsonl", cases)
     lines = (tmp_path / "a.jsonl").read_text().splitlines()
     (tmp_path / "b.jsonl").write_bytes(f"{lines[0]}\r\n\n{lines[1]}\n{lines[2]}".encode())
-    places = [place for place, _ in located(tmp_path / "b.jsonl", Case)]
+    places = [place for place, _ in read_with_offsets(tmp_path / "b.jsonl", Case)]
     again = [Case.model_validate_json(line) for line in lines_at(tmp_path / "b.jsonl", places[::-1])]
     assert again == cases[::-1]
     assert all(line.endswith("\n") for line in lines_at(tmp_path / "b.jsonl", places))

@@ -218,8 +218,8 @@ WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer
 
 @given(st.lists(st.sampled_from(WRITTEN)))
 def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -> None:
-    codec, text = TextTokenizer(), "".join(parts)
-    assert codec.decode(codec.encode_trusted(text)) == text
+    tokenizer, text = TextTokenizer(), "".join(parts)
+    assert tokenizer.decode(tokenizer.encode_trusted(text)) == text
     played = episode()
     for _ in range(4):
         turns = len(played.turns)

@@ -3,43 +3,43 @@
 from math import exp, log
 
 import pytest
-from factories import BytesCodec, mini_pairs
+from factories import ByteTokenizer, mini_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 from paths import RECIPES
 
 from judge_r1.episode.budget import Budget
-from judge_r1.episode.confidence import chat_confidence, confidence, flips, place_of_sign, token_confidence
+from judge_r1.episode.confidence import chat_confidence, confidence, opposite_tokens, sign_position, token_confidence
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.training.recipe import load_recipe
 
 JUDGMENT = '{"comparison": "A>B", "violated_principles": [1], "explanation": "no, A<B"}'
 ANSWER = f"<think>A>B? <b></think><answer>{JUDGMENT}</answer>"
-CODEC = BytesCodec(b"<answer>", b'": "', b">B", b"<B", b"A")
+TOKENIZER = ByteTokenizer(b"<answer>", b'": "', b">B", b"<B", b"A")
 
 
 def test_the_place_is_that_of_the_comparison() -> None:
-    assert ANSWER[: place_of_sign(ANSWER)].endswith('"comparison": "A')
-    assert place_of_sign("I take B < A here; A>B not") == 9
-    assert place_of_sign("nothing") is None
-    assert place_of_sign('{"comparison": "A\\u003eB"}') is None
+    assert ANSWER[: sign_position(ANSWER)].endswith('"comparison": "A')
+    assert sign_position("I take B < A here; A>B not") == 9
+    assert sign_position("nothing") is None
+    assert sign_position('{"comparison": "A\\u003eB"}') is None
 
 
 def played(ids: list[int], **fields: object) -> Episode:
-    episode = Episode((), Budget(max_searches=0, response_tokens=500), CODEC, **fields)  # type: ignore[arg-type]
+    episode = Episode((), Budget(max_searches=0, response_tokens=500), TOKENIZER, **fields)  # type: ignore[arg-type]
     episode.feed(ids, [-0.001 * n for n in range(len(ids))])
     return episode
 
 
 def sure(episode: Episode) -> float | None:
-    return token_confidence(episode.trajectory(), episode.alternative_logprobs, CODEC.decode)
+    return token_confidence(episode.trajectory(), episode.alternative_logprobs, TOKENIZER.decode)
 
 
 def test_an_episode_knows_the_token_that_decided() -> None:
-    ids = CODEC.encode_trusted(ANSWER)
+    ids = TOKENIZER.encode_trusted(ANSWER)
     episode = played(ids)
-    at = len(ids) - 1 - ids[::-1].index(CODEC.id_of(b">B"))
+    at = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
     assert sure(episode) == pytest.approx(exp(-0.001 * at))
     episode.alternative_logprobs[at] = -1.0
     p, q = exp(-0.001 * at), exp(-1.0)
@@ -47,16 +47,16 @@ def test_an_episode_knows_the_token_that_decided() -> None:
 
 
 def test_bare_answers_and_what_is_no_judgment() -> None:
-    bare = [*CODEC.encode_trusted('ok {"comparison": "B > A", "violated_principles": []}'), 0]
+    bare = [*TOKENIZER.encode_trusted('ok {"comparison": "B > A", "violated_principles": []}'), 0]
     episode = played(bare, eos_ids=(0,), parse_bare=parse_tolerant)
     assert sure(episode) == pytest.approx(exp(-0.001 * bare.index(ord(">"))))
-    assert sure(played(CODEC.encode_trusted("<answer>A>B</answer>"))) is None
+    assert sure(played(TOKENIZER.encode_trusted("<answer>A>B</answer>"))) is None
 
 
 def test_a_comparison_in_the_thought_is_not_the_decision() -> None:
-    ids = [*CODEC.encode_trusted(f"<think>{JUDGMENT.replace('A>B', 'A<B')}? no</think>{JUDGMENT} or A<B"), 0]
+    ids = [*TOKENIZER.encode_trusted(f"<think>{JUDGMENT.replace('A>B', 'A<B')}? no</think>{JUDGMENT} or A<B"), 0]
     episode = played(ids, eos_ids=(0,), parse_bare=parse_tolerant)
-    at = len(ids) - 1 - ids[::-1].index(CODEC.id_of(b">B"))
+    at = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
     assert sure(episode) == pytest.approx(exp(-0.001 * at))
 
 
@@ -68,7 +68,12 @@ def test_two_ways_share_one_probability(chosen: float, rival: float) -> None:
 
 
 def test_tokens_are_turned_where_the_other_way_is_one_token() -> None:
-    assert flips({">": 0, "<": 1, '>"': 2, "A<B": 3, "A>B": 4, "x": 5, "<|end|>": 6}) == {0: 1, 1: 0, 3: 4, 4: 3}
+    assert opposite_tokens({">": 0, "<": 1, '>"': 2, "A<B": 3, "A>B": 4, "x": 5, "<|end|>": 6}) == {
+        0: 1,
+        1: 0,
+        3: 4,
+        4: 3,
+    }
 
 
 def test_chat_entries() -> None:
@@ -88,11 +93,11 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
     from judge_r1.models.engine import LocalModel
     from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 
-    tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
-    codec, data = SafeTokenizer(tokenizer), mini_pairs(3)
+    hf_tokenizer, model = load_tokenizer("bundled:tiny"), load_model("bundled:tiny").eval()
+    tokenizer, data = SafeTokenizer(hf_tokenizer), mini_pairs(3)
     recipe = load_recipe(RECIPES / "mini" / "grpo.yaml")
-    answer = codec.encode_trusted('<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>')
-    flipped = flips(tokenizer.get_vocab())
+    answer = tokenizer.encode_trusted('<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>')
+    flipped = opposite_tokens(hf_tokenizer.get_vocab())
     [decides] = [n for n, token in enumerate(answer) if token in flipped]
 
     class Forced(torch.nn.Module):
@@ -111,8 +116,8 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
             self.step += 1
             return out
 
-    episode = new_episode(data.pairs[0], data, recipe.episode, codec, eos_ids("bundled:tiny", tokenizer))
-    local = LocalModel(Forced(), codec.decode, (), pad_id=0, max_rows=1)
+    episode = new_episode(data.pairs[0], data, recipe.episode, tokenizer, eos_ids("bundled:tiny", hf_tokenizer))
+    local = LocalModel(Forced(), tokenizer.decode, (), pad_id=0, max_rows=1)
     EpisodeDriver(local, alternatives=flipped).run_episodes([episode], lambda queries: [], 0.0)
     assert episode.trajectory().judgment is not None
     with torch.no_grad():
@@ -120,7 +125,7 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
         logits = model(before).logits[0, -1].float()
     chosen = episode.token_ids[decides]
     pair = torch.softmax(logits[[chosen, flipped[chosen]]], -1)
-    assert token_confidence(episode.trajectory(), episode.alternative_logprobs, codec.decode) == pytest.approx(
+    assert token_confidence(episode.trajectory(), episode.alternative_logprobs, tokenizer.decode) == pytest.approx(
         float(pair[0]), abs=1e-3
     )
     assert float(pair[0]) >= 0.5

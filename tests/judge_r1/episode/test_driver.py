@@ -1,7 +1,7 @@
 """Episodes that share batches of the local engine, against one forward pass over the whole text for each token."""
 
 import pytest
-from word_model import BUDGET, WordCodec, episodes, logprobs_of, model, passages, search
+from word_model import BUDGET, WordTokenizer, episodes, logprobs_of, model, passages, search
 
 from judge_r1.core.records import Trajectory
 from judge_r1.episode.driver import EpisodeDriver
@@ -23,7 +23,7 @@ def in_batches(temperature: float, batch_size: int, seed: int = 0) -> list[Traje
     from judge_r1.models.engine import LocalModel
 
     played = episodes(seed)
-    local = LocalModel(model(), WordCodec().decode, [1], pad_id=0, max_rows=batch_size)
+    local = LocalModel(model(), WordTokenizer().decode, [1], pad_id=0, max_rows=batch_size)
     EpisodeDriver(local).run_episodes(played, search, temperature)
     return [episode.trajectory() for episode in played]
 

@@ -1,7 +1,7 @@
 """The episode machine: who may act when, how it ends, and that no budget is ever passed. Ids in tests/promises."""
 
 import pytest
-from factories import BytesCodec, evidence
+from factories import ByteTokenizer, evidence
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -10,7 +10,7 @@ from judge_r1.episode.budget import Budget, BudgetTooSmall
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.parsing import parse_table6, parse_tolerant
 
-CODEC = BytesCodec()
+TOKENIZER = ByteTokenizer()
 GOLD = '{"comparison": "A>B", "violated_principles": [3]}'
 ANSWER = f"<answer>{GOLD}</answer>"
 ROOMY = Budget(max_searches=2, response_tokens=200, observation_tokens=200)
@@ -20,9 +20,9 @@ EOS = 0
 
 def test_a_thought_that_the_prompt_opened_is_closed_by_the_judge() -> None:
     """Some chat templates end in `<think>`: what looks like an action before `</think>` is thought."""
-    prompt = CODEC.encode_trusted("assistant\n<think>\n")
-    episode = Episode(prompt, ROOMY, CODEC, eos_ids=[EOS])
-    written = CODEC.encode_trusted(f"or <search>x</search>?</think><search>y</search>{ANSWER}")
+    prompt = TOKENIZER.encode_trusted("assistant\n<think>\n")
+    episode = Episode(prompt, ROOMY, TOKENIZER, eos_ids=[EOS])
+    written = TOKENIZER.encode_trusted(f"or <search>x</search>?</think><search>y</search>{ANSWER}")
     used = episode.feed(written, [0.0] * len(written))
     assert episode.state == Search("y")
     episode.observe([])
@@ -32,11 +32,11 @@ def test_a_thought_that_the_prompt_opened_is_closed_by_the_judge() -> None:
 
 
 def start(budget: Budget = ROOMY) -> Episode:
-    return Episode([1, 2], budget, CODEC, eos_ids=[EOS])
+    return Episode([1, 2], budget, TOKENIZER, eos_ids=[EOS])
 
 
 def write(episode: Episode, text: str) -> int:
-    ids = CODEC.encode_trusted(text)
+    ids = TOKENIZER.encode_trusted(text)
     return episode.feed(ids, [-0.1] * len(ids))
 
 
@@ -121,7 +121,7 @@ def test_an_observation_numbers_its_passages_and_tells_what_is_left() -> None:
     assert trajectory.judgment is not None
     assert [passage.text for passage in trajectory.judgment.evidence] == ["one <b>", "two </think>"]
     environment = [t for t, m in zip(trajectory.token_ids, trajectory.loss_mask, strict=True) if not m]
-    assert CODEC.decode(environment) == first.observation + second.observation
+    assert TOKENIZER.decode(environment) == first.observation + second.observation
 
 
 def test_a_search_past_the_budget_is_answered_with_a_notice() -> None:
@@ -211,7 +211,7 @@ def test_nothing_behind_the_stop_is_taken() -> None:
 
 
 def test_another_parser_may_be_put_in() -> None:
-    episode = Episode([], ROOMY, CODEC, parse=parse_tolerant)
+    episode = Episode([], ROOMY, TOKENIZER, parse=parse_tolerant)
     write(episode, "<answer>```" + GOLD.replace("A>B", "b < a") + "```</answer>")
     assert episode.trajectory().ended == "answer"
 
@@ -267,7 +267,7 @@ def test_whatever_is_sampled_the_budgets_hold_and_the_episode_ends(
 ) -> None:
     """A policy that writes `text` over and over, in pieces of any size, searching a case that gives any passages."""
     episode = start(budget)
-    tape = CODEC.encode_trusted(text) or [ord("x")]
+    tape = TOKENIZER.encode_trusted(text) or [ord("x")]
     at = steps = 0
     while not isinstance(episode.state, Finished):
         steps += 1
@@ -304,15 +304,15 @@ def test_whatever_is_sampled_the_budgets_hold_and_the_episode_ends(
 )
 def test_a_bare_answer_is_what_stands_before_the_end(written: str, reason: str) -> None:
     """Where the prompt asks for two lines without tags (Table 6), EOS completes the answer; the budget does not."""
-    episode = Episode([1, 2], ROOMY, CODEC, eos_ids=[EOS], parse_bare=parse_table6)
-    ids = [*CODEC.encode_trusted(written), EOS]
+    episode = Episode([1, 2], ROOMY, TOKENIZER, eos_ids=[EOS], parse_bare=parse_table6)
+    ids = [*TOKENIZER.encode_trusted(written), EOS]
     assert episode.feed(ids, [0.0] * len(ids)) == len(ids)
     assert isinstance(episode.state, Finished)
     assert episode.state.reason == reason
     played = episode.trajectory()
     assert played.token_ids == tuple(ids)
     assert played.loss_mask == (1,) * len(ids)
-    short = Episode([1, 2], ROOMY.model_copy(update={"response_tokens": 26}), CODEC, parse_bare=parse_table6)
+    short = Episode([1, 2], ROOMY.model_copy(update={"response_tokens": 26}), TOKENIZER, parse_bare=parse_table6)
     write(short, "A<B\nviolated_principles: [2]")
     assert isinstance(short.state, Finished)
     assert short.state.reason == "turn_budget"

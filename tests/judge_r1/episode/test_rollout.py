@@ -33,8 +33,8 @@ CONFIG = EpisodeConfig(
 
 
 @pytest.fixture(scope="module")
-def codec() -> SafeTokenizer:
-    return real_tokenizers.codec("awkward")
+def tokenizer() -> SafeTokenizer:
+    return real_tokenizers.load("awkward")
 
 
 def gold(index: int) -> str:
@@ -42,12 +42,12 @@ def gold(index: int) -> str:
     return f'<answer>{{"comparison": "{pair.gold.comparison}", "violated_principles": {list(pair.violated)}}}</answer>'
 
 
-def test_pairs_become_rewarded_trajectories_in_order(codec: SafeTokenizer) -> None:
+def test_pairs_become_rewarded_trajectories_in_order(tokenizer: SafeTokenizer) -> None:
     roomy = CONFIG.model_copy(update={"budget": CONFIG.budget.model_copy(update={"response_tokens": 200})})
     pairs = [DATA.pairs[i] for i in (3, 0, 3)]
     lines = [["<search>paid</search>", gold(3)], ["nothing\0"], [gold(0)]]
-    eos = codec.encode_trusted("\0")
-    played = RolloutRunner(DATA, roomy, codec, ScriptedBackend(codec, lines), eos).run(pairs, Sampling())
+    eos = tokenizer.encode_trusted("\0")
+    played = RolloutRunner(DATA, roomy, tokenizer, ScriptedBackend(tokenizer, lines), eos).run(pairs, Sampling())
     assert [trajectory.ended for trajectory in played] == ["answer", "no_answer", "answer"]
     assert [trajectory.reward and trajectory.reward["valid"] for trajectory in played] == [1.0, 0.0, 1.0]
     assert played[0].reward is not None
@@ -56,25 +56,25 @@ def test_pairs_become_rewarded_trajectories_in_order(codec: SafeTokenizer) -> No
     assert played[0].prompt_ids == played[2].prompt_ids
 
 
-def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(codec: SafeTokenizer) -> None:
+def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(tokenizer: SafeTokenizer) -> None:
     pair = DATA.pairs[0]
-    length = len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids)
+    length = len(new_episode(pair, DATA, CONFIG, tokenizer, ()).prompt_ids)
     exact = CONFIG.model_copy(update={"prompt_tokens": length})
-    assert len(new_episode(pair, DATA, exact, codec, ()).prompt_ids) == length
+    assert len(new_episode(pair, DATA, exact, tokenizer, ()).prompt_ids) == length
     with pytest.raises(
         PromptTooLong, match=f"pair {pair.pair_id}: its prompt has {length} tokens, over .* {length - 1}"
     ):
-        new_episode(pair, DATA, CONFIG.model_copy(update={"prompt_tokens": length - 1}), codec, ())
+        new_episode(pair, DATA, CONFIG.model_copy(update={"prompt_tokens": length - 1}), tokenizer, ())
     assert issubclass(PromptTooLong, JudgeError)
 
 
-def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(codec: SafeTokenizer) -> None:
-    longest = max(len(new_episode(pair, DATA, CONFIG, codec, ()).prompt_ids) for pair in DATA.pairs)
-    needed = longest + CONFIG.spending.episode_tokens
-    check_prompts(DATA, CONFIG, codec, needed)
-    check_prompts(DATA, CONFIG, codec, None)
+def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(tokenizer: SafeTokenizer) -> None:
+    longest = max(len(new_episode(pair, DATA, CONFIG, tokenizer, ()).prompt_ids) for pair in DATA.pairs)
+    needed = longest + CONFIG.effective_budget.episode_tokens
+    check_prompts(DATA, CONFIG, tokenizer, needed)
+    check_prompts(DATA, CONFIG, tokenizer, None)
     with pytest.raises(PromptTooLong, match=f"more than the {needed - 1} tokens that the model reads"):
-        check_prompts(DATA, CONFIG, codec, needed - 1)
+        check_prompts(DATA, CONFIG, tokenizer, needed - 1)
 
 
 def test_prompts_are_encoded_once_for_a_group_and_not_again_at_a_second_start(
@@ -84,7 +84,7 @@ def test_prompts_are_encoded_once_for_a_group_and_not_again_at_a_second_start(
     rendered: list[object] = []
 
     def fresh() -> SafeTokenizer:
-        tokenizer = SafeTokenizer(real_tokenizers.codec("awkward").tokenizer)
+        tokenizer = SafeTokenizer(real_tokenizers.load("awkward").hf)
         render = tokenizer.rendered
         monkeypatch.setattr(
             tokenizer, "rendered", lambda prompt, **options: rendered.append(prompt) or render(prompt, **options)
@@ -123,22 +123,22 @@ def test_a_case_that_is_not_known_is_an_error() -> None:
         case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
 
 
-def test_without_search_no_retriever_is_loaded_and_none_is_told_of(codec: SafeTokenizer) -> None:
+def test_without_search_no_retriever_is_loaded_and_none_is_told_of(tokenizer: SafeTokenizer) -> None:
     """Its embedder does not exist: whoever touched it would fail."""
     plain = CONFIG.model_copy(update={"search": False, "retriever": "bundled:nothing-like-it"})
-    backend = ScriptedBackend(codec, [["<search>q</search>"]])
-    [trajectory] = RolloutRunner(DATA, plain, codec, backend, ()).run(DATA.pairs[:1], Sampling())
+    backend = ScriptedBackend(tokenizer, [["<search>q</search>"]])
+    [trajectory] = RolloutRunner(DATA, plain, tokenizer, backend, ()).run(DATA.pairs[:1], Sampling())
     assert trajectory.searches == 0
-    assert "search" not in codec.decode(trajectory.prompt_ids)
+    assert "search" not in tokenizer.decode(trajectory.prompt_ids)
     with pytest.raises(RetrievalError):
-        RolloutRunner(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), codec, backend, ())
+        RolloutRunner(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), tokenizer, backend, ())
 
 
-def test_a_scripted_backend_stops_where_the_episode_does(codec: SafeTokenizer) -> None:
-    episode = Episode([1], CONFIG.budget.model_copy(update={"response_tokens": 200}), codec)
-    backend = ScriptedBackend(codec, [[gold(0), "more", "and more"]])
+def test_a_scripted_backend_stops_where_the_episode_does(tokenizer: SafeTokenizer) -> None:
+    episode = Episode([1], CONFIG.budget.model_copy(update={"response_tokens": 200}), tokenizer)
+    backend = ScriptedBackend(tokenizer, [[gold(0), "more", "and more"]])
     backend.run_episodes([episode], lambda queries: [[] for _ in queries], Sampling())
     assert episode.trajectory().ended == "answer"
-    assert "more" not in codec.decode(episode.token_ids)
+    assert "more" not in tokenizer.decode(episode.token_ids)
     with pytest.raises(ValueError, match="zip"):
         backend.run_episodes([episode, episode], lambda queries: [], Sampling())

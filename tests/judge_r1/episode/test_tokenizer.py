@@ -21,39 +21,43 @@ PROMPT = judge_prompt(make_pair(CASE), CASE, context="full", searches=2)
 
 @pytest.mark.parametrize("name", ["smollm2", "awkward", "spelled_out"])
 def test_every_way_of_encoding_spells_the_text(name: str) -> None:
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
 
     @settings(max_examples=40)
     @given(PROSE)
     def check(text: str) -> None:
-        for ids in (codec.encode_trusted(text), codec.encode_untrusted(text), codec.encode_policy_text(text)):
-            assert codec.decode(ids) == text
+        for ids in (
+            tokenizer.encode_trusted(text),
+            tokenizer.encode_untrusted(text),
+            tokenizer.encode_policy_text(text),
+        ):
+            assert tokenizer.decode(ids) == text
 
     check()
 
 
 @pytest.mark.parametrize("name", ["tiny", "smollm2", "awkward", "spelled_out"])
 def test_where_there_is_nothing_to_forge_inserted_text_is_encoded_as_ever(name: str) -> None:
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
     for text in ("kara paid 34.", "p < 0.05 > q", "a <b> “c”\n\n d", ""):
-        assert codec.encode_untrusted(text) == codec.encode_trusted(text)
+        assert tokenizer.encode_untrusted(text) == tokenizer.encode_trusted(text)
 
 
 def test_written_text_means_its_tags_and_inserts_what_stands_between() -> None:
-    codec = real_tokenizers.codec("tiny")
-    ids = codec.encode_policy_text("<think>kara <|im_end|> paid</think><search>kara</search>")
-    tags = [codec.decode([i]) for i in ids if i in codec.added]
+    tokenizer = real_tokenizers.load("tiny")
+    ids = tokenizer.encode_policy_text("<think>kara <|im_end|> paid</think><search>kara</search>")
+    tags = [tokenizer.decode([i]) for i in ids if i in tokenizer.added]
     assert tags == ["<think>", "</think>", "<search>", "</search>"]
 
 
 def test_the_prompt_is_the_chat_template_with_the_texts_in_place() -> None:
     for name in ("smollm2", "awkward"):
-        codec = real_tokenizers.codec(name)
-        rendered = codec.tokenizer.apply_chat_template(PROMPT.chat(), tokenize=False, add_generation_prompt=True)
-        ids = codec.prompt_ids(PROMPT)
-        assert codec.decode(ids) == rendered
+        tokenizer = real_tokenizers.load(name)
+        rendered = tokenizer.hf.apply_chat_template(PROMPT.chat(), tokenize=False, add_generation_prompt=True)
+        ids = tokenizer.prompt_ids(PROMPT)
+        assert tokenizer.decode(ids) == rendered
         assert rendered.endswith("<|im_start|>assistant\n")
-        assert ids.count(codec.encode_trusted("<|im_start|>")[0]) == 3
+        assert ids.count(tokenizer.encode_trusted("<|im_start|>")[0]) == 3
 
 
 @pytest.fixture
@@ -71,8 +75,10 @@ def template() -> Iterator[Callable[[str], SafeTokenizer]]:
 
 
 def test_the_template_hears_whether_to_think(template: Callable[[str], SafeTokenizer]) -> None:
-    codec = template("{% for m in messages %}{{ m.content }}{% endfor %}{% if not enable_thinking %}quiet{% endif %}")
-    quiet, thinking = (codec.decode(codec.prompt_ids(PROMPT, thinking=think)) for think in (False, True))
+    tokenizer = template(
+        "{% for m in messages %}{{ m.content }}{% endfor %}{% if not enable_thinking %}quiet{% endif %}"
+    )
+    quiet, thinking = (tokenizer.decode(tokenizer.prompt_ids(PROMPT, thinking=think)) for think in (False, True))
     assert quiet == thinking + "quiet"
 
 
@@ -80,29 +86,29 @@ def test_the_template_hears_whether_to_think(template: Callable[[str], SafeToken
 def test_a_template_without_a_system_role_hears_the_same_words(
     template: Callable[[str], SafeTokenizer], of_system: str
 ) -> None:
-    codec = template(
+    tokenizer = template(
         f"{{% for m in messages %}}{{% if m.role == 'system' %}}{of_system}{{% else %}}"
         "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}[model]"
     )
     system, user = (message["content"] for message in PROMPT.chat())
-    assert codec.decode(codec.prompt_ids(PROMPT)) == f"[user]{system}\n\n{user}[model]"
+    assert tokenizer.decode(tokenizer.prompt_ids(PROMPT)) == f"[user]{system}\n\n{user}[model]"
 
 
 def test_a_template_that_refuses_everything_is_an_error_of_ours(template: Callable[[str], SafeTokenizer]) -> None:
-    codec = template("{{ raise_exception('roles must be pirates') }}")
+    tokenizer = template("{{ raise_exception('roles must be pirates') }}")
     with pytest.raises(JudgeError, match=r"chat template cannot render.*roles must be pirates"):
-        codec.prompt_ids(PROMPT)
+        tokenizer.prompt_ids(PROMPT)
     with pytest.raises(JudgeError, match="leaves out or changes what a message says"):
         template("[model]").prompt_ids(PROMPT)
 
 
 def test_tags_are_single_tokens_of_the_tiny_model_and_never_special() -> None:
     """Decoders skip special tokens: an engine that does would lose the answer."""
-    codec = real_tokenizers.codec("tiny")
+    tokenizer = real_tokenizers.load("tiny")
     for tag in (f"<{slash}{name}>" for name in NAMES for slash in ("", "/")):
-        [token] = codec.encode_trusted(tag)
-        assert not codec.tokenizer.added_tokens_decoder[token].special
-        assert codec.tokenizer.decode([token], skip_special_tokens=True) == tag
+        [token] = tokenizer.encode_trusted(tag)
+        assert not tokenizer.hf.added_tokens_decoder[token].special
+        assert tokenizer.hf.decode([token], skip_special_tokens=True) == tag
 
 
 def test_a_tokenizer_without_a_fast_version_is_refused() -> None:

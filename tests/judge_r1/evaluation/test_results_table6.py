@@ -2,7 +2,7 @@
 
 import pytest
 from evaluation_factories import pair_result
-from factories import BytesCodec, make_case, make_pair
+from factories import ByteTokenizer, make_case, make_pair
 
 from judge_r1.core.pair_set import PairSet
 from judge_r1.episode.config import EpisodeConfig
@@ -17,7 +17,7 @@ DATA = PairSet.of([CASE], [PAIR])
 CONFIG = EpisodeConfig(search=False, prompt="table6")
 
 
-class ChatBytes(BytesCodec):
+class ChatBytes(ByteTokenizer):
     """Bytes with the one template that a prompt needs."""
 
     def prompt_ids(self, prompt: object, *, thinking: bool = False) -> list[int]:
@@ -33,8 +33,8 @@ class ChatBytes(BytesCodec):
     ],
 )
 def test_both_parsers_read_the_two_lines(written: str, valid: bool, tolerant: bool) -> None:
-    codec: SafeTokenizer = ChatBytes()  # type: ignore[assignment]
-    episode = new_episode(PAIR, DATA, CONFIG, codec, (0,))
+    tokenizer: SafeTokenizer = ChatBytes()  # type: ignore[assignment]
+    episode = new_episode(PAIR, DATA, CONFIG, tokenizer, (0,))
     ids = [*written.encode(), 0]
     episode.feed(ids, [0.0] * len(ids))
     counted = pair_result("row", PAIR, with_reward(episode.trajectory(), PAIR))

@@ -32,12 +32,12 @@ def test_it_prefers_the_likelier_answer_with_that_confidence() -> None:
     import torch
 
     judge = make_judge(SPEC, JudgeBuild(""))
-    model, codec = load_model("bundled:tiny").eval(), SafeTokenizer(load_tokenizer("bundled:tiny"))
+    model, tokenizer = load_model("bundled:tiny").eval(), SafeTokenizer(load_tokenizer("bundled:tiny"))
     for played in run_all(judge, SUITE.requests()):
         question = played.request.task
         assert isinstance(question, PairwiseTask)
-        prompt = task_episode(question, judge._beginning.config, codec, (), where="").prompt_ids
-        said = [codec.encode_trusted(answer) for answer in ANSWERS]
+        prompt = task_episode(question, judge._beginning.config, tokenizer, (), where="").prompt_ids
+        said = [tokenizer.encode_trusted(answer) for answer in ANSWERS]
         scores = []
         for ids in said:
             with torch.no_grad():

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fake_judge_endpoint import JudgeServer
 from fake_vllm import serving
-from word_model import BUDGET, WordCodec, episodes, model, passages, search
+from word_model import BUDGET, WordTokenizer, episodes, model, passages, search
 
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
@@ -45,9 +45,9 @@ def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0
 def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
     """Whole turns at once from a calm server; in parts of three ids from one that fails every third request."""
     local, remote = episodes(), episodes()
-    engine = LocalModel(model(), WordCodec().decode, [1], pad_id=0, max_rows=16)
+    engine = LocalModel(model(), WordTokenizer().decode, [1], pad_id=0, max_rows=16)
     EpisodeDriver(engine, alternatives=FLIPS).run_episodes(local, search, 0.0)
-    with serving(model(), WordCodec().decode, part=part, faults=faults) as server:
+    with serving(model(), WordTokenizer().decode, part=part, faults=faults) as server:
         spent = over_http(server, remote)
         assert server.peak <= 4
         assert (server.asked.total() > server.good.total()) == bool(faults)
@@ -65,7 +65,7 @@ def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
 
 
 def test_another_part_of_a_turn_is_drawn_anew_and_a_seed_repeats() -> None:
-    with serving(model(), WordCodec().decode, part=4) as server:
+    with serving(model(), WordTokenizer().decode, part=4) as server:
         first, again = episodes(3), episodes(3)
         over_http(server, first, 1.0)
         over_http(server, again, 1.0)

@@ -130,9 +130,9 @@ def test_the_resolved_recipe_reads_back_the_same(tmp_path: Path) -> None:
 
 
 def test_where_search_is_off_nothing_may_be_searched() -> None:
-    assert EpisodeConfig(search=False).spending.max_searches == 0
-    assert EpisodeConfig(search=False).spending.episode_tokens == 1000
-    assert EpisodeConfig().spending.episode_tokens == 4 * 1000 + 3 * 1000
+    assert EpisodeConfig(search=False).effective_budget.max_searches == 0
+    assert EpisodeConfig(search=False).effective_budget.episode_tokens == 1000
+    assert EpisodeConfig().effective_budget.episode_tokens == 4 * 1000 + 3 * 1000
 
 
 def test_the_recipes_in_the_repository_load() -> None:

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from factories import BytesCodec, evidence
+from factories import ByteTokenizer, evidence
 from turn_recipes import RECIPE
 
 from judge_r1.core.errors import JudgeError
@@ -15,7 +15,7 @@ from judge_r1.training.trl.common import resume
 
 
 def trajectory() -> Trajectory:
-    episode = Episode([7, 8], Budget(response_tokens=99, observation_tokens=99), BytesCodec())
+    episode = Episode([7, 8], Budget(response_tokens=99, observation_tokens=99), ByteTokenizer())
     for text in ("<search>q</search>", '<answer>{"comparison": "A>B", "violated_principles": []}</answer>'):
         ids = list(text.encode())
         episode.feed(ids, [0.0] * len(ids))

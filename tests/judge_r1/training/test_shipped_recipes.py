@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from factories import BytesCodec, evidence
+from factories import ByteTokenizer, evidence
 from paths import RECIPES
 
 from judge_r1.core.yaml_config import ConfigError
@@ -19,7 +19,7 @@ from judge_r1.training.verl.config import overrides
 SHIPPED = sorted(path for room in ("paper", "options", "sizes") for path in (RECIPES / room).glob("*.yaml"))
 SCALES = [f"{stage}-{size}k" for stage in ("sft", "dpo", "grpo") for size in (21, 63, 105)]
 VARIANTS = [f"judge-r1-{name}" for name in ("fc", "warm-fc", "search", "fc-search", "warm-fc-search")]
-CODEC = BytesCodec()
+TOKENIZER = ByteTokenizer()
 
 
 def paper(name: str, *overrides: str) -> Recipe:
@@ -52,7 +52,7 @@ def test_the_papers_numbers(name: str) -> None:
     assert (grpo.group_size, grpo.pairs_per_step, grpo.pairs_per_step // grpo.updates_per_step) == (5, 64, 32)
     assert (grpo.learning_rate, grpo.warmup_ratio, grpo.kl, grpo.temperature, grpo.steps) == (1e-6, 0.285, 1e-3, 1, 800)
     assert (episode.prompt_tokens, episode.budget.response_tokens, episode.budget.top_k) == (12_500, 1000, 3)
-    assert episode.spending.max_searches == (3 if "search" in name else 0)
+    assert episode.effective_budget.max_searches == (3 if "search" in name else 0)
     assert episode.context == ("none" if name == "judge-r1-search" else "full")
     assert (recipe.start is not None) == ("warm" in name)
 
@@ -104,7 +104,7 @@ def test_sft_answers_in_json_unless_told() -> None:
 
 def filled(budget: Budget) -> Episode:
     """An episode whose every turn and observation is as long as the budget lets it be."""
-    episode, searched = Episode([1], budget, CODEC), 0
+    episode, searched = Episode([1], budget, TOKENIZER), 0
     search = "<search>q</search>"
     while not isinstance(episode.state, Finished):
         if isinstance(episode.state, Search):
@@ -113,7 +113,7 @@ def filled(budget: Budget) -> Episode:
         else:
             assert isinstance(episode.state, Sample)
             end = search if searched < budget.max_searches else ""
-            ids = CODEC.encode_trusted("." * (budget.response_tokens - len(end)) + end)
+            ids = TOKENIZER.encode_trusted("." * (budget.response_tokens - len(end)) + end)
             assert episode.feed(ids, [0.0] * len(ids)) == budget.response_tokens
             searched += 1
     return episode
@@ -121,8 +121,8 @@ def filled(budget: Budget) -> Episode:
 
 def frame(budget: Budget) -> int:
     """Tokens of an observation besides its one passage."""
-    episode = Episode([1], budget, CODEC)
-    ids = CODEC.encode_trusted("<search>q</search>")
+    episode = Episode([1], budget, TOKENIZER)
+    ids = TOKENIZER.encode_trusted("<search>q</search>")
     episode.feed(ids, [0.0] * len(ids))
     return len(episode.observe(evidence("x"))) - 1
 
@@ -131,7 +131,7 @@ def frame(budget: Budget) -> int:
 def test_the_longest_response_is_every_turn_and_every_observation_full(name: str) -> None:
     """The paper's 1,000 are one turn's: max_response_length = 4 x 1,000 + 3 x the observation cap."""
     recipe = paper(name)
-    budget = recipe.episode.spending
+    budget = recipe.episode.effective_budget
     keys = overrides(recipe, train_parquet=Path("t"), agent_loops=Path("a"), checkpoints=Path("c"), cpu=False, gpus=8)
     longest = len(filled(budget).token_ids)
     assert longest == (4 * 1000 + 3 * budget.observation_tokens if budget.max_searches else 1000)

@@ -38,17 +38,17 @@ def tiny() -> Any:
 
 def episode(pair: ReasoningPair, ask: JudgeRequest) -> Trajectory:
     """A real episode whose ids are told: it searches once and answers right; one in three gives no answer."""
-    codec = real_tokenizers.codec("tiny")
+    tokenizer = real_tokenizers.load("tiny")
     assert isinstance(ask.task, PairwiseTask)
-    machine = task_episode(ask.task, CONFIG, codec, (), where="toy")
-    first = codec.encode_policy_text("<think>check</think><search>paid</search>")
+    machine = task_episode(ask.task, CONFIG, tokenizer, (), where="toy")
+    first = tokenizer.encode_policy_text("<think>check</think><search>paid</search>")
     machine.feed(first, [0.0] * len(first))
     context = ask.task.context
     machine.observe([Evidence(case_id=pair.case_id, start=0, end=9, text=context[:9], score=1.0)])
     said = f'<answer>{{"comparison": "{right(pair, ask)}", "violated_principles": [1]}}</answer>'
     if int(pair.pair_id[:4], 16) % 3 == 0:
         said = "<answer>none</answer>"
-    ids = codec.encode_policy_text(said)
+    ids = tokenizer.encode_policy_text(said)
     machine.feed(ids, [0.0] * len(ids))
     return with_reward(machine.trajectory(), pair)
 
@@ -63,8 +63,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
 def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) -> None:
     import torch
 
-    codec, model = real_tokenizers.codec("tiny"), tiny()
-    found, without, layers = looks(judged, 0, model, codec)
+    tokenizer, model = real_tokenizers.load("tiny"), tiny()
+    found, without, layers = looks(judged, 0, model, tokenizer)
     assert layers == 4
     assert without + len(found) == 24
     assert 0 < without < 24
@@ -73,13 +73,13 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
     }
     for look, order in zip(found[:4], [(0, 1), (1, 0)] * 2, strict=True):
         trajectory = by_id[(*order, look.item_id)]
-        written = [codec.decode([token]) for token in trajectory.token_ids]
+        written = [tokenizer.decode([token]) for token in trajectory.token_ids]
         sign = max(at for at, text in enumerate(written) if text.strip() in "<>" and text.strip())
         everything = [*trajectory.prompt_ids, *trajectory.token_ids]
         with torch.no_grad():
             out = model(input_ids=torch.tensor([everything]), output_attentions=True)
         rows = torch.stack(out.attentions[-4:])[:, 0].mean((0, 1))[len(trajectory.prompt_ids) + sign - 1]
-        a_ids = codec.encode_untrusted(judged.suite.labels[look.item_id].reasoning_a)
+        a_ids = tokenizer.encode_untrusted(judged.suite.labels[look.item_id].reasoning_a)
         at = next(n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids)
         section = A if order == (0, 1) else "reasoning B"
         assert look.attention[section] == pytest.approx(float(rows[at : at + len(a_ids)].sum()), abs=1e-5)
@@ -96,7 +96,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
 
 
 def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) -> None:
-    found, without, layers = looks(judged, 0, tiny(), real_tokenizers.codec("tiny"))
+    found, without, layers = looks(judged, 0, tiny(), real_tokenizers.load("tiny"))
     row = {"without": without, "layers": layers, **attention_row(found)}
     sections = row["sections"]
     assert sum(part["attention"] for part in sections.values()) == pytest.approx(1)
@@ -117,7 +117,7 @@ def test_another_prompt_than_the_traces_is_refused(judged: Judged) -> None:
     without = Member(member.judge, {**member.settings, "context": "none"})
     other = Judged(judged.name, [without], judged.suite, judged.results)
     with pytest.raises(AnalysisError, match="is not the one in its trace"):
-        looks(other, 0, tiny(), real_tokenizers.codec("tiny"))
+        looks(other, 0, tiny(), real_tokenizers.load("tiny"))
 
 
 def test_planted_shares_give_planted_differences() -> None:

@@ -21,22 +21,22 @@ CASE = make_case("Ana paid 34. Ben left Rome.", decision="grant it")
 PROSE = st.text(st.characters(codec="utf-8", min_codepoint=32, max_codepoint=0xD7FF), min_size=1, max_size=30)
 
 
-def said(codec: SafeTokenizer, ids: list[int], sections: list[str]) -> dict[str, str]:
+def said(tokenizer: SafeTokenizer, ids: list[int], sections: list[str]) -> dict[str, str]:
     """What the tokens of each section decode to, run by run."""
     runs = groupby(zip(ids, sections, strict=True), key=lambda pair: pair[1])
     found: dict[str, str] = {}
     for section, run in runs:
-        found[section] = found.get(section, "") + codec.decode([token for token, _ in run])
+        found[section] = found.get(section, "") + tokenizer.decode([token for token, _ in run])
     return found
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("style", "searches"), [("standard", 3), ("direct", 0), ("compact", 6), ("table6", 0)])
 def test_the_ids_are_those_of_the_prompt_and_each_has_one_section(name: str, style: str, searches: int) -> None:
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
     prompt = judge_prompt(make_pair(CASE), CASE, context="full", searches=searches, style=style)
-    ids, sections = prompt_sections(prompt, codec, style)
-    assert ids == codec.prompt_ids(prompt)
+    ids, sections = prompt_sections(prompt, tokenizer, style)
+    assert ids == tokenizer.prompt_ids(prompt)
     assert len(sections) == len(ids)
     assert set(sections) <= set(SECTIONS)
     assert sections[0] == parts.FIRST
@@ -45,7 +45,7 @@ def test_the_ids_are_those_of_the_prompt_and_each_has_one_section(name: str, sty
 
 @pytest.mark.parametrize("name", ["smollm2", "awkward", "spelled_out"])
 def test_sections_of_inserted_text_are_that_text_to_the_letter(name: str) -> None:
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
 
     @settings(max_examples=25, deadline=None)
     @given(PROSE, PROSE, PROSE)
@@ -55,7 +55,7 @@ def test_sections_of_inserted_text_are_that_text_to_the_letter(name: str) -> Non
         case = make_case(context, decision=decision, reference=reference)
         pair = make_pair(case, flawed=reference + "!", violated=(1,))
         prompt = judge_prompt(pair, case, context="full", searches=0, style="direct")
-        found = said(codec, *prompt_sections(prompt, codec, "direct"))
+        found = said(tokenizer, *prompt_sections(prompt, tokenizer, "direct"))
         by_name = dict(zip(prompt.names, prompt.inserted, strict=True))
         assert found[parts.CONTEXT] == by_name["context"]
         assert found[parts.DECISION] == by_name["decision"]
@@ -68,13 +68,13 @@ def test_sections_of_inserted_text_are_that_text_to_the_letter(name: str) -> Non
 @pytest.mark.parametrize("name", ["smollm2", "awkward"])
 @pytest.mark.parametrize("style", ["standard", "direct", "compact"])
 def test_the_principles_are_their_text_but_for_merges_at_its_ends(name: str, style: str) -> None:
-    codec = real_tokenizers.codec(name)
+    tokenizer = real_tokenizers.load(name)
     prompt = judge_prompt(make_pair(CASE), CASE, context="full", searches=0, style=style)
-    found = said(codec, *prompt_sections(prompt, codec, style))
+    found = said(tokenizer, *prompt_sections(prompt, tokenizer, style))
     assert found[parts.PRINCIPLES].strip(" \n") == principles(style)
     assert "P" not in found[parts.TEMPLATE]
     assert found[parts.TEMPLATE].count("<|im_end|>") == 2
-    first = codec.decode(codec.prompt_ids(prompt)[:1])
+    first = tokenizer.decode(tokenizer.prompt_ids(prompt)[:1])
     assert first + found[parts.TEMPLATE] == (
         "<|im_start|>system\n<|im_end|>\n<|im_start|>user\n<|im_end|>\n<|im_start|>assistant\n"
     )
@@ -82,10 +82,10 @@ def test_the_principles_are_their_text_but_for_merges_at_its_ends(name: str, sty
 
 
 def test_a_case_that_recites_the_principles_stays_a_case() -> None:
-    codec = real_tokenizers.codec("smollm2")
+    tokenizer = real_tokenizers.load("smollm2")
     case = make_case(principles("direct"), decision="Reasoning A: Case file:")
     prompt = judge_prompt(make_pair(case), case, context="full", searches=0, style="direct")
-    found = said(codec, *prompt_sections(prompt, codec, "direct"))
+    found = said(tokenizer, *prompt_sections(prompt, tokenizer, "direct"))
     assert found[parts.CONTEXT] == principles("direct")
     assert found[parts.PRINCIPLES].strip(" \n") == principles("direct")
     assert found[parts.DECISION] == "Reasoning A: Case file:"
@@ -102,30 +102,30 @@ def template() -> Callable[[str], SafeTokenizer]:
 
 
 def test_a_template_without_a_system_role_has_the_same_sections(template: Callable[[str], SafeTokenizer]) -> None:
-    codec = template(
+    tokenizer = template(
         "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('none') }}{% else %}"
         "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}[model]"
     )
     prompt = judge_prompt(make_pair(CASE), CASE, context="full", searches=0, style="direct")
-    found = said(codec, *prompt_sections(prompt, codec, "direct"))
+    found = said(tokenizer, *prompt_sections(prompt, tokenizer, "direct"))
     assert found[parts.FIRST] + found[parts.TEMPLATE] == "[user]\n\n[model]"
     assert found[parts.PRINCIPLES].strip() == principles("direct")
     assert found[parts.CONTEXT] == CASE.context
 
 
 def test_a_template_that_says_the_principles_itself_is_refused(template: Callable[[str], SafeTokenizer]) -> None:
-    codec = template(
+    tokenizer = template(
         "1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm {% for m in messages %}{{ m.content }}{% endfor %}"
     )
     prompt = judge_prompt(make_pair(CASE), CASE, context="none", searches=2, style="compact")
     with pytest.raises(AnalysisError, match="says the principles 2 times"):
-        prompt_sections(prompt, codec, "compact")
+        prompt_sections(prompt, tokenizer, "compact")
 
 
 def test_a_prompt_of_somebody_elses_wording_has_no_sections() -> None:
     prompt = Prompt(messages=(Message("user", "is \ue0000\ue001 good?"),), inserted=("it",))
     with pytest.raises(AnalysisError, match="does not name what it shows"):
-        prompt_sections(prompt, real_tokenizers.codec("tiny"), "direct")
+        prompt_sections(prompt, real_tokenizers.load("tiny"), "direct")
 
 
 def test_an_episode_is_written_or_shown() -> None:

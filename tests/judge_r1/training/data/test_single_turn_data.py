@@ -13,8 +13,8 @@ from judge_r1.training.data.single_turn_data import AnswerDoesNotFit, judgment_t
 from judge_r1.training.data.targets import answer, wrong_judgment
 from judge_r1.training.recipe import Recipe
 
-TOKENIZER = load_tokenizer("bundled:tiny")
-CODEC, EOS = SafeTokenizer(TOKENIZER), TOKENIZER.eos_token_id
+HF_TOKENIZER = load_tokenizer("bundled:tiny")
+TOKENIZER, EOS = SafeTokenizer(HF_TOKENIZER), HF_TOKENIZER.eos_token_id
 DATA = mini_pairs(8)
 
 
@@ -24,7 +24,7 @@ def bare(text: str) -> str:
 
 
 def said(ids: list[int]) -> str:
-    return bare(CODEC.decode(ids))
+    return bare(TOKENIZER.decode(ids))
 
 
 def recipe(stage: str, *changes: str) -> Recipe:
@@ -36,7 +36,7 @@ def test_gold_judgments_score_1_and_are_what_export_writes(form: str) -> None:
     made = recipe(
         "sft", f"sft.form={form}", *(["episode.prompt=table6", "episode.prompt_tokens=4000"] * (form == "table6"))
     )
-    traces = judgment_traces(DATA, made, CODEC, EOS)
+    traces = judgment_traces(DATA, made, TOKENIZER, EOS)
     assert len(traces) == len(DATA.pairs)
     golds = {bare(answer(pair.gold, "table6" if form == "table6" else "json")) for pair in DATA.pairs}
     for trace in traces:
@@ -44,32 +44,36 @@ def test_gold_judgments_score_1_and_are_what_export_writes(form: str) -> None:
         assert trace.reward["r"] == 1.0
         written = [token for token, own in zip(trace.token_ids, trace.loss_mask, strict=True) if own]
         assert said([token for token in written if token != EOS]) in golds
-        assert "<search>" not in CODEC.decode(trace.prompt_ids)
+        assert "<search>" not in TOKENIZER.decode(trace.prompt_ids)
 
 
 def test_so_many_judgments_as_wanted_in_the_order_of_the_seed() -> None:
-    everything = judgment_traces(DATA, recipe("sft"), CODEC, EOS)
-    assert judgment_traces(DATA, recipe("sft", "sft.traces=3"), CODEC, EOS) == everything[:3]
-    assert judgment_traces(DATA, recipe("sft", "seed=1"), CODEC, EOS) != everything
+    everything = judgment_traces(DATA, recipe("sft"), TOKENIZER, EOS)
+    assert judgment_traces(DATA, recipe("sft", "sft.traces=3"), TOKENIZER, EOS) == everything[:3]
+    assert judgment_traces(DATA, recipe("sft", "seed=1"), TOKENIZER, EOS) != everything
 
 
 def test_what_does_not_fit_is_refused_and_never_cut() -> None:
     with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
-        judgment_traces(DATA, recipe("sft", "episode.prompt_tokens=20"), CODEC, EOS)
+        judgment_traces(DATA, recipe("sft", "episode.prompt_tokens=20"), TOKENIZER, EOS)
     with pytest.raises(AnswerDoesNotFit, match=r"ends an episode as .*: raise episode\.budget\.response_tokens"):
-        judgment_traces(DATA, recipe("sft", "episode.budget.response_tokens=5"), CODEC, EOS)
+        judgment_traces(DATA, recipe("sft", "episode.budget.response_tokens=5"), TOKENIZER, EOS)
     for form in ("judgment", "reasoning"):
         with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
-            list(preference_rows(DATA, recipe("dpo", "episode.prompt_tokens=20", f"dpo.form={form}"), CODEC, EOS, None))
+            list(
+                preference_rows(
+                    DATA, recipe("dpo", "episode.prompt_tokens=20", f"dpo.form={form}"), TOKENIZER, EOS, None
+                )
+            )
     reasoning = recipe("dpo", "dpo.form=reasoning", "episode.prompt_tokens=4000")
     with pytest.raises(PromptTooLong, match="the model's context has 100"):
-        list(preference_rows(DATA, reasoning, CODEC, EOS, 100))
+        list(preference_rows(DATA, reasoning, TOKENIZER, EOS, 100))
 
 
 def test_a_judgment_is_preferred_to_a_wrong_one_of_the_same_pair() -> None:
     made = recipe("dpo")
-    traces = {tuple(t.prompt_ids) for t in judgment_traces(DATA, recipe("sft"), CODEC, EOS)}
-    for pair, row in zip(DATA.pairs, preference_rows(DATA, made, CODEC, EOS, None), strict=True):
+    traces = {tuple(t.prompt_ids) for t in judgment_traces(DATA, recipe("sft"), TOKENIZER, EOS)}
+    for pair, row in zip(DATA.pairs, preference_rows(DATA, made, TOKENIZER, EOS, None), strict=True):
         assert tuple(row["prompt_ids"]) in traces  # the prompt that SFT trains on, and that the judge is asked with
         assert row["chosen_ids"][-1] == row["rejected_ids"][-1] == EOS
         assert said(row["chosen_ids"][:-1]) == bare(answer(pair.gold, "json"))
@@ -79,7 +83,7 @@ def test_a_judgment_is_preferred_to_a_wrong_one_of_the_same_pair() -> None:
 
 def test_a_reasoning_is_preferred_to_the_flawed_one_and_nobody_is_told_which() -> None:
     made = recipe("dpo", "dpo.form=reasoning", "episode.prompt_tokens=4000")
-    for pair, row in zip(DATA.pairs, preference_rows(DATA, made, CODEC, EOS, None), strict=True):
+    for pair, row in zip(DATA.pairs, preference_rows(DATA, made, TOKENIZER, EOS, None), strict=True):
         assert said(row["chosen_ids"][:-1]) == bare(pair.reference)
         assert said(row["rejected_ids"][:-1]) == bare(pair.flawed)
         assert bare(pair.flawed) not in said(row["prompt_ids"])

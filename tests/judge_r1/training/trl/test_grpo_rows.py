@@ -1,5 +1,5 @@
 import pytest
-from factories import BytesCodec, make_case, make_pair
+from factories import ByteTokenizer, make_case, make_pair
 
 from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.budget import Budget
@@ -12,7 +12,7 @@ PAIRS = [make_pair(CASES[0], violated=[2]), make_pair(CASES[1], violated=[3, 5])
 
 
 def played(pair: ReasoningPair, answer: str | None, *, fail: str | None = None) -> Trajectory:
-    episode = Episode([7], Budget(max_searches=1, response_tokens=99), BytesCodec())
+    episode = Episode([7], Budget(max_searches=1, response_tokens=99), ByteTokenizer())
     ids = list((f"<answer>{answer}</answer>" if answer else "<search>q</search>").encode())
     episode.feed(ids, [-0.5] * len(ids))
     if fail:
@@ -46,7 +46,7 @@ def test_a_failure_of_the_infrastructure_has_no_token_in_the_loss_and_no_reward(
 
 def test_an_episode_lost_before_its_first_id_has_one_outside_the_loss() -> None:
     """TRL 1.16 reads the last id of every completion."""
-    episode = Episode([7, 8], Budget(), BytesCodec())
+    episode = Episode([7, 8], Budget(), ByteTokenizer())
     episode.abort("generation_error")
     columns = as_columns([with_reward(episode.trajectory(), PAIRS[0])])
     assert columns["completion_ids"] == [[8]]

@@ -89,8 +89,8 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
 
     from judge_r1.training.sft import training_row
 
-    model, tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
-    codec = SafeTokenizer(tokenizer)
+    model, hf_tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
+    tokenizer = SafeTokenizer(hf_tokenizer)
     lines, players = [], []
     for number in range(16):
         query = ["ana paid", "kara took", "liam signed"][number % 3]
@@ -98,9 +98,9 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
         lines.append([f"<search>{query}</search>", f"<answer>{answer}</answer>"])
         players.append(pairs.pairs[number % len(pairs.pairs)])
     player = RolloutRunner(
-        pairs, recipe.episode, codec, ScriptedBackend(codec, lines), eos_ids(recipe.model, tokenizer)
+        pairs, recipe.episode, tokenizer, ScriptedBackend(tokenizer, lines), eos_ids(recipe.model, hf_tokenizer)
     )
-    rows = [training_row(t, tokenizer.eos_token_id) for t in player.run(players, Sampling())]
+    rows = [training_row(t, hf_tokenizer.eos_token_id) for t in player.run(players, Sampling())]
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True)
     labels = torch.nn.utils.rnn.pad_sequence(
         [torch.tensor(row["labels"]) for row in rows], batch_first=True, padding_value=-100
@@ -113,5 +113,5 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
         optimizer.step()
     folder = tmp_path_factory.mktemp("guesser")
     model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    hf_tokenizer.save_pretrained(folder)
     return folder

@@ -30,8 +30,8 @@ SILENT = "(the server does not answer)"
 class ScriptedServer:
     """Says one line after the other; keeps what it was asked."""
 
-    def __init__(self, codec: SafeTokenizer, lines: Sequence[str | Exception]) -> None:
-        self.codec, self.lines = codec, list(lines)
+    def __init__(self, tokenizer: SafeTokenizer, lines: Sequence[str | Exception]) -> None:
+        self.tokenizer, self.lines = tokenizer, list(lines)
         self.asked: list[dict[str, Any]] = []
 
     async def generate(self, request_id: str, **asked: Any) -> Any:
@@ -43,7 +43,7 @@ class ScriptedServer:
             raise line
         if line == SILENT:
             await asyncio.sleep(60)
-        ids = self.codec.encode_trusted(line)
+        ids = self.tokenizer.encode_trusted(line)
         return TokenOutput(token_ids=ids, log_probs=[-0.25] * len(ids), extra_fields={"global_steps": 3})
 
 
@@ -52,8 +52,7 @@ class Room:
 
     def __init__(self, recipe: Recipe, pairs: PairSet, data_folder: Path, home: Path) -> None:
         self.pairs, self.data_folder, self.home = pairs, data_folder, home
-        self.tokenizer = load_tokenizer(recipe.model)
-        self.codec = SafeTokenizer(self.tokenizer)
+        self.tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
         write_atomic(home / "recipe.yaml", [dump_recipe(recipe)])
         loop = {
             "name": "judge_r1",
@@ -73,7 +72,7 @@ class Room:
         from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
         from verl.trainer.ppo.reward import load_reward_manager
 
-        server = ScriptedServer(self.codec, lines)
+        server = ScriptedServer(self.tokenizer, lines)
         row = {
             "raw_prompt": [{"role": "user", "content": "not what the model sees"}],
             "agent_name": "judge_r1",
@@ -85,7 +84,7 @@ class Room:
         columns = {name: np.fromiter([value], dtype=object, count=1) for name, value in row.items()}
 
         async def go() -> Any:
-            manager = load_reward_manager(self.config, self.tokenizer)  # belongs to the running loop
+            manager = load_reward_manager(self.config, self.tokenizer.hf)  # belongs to the running loop
             rewards = SimpleNamespace(compute_score=SimpleNamespace(remote=manager.run_single))
             worker = AgentLoopWorker(self.config, server, reward_loop_worker_handles=[rewards])
             batch = DataProto.from_dict(tensors={"dummy": torch.zeros(1, 1)}, non_tensors=columns)
@@ -106,7 +105,7 @@ def parts(room: Room, out: Any) -> tuple[str, str]:
     """What stands in the response with mask 1, and with mask 0."""
     responses, mask = out.batch["responses"][0], out.batch["response_mask"][0].bool()
     real = out.batch["attention_mask"][0][-len(responses) :].bool()
-    return room.codec.decode(responses[mask].tolist()), room.codec.decode(responses[real & ~mask].tolist())
+    return room.tokenizer.decode(responses[mask].tolist()), room.tokenizer.decode(responses[real & ~mask].tolist())
 
 
 def test_ids_mask_and_reward(room: Room) -> None:
@@ -115,7 +114,7 @@ def test_ids_mask_and_reward(room: Room) -> None:
     lines = [f"<search>{who}</search>", RIGHT % pair.gold.comparison]
     out, server = room.play(pair, lines)
     sampled, observed = parts(room, out)
-    assert sampled == room.codec.decode(room.codec.encode_trusted("".join(lines)))
+    assert sampled == room.tokenizer.decode(room.tokenizer.encode_trusted("".join(lines)))
     assert observed.startswith("<information>")
     assert who in observed
     assert float(out.batch["rm_scores"].sum()) == 1.0
@@ -130,7 +129,7 @@ def test_ids_mask_and_reward(room: Room) -> None:
     first = len(server.asked[1]["prompt_ids"]) - len(trajectory.prompt_ids)
     assert server.asked[1]["prompt_ids"] == [*trajectory.prompt_ids, *trajectory.token_ids[:first]]
     assert trajectory.judgment is not None
-    assert pair.reasoning_a in room.codec.decode(trajectory.prompt_ids)
+    assert pair.reasoning_a in room.tokenizer.decode(trajectory.prompt_ids)
     logprobs = out.batch["rollout_log_probs"][0]
     assert set(logprobs[out.batch["response_mask"][0].bool()].tolist()) == {-0.25}
 
@@ -165,7 +164,7 @@ def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(room: Room, m
     episodes = asyncio.run(group())
     assert len({id(episode) for episode in episodes}) == 4
     assert {episode.prompt_ids for episode in episodes} == {
-        tuple(pair_prompt_ids(pair, room.pairs, shared.recipe.episode, room.codec))
+        tuple(pair_prompt_ids(pair, room.pairs, shared.recipe.episode, room.tokenizer))
     }
     (thread, _of_the_comparison) = threads
     assert thread is not threading.main_thread()
@@ -218,6 +217,6 @@ def test_rows_become_metrics_and_traces(room: Room) -> None:
     assert means["rollout/episodes"] == 2
     assert means["rollout/infrastructure_failures"] == 0.5
     assert means["rollout/reward/r"] == 1.0  # the lost episode is no zero
-    assert means["rollout/sampled_tokens"] == len(room.codec.encode_trusted(RIGHT % "A>B"))
+    assert means["rollout/sampled_tokens"] == len(room.tokenizer.encode_trusted(RIGHT % "A>B"))
     assert [trace["pair_id"] for trace in traces] == [pair.pair_id]
     assert reader.step(2, 1) == ({"rollout/episodes": 0.0}, [])

@@ -23,7 +23,7 @@ def test_verls_loss_is_the_formulas(recipe: Recipe, grpo: dict[str, Any]) -> Non
 
     actor = omega_conf_to_dataclass(compose(keys_of(with_options(recipe, **grpo))).actor_rollout_ref.actor)
     if actor.loss_scale_factor is not None:
-        assert actor.loss_scale_factor == recipe.episode.spending.episode_tokens
+        assert actor.loss_scale_factor == recipe.episode.effective_budget.episode_tokens
         actor.global_batch_info["loss_scale_factor"] = LENGTH  # the toys' longest episode, as verl's worker hands it on
     loss, _ = get_policy_loss_fn(actor.policy_loss.loss_mode)(
         old_log_prob=torch.tensor(OLD),

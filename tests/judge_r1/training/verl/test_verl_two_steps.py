@@ -97,9 +97,9 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
     assert len(traces) == 16
     observed = [trace for trace in traces if trace.searches]
     assert observed
-    codec = SafeTokenizer(load_tokenizer(str(guesser)))
+    tokenizer = SafeTokenizer(load_tokenizer(str(guesser)))
     for trace in observed:
-        environment = codec.decode([t for t, m in zip(trace.token_ids, trace.loss_mask, strict=True) if not m])
+        environment = tokenizer.decode([t for t, m in zip(trace.token_ids, trace.loss_mask, strict=True) if not m])
         assert environment.startswith("<information>")
         assert environment.endswith("</information>")
 

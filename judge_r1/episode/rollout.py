@@ -168,8 +168,8 @@ def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> S
 
 
 class RolloutRunner:
-    """Plays pairs with one backend, retriever and tokenizer under one episode configuration; `clock` tells the seconds of
-    its stages `generation` and `search`."""
+    """Runs episodes of pairs with one backend, retriever and tokenizer, one configuration. `timer` measures
+    the stages `generation` and `search`."""
 
     def __init__(
         self,

@@ -15,6 +15,7 @@ from judge_r1.core.principles import by_number
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.core.timing import StageTimer
 from judge_r1.episode.driver import EpisodeDriver
+from judge_r1.episode.reward import round_reward
 from judge_r1.episode.rollout import RolloutRunner, check_prompts
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
@@ -22,7 +23,6 @@ from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokeni
 from judge_r1.training.data.data_order import shuffled
 from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.recipe import Recipe
-from judge_r1.training.reward_rounding import round_reward
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_outcome
 from judge_r1.training.trl.lora import adapter_config

@@ -7,7 +7,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
-from judge_r1.training.reward_rounding import round_reward
+from judge_r1.episode.reward import round_reward
 
 FIELD = "reward_breakdown"
 """The extra field of an agent loop's output that holds the reward breakdown."""
@@ -35,7 +35,7 @@ def flat_breakdown(trajectory: Trajectory) -> dict[str, float]:
 def compute_score(
     data_source: str, solution_str: str, ground_truth: str, extra_info: dict[str, Any] | None = None, **_: Any
 ) -> dict[str, float]:
-    """Returns `score` (r, see `reward_rounding`), `acc` (1.0 if the comparison is right) and the breakdown."""
+    """Returns `score` (r, see `round_reward`), `acc` (1.0 if the comparison is right) and the breakdown."""
     breakdown = (extra_info or {}).get(FIELD)
     if breakdown is None:
         raise NoBreakdown(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from judge_r1.training.reward_rounding import round_reward
+from judge_r1.episode.reward import round_reward
 
 pytest.importorskip("verl", reason="verl is not installed: pip install 'judge-r1[verl]'")
 

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.training.reward_rounding import round_reward
+from judge_r1.episode.reward import round_reward
 
 F1 = sorted({2 * both / (gold + named) for gold in range(1, 7) for named in range(1, 7) for both in range(1, 7)})
 REWARDS = sorted({(side + 2 * (f1 - 0.5) + 3) / 6 for side in (2, -2) for f1 in [0.0, *F1] if f1 <= 1})

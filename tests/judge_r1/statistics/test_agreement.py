@@ -1,4 +1,4 @@
-"""Label agreement against scikit-learn, and what is undefined said by name."""
+"""Label agreement against scikit-learn, and the undefined cases."""
 
 import math
 
@@ -17,7 +17,7 @@ def columns(rows: list[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 @given(LABELS)
-def test_kappa_is_that_of_scikit_learn(rows: list[tuple[str, str]]) -> None:
+def test_kappa_matches_scikit_learn(rows: list[tuple[str, str]]) -> None:
     one, other = columns(rows)
     kappa = cohens_kappa(one, other)
     if kappa is None:
@@ -28,7 +28,7 @@ def test_kappa_is_that_of_scikit_learn(rows: list[tuple[str, str]]) -> None:
 
 
 @given(LABELS)
-def test_matthews_is_that_of_scikit_learn_and_undefined_where_a_side_is_constant(rows: list[tuple[str, str]]) -> None:
+def test_matthews_matches_scikit_learn_and_is_none_for_a_constant_side(rows: list[tuple[str, str]]) -> None:
     gold, predicted = columns(rows)
     found = matthews(gold, predicted)
     if len({*gold}) == 1 or len({*predicted}) == 1:
@@ -37,7 +37,7 @@ def test_matthews_is_that_of_scikit_learn_and_undefined_where_a_side_is_constant
         assert found == pytest.approx(matthews_corrcoef(gold, predicted), abs=1e-12)
 
 
-def test_matthews_of_two_classes_is_the_formula_of_the_four_counts() -> None:
+def test_matthews_of_two_classes_equals_the_formula_of_the_four_counts() -> None:
     tp, fp, fn, tn = 6, 1, 2, 11
     gold = [True] * tp + [False] * fp + [True] * fn + [False] * tn
     predicted = [True] * (tp + fp) + [False] * (fn + tn)
@@ -47,7 +47,7 @@ def test_matthews_of_two_classes_is_the_formula_of_the_four_counts() -> None:
 
 @pytest.mark.filterwarnings("ignore:y_pred contains classes")
 @given(LABELS)
-def test_accuracy_by_class_is_recall_and_its_mean_is_balanced_accuracy(rows: list[tuple[str, str]]) -> None:
+def test_class_accuracy_is_recall_and_its_mean_is_balanced_accuracy(rows: list[tuple[str, str]]) -> None:
     gold, predicted = columns(rows)
     classes = class_accuracy(gold, predicted)
     labels = list(classes)
@@ -60,7 +60,7 @@ def test_accuracy_by_class_is_recall_and_its_mean_is_balanced_accuracy(rows: lis
         assert balanced == pytest.approx(balanced_accuracy_score(gold, predicted))
 
 
-def test_an_invalid_answer_is_wrong_in_every_measure() -> None:
+def test_an_invalid_answer_counts_as_wrong_in_every_measure() -> None:
     gold = ["A", "A", "B", "B"]
     assert class_accuracy(gold, ["A", None, None, "B"]) == {"A": 0.5, "B": 0.5}
     assert class_accuracy(gold, [None] * 4) == {"A": 0.0, "B": 0.0}
@@ -71,8 +71,8 @@ def test_an_invalid_answer_is_wrong_in_every_measure() -> None:
         assert partly < whole
 
 
-def test_a_constant_answer_is_worth_one_half_however_unequal_the_classes() -> None:
-    gold = [False] * 252 + [True] * 64  # the gold of LongJudgeBench's Verify: always No is right on .7975 of it
+def test_a_constant_answer_has_a_balanced_accuracy_of_one_half() -> None:
+    gold = [False] * 252 + [True] * 64  # the gold of LongJudgeBench's Verify: "always No" is right on .7975 of it
     assert sum(class_accuracy(gold, [False] * 316).values()) == 1.0
     assert balanced_accuracy(gold, [False] * 316) == 0.5
     assert matthews(gold, [False] * 316) is None
@@ -80,7 +80,7 @@ def test_a_constant_answer_is_worth_one_half_however_unequal_the_classes() -> No
 
 
 @pytest.mark.parametrize("measure", [cohens_kappa, matthews, balanced_accuracy, class_accuracy])
-def test_nothing_and_unequal_lengths_are_errors(measure: object) -> None:
+def test_empty_input_and_unequal_lengths_are_refused(measure: object) -> None:
     for gold, predicted in (([], []), (["A"], ["A", "B"])):
         with pytest.raises(ValueError, match="have no agreement"):
             measure(gold, predicted)  # type: ignore[operator]

@@ -1,4 +1,4 @@
-"""Calibration measures against scikit-learn and plain sums."""
+"""Calibration measures and maps, against scikit-learn, SciPy and plain sums."""
 
 import math
 
@@ -6,13 +6,30 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
+from scipy.optimize import minimize_scalar
 from sklearn.calibration import calibration_curve
+from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
 
-from judge_r1.statistics.calibration import brier, expected_calibration_error, reliability, squared_errors
+from judge_r1.statistics.calibration import (
+    HIGHEST,
+    LOWEST,
+    Fit,
+    Isotonic,
+    Temperature,
+    Uncalibratable,
+    brier,
+    cross_fitted,
+    expected_calibration_error,
+    fit_isotonic,
+    fit_temperature,
+    reliability,
+    squared_errors,
+)
 
-TOLD = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.2, 0.5, 0.6, 0.8, 1.0]))
-ROWS = st.lists(st.tuples(TOLD, st.booleans()), min_size=1, max_size=60)
+CONFIDENCES = st.one_of(st.floats(0, 1), st.sampled_from([0.0, 0.2, 0.5, 0.6, 0.8, 1.0]))
+ROWS = st.lists(st.tuples(CONFIDENCES, st.booleans()), min_size=1, max_size=60)
 Rows = list[tuple[float, bool]]
 
 
@@ -21,24 +38,26 @@ def columns(rows: Rows) -> tuple[list[float], list[bool]]:
 
 
 @given(ROWS)
-def test_brier_is_scikit_learns(rows: Rows) -> None:
-    told, right = columns(rows)
-    assert brier(told, right) == pytest.approx(brier_score_loss(right, told, labels=[False, True]), abs=1e-12)
-    assert sum(squared_errors(told, right)) / len(rows) == pytest.approx(brier(told, right))
+def test_brier_matches_scikit_learn(rows: Rows) -> None:
+    confidences, right = columns(rows)
+    assert brier(confidences, right) == pytest.approx(
+        brier_score_loss(right, confidences, labels=[False, True]), abs=1e-12
+    )
+    assert sum(squared_errors(confidences, right)) / len(rows) == pytest.approx(brier(confidences, right))
 
 
 @given(ROWS, st.integers(1, 15))
-def test_bins_of_equal_width_are_scikit_learns(rows: Rows, bins: int) -> None:
-    told, right = columns(rows)
-    table = reliability(told, right, "width", bins)
-    accuracy, confidence = calibration_curve(right, told, n_bins=bins, strategy="uniform", pos_label=True)
+def test_bins_of_equal_width_match_scikit_learn(rows: Rows, bins: int) -> None:
+    confidences, right = columns(rows)
+    table = reliability(confidences, right, "width", bins)
+    accuracy, confidence = calibration_curve(right, confidences, n_bins=bins, strategy="uniform", pos_label=True)
     assert [b.accuracy for b in table] == pytest.approx(accuracy.tolist())
     assert [b.confidence for b in table] == pytest.approx(confidence.tolist())
     assert sum(b.n for b in table) == len(rows)
 
 
 @given(ROWS, st.integers(1, 15), st.randoms(use_true_random=False))
-def test_bins_of_equal_mass_split_no_ties_and_know_no_order(rows: Rows, bins: int, rng: object) -> None:
+def test_bins_of_equal_mass_keep_ties_together_and_ignore_the_order(rows: Rows, bins: int, rng: object) -> None:
     table = reliability(*columns(rows), bins=bins)
     assert 1 <= len(table) <= bins
     members = [
@@ -58,41 +77,188 @@ def test_bins_of_equal_mass_split_no_ties_and_know_no_order(rows: Rows, bins: in
 
 
 def test_distinct_confidences_fill_bins_of_one_size() -> None:
-    told = [i / 100 for i in range(100)]
-    assert [b.n for b in reliability(told, [True] * 100)] == [10] * 10
-    assert {b.n for b in reliability(told[:96], [True] * 96)} == {9, 10}
+    confidences = [i / 100 for i in range(100)]
+    assert [b.n for b in reliability(confidences, [True] * 100)] == [10] * 10
+    assert {b.n for b in reliability(confidences[:96], [True] * 96)} == {9, 10}
 
 
 @given(ROWS, st.sampled_from(["mass", "width"]))
-def test_ece_is_the_weighted_gap_and_at_most_the_mean_gap(rows: Rows, binning: str) -> None:
-    told, right = columns(rows)
-    table = reliability(told, right, binning)  # type: ignore[arg-type]
-    found = expected_calibration_error(told, right, binning)  # type: ignore[arg-type]
+def test_ece_is_the_weighted_gap_and_at_least_the_mean_gap(rows: Rows, binning: str) -> None:
+    confidences, right = columns(rows)
+    table = reliability(confidences, right, binning)  # type: ignore[arg-type]
+    found = expected_calibration_error(confidences, right, binning)  # type: ignore[arg-type]
     assert found == pytest.approx(sum(b.n / len(rows) * abs(b.accuracy - b.confidence) for b in table), abs=1e-12)
-    assert found >= abs(sum(told) - sum(right)) / len(rows) - 1e-9  # one bin is the least that bins can show
-    assert expected_calibration_error(told, right, bins=1) == pytest.approx(abs(sum(told) - sum(right)) / len(rows))
+    assert found >= abs(sum(confidences) - sum(right)) / len(rows) - 1e-9  # one bin gives the lowest value
+    assert expected_calibration_error(confidences, right, bins=1) == pytest.approx(
+        abs(sum(confidences) - sum(right)) / len(rows)
+    )
 
 
-def test_equal_width_hides_what_equal_mass_shows() -> None:
-    """Sure of everything: right at .92, half wrong at .99. One bin by width, whose mean is nearly right."""
-    told = [0.92] * 50 + [0.99] * 50
+def test_equal_width_hides_errors_that_equal_mass_shows() -> None:
+    """All right at .92 and 82 % right at .99: both are in one bin by width, where the errors nearly cancel."""
+    confidences = [0.92] * 50 + [0.99] * 50
     right = [True] * 50 + [True] * 41 + [False] * 9
-    assert expected_calibration_error(told, right, "width") == pytest.approx(0.045)
-    assert expected_calibration_error(told, right) == pytest.approx((0.08 + 0.17) / 2)
+    assert expected_calibration_error(confidences, right, "width") == pytest.approx(0.045)
+    assert expected_calibration_error(confidences, right) == pytest.approx((0.08 + 0.17) / 2)
 
 
-def test_a_calibrated_judge_has_the_ece_that_chance_gives() -> None:
+def test_a_calibrated_judge_has_the_ece_expected_by_chance() -> None:
     generator = np.random.default_rng(0)
     found = []
     for _ in range(50):
-        told = generator.uniform(0.5, 1, 500)
-        found.append(expected_calibration_error(told.tolist(), (generator.random(500) < told).tolist()))
+        confidences = generator.uniform(0.5, 1, 500)
+        found.append(expected_calibration_error(confidences.tolist(), (generator.random(500) < confidences).tolist()))
     expected = math.sqrt(2 / math.pi) * math.sqrt(10 * float(np.mean(0.75 * 0.25 - 1 / 48)) / 500)
     assert np.mean(found) == pytest.approx(expected, rel=0.1)
 
 
-def test_what_is_no_confidence_is_an_error() -> None:
-    for told, message in (([1.2], "1.2 is not a confidence"), ([math.nan], "nan is not a confidence"), ([], "0 conf")):
+def test_invalid_confidences_are_refused() -> None:
+    for confidences, message in (
+        ([1.2], "1.2 is not a confidence"),
+        ([math.nan], "nan is not a confidence"),
+        ([], "0 conf"),
+    ):
         for measure in (brier, expected_calibration_error):
             with pytest.raises(ValueError, match=message):
-                measure(told, [True] * len(told))
+                measure(confidences, [True] * len(confidences))
+
+
+INNER_CONFIDENCES = st.one_of(st.floats(0.01, 0.99), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
+INNER_ROWS = st.lists(st.tuples(INNER_CONFIDENCES, st.booleans()), min_size=1, max_size=40)
+
+
+def overconfident(n: int, temperature: float, seed: int = 0) -> tuple[list[float], list[bool]]:
+    """Answers whose true probability is σ(logit(c) / T)."""
+    generator = np.random.default_rng(seed)
+    confidences = generator.uniform(0.5, 0.999, n)
+    true = 1 / (1 + ((1 - confidences) / confidences) ** (1 / temperature))
+    return confidences.tolist(), (generator.random(n) < true).tolist()
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 2.5])
+def test_the_fit_recovers_the_true_temperature(temperature: float) -> None:
+    found = fit_temperature(*overconfident(20_000, temperature))
+    assert found.temperature == pytest.approx(temperature, rel=0.1)
+    assert not found.at_bound
+    assert found.n == 20_000
+
+
+@given(INNER_ROWS)
+def test_no_other_temperature_has_a_lower_log_loss(rows: Rows) -> None:
+    confidences, right = np.array([c for c, _ in rows]), np.array([r for _, r in rows])
+    z = np.log(np.clip(confidences, 1e-6, 1 - 1e-6) / (1 - np.clip(confidences, 1e-6, 1 - 1e-6)))
+
+    def loss(log_temperature: float) -> float:
+        return float(np.logaddexp(0, np.where(right, -z, z) / np.exp(log_temperature)).sum())
+
+    if not z.any():
+        with pytest.raises(Uncalibratable, match="one half"):
+            fit_temperature(confidences.tolist(), right.tolist())
+        return
+    found = fit_temperature(confidences.tolist(), right.tolist())
+    expected = minimize_scalar(loss, bounds=(np.log(LOWEST), np.log(HIGHEST)), method="bounded")
+    assert loss(np.log(found.temperature)) <= expected.fun + 1e-9 * (1 + expected.fun)
+    assert found.clipped == sum(c in (0.0, 1.0) for c in confidences)
+
+
+def test_a_temperature_keeps_the_order_and_temperature_one_is_the_identity() -> None:
+    one = Temperature(temperature=1.0, at_bound=False, clipped=0, n=1)
+    assert [one(c) for c in (0.1, 0.5, 0.9)] == pytest.approx([0.1, 0.5, 0.9])
+    soft = Temperature(temperature=3.0, at_bound=False, clipped=0, n=1)
+    mapped = [soft(c) for c in (0.0, 0.1, 0.5, 0.9, 1.0)]
+    assert mapped == sorted(mapped)
+    assert soft(0.5) == 0.5
+    assert 0.5 < soft(0.9) < 0.9
+
+
+def test_a_temperature_at_the_end_of_the_range_is_marked() -> None:
+    assert fit_temperature([0.8, 0.9], [True, True]) == Temperature(temperature=LOWEST, at_bound=True, clipped=0, n=2)
+    assert fit_temperature([0.8, 0.9], [False, False]).temperature == HIGHEST
+    assert fit_temperature([1.0, 0.9], [False, False]).clipped == 1
+
+
+@given(INNER_ROWS, st.lists(st.floats(0, 1), max_size=10))
+def test_the_isotonic_map_matches_scikit_learn(rows: Rows, others: list[float]) -> None:
+    confidences, right = [c for c, _ in rows], [r for _, r in rows]
+    ours = fit_isotonic(confidences, right)
+    expected = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(confidences, np.array(right, dtype=float))
+    queried = [*confidences, *others]
+    assert [ours(c) for c in queried] == pytest.approx(expected.predict(queried).tolist(), abs=1e-6)
+    assert ours.n == len(rows)
+
+
+def test_isotonic_pooling_of_a_small_example() -> None:
+    found = fit_isotonic([0.5, 0.6, 0.6, 0.7, 0.8, 0.9], [False, True, False, False, True, True])
+    assert (found.x, found.y) == ((0.5, 0.6, 0.7, 0.8, 0.9), (0.0, 1 / 3, 1 / 3, 1.0, 1.0))
+    assert found(0.75) == pytest.approx(2 / 3)
+    assert (found(0.0), found(1.0)) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("fit", [fit_temperature, fit_isotonic])
+def test_a_map_survives_a_json_round_trip(fit: Fit) -> None:
+    fitted = fit(*overconfident(300, 2.0))
+    assert type(fitted).model_validate_json(fitted.model_dump_json(by_alias=True)) == fitted
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        (Isotonic, '{"kind": "temperature", "x": [0.1], "y": [0.4], "n": 1}', "'isotonic'"),
+        (Temperature, '{"temperature": 0, "at_bound": false, "clipped": 0, "n": 1}', "greater than 0"),
+        (Temperature, '{"temperature": NaN, "at_bound": false, "clipped": 0, "n": 1}', "finite number"),
+        (Isotonic, '{"x": [0.1, 0.2], "y": [0.3], "n": 2}', "x has 2 points and y 1"),
+        (Isotonic, '{"x": [0.2, 0.2], "y": [0.3, 0.4], "n": 2}', "x must increase"),
+        (Isotonic, '{"x": [0.1, 0.2], "y": [0.4, 0.3], "n": 2}', "y must not decrease"),
+        (Isotonic, '{"schema": 2, "x": [0.1], "y": [0.4], "n": 2}', "schema"),
+    ],
+)
+def test_a_broken_map_is_refused(kind: type[Isotonic | Temperature], text: str, message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        kind.model_validate_json(text)
+
+
+def test_a_map_outside_zero_to_one_is_refused() -> None:
+    with pytest.raises(ValidationError, match="less than or equal to 1"):
+        Isotonic(x=(0.5,), y=(1.5,), n=1)
+
+
+@pytest.mark.parametrize("fit", [fit_temperature, fit_isotonic])
+def test_maps_improve_an_overconfident_judge_on_unseen_cases(fit: object) -> None:
+    confidences, right = overconfident(1500, 3.0)
+    clusters = [str(i // 3) for i in range(1500)]
+    mapped = cross_fitted(fit, confidences, right, clusters)  # type: ignore[arg-type]
+    assert brier(mapped, right) < brier(confidences, right) - 0.01
+    assert expected_calibration_error(mapped, right) < expected_calibration_error(confidences, right) / 2
+
+
+def test_cross_fitting_maps_no_answer_with_a_map_fitted_on_its_case() -> None:
+    clusters = [str(i % 11) for i in range(44)]
+    confidences = [0.5 + i / 100 for i in range(44)]
+    seen: list[set[float]] = []
+
+    def fit(confidences: list[float], correct: list[bool]) -> Isotonic:
+        seen.append(set(confidences))
+        return Isotonic(x=(0.5,), y=(len(seen) / 10,), n=1)
+
+    mapped = cross_fitted(fit, confidences, [True] * 44, clusters)  # type: ignore[arg-type]
+    assert len(seen) == 5
+    for c, cluster, fold in zip(confidences, clusters, mapped, strict=True):
+        mates = {other for other, name in zip(confidences, clusters, strict=True) if name == cluster}
+        assert c in mates
+        assert not mates & seen[round(fold * 10) - 1]
+
+
+def test_scoring_the_isotonic_map_on_its_training_answers_is_biased() -> None:
+    """With uninformative confidences only the cross-fitted score is honest."""
+    generator = np.random.default_rng(0)
+    confidences, right = generator.uniform(0.5, 1, 200).tolist(), (generator.random(200) < 0.7).tolist()
+    inside = fit_isotonic(confidences, right)
+    flattered = brier([inside(c) for c in confidences], right)
+    honest = brier(cross_fitted(fit_isotonic, confidences, right, [str(i) for i in range(200)]), right)
+    constant = brier([sum(right) / 200] * 200, right)  # the best score of a constant map
+    assert flattered < constant < honest
+
+
+def test_one_cluster_cannot_be_cross_fitted() -> None:
+    with pytest.raises(Uncalibratable, match="one cluster"):
+        cross_fitted(fit_isotonic, [0.5, 0.6], [True, False], ["a", "a"])

@@ -17,13 +17,13 @@ BOTH = st.lists(st.tuples(SCORES, SCORES), max_size=25)
 
 
 @given(st.lists(SCORES, max_size=30))
-def test_ranks_are_scipys_counted_from_the_highest(scores: list[float]) -> None:
+def test_ranks_match_scipy_counted_from_the_highest(scores: list[float]) -> None:
     assert ranks(scores) == rankdata([-s for s in scores]).tolist()
 
 
 @pytest.mark.parametrize("ours", [spearman, kendall])
 @given(rows=BOTH)
-def test_correlations_are_scipys_and_undefined_where_a_side_is_constant(
+def test_correlations_match_scipy_and_are_none_for_a_constant_side(
     ours: object, rows: list[tuple[float, float]]
 ) -> None:
     one, other = [a for a, _ in rows], [b for _, b in rows]
@@ -34,8 +34,8 @@ def test_correlations_are_scipys_and_undefined_where_a_side_is_constant(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         scipys = spearmanr if ours is spearman else kendalltau
-        theirs = scipys(rankdata(one), rankdata(other))  # it knows no infinities
-    assert found == pytest.approx(theirs.statistic, abs=1e-12)
+        expected = scipys(rankdata(one), rankdata(other))  # SciPy does not accept infinities
+    assert found == pytest.approx(expected.statistic, abs=1e-12)
     assert -1 <= found <= 1
 
 
@@ -72,13 +72,13 @@ def test_pair_accuracy_equals_plain_counting(rows: list[tuple[int, int | None]])
         assert (found.strict, found.half, found.tie_rate) == (None, None, None)
 
 
-def test_ties_cost_all_half_or_nothing() -> None:
+def test_ties_count_as_wrong_or_as_half_right() -> None:
     found = pair_accuracy([1, 2, 3, 3], [5, 5, 6, 1])  # five pairs: 1-2 tied, 1-3 and 2-3 right, 1-4 and 2-4 wrong
     assert (found.pairs, found.right, found.tied, found.missing) == (5, 2, 1, 0)
     assert (found.strict, found.half, found.tie_rate) == (0.4, 0.5, 0.2)
 
 
-def test_the_published_cases_of_mutual_ties() -> None:
+def test_the_published_examples_of_tied_references() -> None:
     # LongJudgeBench's paper: pairs with a tied reference are left out, (2, 2) and (1, 2) right of the others
     assert pair_accuracy([1, 1, 2], [5, 5, 6]).strict == 1.0
     assert pair_accuracy([1, 1, 2], [5, 6, 6]).strict == 0.5

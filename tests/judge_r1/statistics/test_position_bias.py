@@ -1,4 +1,4 @@
-"""Both orders of a pair: what counts as consistent, and which place wins."""
+"""Answers to both orders of a pair: consistency and position bias."""
 
 import pytest
 from hypothesis import given
@@ -9,7 +9,7 @@ from judge_r1.statistics.position_bias import Answer, position
 ANSWERS = st.sampled_from(["A", "B", "tie", None])
 
 
-def test_each_kind_of_pair_is_counted_once() -> None:
+def test_every_pair_is_counted_in_one_category() -> None:
     found = position([("A", "B"), ("tie", "tie"), ("A", "A"), ("B", "B"), ("A", "tie"), ("B", None), (None, None)])
     assert (found.pairs, found.consistent, found.first, found.second) == (7, 2, 1, 1)
     assert (found.half_tied, found.invalid) == (1, 2)
@@ -18,30 +18,30 @@ def test_each_kind_of_pair_is_counted_once() -> None:
     assert found.bias == 0.0
 
 
-def test_a_judge_that_names_one_place_is_all_bias() -> None:
+def test_a_judge_that_always_prefers_one_position_has_maximal_bias() -> None:
     always_a, always_b = position([("A", "A")] * 9), position([("B", "B")] * 9)
     assert (always_a.consistency, always_a.direction, always_a.bias) == (0.0, 1.0, 1.0)
     assert (always_b.consistency, always_b.direction, always_b.bias) == (0.0, 0.0, -1.0)
 
 
-def test_a_judge_of_content_has_no_direction() -> None:
+def test_a_consistent_judge_has_no_direction() -> None:
     found = position([("A", "B"), ("B", "A")])
     assert (found.consistency, found.direction, found.bias) == (1.0, None, 0.0)
 
 
-def test_no_pairs_have_no_shares() -> None:
+def test_shares_of_no_pairs_are_none() -> None:
     found = position([])
     assert (found.consistency, found.inconsistency, found.direction, found.bias) == (None,) * 4
 
 
-def test_another_word_is_an_error_and_not_a_tie() -> None:
+def test_an_unknown_answer_is_refused() -> None:
     for answers in (("A", "b"), ("A>B", "B"), ("invalid", None)):
         with pytest.raises(ValueError, match="is not A, B or tie"):
             position([answers])  # type: ignore[list-item]
 
 
 @given(st.lists(st.tuples(ANSWERS, ANSWERS), min_size=1, max_size=40))
-def test_the_parts_are_all_pairs_and_the_order_of_the_two_runs_does_not_matter(
+def test_the_categories_add_up_and_the_order_of_the_two_runs_does_not_matter(
     answers: list[tuple[Answer, Answer]],
 ) -> None:
     found = position(answers)

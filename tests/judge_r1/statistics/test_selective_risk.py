@@ -1,4 +1,4 @@
-"""The selective judge: over many calibrations its promise breaks in at most a share delta, and the naive one's does."""
+"""Selective judging: its guarantee fails in at most a share delta of the calibrations, naive ones far more often."""
 
 import math
 
@@ -23,7 +23,7 @@ TRIALS = 600
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_the_promise_breaks_in_at_most_delta_of_the_calibrations(judge: str) -> None:
+def test_the_guarantee_fails_in_at_most_delta_of_the_calibrations(judge: str) -> None:
     found = measure(JUDGES[judge], by_case, 240, TRIALS)
     assert found.violated <= DELTA + noise(TRIALS)
     if judge == "uninformative":
@@ -32,40 +32,40 @@ def test_the_promise_breaks_in_at_most_delta_of_the_calibrations(judge: str) -> 
         assert found.certified > 0.5
 
 
-def test_a_threshold_that_only_looks_good_breaks_it_far_more_often() -> None:
+def test_a_naive_threshold_fails_far_more_often() -> None:
     assert measure(JUDGES["honest"], naive, 240, TRIALS).violated > 3 * DELTA
 
 
-def test_counting_answers_of_one_case_as_independent_breaks_it() -> None:
+def test_treating_answers_of_one_case_as_independent_breaks_the_guarantee() -> None:
     assert measure(JUDGES["uninformative"], by_answer, 240, TRIALS).violated > 2 * DELTA
 
 
 @pytest.mark.parametrize("judge", JUDGES)
-def test_the_risk_of_the_toy_judges_is_what_it_is_said_to_be(judge: str) -> None:
+def test_the_risk_of_the_simulated_judges_matches_their_formula(judge: str) -> None:
     error, risk = JUDGES[judge]
     grid = (np.arange(200_000) + 0.5) / 200_000
     for low in (0.0, 0.2254, 0.5, 0.8, 0.95):
         assert error(grid[grid >= low]).mean() == pytest.approx(risk(low), abs=1e-4)
 
 
-def test_resplits_of_one_pool_keep_the_promise_on_the_pool() -> None:
-    """Cases drawn again and again from one set of answers, whose error rate above any threshold is a plain count."""
+def test_resampling_one_pool_keeps_the_guarantee_on_the_pool() -> None:
+    """Samples of one set of answers, whose error rate above any threshold is known by counting."""
     generator = np.random.default_rng(9)
-    told = np.round(generator.beta(4, 1, 2000), 2)
-    right = generator.random(2000) < 0.55 + 0.43 * told
-    broken = certified = 0
+    confidences = np.round(generator.beta(4, 1, 2000), 2)
+    right = generator.random(2000) < 0.55 + 0.43 * confidences
+    violated = certified = 0
     for trial in range(TRIALS):
         drawn = generator.integers(0, 2000, 300)
         names = [str(i) for i in range(300)]
-        found = select(told[drawn].tolist(), right[drawn].tolist(), names, alpha=ALPHA, delta=DELTA, seed=trial)
+        found = select(confidences[drawn].tolist(), right[drawn].tolist(), names, alpha=ALPHA, delta=DELTA, seed=trial)
         if found.threshold is not None:
             certified += 1
-            broken += (~right[told >= found.threshold]).mean() > ALPHA
+            violated += (~right[confidences >= found.threshold]).mean() > ALPHA
     assert certified > TRIALS / 2
-    assert broken / TRIALS <= DELTA + noise(TRIALS)
+    assert violated / TRIALS <= DELTA + noise(TRIALS)
 
 
-def test_more_cases_answer_more() -> None:
+def test_coverage_grows_with_the_number_of_cases() -> None:
     coverages = [
         np.mean(
             [select(*answers(JUDGES["honest"], n, s), alpha=ALPHA, delta=DELTA, seed=s).coverage for s in range(20)]
@@ -73,13 +73,13 @@ def test_more_cases_answer_more() -> None:
         for n in (60, 240, 2000)
     ]
     assert coverages == sorted(coverages)
-    assert 0.65 < coverages[-1] < 0.78  # what is right is to answer the upper .7746
+    assert 0.65 < coverages[-1] < 0.78  # the ideal coverage is .7746
 
 
-def test_what_is_told_is_what_was_counted() -> None:
-    told, right, clusters = answers(JUDGES["honest"], 400, 3)
-    found = select(told, right, clusters, alpha=ALPHA, delta=DELTA, seed=5)
-    drawn = one_per_cluster(told, right, clusters, 5)
+def test_the_result_reports_the_counts_of_the_test_cases() -> None:
+    confidences, right, clusters = answers(JUDGES["honest"], 400, 3)
+    found = select(confidences, right, clusters, alpha=ALPHA, delta=DELTA, seed=5)
+    drawn = one_per_cluster(confidences, right, clusters, 5)
     test = drawn[found.designed :]
     assert found.threshold is not None
     answered = [d for d in test if found.answers(d.confidence)]
@@ -92,12 +92,12 @@ def test_what_is_told_is_what_was_counted() -> None:
     assert Selective.model_validate_json(found.model_dump_json(by_alias=True)) == found
 
 
-def test_a_judge_that_is_always_right_answers_all() -> None:
+def test_a_judge_that_is_always_right_answers_everything() -> None:
     found = select([0.5] * 200, [True] * 200, [str(i) for i in range(200)], alpha=ALPHA, delta=DELTA)
     assert (found.threshold, found.coverage) == (0.0, 1.0)
 
 
-def test_what_cannot_be_certified_abstains_always() -> None:
+def test_without_a_certified_threshold_the_judge_always_abstains() -> None:
     assert least_answers(ALPHA, DELTA) == 22
     few = select([0.9] * 28, [True] * 28, [str(i) for i in range(28)], alpha=ALPHA, delta=DELTA)
     assert (few.threshold, few.tested, few.coverage) == (None, 21, 0.0)
@@ -110,9 +110,11 @@ def test_what_cannot_be_certified_abstains_always() -> None:
     assert (wrong.threshold, wrong.p) == (None, 1.0)
 
 
-def test_an_answer_without_confidence_is_never_given_and_stays_in_the_coverage() -> None:
-    told = [None if i % 2 else 0.8 for i in range(400)]
-    found = select(told, [i % 2 == 0 for i in range(400)], [str(i) for i in range(400)], alpha=ALPHA, delta=DELTA)
+def test_an_answer_without_confidence_is_never_given_and_lowers_the_coverage() -> None:
+    confidences = [None if i % 2 else 0.8 for i in range(400)]
+    found = select(
+        confidences, [i % 2 == 0 for i in range(400)], [str(i) for i in range(400)], alpha=ALPHA, delta=DELTA
+    )
     assert found.threshold == 0.0
     assert 0.4 < found.coverage < 0.6
     assert found.errors == 0
@@ -123,7 +125,7 @@ def test_an_answer_without_confidence_is_never_given_and_stays_in_the_coverage()
     st.lists(st.tuples(st.floats(0, 1), st.booleans(), st.sampled_from("abcdefgh")), min_size=1, max_size=40),
     st.randoms(use_true_random=False),
 )
-def test_one_answer_a_case_whatever_the_order(rows: list[tuple[float, bool, str]], rng: object) -> None:
+def test_one_answer_is_drawn_per_case_in_any_input_order(rows: list[tuple[float, bool, str]], rng: object) -> None:
     def columns(of: list[tuple[float, bool, str]]) -> tuple[list[float], list[bool], list[str]]:
         return [c for c, _, _ in of], [r for _, r, _ in of], [name for _, _, name in of]
 
@@ -142,14 +144,14 @@ def test_each_answer_of_a_case_is_drawn_equally_often() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=80))
-def test_thresholds_run_from_strict_to_lenient_and_end_with_all(rows: list[tuple[float, bool]]) -> None:
+def test_thresholds_run_from_strict_to_lenient_and_end_at_zero(rows: list[tuple[float, bool]]) -> None:
     thresholds = proposed([Drawn(c, r) for c, r in rows], 200, ALPHA)
     assert thresholds == sorted(set(thresholds), reverse=True)
     assert thresholds[-1] == 0.0
     assert set(thresholds) <= {0.0, *(c for c, _ in rows)}
 
 
-def test_impossible_requests_are_errors() -> None:
+def test_invalid_arguments_are_refused() -> None:
     with pytest.raises(TooFewCases, match="2 case"):
         select([0.5] * 2, [True] * 2, ["a", "b"], alpha=ALPHA, delta=DELTA)
     with pytest.raises(ValueError, match="must lie between 0 and 1"):

@@ -1,4 +1,4 @@
-"""Paired tests against plain enumeration and scipy, and what they are for: no false alarm when items cluster."""
+"""Paired tests against plain enumeration and SciPy, and their false-alarm rate for clustered items."""
 
 from itertools import product
 
@@ -44,31 +44,31 @@ def test_the_exact_p_is_the_share_of_all_swaps_of_whole_clusters(rows: list[Row]
 
 
 @given(st.lists(st.floats(-1, 1).map(lambda x: round(x, 3)), min_size=2, max_size=9))
-def test_without_clusters_it_is_scipys_paired_permutation_test(differences: list[float]) -> None:
+def test_without_clusters_the_p_matches_scipys_paired_permutation_test(differences: list[float]) -> None:
     items = [str(i) for i in range(len(differences))]
     found = permutation(dict(zip(items, differences, strict=True)), dict.fromkeys(items, 0.0), {i: i for i in items})
-    theirs = permutation_test(
+    expected = permutation_test(
         (differences, [0.0] * len(differences)),
         lambda a, b: abs(float(np.sum(a) - np.sum(b))),
         permutation_type="samples",
         alternative="greater",
         n_resamples=np.inf,
     )
-    assert found.p == pytest.approx(theirs.pvalue)
+    assert found.p == pytest.approx(expected.pvalue)
 
 
 @given(ROWS, st.randoms(use_true_random=False))
-def test_order_says_nothing_and_swapping_the_judges_turns_the_sign_only(rows: list[Row], rng: object) -> None:
+def test_the_order_does_not_matter_and_swapping_the_judges_flips_the_sign(rows: list[Row], rng: object) -> None:
     a, b, clusters = mappings(rows)
     found = permutation(a, b, clusters)
     keys = list(a)
     rng.shuffle(keys)  # type: ignore[attr-defined]
     assert permutation({k: a[k] for k in keys}, b, {k: clusters[k] for k in reversed(keys)}) == found
-    turned = permutation(b, a, clusters)
-    assert (turned.difference, turned.p) == (pytest.approx(-found.difference), pytest.approx(found.p))
+    swapped = permutation(b, a, clusters)
+    assert (swapped.difference, swapped.p) == (pytest.approx(-found.difference), pytest.approx(found.p))
 
 
-def test_drawn_signs_come_near_the_exact_p_and_depend_on_the_seed_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sampled_signs_approximate_the_exact_p_and_depend_only_on_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     generator = np.random.default_rng(5)
     rows = [(float(generator.random() < 0.7), float(generator.random() < 0.5), str(i % 18)) for i in range(120)]
     exact = permutation(*mappings(rows))
@@ -81,11 +81,11 @@ def test_drawn_signs_come_near_the_exact_p_and_depend_on_the_seed_alone(monkeypa
     assert drawn.p != permutation(*mappings(rows), seed=2).p
     noise = 4 * (exact.p * (1 - exact.p) / significance.DRAWS) ** 0.5
     assert drawn.p == pytest.approx(exact.p, abs=noise)
-    monkeypatch.setattr(significance, "BATCH", 997)  # the draws come in many small batches then
+    monkeypatch.setattr(significance, "BATCH", 997)  # many small batches
     assert permutation(*mappings(rows), seed=1).p == pytest.approx(exact.p, abs=noise)
 
 
-def test_a_drawn_p_is_never_zero() -> None:
+def test_a_sampled_p_is_never_zero() -> None:
     rows = [(1.0, 0.0, str(i)) for i in range(200)]
     found = permutation(*mappings(rows))
     assert (found.difference, found.clusters, found.differing, found.exact) == (1.0, 200, 200, False)
@@ -97,20 +97,20 @@ def test_five_clusters_cannot_reach_one_in_twenty() -> None:
     assert permutation(*mappings([(1.0, 1.0, "a"), (0.0, 0.0, "b")])).p == 1.0
 
 
-def test_differences_that_cancel_are_none_whatever_rounding_leaves() -> None:
+def test_differences_that_cancel_up_to_rounding_count_as_zero() -> None:
     rows = [(0.1, 0.0, "a"), (0.2, 0.0, "a"), (0.0, 0.3, "a"), (0.5, 0.5, "b")]
     found = permutation(*mappings(rows))
     assert (found.p, found.differing, found.clusters) == (1.0, 0, 2)
 
 
-def test_false_alarms_stay_at_alpha_where_items_cluster_and_a_test_by_item_cries_wolf() -> None:
-    """Two equally good judges who differ by case: 12 items of a case go together."""
+def test_false_alarms_stay_at_alpha_for_clustered_items_unlike_a_test_by_item() -> None:
+    """Two equally good judges that differ by case; the 12 items of a case are correlated."""
     generator = np.random.default_rng(0)
     alarms = naive = 0
     trials = 400
     for _ in range(trials):
-        lean = generator.choice([-0.35, 0.35], size=15)
-        better = generator.random((15, 12)) < 0.5 + lean[:, None]
+        offset = generator.choice([-0.35, 0.35], size=15)
+        better = generator.random((15, 12)) < 0.5 + offset[:, None]
         rows = [(float(x), float(not x), str(case)) for case in range(15) for x in better[case]]
         a, b, clusters = mappings(rows)
         alarms += permutation(a, b, clusters).p <= 0.05
@@ -120,7 +120,7 @@ def test_false_alarms_stay_at_alpha_where_items_cluster_and_a_test_by_item_cries
     assert naive / trials > 0.25
 
 
-def test_thousands_of_clusters_fit() -> None:
+def test_thousands_of_clusters_are_supported() -> None:
     generator = np.random.default_rng(0)
     rows = [(float(generator.random() < 0.6), float(generator.random() < 0.5), str(i // 4)) for i in range(20_000)]
     found = permutation(*mappings(rows))
@@ -147,7 +147,7 @@ def test_mcnemar_refuses_items_that_cluster_and_scores() -> None:
         mcnemar(*mappings([(0.5, 0.0, "a")]))
 
 
-def test_rows_of_different_items_are_refused() -> None:
+def test_judges_of_different_items_are_refused() -> None:
     for test in (permutation, mcnemar):
         with pytest.raises(DifferentPairs, match="1 in one only, such as y"):
             test({"x": 1.0, "y": 1.0}, {"x": 1.0}, {"x": "c", "y": "d"})
@@ -156,7 +156,7 @@ def test_rows_of_different_items_are_refused() -> None:
 
 
 def plain_holm(ps: list[float]) -> list[float]:
-    """The smallest α at which the step-down procedure, as Holm wrote it, rejects each hypothesis."""
+    """The smallest α at which the step-down procedure, as Holm describes it, rejects each hypothesis."""
 
     def rejected(alpha: float) -> set[int]:
         order = sorted(range(len(ps)), key=lambda i: ps[i])
@@ -179,7 +179,7 @@ def test_holm_is_the_smallest_level_at_which_its_procedure_rejects(ps: list[floa
     assert list(adjusted.values()) == pytest.approx(plain_holm(ps))
 
 
-def test_holm_by_hand() -> None:
+def test_holm_of_a_small_example() -> None:
     assert holm({"x": 0.01, "y": 0.04, "z": 0.03}) == pytest.approx({"x": 0.03, "y": 0.06, "z": 0.06})
     with pytest.raises(ValueError, match="not a p value"):
         holm({"x": 1.5})

@@ -1,4 +1,4 @@
-"""Attention by section of real episodes, against a derivation of its own: one forward pass over everything."""
+"""Attention weights of one position, and attention by prompt section of real episodes."""
 
 from functools import cache
 from typing import Any
@@ -14,6 +14,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import task_episode
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.evaluation.analysis import attention
 from judge_r1.evaluation.analysis.attention import (
     PAPER,
     Look,
@@ -21,6 +22,7 @@ from judge_r1.evaluation.analysis.attention import (
     attention_grid,
     attention_row,
     by_section,
+    last_attention,
     looks,
 )
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged, Member
@@ -151,3 +153,60 @@ def test_weights_are_summed_by_section() -> None:
 
 def test_the_papers_shares_are_whole() -> None:
     assert sum(PAPER.values()) == pytest.approx(1)
+
+
+IDS = [3 + (7 * n + 5 * n * n) % 60 for n in range(40)]
+
+
+@cache
+def small_model(attention: str = "eager", window: int | None = None, layers: int = 6) -> Any:
+    import torch
+    from transformers import Qwen3Config, Qwen3ForCausalLM
+
+    torch.manual_seed(0)
+    config = Qwen3Config(
+        vocab_size=64, hidden_size=32, intermediate_size=64, num_hidden_layers=layers, num_attention_heads=4,
+        num_key_value_heads=2, head_dim=8, max_position_embeddings=256, initializer_range=0.6,
+        use_sliding_window=window is not None, sliding_window=window, max_window_layers=layers // 2,
+        attn_implementation=attention,
+    )  # fmt: skip
+    return Qwen3ForCausalLM(config).eval()
+
+
+def plainly(model: Any, ids: list[int], layers: int) -> Any:
+    import torch
+
+    with torch.no_grad():
+        out = model(input_ids=torch.tensor([ids]), output_attentions=True)
+    return np.stack([layer[0, :, -1].mean(0).double().numpy() for layer in out.attentions[-layers:]])
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 39, 512])
+def test_last_attention_is_the_last_row_of_the_whole_matrix(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attention, "CHUNK", chunk)
+    found = last_attention(small_model(), IDS)
+    assert found.shape == (4, len(IDS))
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-12)
+    np.testing.assert_allclose(found, plainly(small_model(), IDS, 4), atol=1e-5)
+    assert found.std() > 0.01  # the attention is not uniform
+
+
+def test_a_model_of_two_layers_shows_two() -> None:
+    assert last_attention(small_model(layers=2), IDS).shape == (2, len(IDS))
+
+
+def test_a_single_token_attends_to_itself() -> None:
+    np.testing.assert_array_equal(last_attention(small_model(), [5]), np.ones((4, 1)))
+
+
+def test_a_sliding_window_sees_nothing_before_it() -> None:
+    windowed = small_model(window=8)
+    found = last_attention(windowed, IDS)
+    np.testing.assert_allclose(found, plainly(windowed, IDS, 4), atol=1e-5)
+    assert not found[-1, :-8].any()
+    np.testing.assert_allclose(found.sum(1), 1)
+
+
+def test_an_attention_implementation_without_weights_is_refused() -> None:
+    with pytest.raises(AnalysisError, match="attention='eager'"):
+        last_attention(small_model("sdpa"), IDS)

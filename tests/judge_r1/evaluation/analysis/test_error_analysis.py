@@ -1,10 +1,27 @@
+"""Changed verdicts between two judges, and accuracy by slices of the items."""
+
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from analysis_factories import answer, played, right, wrong
-from evaluation_factories import toy_pairs
+from evaluation_factories import passage, toy_case, toy_pairs
+from hypothesis import given
+from hypothesis import strategies as st
 
-from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips
+from judge_r1.core.records import Turn
+from judge_r1.evaluation.analysis.error_analysis import (
+    by_evidence,
+    flip_grid,
+    flips,
+    lengths,
+    noise,
+    parts_by_quartile,
+    similarities,
+    similarity,
+    slice_grids,
+    slices,
+)
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 
 PAIRS = toy_pairs(6)
@@ -47,3 +64,75 @@ def test_half_right_items_are_no_flips(tmp_path: Path) -> None:
     half = Judged(row.name, row.members, suite, PanelResults.of("one", suite, row.results.traces))
     with pytest.raises(AnalysisError, match="half right"):
         flips(half, half)
+
+
+WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8).map(" ".join)
+
+
+@given(WORDS, WORDS)
+def test_similarity_is_symmetric_and_one_only_for_the_same_words(one: str, other: str) -> None:
+    value = similarity(one, other)
+    assert 0 <= value <= 1
+    assert value == similarity(other, one)
+    assert (value == 1) == (one == other)
+    assert (value == 0) == (one != other and not set(one.split()) & set(other.split()))
+
+
+def test_similarity_of_a_planted_pair() -> None:
+    assert similarity("He paid 34 crowns.", "he paid 35 crowns") == pytest.approx(2 * 3 / 8)
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 9).map(float), max_size=30), st.integers(1, 4))
+def test_quartiles_hold_every_item_once_and_keep_equal_values_together(values: dict[str, float], parts: int) -> None:
+    found = parts_by_quartile(values, parts)
+    assert sorted(i for ids in found.values() for i in ids) == sorted(values)
+    assert len(found) <= parts
+    of = [{values[i] for i in ids} for ids in found.values()]
+    assert all(max(low) < min(high) for low, high in pairwise(of))
+
+
+def test_four_even_quartiles_by_name() -> None:
+    found = parts_by_quartile({str(n): n / 10 for n in range(8)})
+    assert list(found) == ["0 to 0.1", "0.2 to 0.3", "0.4 to 0.5", "0.6 to 0.7"]
+    assert parts_by_quartile({"x": 1.0, "y": 1.0}) == {"1": ["x", "y"]}
+
+
+def test_evidence_noise_and_accuracy_of_a_planted_row(tmp_path: Path) -> None:
+    """Pairs of P2 alone see the contradicted place and one other; pairs of P4 alone search and miss; others do not."""
+
+    def says(pair, ask):  # type: ignore[no-untyped-def]
+        found = answer(right(pair, ask) if pair.violated == (2,) else wrong(pair, ask))
+        at = {(2,): [(0, 30), (60, 70)], (4,): [(40, 60)]}.get(pair.violated)
+        if at is None:
+            return found
+        shown = tuple(passage(pair, *place) for place in at)
+        return found.model_copy(
+            update={"turns": (Turn(text="<search>q</search>", query="q", passages=shown), *found.turns)}
+        )
+
+    [row] = played(tmp_path, {"row": says})
+    of = {violated: {p.pair_id for p in PAIRS if p.violated == violated} for violated in ((2,), (4,), (2, 4))}
+    groups = {name: set(ids) for name, ids in by_evidence(row).items()}
+    assert groups == {"hit": of[2,], "miss": of[4,], "no search": of[2, 4]}
+    assert noise(row) == {**dict.fromkeys(of[2,], 0.5), **dict.fromkeys(of[4,], 1.0)}
+    found = slices(row)
+    assert found["evidence"]["hit"]["accuracy"] == 1
+    assert found["evidence"]["miss"]["accuracy"] == 0
+    assert {name: (part["n"], part["accuracy"]) for name, part in found["noise"].items()} == {
+        "0.5": (6, 1),
+        "1": (6, 0),
+    }
+    grids = slice_grids({"row": found})
+    assert [grid.title for grid in grids] == [
+        f"Accuracy by {kind}" for kind in ("similarity", "length", "evidence", "noise")
+    ]
+
+
+def test_lengths_and_similarities_are_of_the_items(tmp_path: Path) -> None:
+    [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    pair = PAIRS[0]
+    case = next(case for case in map(toy_case, range(6)) if case.case_id == pair.case_id)
+    texts = (case.context, case.decision, pair.reasoning_a, pair.reasoning_b)
+    assert lengths(row)[pair.pair_id] == sum(len(text.split()) for text in texts)
+    assert similarities(row.suite.items)[pair.pair_id] == similarity(pair.reasoning_a, pair.reasoning_b)
+    assert sum(part["n"] for part in slices(row)["length"].values()) == 48

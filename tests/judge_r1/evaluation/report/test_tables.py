@@ -1,9 +1,11 @@
+"""Tables of a summary: on a terminal, as plain text and as Markdown."""
+
 import io
 
 from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 from rich.console import Console
 
-from judge_r1.evaluation.report.tables import Estimate, Grid, grids, print_grid, print_tables
+from judge_r1.evaluation.report.tables import NONE, Best, Estimate, Grid, grids, markdown, print_grid, print_tables
 from judge_r1.evaluation.summary import summarise
 
 PAIRS = toy_pairs(3)
@@ -80,3 +82,18 @@ def test_a_grid_of_ones_own_prints_too() -> None:
     rule = "-" * 15
     lines = ["Probe", rule, "principle   auc", rule, "P1         0.71", rule, "No context.", ""]
     assert stream.getvalue().splitlines() == lines
+
+
+def test_a_table_is_aligned_and_what_would_break_it_is_escaped() -> None:
+    best = Estimate(0.5, 0.4, 0.6, n=9, best=True)
+    rows = (("x|y\n*z*", best), ("<b>", NONE), ("[a](b)", "0.9 [0.8, 1.0]"), ("\\", Best("0.50")))
+    assert markdown(Grid("t", "A note.", ("judge", "a|b"), rows)).splitlines() == [
+        r"| judge      |                      a\|b |",
+        r"|------------|--------------------------:|",
+        r"| x\|y \*z\* | **0.50** [0.40, 0.60] (9) |",
+        r"| \<b>       |                         – |",
+        r"| [a]\(b)    |            0.9 [0.8, 1.0] |",
+        r"| \\         |                  **0.50** |",
+        "",
+        "A note.",
+    ]

@@ -8,8 +8,8 @@ a turn stopped is closed. The reasoning that a server returns beside the text be
 from collections.abc import Sequence
 
 from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn
-from judge_r1.episode.budget import Budget
 from judge_r1.episode.confidence import chat_confidence
+from judge_r1.episode.config import Budget
 from judge_r1.episode.driver import CaseSearch, ended_by_model, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.step_callback import notify_step

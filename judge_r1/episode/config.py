@@ -4,14 +4,37 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.yaml_config import ConfigModel, read, validated
-from judge_r1.episode.budget import Budget
+
+
+class Budget(BaseModel):
+    """Limits of one episode. The defaults are the paper's (section 4.1 and its published scripts)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    max_searches: int = Field(3, ge=0)
+    top_k: int = Field(3, ge=1)
+    passage_words: int = Field(100, ge=1)
+    response_tokens: int = Field(1000, ge=1)
+    """Sampled tokens in one turn."""
+    observation_tokens: int = Field(1000, ge=16)
+    """Tokens of one observation. Passages that do not fit are left out as a whole."""
+
+    @property
+    def episode_tokens(self) -> int:
+        """Tokens of an episode whose turns and observations are all full."""
+        return (self.max_searches + 1) * self.response_tokens + self.max_searches * self.observation_tokens
+
+
+class BudgetTooSmall(JudgeError):
+    """The budget has no room for the shortest observation, the notice that no passage fits."""
 
 
 class EpisodeConfig(ConfigModel):
-    """How an episode runs: what the judge sees, what it may search, what it may spend."""
+    """How an episode runs: what the judge sees, where it searches, and its budget."""
 
     context: Literal["full", "none"] = "full"
     search: bool = True
@@ -24,15 +47,15 @@ class EpisodeConfig(ConfigModel):
 
     @property
     def effective_budget(self) -> Budget:
-        """The budget in force: no searches where search is off."""
+        """The budget in force: no searches if search is off."""
         return self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
 
 
 def with_options(config: EpisodeConfig, options: Sequence[str]) -> EpisodeConfig:
-    """An episode configuration with `key=value` options put over it."""
+    """Returns `config` with `key=value` options applied."""
     return validated(EpisodeConfig, config.model_dump(), options, "episode options")
 
 
 def recipe_episode(path: Path) -> EpisodeConfig:
-    """The `episode` section of a recipe file and of those it extends. Raises: ConfigError."""
+    """Returns the `episode` section of a recipe file and of the files it extends. Raises: ConfigError."""
     return validated(EpisodeConfig, read(path, files=("start",)).get("episode") or {}, (), f"{path}, section episode")

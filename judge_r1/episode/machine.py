@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from judge_r1.core.records import INFRASTRUCTURE, Evidence, Judgment, Trajectory, Turn, evidence_of
-from judge_r1.episode.budget import Budget, BudgetTooSmall
+from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.parsing import Rejected, parse_strict
-from judge_r1.episode.scanner import StreamDecoder, TagScanner
-from judge_r1.episode.tags import escape_tags
+from judge_r1.episode.tags import StreamDecoder, TagScanner, escape_tags
 
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`."""

@@ -13,8 +13,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Evidence, ReasoningPair, Trajectory, content_hash
 from judge_r1.core.timing import StageTimer
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_table6, parse_tolerant

@@ -17,8 +17,7 @@ from data_builders.validate import validate
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.episode.reward import score
 from judge_r1.episode.rollout import RolloutRunner

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from toy_embedder import ToyEmbedder
 
 from judge_r1.benchmarks.base import BENCHMARKS
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import case_search, new_retriever
 from retrieval.case_index import Hit
 from retrieval.embedders import Embedder

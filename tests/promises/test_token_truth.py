@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from judge_r1.core.records import Trajectory
-from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode, EpisodeTokenizer, Finished, Sample, Search
 from judge_r1.training.sft import IGNORED, training_row
 from judge_r1.training.trl.grpo import as_columns

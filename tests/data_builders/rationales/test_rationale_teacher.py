@@ -22,8 +22,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory, content_hash
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
 from judge_r1.training.recipe import Recipe
 

@@ -14,8 +14,7 @@ from data_builders.rationales.rules import answer_text, traces
 from data_builders.sources.mini import FACT, facts_of
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.tags import TAG
 from judge_r1.episode.tokenizer import SafeTokenizer

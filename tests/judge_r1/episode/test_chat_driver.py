@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.records import Trajectory
-from judge_r1.episode.budget import Budget
 from judge_r1.episode.chat_driver import EOS, ChatDriver, TextTokenizer, chat_budget, feed_reply
+from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.models.base import GenerateRequest, Generation, Usage

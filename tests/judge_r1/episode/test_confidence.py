@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paths import RECIPES
 
-from judge_r1.episode.budget import Budget
 from judge_r1.episode.confidence import chat_confidence, confidence, opposite_tokens, sign_position, token_confidence
+from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.training.recipe import load_recipe

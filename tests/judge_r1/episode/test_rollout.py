@@ -6,8 +6,7 @@ from factories import mini_pairs
 from scripted_backend import ScriptedBackend
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.rollout import (
     PromptTooLong,

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.episode.scanner import TagScanner
 from judge_r1.episode.segments import Segment, answer_of, segments
+from judge_r1.episode.tags import TagScanner
 
 PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " ", "<", "\n"]
 

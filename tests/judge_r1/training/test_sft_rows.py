@@ -7,7 +7,7 @@ from turn_recipes import RECIPE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
-from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.sft import IGNORED, train_sft, training_row

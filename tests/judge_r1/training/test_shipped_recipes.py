@@ -9,7 +9,7 @@ from factories import ByteTokenizer, evidence
 from paths import RECIPES
 
 from judge_r1.core.yaml_config import ConfigError
-from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.training.cost_estimate.report import report, verl_command
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe

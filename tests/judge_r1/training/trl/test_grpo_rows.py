@@ -2,7 +2,7 @@ import pytest
 from factories import ByteTokenizer, make_case, make_pair
 
 from judge_r1.core.records import ReasoningPair, Trajectory
-from judge_r1.episode.budget import Budget
+from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.reward import with_reward
 from judge_r1.training.trl.grpo import as_columns, check_groups, reward, rollout_metrics

@@ -11,8 +11,7 @@ from data_builders.sources.mini import EVENTS, FACT, read
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
-from judge_r1.episode.budget import Budget
-from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling

@@ -4,12 +4,15 @@ from array import array
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import Prompt, judge_prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.models.hub import load_tokenizer
+from judge_r1.training.recipe import load_recipe
 
 
 class PromptLengths:
@@ -58,6 +61,15 @@ class LengthAudit:
     def summary(self) -> dict[str, dict[str, int]]:
         """For each domain: pairs, min, median, p90, p99 and max in tokens, and the number over the limit."""
         return {domain: _distribution(sorted(self._seen[domain]), self.limit) for domain in sorted(self._seen)}
+
+
+def length_audit(recipe: Path | None, model: str | None, limit: int | None) -> LengthAudit:
+    """An audit of prompts as `recipe` shows them, in tokens of `model` (by default the recipe's), against `limit` (by
+    default the recipe's `prompt_tokens`). At least one of `recipe` and `model` must be given."""
+    resolved = load_recipe(recipe) if recipe else None
+    config = resolved.episode if resolved else EpisodeConfig()
+    tokenizer = SafeTokenizer(load_tokenizer(model or (resolved.model if resolved else "")))
+    return LengthAudit(PromptLengths(tokenizer, config), limit or config.prompt_tokens)
 
 
 def _distribution(lengths: Sequence[int], limit: int) -> dict[str, int]:

@@ -9,7 +9,6 @@ import typer
 from rich.console import Console
 
 from judge_r1.cli.old_flags import old_flags
-from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged
@@ -22,7 +21,7 @@ Items = Annotated[Path, typer.Option("--path", help="The benchmark's files of th
 Out = Annotated[Path, typer.Option("--out", help="Folder to write.")]
 Bench = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
 Subset = Annotated[str | None, typer.Option(help="That of summary.json by default.")]
-Rows = Annotated[list[str] | None, typer.Option("--judge-name", help="Only this judge; may be repeated.")]
+Judges = Annotated[list[str] | None, typer.Option(help="Only this judge; may be repeated.")]
 
 group = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown", context_settings=old_flags(row="judge-name"))
 
@@ -43,7 +42,7 @@ def attention(
     out: Out,
     benchmark: Bench = None,
     subset: Subset = None,
-    row: Rows = None,
+    judge_name: Judges = None,
     model: Annotated[
         list[str] | None, typer.Option(help="Read the same episodes with this model; may be repeated.")
     ] = None,
@@ -55,31 +54,16 @@ def attention(
 
     Example: `judge-r1 analyse attention runs/eval --path runs/data/test --judge-name grpo --out runs/analysis`
     """
-    from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.evaluation.analysis.attention import attention_figure, attention_grid, attention_row, looks
-    from judge_r1.models.hub import load_model, load_tokenizer
+    from judge_r1.evaluation.analysis.attention import attention_figure, attention_grid, attention_rows
 
-    found: dict[str, Any] = {}
-    for judged in _read(folder, path, benchmark, subset, row):
-        for place, member in enumerate(judged.members):
-            kind, _, own = member.judge.partition("@")
-            for name in (model or [own]) if kind == "agentic" else ():
-                decisions, without, layers = looks(
-                    judged, place, load_model(name, attention="eager"), SafeTokenizer(load_tokenizer(name))
-                )
-                label = " ".join(
-                    [judged.name, *[f"member {place}"] * (len(judged.members) > 1), *[f"read by {name}"] * bool(model)]
-                )
-                found[label] = {"model": name, "without": without, "layers": layers, **attention_row(decisions)}
-    if not found:
-        raise JudgeError(f"{folder}: none of these judges is a local model (agentic@MODEL)")
-    grids = [attention_grid(name, each) for name, each in found.items()]
-    _write(out, "attention", found, grids, [attention_figure(name, each) for name, each in found.items()])
+    found = attention_rows(_read(folder, path, benchmark, subset, judge_name), model or ())
+    grids = [attention_grid(name, row) for name, row in found.items()]
+    _write(out, "attention", found, grids, [attention_figure(name, row) for name, row in found.items()])
 
 
 @group.command()
 def reasoning(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
     """Does the reasoning before a valid answer name principles, the right ones, and quote the case (Table 15)?
 
@@ -88,13 +72,13 @@ def reasoning(
     from judge_r1.evaluation.analysis.evaluation_reader import writing
     from judge_r1.evaluation.analysis.reasoning_traits import reasoning_grid, reasoning_row
 
-    found = {each.name: reasoning_row(each) for each in writing(_read(folder, path, benchmark, subset, row))}
+    found = {panel.name: reasoning_row(panel) for panel in writing(_read(folder, path, benchmark, subset, judge_name))}
     _write(out, "reasoning", found, [reasoning_grid(found)])
 
 
 @group.command("class-bias")
 def class_bias(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
     """Preference for the first candidate, accuracy where it is better and where it is worse, and their gap (Table 16).
 
@@ -102,13 +86,13 @@ def class_bias(
     """
     from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row
 
-    found = {each.name: bias_row(each) for each in _read(folder, path, benchmark, subset, row)}
+    found = {panel.name: bias_row(panel) for panel in _read(folder, path, benchmark, subset, judge_name)}
     _write(out, "class-bias", found, [bias_grid(found)])
 
 
 @group.command()
 def errors(
-    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, row: Rows = None
+    folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
     """Errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
 
@@ -116,9 +100,9 @@ def errors(
     """
     from judge_r1.evaluation.analysis.error_analysis import flip_grid, flips, slice_grids, slices
 
-    rows = _read(folder, path, benchmark, subset, row)
-    changed = [flips(one, other) for one, other in pairwise(rows)]
-    parts = {each.name: slices(each) for each in rows}
+    panels = _read(folder, path, benchmark, subset, judge_name)
+    changed = [flips(one, other) for one, other in pairwise(panels)]
+    parts = {panel.name: slices(panel) for panel in panels}
     grids = [*([flip_grid(changed)] if changed else []), *slice_grids(parts)]
     _write(out, "errors", {"flips": changed, "slices": parts}, grids)
 
@@ -130,7 +114,7 @@ def global_index(
     out: Out,
     benchmark: Bench = None,
     subset: Subset = None,
-    row: Rows = None,
+    judge_name: Judges = None,
     cases: Annotated[
         Path | None, typer.Option(help="A cases.jsonl to fill the index from; by default that of --path.")
     ] = None,
@@ -144,27 +128,16 @@ def global_index(
     """
     from judge_r1.core.jsonl import read_jsonl
     from judge_r1.core.records import Case
-    from judge_r1.evaluation.analysis import global_index as index
-    from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
+    from judge_r1.evaluation.analysis.global_index import global_figure, global_grid
+    from judge_r1.evaluation.analysis.global_index import global_index as measure
 
-    found: dict[str, Any] = {}
-    grids, figures = [], []
-    for judged in _read(folder, path, benchmark, subset, row):
-        queries = index.asked(judged)
-        if not queries:
-            continue
-        texts = {case.case_id: case.context for case in read_jsonl(cases, Case)} if cases else judged.suite.texts
-        settings = next(member.settings for member in judged.members if "retriever" in member.settings)
-        method, budget = settings["retriever"], settings["budget"]
-        corpus = index.Corpus(texts, method, budget["passage_words"])
-        rows = index.out_of_case(corpus, queries, k=budget["top_k"], seed=seed)
-        own, shown = index.shown_of_own_case(judged)
-        found[judged.name] = {"retriever": method, "k": budget["top_k"], "own": own, "shown": shown, "sizes": rows}
-        grids.append(index.global_grid(judged.name, method, budget["top_k"], rows, own, shown))
-        figures.append(index.global_figure(judged.name, rows))
-    if not found:
-        raise AnalysisError(f"{folder}: no judge ran a search, so there are no queries")
-    _write(out, "global-index", found, grids, figures)
+    texts = {case.case_id: case.context for case in read_jsonl(cases, Case)} if cases else None
+    found = measure(_read(folder, path, benchmark, subset, judge_name), texts, seed)
+    grids = [
+        global_grid(name, row["retriever"], row["k"], row["sizes"], row["own"], row["shown"])
+        for name, row in found.items()
+    ]
+    _write(out, "global-index", found, grids, [global_figure(name, row["sizes"]) for name, row in found.items()])
 
 
 @group.command()
@@ -200,39 +173,25 @@ def scaling(runs: Runs, out: Out) -> None:
 
 
 @group.command()
-def radar(runs: Runs, out: Out, row: Rows = None) -> None:
+def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
     """Radar chart of accuracy by domain and principle, one line per judge (Figure 1).
 
     Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
-    from judge_r1.core.registry import suggest
-    from judge_r1.evaluation.analysis.ablations import radar as drawn
+    from judge_r1.evaluation.analysis.ablations import radar as chart
     from judge_r1.evaluation.analysis.ablations import radar_grid
     from judge_r1.evaluation.report.discovery import find_runs
 
-    rows = find_runs(runs)[1].rows
-    names = [each["name"] for each in rows]
-    if unknown := [name for name in row or () if name not in names]:
-        raise JudgeError(f"there is no judge {unknown[0]!r}{suggest(unknown[0], names)}")
-    found, figure = drawn([each for each in rows if not row or each["name"] in row])
+    found, figure = chart(find_runs(runs)[1].rows, judge_name or ())
     _write(out, "radar", found, [radar_grid(found)], [figure])
 
 
 def _read(
-    folder: Path, path: Path, benchmark: str | None, subset: str | None, rows: list[str] | None
+    folder: Path, path: Path, benchmark: str | None, subset: str | None, judges: list[str] | None
 ) -> "list[Judged]":
     from judge_r1.evaluation.analysis.evaluation_reader import read_evaluation
-    from judge_r1.evaluation.report.discovery import LRBENCH, read_json
 
-    summary = folder / "summary.json"
-    named = read_json(summary) if summary.exists() else {}
-    return read_evaluation(
-        folder,
-        path,
-        benchmark=benchmark or named.get("benchmark", LRBENCH),
-        subset=subset or named.get("subset"),
-        rows=rows or (),
-    )
+    return read_evaluation(folder, path, benchmark=benchmark, subset=subset, rows=judges or ())
 
 
 def _write(out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = ()) -> None:

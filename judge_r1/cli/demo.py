@@ -2,10 +2,10 @@
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -14,6 +14,9 @@ from judge_r1.core.run_log import read_metrics
 from judge_r1.models.base import Sampling
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import Recipe, load_recipe
+
+if TYPE_CHECKING:
+    from judge_r1.core.pair_set import PairSet
 
 
 @dataclass(frozen=True)
@@ -52,51 +55,66 @@ def demo(
 
     Example: `judge-r1 demo --out runs/demo`
     """
-    from data_builders.audit.shortcut_probe import print_probe, probe
-    from data_builders.build import build, write_pairs
-    from data_builders.rationales.recipe_traces import recipe_traces
-    from data_builders.splits.split import split_by_case
-    from judge_r1.benchmarks.lrbench import suite_of
-    from judge_r1.core.pair_set import load_pairs
-    from judge_r1.evaluation.pipeline import Evaluation
-
     size, console, started = SMALL if small else FULL, Console(), time.monotonic()
-
     console.rule("1  build pairs from generated cases", align="left")
-    build("mini", out / "data", variants=1, seed=seed, limit=size.cases)
-    train, test = split_by_case(load_pairs(out / "data"), size.test_share, seed)
-    for name, part in (("train", train), ("test", test)):
-        write_pairs(part, out / "data" / name)
-        console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
-    console.print("accuracy of classifiers that see the two reasonings without the case:")
-    print_probe(probe(train.pairs, seed=seed), console)
-
-    console.rule("2  warm-up: SFT on rationales with search", align="left")
+    test = _build_pairs(out / "data", size, seed, console)
     recipes = _recipes(out, size, seed)
-    trained = [run_recipe(recipes["warmup"], out / "warmup", rationales=recipe_traces)]
-    console.rule("3  GRPO with search in the loop", align="left")
-    trained.append(run_recipe(recipes["grpo"], out / "grpo"))
-
+    trained = _train(out, recipes, console)
     console.rule("4  evaluate on held-out cases", align="left")
-    if any(trained):
-        shutil.rmtree(out / "eval", ignore_errors=True)
-    evaluation = Evaluation(suite_of(test), out / "eval", resume=True)
-    for row, name, model in ROWS:
-        evaluation.add_agentic(
-            row, model or str(out / name / "model"), recipes[name].episode, Sampling(), len(test.pairs)
-        )
-    curves = {name: read_metrics(out / name / "metrics.jsonl") for name in ("warmup", "grpo")}
-    evaluation.finish(DIFFERENCES, curves)
-    for file in ("report.html", "summary.json"):
-        shutil.copy(out / "eval" / file, out / file)
+    _evaluate(out, recipes, test, resume=not trained)
     console.print(f"{time.monotonic() - started:.0f} s in total; open {out / 'report.html'}")
 
 
-ROWS: Sequence[tuple[str, str, str | None]] = (
+def _build_pairs(out: Path, size: Size, seed: int, console: Console) -> "PairSet":
+    """Writes `out`/train and `out`/test; returns the test pairs."""
+    from data_builders.audit.shortcut_probe import print_probe, probe
+    from data_builders.build import build, write_pairs
+    from data_builders.splits.split import split_by_case
+    from judge_r1.core.pair_set import load_pairs
+
+    build("mini", out, variants=1, seed=seed, limit=size.cases)
+    train, test = split_by_case(load_pairs(out), size.test_share, seed)
+    for name, part in (("train", train), ("test", test)):
+        write_pairs(part, out / name)
+        console.print(f"{name}: {len(part.pairs)} pairs of {len(part.cases)} cases")
+    console.print("accuracy of classifiers that see the two reasonings without the case:")
+    print_probe(probe(train.pairs, seed=seed), console)
+    return test
+
+
+def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
+    """Trains both stages; returns whether any of them was not finished before."""
+    from data_builders.rationales.recipe_traces import recipe_traces
+
+    console.rule("2  warm-up: SFT on rationales with search", align="left")
+    warmed_up = run_recipe(recipes["warmup"], out / "warmup", rationales=recipe_traces)
+    console.rule("3  GRPO with search in the loop", align="left")
+    return run_recipe(recipes["grpo"], out / "grpo") or warmed_up
+
+
+def _evaluate(out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool) -> None:
+    """Evaluates the judges of `JUDGES` on the test pairs; writes `out`/eval, report.html and summary.json."""
+    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.evaluation.pipeline import Evaluation
+
+    if not resume:
+        shutil.rmtree(out / "eval", ignore_errors=True)
+    evaluation = Evaluation(suite_of(test), out / "eval", resume=True)
+    for judge, stage, model in JUDGES:
+        evaluation.add_agentic(
+            judge, model or str(out / stage / "model"), recipes[stage].episode, Sampling(), len(test.pairs)
+        )
+    evaluation.finish(DIFFERENCES, {stage: read_metrics(out / stage / "metrics.jsonl") for stage in recipes})
+    for file in ("report.html", "summary.json"):
+        shutil.copy(out / "eval" / file, out / file)
+
+
+JUDGES: Sequence[tuple[str, str, str | None]] = (
     ("base", "warmup", "bundled:tiny"),
     ("warm-up", "warmup", None),
     ("warm-up + GRPO", "grpo", None),
 )
+"""Name, stage whose episode settings it uses, and model (by default the one that the stage trained)."""
 DIFFERENCES = [
     ("warm-up", "base"),
     ("warm-up + GRPO", "warm-up"),

@@ -2,16 +2,13 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from judge_r1.core.errors import JudgeError
-
-if TYPE_CHECKING:
-    from data_builders.prompt_lengths import LengthAudit
 
 
 def register(app: typer.Typer) -> None:
@@ -45,6 +42,7 @@ def split(
 
     Example: `judge-r1 split runs/medical runs/legal --sizes 1000,3000,5000 --test 100 --out runs/lrbench`
     """
+    from data_builders.prompt_lengths import length_audit
     from data_builders.splits.policy import by_share, by_sizes
     from data_builders.splits.split import split as split_pairs
 
@@ -52,38 +50,23 @@ def split(
         raise JudgeError("--sizes and --test-share exclude each other")
     if test is not None and sizes is None:
         raise JudgeError("--test goes with --sizes; a share of the cases is --test-share")
+    audited = recipe is not None or model is not None
+    if max_prompt_tokens is not None and not audited:
+        raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
     if near_duplicates not in ("group", "fail"):
         raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
     wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
     share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
     plan = by_share(share, seed) if sizes is None else by_sizes(wanted, cases, seed)
-    audit = _length_audit(recipe, model, max_prompt_tokens)
     report = split_pairs(
         folders,
         out,
         plan,
         near="fail" if near_duplicates == "fail" else "group",
-        audit=audit,
+        audit=length_audit(recipe, model, max_prompt_tokens) if audited else None,
         leave_out=max_prompt_tokens is not None,
     )
     _print_split(report, out, Console())
-
-
-def _length_audit(recipe: Path | None, model: str | None, limit: int | None) -> "LengthAudit | None":
-    from data_builders.prompt_lengths import LengthAudit, PromptLengths
-    from judge_r1.episode.config import EpisodeConfig
-    from judge_r1.episode.tokenizer import SafeTokenizer
-    from judge_r1.models.hub import load_tokenizer
-    from judge_r1.training.recipe import load_recipe
-
-    if recipe is None and model is None:
-        if limit is not None:
-            raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
-        return None
-    resolved = load_recipe(recipe) if recipe else None
-    config = resolved.episode if resolved else EpisodeConfig()
-    name = model or (resolved.model if resolved else "")
-    return LengthAudit(PromptLengths(SafeTokenizer(load_tokenizer(name)), config), limit or config.prompt_tokens)
 
 
 def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None:

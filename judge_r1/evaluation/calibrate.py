@@ -7,8 +7,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import read_jsonl
+from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.records import NonEmpty, Record
+from judge_r1.evaluation.report.charts import reliability_diagram
 from judge_r1.statistics.calibration import (
     Bin,
     Fit,
@@ -79,6 +80,17 @@ def read_confidences(path: Path) -> list[ConfidenceRow]:
             f"{path} has no answer with a confidence in its {len(rows)} line(s): nothing can be calibrated"
         )
     return rows
+
+
+def write_calibration(out: Path, calibration: Calibration) -> None:
+    """Write `out`/calibration.json and `out`/reliability.svg."""
+    tables = {
+        "before": calibration.before.table,
+        "temperature": calibration.with_temperature.table,
+        "isotonic": calibration.with_isotonic.table,
+    }
+    write_json(out / "calibration.json", calibration.model_dump(mode="json", by_alias=True))
+    write_atomic(out / "reliability.svg", [reliability_diagram(tables)])
 
 
 def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None = None, seed: int = 0) -> Calibration:

@@ -12,12 +12,15 @@ known probabilities, one order, one vote an order.
 """
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Literal
 
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, Vote
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow
+from judge_r1.evaluation.results import read_outcomes
 
 Method = Literal["token", "orders", "samples"]
 METHODS: tuple[Method, ...] = ("token", "orders", "samples")
@@ -47,6 +50,28 @@ def confidence_rows(outcomes: Iterable[ItemResult], method: Method) -> list[Conf
         ConfidenceRow(schema=1, confidence=confidence(o, method), correct=o.score == 1, cluster=o.cluster_id)
         for o in outcomes
     ]
+
+
+def evaluation_confidences(folder: Path, judge: str | None, method: str) -> list[ConfidenceRow]:
+    """The confidences of one judge of the evaluation in `folder`; `judge` may be None if it is the only one.
+
+    Raises: JudgeError for an unknown judge or method, for several judges and no choice, and if the judge has no
+    confidence by this method.
+    """
+    outcomes = read_outcomes(folder)
+    if judge is None and len(outcomes) > 1:
+        raise JudgeError(f"{folder} holds {len(outcomes)} judges: choose one with --judge-name ({', '.join(outcomes)})")
+    name = next(iter(outcomes)) if judge is None else judge
+    if name not in outcomes:
+        raise JudgeError(f"{folder} holds no judge {name!r}; there is: {', '.join(outcomes)}")
+    chosen = next((known for known in METHODS if known == method), None)
+    if chosen is None:
+        raise JudgeError(f"--confidence-method is {', '.join(METHODS)}, not {method!r}")
+    rows = confidence_rows(outcomes[name], chosen)
+    if all(row.confidence is None for row in rows):
+        others = " or ".join(known for known in METHODS if known != method)
+        raise JudgeError(f"{folder}: judge {name!r} has no confidence by {method}: try {others}")
+    return rows
 
 
 def _probability(vote: Vote, side: int | None) -> float | None:

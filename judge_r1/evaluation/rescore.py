@@ -3,20 +3,24 @@
 Labels come from the benchmark as it is read now; everything else comes from `traces.jsonl` unchanged.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, Literal
 
 from judge_r1.benchmarks.aggregation import all_invalid
-from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
 from judge_r1.core.records import Judgment, PairwiseVerdict, Trajectory, evidence_of
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.segments import answer_of
 from judge_r1.evaluation.label_results import reward_as_shown
+from judge_r1.evaluation.pipeline import Evaluation
+from judge_r1.evaluation.report.discovery import LRBENCH
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.traces import EvaluationError, Trace
+from judge_r1.evaluation.traces import ROWS, TRACES, EvaluationError, StoredTraces, Trace, read_started, stored_traces
 from judge_r1.judges.request import CustomPrompt, JudgeRequest
 
 Parser = Literal["strict", "tolerant"]
@@ -55,6 +59,70 @@ def with_rule(benchmark: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
         return AggregatedVerdict(verdict=verdict, score=min(one.score for one in each))
 
     return replace(benchmark, aggregate=first if rule == "first" else every)
+
+
+def rescore_evaluation(
+    folder: Path,
+    path: Path,
+    out: Path,
+    *,
+    benchmark: str | None = None,
+    subset: str | None = None,
+    parser: Parser | None = None,
+    rule: Rule = "own",
+    reward: Reward = "paper",
+) -> dict[str, Any]:
+    """Score every panel of the evaluation in `folder` again and write a new evaluation to `out`; returns its summary.
+
+    `path` holds the benchmark's files. `benchmark` and `subset` default to those of the old summary. Baselines are
+    computed again from the benchmark.
+
+    Raises: EvaluationError if `folder` is no finished evaluation, if `out` holds a summary, or if the benchmark lacks
+    an item that was judged.
+    """
+    if (out / "summary.json").exists():
+        raise EvaluationError(f"{out} already holds a summary: choose another --out")
+    before, started = _read_summary(folder / "summary.json"), read_started(folder)
+    name, subset = benchmark or before.get("benchmark", LRBENCH), subset or before.get("subset")
+    panels = {row["name"] for row in before["rows"]}
+    # traces.jsonl may also hold panels that the summary does not
+    traces = {panel: found for panel, found in stored_traces(folder).items() if panel in panels}
+    judged = {item_id for found in traces.values() for item_id in found}
+    loaded = with_rule(BENCHMARKS.get(name).load(path, subset), rule)
+    if unknown := judged - {item.item_id for item in loaded.items}:
+        raise EvaluationError(
+            f"{folder} judged {len(unknown)} item(s) that {path} does not hold, such as {min(unknown)}: give the "
+            "--benchmark, --path and --subset that it was run on"
+        )
+    loaded = replace(loaded, items=[item for item in loaded.items if item.item_id in judged])
+    options: dict[str, str | None] = {
+        "parser": parser,
+        "rule": None if rule == "own" else rule,
+        "reward": None if reward == "paper" else reward,
+    }
+    changed = {key: value for key, value in options.items() if value}
+    evaluation = Evaluation(loaded, out, resume=False, name=name, subset=subset)
+    for row in before["rows"]:
+        panel = row["name"]
+        if row["settings"].get("baseline"):
+            continue
+        if panel not in started:
+            raise EvaluationError(f"{folder / ROWS} has no entry for judge {panel!r}: the folder is incomplete")
+        settings, own = started[panel]["settings"], traces.get(panel, StoredTraces(folder / TRACES))
+        evaluation.results[panel] = rescore(panel, own, loaded, settings, parser=parser, reward=reward)
+        evaluation.settings[panel] = settings | changed
+        evaluation.seconds[panel] = before["seconds"].get(panel, 0.0)
+    out.mkdir(parents=True, exist_ok=True)
+    return evaluation.finish([(difference["a"], difference["b"]) for difference in before["differences"]])
+
+
+def _read_summary(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise EvaluationError(
+            f"{path} cannot be read ({error}): replay takes a folder that `eval` has finished"
+        ) from None
 
 
 def rescore(

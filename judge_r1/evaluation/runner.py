@@ -1,6 +1,5 @@
 """Runs a panel of judges on a benchmark. Every finished vote is on disk before the next one counts."""
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +13,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.core.event_loop import run_sync
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import read_with_offsets, write_json
 from judge_r1.core.records import ReasoningPair
@@ -50,7 +50,7 @@ def evaluate(
 
     Raises: EvaluationError.
     """
-    return asyncio.run(_evaluate(panel, benchmark, out, resume, console or Console(stderr=True)))
+    return run_sync(_evaluate(panel, benchmark, out, resume, console or Console(stderr=True)))
 
 
 async def _evaluate(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.core.principles import PRINCIPLES
+from judge_r1.core.registry import suggest
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.report.charts import COLOURS, radar_chart
 from judge_r1.evaluation.report.discovery import Evaluated, TrainingRun
@@ -82,11 +83,15 @@ def scaling_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
     return Grid("Data scaling (Figure 5)", note, ("judge", "method", "trained on", "pairs", "accuracy"), cells)
 
 
-def radar(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], Figure]:
-    """Figure 1 of rows as in summary.json: accuracy by domain and by principle, over what all of them have.
+def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple[dict[str, Any], Figure]:
+    """Figure 1 of rows as in summary.json (all, or those named): accuracy by the domains and principles that all have.
 
-    Raises: AnalysisError where that is not three parts.
+    Raises: AnalysisError for a name that no row has, and for fewer than three domains and principles.
     """
+    known = [row["name"] for row in rows]
+    if unknown := [name for name in names if name not in known]:
+        raise AnalysisError(f"there is no judge {unknown[0]!r}{suggest(unknown[0], known)}")
+    rows = [row for row in rows if not names or row["name"] in names]
     domains = sorted(set.intersection(*(set(row["by_domain"]) for row in rows))) if rows else []
     codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
     if len(domains) + len(codes) < 3:

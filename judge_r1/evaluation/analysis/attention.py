@@ -27,6 +27,7 @@ from judge_r1.evaluation.report.charts import bar_chart
 from judge_r1.evaluation.report.labels import best_of
 from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import NONE, Grid
+from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
@@ -88,6 +89,36 @@ def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> 
                 )
             )
     return found, without, layers
+
+
+def attention_rows(panels: Iterable[Judged], models: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """The attention of every local model among the panels' members, by a label that names panel, member and reader.
+
+    `models` read the episodes instead of the model that wrote them.
+
+    Raises: AnalysisError if no member is a local model.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for judged in panels:
+        for member, (spec, _) in enumerate(judged.members):
+            kind, _, own = spec.partition("@")
+            for name in (models or [own]) if kind == "agentic" else ():
+                tokenizer = SafeTokenizer(load_tokenizer(name))
+                decisions, without, layers = looks(judged, member, load_model(name, attention="eager"), tokenizer)
+                label = [
+                    judged.name,
+                    *[f"member {member}"] * (len(judged.members) > 1),
+                    *[f"read by {name}"] * bool(models),
+                ]
+                rows[" ".join(label)] = {
+                    "model": name,
+                    "without": without,
+                    "layers": layers,
+                    **attention_row(decisions),
+                }
+    if not rows:
+        raise AnalysisError("none of these judges is a local model (agentic@MODEL)")
+    return rows
 
 
 def by_section(weights: Iterable[float], sections: Sequence[str]) -> dict[str, float]:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
+from judge_r1.evaluation.report.discovery import LRBENCH, read_json
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, items_hash, read_started, stored_traces
 
@@ -44,10 +45,16 @@ class Judged:
 
 
 def read_evaluation(
-    folder: Path, path: Path, *, benchmark: str = "lrbench", subset: str | None = None, rows: Sequence[str] = ()
+    folder: Path,
+    path: Path,
+    *,
+    benchmark: str | None = None,
+    subset: str | None = None,
+    rows: Sequence[str] = (),
 ) -> list[Judged]:
     """The panels of the evaluation in `folder` (all, or those named), with the benchmark whose files are in `path`.
 
+    `benchmark` and `subset` default to those of the folder's summary.json (LRBench if it has none).
     The traces of a panel must cover exactly the items that it was started with, as the benchmark has them now.
     Raises: AnalysisError if one does not, or is missing.
     """
@@ -57,7 +64,8 @@ def read_evaluation(
     for row in rows:
         if row not in started:
             raise AnalysisError(f"{folder} holds no row {row!r}{suggest(row, started)}")
-    suite = BENCHMARKS.get(benchmark).load(path, subset)
+    summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}
+    suite = BENCHMARKS.get(benchmark or summary.get("benchmark", LRBENCH)).load(path, subset or summary.get("subset"))
     traces, none = stored_traces(folder), StoredTraces(folder / TRACES)
     return [_judged(row, started[row], suite, traces.get(row, none), folder, path) for row in rows or started]
 

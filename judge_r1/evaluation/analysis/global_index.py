@@ -5,7 +5,7 @@ share is 0 by construction, and an import contract keeps them from this module (
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from statistics import fmean
@@ -119,6 +119,31 @@ def out_of_case(
                 }
             )
     return rows
+
+
+def global_index(
+    panels: Iterable[Judged], texts: Mapping[str, str] | None = None, seed: int = 0
+) -> dict[str, dict[str, Any]]:
+    """For each panel that ran searches, what one index over all cases would return for its queries.
+
+    Retriever, passages and k are the panel's own. `texts` are the cases to index (by default the benchmark's). A row
+    has `retriever`, `k`, `own` and `shown` (`shown_of_own_case`) and `sizes` (`out_of_case`). Raises: AnalysisError if
+    no panel ran a search.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for judged in panels:
+        queries = asked(judged)
+        if not queries:
+            continue
+        settings = next(member.settings for member in judged.members if "retriever" in member.settings)
+        method, budget = settings["retriever"], settings["budget"]
+        corpus = Corpus(judged.suite.texts if texts is None else texts, method, budget["passage_words"])
+        sizes = out_of_case(corpus, queries, k=budget["top_k"], seed=seed)
+        own, shown = shown_of_own_case(judged)
+        found[judged.name] = {"retriever": method, "k": budget["top_k"], "own": own, "shown": shown, "sizes": sizes}
+    if not found:
+        raise AnalysisError("no judge ran a search, so there are no queries")
+    return found
 
 
 def doubling(count: int) -> list[int]:

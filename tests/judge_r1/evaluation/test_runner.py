@@ -1,3 +1,4 @@
+import asyncio
 import gc
 import io
 import json
@@ -60,6 +61,16 @@ def run(
 def unbroken(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[ItemResult], bytes]:
     out = tmp_path_factory.mktemp("unbroken")
     return run(out)[0], (out / "traces.jsonl").read_bytes()
+
+
+def test_an_evaluation_starts_inside_a_running_event_loop(
+    unbroken: tuple[list[ItemResult], bytes], tmp_path: Path
+) -> None:
+    async def notebook_cell() -> list[ItemResult]:
+        return run(tmp_path)[0]
+
+    assert asyncio.run(notebook_cell()) == unbroken[0]
+    assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
 
 
 def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[ItemResult], bytes]) -> None:

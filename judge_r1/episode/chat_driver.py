@@ -1,8 +1,8 @@
 """Runs episodes over chat turns: observations are user messages, and the trajectory is text only.
 
-The state machine is that of token models. Its ids are made up here and not kept: such a trajectory is never trained
-on. Servers leave the stop string out of what they return, so it is put back: a search or an answer that is open where
-a turn stopped is closed. The reasoning that a server returns beside the text becomes the turn's thought.
+Chat models use the same state machine as token models, with the ids of `TextTokenizer`. The trajectory does not keep
+these ids and is never used for training. Servers omit the stop string, so the driver closes a search or an answer that
+is open at the end of a turn. The reasoning that a server returns beside the text becomes the turn's thought.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
 
 _PIECE = 4
-"""Characters that count as one token: the server's tokenizer is not known."""
+"""Characters per token: the server's tokenizer is unknown."""
 _PIECES_PER_TOKEN = 64
 """Factor of the turn's budget, so that the server's limit applies and not the count of pieces."""
 _CLOSING_TAGS = {"search": "</search>", "answer": "</answer>"}
@@ -89,7 +89,7 @@ class ChatDriver:
         return trajectory, confidence if whole.judgment else None
 
     async def answer(self, messages: Messages, *, max_tokens: int, seed: int, usage: Usage) -> Trajectory:
-        """One answer as it is, for prompts that a benchmark words itself.
+        """One unparsed answer, for prompts that a benchmark defines.
 
         Raises:
             EndpointError: every other request would fail in the same way.

@@ -1,8 +1,7 @@
-"""How sure a judge was: the probability of the token that decides, the `>` or `<` of its comparison.
+"""Confidence of a judgment: the probability of the deciding token, the `>` or `<` of its comparison.
 
-Where the token that would have decided the other way is known, too, the two are set against each other:
-p(chosen) / (p(A>B) + p(A<B)); else it is the probability of the sampled token alone. Both are under the temperature
-that drew them.
+If the probability of the opposite token is known, the confidence is p(chosen) / (p(A>B) + p(A<B)). Otherwise it is the
+probability of the sampled token. Both are under the sampling temperature.
 """
 
 import re
@@ -15,24 +14,24 @@ from judge_r1.core.records import Trajectory
 
 _KEYED = re.compile(r'"comparison"\s*:\s*"\s*[AB]\s*([<>])\s*[AB]\s*"', re.IGNORECASE)
 _BARE = re.compile(r"\b[AB]\s*([<>])\s*[AB]\b", re.IGNORECASE)
-_TURNED = str.maketrans("<>", "><")
+_OPPOSITE = str.maketrans("<>", "><")
 
 
 def sign_position(text: str) -> int | None:
-    """Where the `<` or `>` of the comparison stands: that of the last JSON key `comparison`, or in a text without it
-    the first comparison, as the parsers have it. None where there is none."""
+    """Index of the `<` or `>` of the comparison, or None. Like the parsers, it takes the last JSON key `comparison`, or
+    in a text without that key the first comparison."""
     keyed = list(_KEYED.finditer(text))
     match = keyed[-1] if keyed else _BARE.search(text)
     return match.start(1) if match else None
 
 
 def opposite(token: str) -> str:
-    """The token that decides the other way."""
-    return token.translate(_TURNED)
+    """The token of the opposite decision."""
+    return token.translate(_OPPOSITE)
 
 
 def opposite_tokens(vocabulary: Mapping[str, int]) -> dict[int, int]:
-    """The id of each token with a `<` or `>` whose other way is one token, too, by id."""
+    """Maps the id of each token with `<` or `>` to the id of the opposite token, if the vocabulary has it."""
     return {
         number: vocabulary[other]
         for token, number in vocabulary.items()
@@ -41,14 +40,16 @@ def opposite_tokens(vocabulary: Mapping[str, int]) -> dict[int, int]:
 
 
 def confidence(chosen: float, alternative: float | None) -> float:
-    """From the log-probabilities of the token sampled and, where it is known, of its rival."""
+    """The confidence from the log-probabilities of the sampled token and, if it is known, of the opposite token."""
     return 1 / (1 + exp(min(alternative - chosen, 700.0))) if alternative is not None else min(1.0, exp(chosen))
 
 
 def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], str]) -> int | None:
-    """The place among `token_ids` of the id that decides: the one with which the sign of the answer comes to be. None
-    where the episode ended without a judgment, or where the sign does not stand beyond doubt: what was thought before
-    the answer may compare, too, and a sign that says otherwise than the judgment is not the one."""
+    """Index in `token_ids` of the deciding token: the one that completes the sign of the answer's comparison.
+
+    None if the episode has no judgment, or if the sign that was found contradicts the judgment (for example because it
+    belongs to another comparison in the text).
+    """
     if trajectory.judgment is None or not trajectory.turns or not trajectory.token_ids:
         return None
     begin = len(trajectory.loss_mask)
@@ -70,23 +71,24 @@ def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], 
 def token_confidence(
     trajectory: Trajectory, alternatives: Mapping[int, float], decode: Callable[[Sequence[int]], str]
 ) -> float | None:
-    """Of an episode over tokens; `rivals` are the log-probabilities of deciding the other way, by place. None where
-    nobody can say which token decided."""
-    place = decision_position(trajectory, decode)
-    return None if place is None else confidence(trajectory.logprobs[place], alternatives.get(place))
+    """The confidence of an episode with token ids, or None if the deciding token cannot be found.
+
+    `alternatives` maps a position to the log-probability of the opposite token there.
+    """
+    position = decision_position(trajectory, decode)
+    return None if position is None else confidence(trajectory.logprobs[position], alternatives.get(position))
 
 
 def chat_confidence(entries: Sequence[Mapping[str, Any]] | None) -> float | None:
-    """From what a chat endpoint returns as `logprobs.content`: each token with its log-probability and perhaps the
-    likeliest ones in its place."""
+    """The confidence from the `logprobs.content` of a chat endpoint: each token with its log-probability and, if the
+    server returns them, the most likely tokens at its position."""
     entries = entries or ()
-    if (place := sign_position("".join(entry["token"] for entry in entries))) is None:
+    if (position := sign_position("".join(entry["token"] for entry in entries))) is None:
         return None
-    read = 0
+    length = 0
     for entry in entries:
-        read += len(entry["token"])
-        if read > place:
-            other = opposite(entry["token"])
-            known = {top["token"]: float(top["logprob"]) for top in entry.get("top_logprobs") or ()}
-            return confidence(float(entry["logprob"]), known.get(other))
+        length += len(entry["token"])
+        if length > position:
+            logprobs = {top["token"]: float(top["logprob"]) for top in entry.get("top_logprobs") or ()}
+            return confidence(float(entry["logprob"]), logprobs.get(opposite(entry["token"])))
     return None

@@ -1,4 +1,4 @@
-"""Episode configuration: the part of a recipe that says how an episode runs."""
+"""Episode configuration: the `episode` section of a recipe."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,11 +30,11 @@ class Budget(BaseModel):
 
 
 class BudgetTooSmall(JudgeError):
-    """The budget has no room for the shortest observation, the notice that no passage fits."""
+    """The budget has no space for the shortest observation, the notice that no passage fits."""
 
 
 class EpisodeConfig(ConfigModel):
-    """How an episode runs: what the judge sees, where it searches, and its budget."""
+    """The context a judge sees, its prompt, its search and its budget."""
 
     context: Literal["full", "none"] = "full"
     search: bool = True
@@ -42,12 +42,12 @@ class EpisodeConfig(ConfigModel):
     retriever: str = "intfloat/e5-base-v2"
     thinking: bool = False
     prompt_tokens: int = Field(12_500, ge=1)
-    """A longer prompt is refused, never cut."""
+    """The longest prompt. A longer one raises an error; prompts are never truncated."""
     budget: Budget = Budget()
 
     @property
     def effective_budget(self) -> Budget:
-        """The budget in force: no searches if search is off."""
+        """The budget, without searches if search is off."""
         return self.budget if self.search else self.budget.model_copy(update={"max_searches": 0})
 
 

@@ -2,9 +2,9 @@
 
     <think>…</think>  <search>query</search>  <information>…</information>  <answer>{json}</answer>
 
-A driver reads `state`, samples or searches, and calls `feed` with ids or `observe` with passages. The machine keeps the
-ids as sampled (token in, token out), decodes them incrementally, acts on the first complete action outside an open
-block, renders observations and enforces the budgets. Only sampled text is parsed.
+A driver reads `state`, samples or searches, and calls `feed` with ids or `observe` with passages. The state machine
+stores the ids as sampled (token in, token out), decodes them incrementally, acts on the first complete action outside
+an open block, renders observations and enforces the budgets. Only sampled text is parsed.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -45,7 +45,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Finished:
-    """The end. `reason` is "answer" if there is a judgment, else the name of the failure."""
+    """The episode is over. `reason` is "answer" if there is a judgment, else the name of the failure."""
 
     reason: str
     judgment: Judgment | None = None
@@ -55,8 +55,14 @@ State = Sample | Search | Finished
 
 
 class Episode:
-    """One episode. `eos_ids` end it early, `parse` turns the answer's text into a judgment, `seed` seeds its samples.
-    With `parse_bare` the answer has no tags: it is the text before EOS in a single turn."""
+    """One episode.
+
+    Args:
+        eos_ids: Ids that end the episode.
+        parse: Turns the text between the answer tags into a judgment.
+        parse_bare: Set for prompts whose answer has no tags. The answer is then all text before EOS, in one turn.
+        seed: Seed for sampling.
+    """
 
     def __init__(
         self,
@@ -83,10 +89,10 @@ class Episode:
         self._parse, self._parse_bare = parse, parse_bare
         self._searches = 0
         self._state: State
-        self._check_room_for_notices()
+        self._check_notices_fit()
         self._begin_turn()
         if tokenizer.decode(self.prompt_ids[-_PROMPT_END:]).rstrip().endswith("<think>"):
-            self._scanner.push("<think>")  # some chat templates open the first thought themselves
+            self._scanner.push("<think>")  # some chat templates open the first thought
 
     @property
     def state(self) -> State:
@@ -109,10 +115,10 @@ class Episode:
         return self._parse_bare is None
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
-        """Take sampled ids with their log-probabilities. Returns how many were used: ids after EOS, or after the one
-        that completes an action, are dropped."""
+        """Append sampled ids with their log-probabilities. Returns the number of ids used: ids after EOS, or after the
+        id that completes an action, are dropped."""
         if not isinstance(self._state, Sample):
-            raise RuntimeError(f"feed() in state {self._state}: nothing is to be sampled")
+            raise RuntimeError(f"feed() in state {self._state}: the episode does not wait for tokens")
         if len(ids) != len(logprobs):
             raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
         used = 0
@@ -137,9 +143,9 @@ class Episode:
         return used
 
     def observe(self, passages: Sequence[Evidence]) -> list[int]:
-        """Put the passages of the search into the episode; returns the observation's ids (mask 0)."""
+        """Append the passages found by the search. Returns the ids of the observation (mask 0)."""
         if not isinstance(self._state, Search):
-            raise RuntimeError(f"observe() in state {self._state}: nothing was searched")
+            raise RuntimeError(f"observe() in state {self._state}: the episode does not wait for passages")
         query, left = self._state.query, self.budget.max_searches - self._searches
         shown = list(passages)
         while True:
@@ -153,20 +159,20 @@ class Episode:
         return self._continue(ids, text, query, tuple(shown), len(passages) - len(shown), notice=None)
 
     def abort(self, reason: str) -> None:
-        """End the episode for an infrastructure failure, such as a search that timed out."""
+        """End the episode with an infrastructure failure, for example a search timeout."""
         if isinstance(self._state, Finished):
             raise RuntimeError(f"abort({reason!r}) in state {self._state}: the episode is over")
         self._finish(f"{INFRASTRUCTURE}{reason}")
 
     def end(self, reason: str) -> None:
-        """End the episode without an answer for a cause that counts against the judge: it declined to answer, or the
+        """End the episode without an answer for a reason that counts against the judge: it declined to answer, or the
         prompt exceeds its context."""
         if isinstance(self._state, Finished):
             raise RuntimeError(f"end({reason!r}) in state {self._state}: the episode is over")
         self._finish(reason)
 
     def truncate(self) -> None:
-        """End the episode because the server cut the turn at its own token limit."""
+        """End the episode because the server stopped at its token limit."""
         self.end(self._open_reason("turn_budget"))
 
     def trajectory(self) -> Trajectory:
@@ -185,16 +191,14 @@ class Episode:
             ended=finished.reason,
         )
 
-    # ---- inside ----
-
-    def _check_room_for_notices(self) -> None:
+    def _check_notices_fit(self) -> None:
         if not self.budget.max_searches:
             return
         needed = len(self._render([], f"{_NOTHING_FITS}; {self.budget.max_searches - 1} searches left")[0])
         if needed > self.budget.observation_tokens:
             raise BudgetTooSmall(
-                f"budget.observation_tokens {self.budget.observation_tokens} cannot hold an observation without a "
-                f"passage, which has {needed} tokens with this tokenizer: raise it, with room for passages"
+                f"budget.observation_tokens {self.budget.observation_tokens} cannot hold an observation without "
+                f"passages, which has {needed} tokens with this tokenizer: raise it, and leave space for passages"
             )
 
     def _begin_turn(self) -> None:
@@ -219,13 +223,13 @@ class Episode:
             return
         query = content.strip()
         if self._searches >= self.budget.max_searches:
-            self._refuse(query, "no searches left: answer now")
+            self._reply_with_notice(query, "no searches left: answer now")
             return
         self._searches += 1
         if query:
             self._state = Search(query)
         else:
-            self._refuse(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
+            self._reply_with_notice(query, f"empty query; {self.budget.max_searches - self._searches} searches left")
 
     def _judge(self, parse: Callable[[str], Judgment | Rejected], text: str) -> None:
         verdict = parse(text)
@@ -234,8 +238,8 @@ class Episode:
         else:
             self._finish("answer", verdict)
 
-    def _refuse(self, query: str, notice: str) -> None:
-        """Answer a search that cannot run with a notice, if the budget has space for it."""
+    def _reply_with_notice(self, query: str, notice: str) -> None:
+        """Reply to a search that cannot run with a notice, if the budget has space for it."""
         ids, text = self._render([], notice)
         if len(self.token_ids) + len(ids) >= self.budget.episode_tokens:
             self._finish("search_past_budget")

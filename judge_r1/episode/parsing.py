@@ -1,6 +1,6 @@
-"""From the text of an answer to a judgment: a strict parser for training, a tolerant one for evaluation.
+"""Answer parsers: a strict one for training, a tolerant one for evaluation.
 
-Both return a `Judgment` or a `Rejected` with a named reason, so that every failure can be counted by its kind.
+Both return a `Judgment`, or a `Rejected` with a named reason, so that failures can be counted by kind.
 """
 
 import json
@@ -25,24 +25,27 @@ Reason = Literal[
 
 @dataclass(frozen=True)
 class Rejected:
-    """Why a text is no judgment; `detail` shows the offending part."""
+    """The reason why a text is not a valid answer. `detail` quotes the invalid part."""
 
     reason: Reason
     detail: str
 
 
 def parse_strict(text: str) -> Judgment | Rejected:
-    """Exactly one JSON object with `comparison` ("A>B" or "A<B"), `violated_principles` (distinct integers 1-6, may be
-    empty) and, if wanted, `explanation` (a string); nothing before or after it but white space (paper, Table 8)."""
+    """Parses exactly one JSON object, surrounded by nothing but white space (paper, Table 8).
+
+    Its keys are `comparison` ("A>B" or "A<B"), `violated_principles` (distinct integers 1-6, may be empty) and
+    optionally `explanation` (a string).
+    """
     try:
-        answer = json.loads(text, object_pairs_hook=_no_repeats)
+        answer = json.loads(text, object_pairs_hook=_reject_repeated_keys)
     except _RepeatedKey as error:
         return Rejected("repeated_key", str(error))
     except (ValueError, RecursionError) as error:
         return Rejected("no_json", str(error))
     if not isinstance(answer, dict):
         return Rejected("not_an_object", type(answer).__name__)
-    if problem := _keys(answer):
+    if problem := _wrong_keys(answer):
         return problem
     comparison, violated = answer["comparison"], answer["violated_principles"]
     if comparison not in ("A>B", "A<B"):
@@ -58,8 +61,11 @@ def parse_strict(text: str) -> Judgment | Rejected:
 
 
 def parse_tolerant(text: str) -> Judgment | Rejected:
-    """What a reader would accept: the last JSON object of the text (code fences and prose around it are fine), spaces
-    and case in the comparison, `B>A` for `A<B`, principles as "P3", "3" or 3.0, repeats, further keys."""
+    """Parses the last JSON object of a text.
+
+    Accepts text and code fences around the object, spaces and lower case in the comparison, `B>A` for `A<B`,
+    principles as "P3", "3" or 3.0, repeated principles, and additional keys.
+    """
     answer = _last_object(text)
     if answer is None:
         return Rejected("no_json", text[-80:])
@@ -79,8 +85,10 @@ def parse_tolerant(text: str) -> Judgment | Rejected:
 
 
 def parse_table6(text: str) -> Judgment | Rejected:
-    """The answer form of the paper's Table 6: `A>B` or `A<B`, and under it `violated_principles: [1, 3]` with distinct
-    numbers 1-6, perhaps none; nothing else but white space around the two lines."""
+    """Parses the two-line answer of the paper's Table 6: `A>B` or `A<B`, then `violated_principles: [1, 3]`.
+
+    The numbers are distinct and from 1 to 6; the list may be empty. Only white space may surround the two lines.
+    """
     lines = text.strip().split("\n")
     if len(lines) != 2 or not (match := re.fullmatch(r"violated_principles: ?\[([^\]]*)\]", lines[1].strip())):
         return Rejected("not_two_lines", text[:80])
@@ -95,8 +103,10 @@ def parse_table6(text: str) -> Judgment | Rejected:
 
 
 def parse_table6_tolerant(text: str) -> Judgment | Rejected:
-    """What a reader would accept of Table 6's form: the first comparison of the text, `B>A` too, and the last list
-    behind `violated_principles`, whatever quotes or prose stand around them."""
+    """Parses the first comparison of a text (`B>A` is accepted) and the last list after `violated_principles`.
+
+    Accepts quotes, markup and text around them.
+    """
     if not (compared := re.search(r"\b[AB]\s*[<>]\s*[AB]\b", text, re.IGNORECASE)):
         return Rejected("bad_comparison", text[:80])
     if (comparison := _comparison(compared[0])) is None:
@@ -114,7 +124,7 @@ class _RepeatedKey(Exception):
     pass
 
 
-def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     keys = [key for key, _ in pairs]
     for key in keys:
         if keys.count(key) > 1:
@@ -122,7 +132,7 @@ def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return dict(pairs)
 
 
-def _keys(answer: dict[str, Any]) -> Rejected | None:
+def _wrong_keys(answer: dict[str, Any]) -> Rejected | None:
     for key in ("comparison", "violated_principles"):
         if key not in answer:
             return Rejected("missing_key", key)
@@ -131,7 +141,7 @@ def _keys(answer: dict[str, Any]) -> Rejected | None:
 
 
 def _is_text(value: Any) -> TypeGuard[str]:
-    """A string that can be written down: JSON may escape half of a surrogate pair, UTF-8 has no bytes for it."""
+    """Is the value a string that UTF-8 can encode? JSON may escape half of a surrogate pair, which UTF-8 cannot."""
     return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
 
 
@@ -158,7 +168,7 @@ def _number(value: Any) -> int | None:
 
 
 def _last_object(text: str) -> dict[str, Any] | None:
-    """The last top-level JSON object in the text: from each `{` on, the longest thing that decodes."""
+    """The last top-level JSON object in the text, or None."""
     decoder, found, at = json.JSONDecoder(), None, 0
     while (at := text.find("{", at)) >= 0:
         try:

@@ -1,4 +1,4 @@
-"""Prompt lengths of a data set, kept on disk: a second start of a training does not encode every prompt again."""
+"""Caches the prompt lengths of a data set on disk, so that later starts of a training do not encode it again."""
 
 import hashlib
 import json
@@ -14,8 +14,8 @@ from retrieval.weights_cache import cache_dir
 def stored_lengths(
     prompts: Sequence[Prompt], tokenizer: SafeTokenizer, *, thinking: bool, measure: Callable[[], list[int]]
 ) -> list[int]:
-    """Tokens of each prompt. `measure` computes them where the cache folder does not hold the lengths of exactly these
-    prompts under this tokenizer and chat template."""
+    """Tokens of each prompt. Calls `measure` if the cache has no lengths for exactly these prompts, tokenizer and chat
+    template."""
     digest = hashlib.sha256(f"{tokenizer.fingerprint} {thinking}".encode())
     for prompt in prompts:
         digest.update(repr(prompt).encode("utf-8", "surrogatepass"))
@@ -35,11 +35,10 @@ def _read(path: Path, count: int) -> list[int] | None:
 
 
 def _write(path: Path, lengths: list[int]) -> None:
-    """A cache folder that cannot be written only costs the next start its time."""
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(json.dumps(lengths))
         temporary.replace(path)
-    except OSError:
+    except OSError:  # the cache is optional
         temporary.unlink(missing_ok=True)

@@ -8,17 +8,17 @@ _GRID = 2**18
 
 
 def precision(predicted: Collection[int], gold: Collection[int]) -> float:
-    """Eq. 6: |predicted ∩ gold| / |predicted|, 0 where nothing is predicted."""
+    """Eq. 6: |predicted ∩ gold| / |predicted|; 0 if nothing is predicted."""
     return len(set(predicted) & set(gold)) / len(set(predicted)) if predicted else 0.0
 
 
 def recall(predicted: Collection[int], gold: Collection[int]) -> float:
-    """Eq. 7: |predicted ∩ gold| / |gold|, 0 where gold is empty."""
+    """Eq. 7: |predicted ∩ gold| / |gold|; 0 if gold is empty."""
     return len(set(predicted) & set(gold)) / len(set(gold)) if gold else 0.0
 
 
 def f1(predicted: Collection[int], gold: Collection[int]) -> float:
-    """The harmonic mean of Eq. 6 and 7, 0 where either set is empty or they share nothing."""
+    """The harmonic mean of Eq. 6 and 7; 0 if a set is empty or the sets are disjoint."""
     p, r = precision(predicted, gold), recall(predicted, gold)
     return 2 * p * r / (p + r) if p + r else 0.0
 
@@ -31,7 +31,7 @@ def combine(r1: float, r2: float) -> float:
 def score(judgment: Judgment | None, pair: ReasoningPair) -> dict[str, float]:
     """The reward and its parts: `r`, `R1` (Eq. 5), `R2` (Eq. 8), `F1`, `precision`, `recall`, `valid`.
 
-    No valid judgment: R1 = -2, R2 = -1, so r = 0.
+    Without a valid judgment R1 = -2 and R2 = -1, so r = 0.
     """
     if judgment is None:
         return {"r": 0.0, "R1": -2.0, "R2": -1.0, "F1": 0.0, "precision": 0.0, "recall": 0.0, "valid": 0.0}
@@ -51,17 +51,17 @@ def score(judgment: Judgment | None, pair: ReasoningPair) -> dict[str, float]:
 
 
 def evidence_hit(trajectory: Trajectory, pair: ReasoningPair) -> float | None:
-    """1.0 if a shown passage holds context that one of the flaws contradicts, 0.0 if none does; None where the flaws
-    contradict no particular place of the context."""
-    wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
-    if not wanted:
+    """1.0 if a shown passage overlaps a context span that a flaw contradicts, else 0.0. None if the flaws have no
+    context spans."""
+    spans = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
+    if not spans:
         return None
     shown = [passage for turn in trajectory.turns for passage in turn.passages]
-    return float(any(p.start < span.end and span.start < p.end for p in shown for span in wanted))
+    return float(any(p.start < span.end and span.start < p.end for p in shown for span in spans))
 
 
 def with_reward(trajectory: Trajectory, pair: ReasoningPair) -> Trajectory:
-    """The trajectory with its breakdown: `score` plus `searches` and, where it is defined, `evidence_hit`."""
+    """The trajectory with its reward: `score`, `searches` and, if it is defined, `evidence_hit`."""
     breakdown = score(trajectory.judgment, pair) | {"searches": float(trajectory.searches)}
     if (hit := evidence_hit(trajectory, pair)) is not None:
         breakdown["evidence_hit"] = hit

@@ -1,6 +1,6 @@
 """From a pair to a rewarded trajectory: prompt, episode, search in the pair's own case, reward.
 
-The local judge, the evaluator and both training engines call these functions; none of them has rules of its own.
+The local judge, the evaluator and both training engines use these functions.
 """
 
 from collections import Counter
@@ -27,8 +27,8 @@ from retrieval.retriever import Retriever
 
 
 class PromptTooLong(JudgeError):
-    """A prompt of `tokens` tokens exceeds `limit`: the recipe's `prompt_tokens`, or what the model's context leaves.
-    It is refused, never cut."""
+    """A prompt of `tokens` tokens exceeds `limit`: the recipe's `prompt_tokens`, or the space that an episode leaves in
+    the model's context. Prompts are never truncated."""
 
     def __init__(self, message: str, tokens: int, limit: int) -> None:
         super().__init__(message)
@@ -45,14 +45,14 @@ def new_episode(
     seed: int = 0,
     prompt_ids: Sequence[int] | None = None,
 ) -> Episode:
-    """The episode of a pair, ready to sample. `prompt_ids`, from `pair_prompt_ids`, saves encoding the prompt again."""
-    question = pairwise_task(pair, data.case_of(pair))
+    """A new episode for a pair. Pass `prompt_ids` from `pair_prompt_ids` to avoid encoding the prompt again."""
+    task = pairwise_task(pair, data.case_of(pair))
     where = f"pair {pair.pair_id}"
-    return task_episode(question, config, tokenizer, eos_ids, where=where, seed=seed, prompt_ids=prompt_ids)
+    return task_episode(task, config, tokenizer, eos_ids, where=where, seed=seed, prompt_ids=prompt_ids)
 
 
 def pair_prompt_ids(pair: ReasoningPair, data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer) -> list[int]:
-    """The tokens of a pair's prompt, which are the same for all episodes of its group.
+    """The token ids of a pair's prompt. All episodes of its group share them.
 
     Raises:
         PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
@@ -70,41 +70,41 @@ def task_episode(
     seed: int = 0,
     prompt_ids: Sequence[int] | None = None,
 ) -> Episode:
-    """The episode of a question, ready to sample."""
+    """A new episode for a task."""
     ids = task_prompt_ids(task, config, tokenizer, where=where) if prompt_ids is None else prompt_ids
     budget = task_budget(task, config)
     return Episode(ids, budget, tokenizer, eos_ids=eos_ids, parse_bare=TAGLESS_PARSERS.get(config.prompt), seed=seed)
 
 
 def task_prompt_ids(task: PairwiseTask, config: EpisodeConfig, tokenizer: SafeTokenizer, *, where: str) -> list[int]:
-    """The tokens of a question's prompt.
+    """The token ids of a task's prompt.
 
     Raises:
         PromptTooLong: The prompt has more than `config.prompt_tokens` tokens.
     """
     ids = tokenizer.prompt_ids(task_prompt(task, config), thinking=config.thinking)
-    _refuse_long(len(ids), config, where)
+    _check_length(len(ids), config, where)
     return ids
 
 
-def task_prompt(question: PairwiseTask, config: EpisodeConfig) -> Prompt:
-    """The prompt of a question."""
-    budget = task_budget(question, config)
-    return pairwise_prompt(question, context=config.context, searches=budget.max_searches, style=config.prompt)
+def task_prompt(task: PairwiseTask, config: EpisodeConfig) -> Prompt:
+    """The prompt of a task under a configuration."""
+    budget = task_budget(task, config)
+    return pairwise_prompt(task, context=config.context, searches=budget.max_searches, style=config.prompt)
 
 
-def _refuse_long(tokens: int, config: EpisodeConfig, where: str) -> None:
+def _check_length(tokens: int, config: EpisodeConfig, where: str) -> None:
     if tokens > config.prompt_tokens:
         raise PromptTooLong(
             f"{where}: its prompt has {tokens} tokens, over prompt_tokens {config.prompt_tokens}; "
-            "raise it or leave the pair out (`judge-r1 validate --recipe` counts such pairs)",
+            "raise prompt_tokens or remove the pair (`judge-r1 validate --recipe` counts such pairs)",
             tokens,
             config.prompt_tokens,
         )
 
 
 def task_budget(task: PairwiseTask, config: EpisodeConfig) -> Budget:
-    """The budget of this question's episode: no searches without a text to search in."""
+    """The budget of a task's episode. A task without a case has no searches."""
     return config.effective_budget if task.case_id else config.effective_budget.model_copy(update={"max_searches": 0})
 
 
@@ -113,8 +113,13 @@ TAGLESS_PARSERS = {TABLE6: parse_table6, DIRECT: parse_tolerant}
 
 
 def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer, context_length: int | None) -> None:
-    """Errors: PromptTooLong, before hours are spent, if a prompt is over `prompt_tokens`, or leaves no room for a full
-    episode in what the model can read."""
+    """Checks all prompts before a long run starts.
+
+    Raises:
+        PromptTooLong: A prompt has more than `prompt_tokens` tokens, or leaves no space for a full episode within
+            `context_length`.
+        BudgetTooSmall: The budget has no space for an observation.
+    """
     prompts = [task_prompt(pairwise_task(pair, data.case_of(pair)), config) for pair in data.pairs]
 
     def measure() -> list[int]:
@@ -124,22 +129,22 @@ def check_prompts(data: PairSet, config: EpisodeConfig, tokenizer: SafeTokenizer
             for prompt in track(prompts, description="checking prompts", transient=True, console=console)
         ]
 
-    Episode((), config.effective_budget, tokenizer)  # refuses a budget without room for an observation
+    Episode((), config.effective_budget, tokenizer)  # raises BudgetTooSmall
     needed = config.effective_budget.episode_tokens
     lengths = stored_lengths(prompts, tokenizer, thinking=config.thinking, measure=measure)
     for pair, prompt in zip(data.pairs, lengths, strict=True):
-        _refuse_long(prompt, config, f"pair {pair.pair_id}")
+        _check_length(prompt, config, f"pair {pair.pair_id}")
         if context_length and prompt + needed > context_length:
             raise PromptTooLong(
-                f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} are more than "
-                f"the {context_length} tokens that the model reads: lower the budget, or leave the pair out",
+                f"pair {pair.pair_id}: its prompt of {prompt} tokens and an episode of up to {needed} tokens exceed "
+                f"the model's context length of {context_length}: lower the budget, or remove the pair",
                 prompt,
                 context_length - needed,
             )
 
 
 def new_retriever(texts: Mapping[str, str], config: EpisodeConfig) -> Retriever:
-    """The retriever of a configuration. Without searches it is BM25, which loads no embedder."""
+    """The retriever of a configuration. Without searches it is BM25, which needs no embedder."""
     method = config.retriever if config.effective_budget.max_searches and texts else "bm25"
     return Retriever(texts, method=method, passage_words=config.budget.passage_words, max_cases=4096)
 
@@ -150,7 +155,7 @@ def case_search(retriever: Retriever, case_id: str, query: str, top_k: int) -> l
 
 
 def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> SearchFunction:
-    """Searches of a batch of episodes: episode i can reach the case `case_ids[i]` and no other."""
+    """The search function of a batch of episodes: episode i searches the case `case_ids[i]` and no other."""
 
     def search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
         requests = [(case_ids[index], query) for index, query in queries]
@@ -167,7 +172,7 @@ def batch_search(retriever: Retriever, case_ids: Sequence[str], top_k: int) -> S
 
 
 class RolloutRunner:
-    """Runs episodes of pairs with one backend, retriever and tokenizer, one configuration. `timer` measures
+    """Runs episodes of pairs with one backend, retriever and tokenizer, under one configuration. `timer` measures
     the stages `generation` and `search`."""
 
     def __init__(
@@ -185,20 +190,20 @@ class RolloutRunner:
         self.timer = timer or StageTimer()
 
     def run(self, pairs: Sequence[ReasoningPair], sampling: Sampling) -> list[Trajectory]:
-        """One trajectory with its reward for each pair, in order; the same pair may occur often."""
-        seen: Counter[str] = Counter()
+        """One rewarded trajectory for each pair, in order. A pair that occurs several times gets different seeds."""
+        samples: Counter[str] = Counter()
         prompts: dict[str, list[int]] = {}  # encoded once for all episodes of a pair
         episodes = []
         for pair in pairs:
-            seed = episode_seed(sampling.seed, pair.pair_id, seen[pair.pair_id])
-            seen[pair.pair_id] += 1
+            seed = episode_seed(sampling.seed, pair.pair_id, samples[pair.pair_id])
+            samples[pair.pair_id] += 1
             if pair.pair_id not in prompts:
                 prompts[pair.pair_id] = pair_prompt_ids(pair, self.data, self.config, self.tokenizer)
             ids = prompts[pair.pair_id]
             episodes.append(
                 new_episode(pair, self.data, self.config, self.tokenizer, self.eos_ids, seed=seed, prompt_ids=ids)
             )
-        played = run_episodes(
+        trajectories = run_episodes(
             episodes,
             [pair.case_id for pair in pairs],
             self.retriever,
@@ -207,7 +212,7 @@ class RolloutRunner:
             temperature=sampling.temperature,
             timer=self.timer,
         )
-        return [with_reward(trajectory, pair) for trajectory, pair in zip(played, pairs, strict=True)]
+        return [with_reward(trajectory, pair) for trajectory, pair in zip(trajectories, pairs, strict=True)]
 
 
 def run_episodes(
@@ -220,7 +225,7 @@ def run_episodes(
     temperature: float,
     timer: StageTimer,
 ) -> list[Trajectory]:
-    """The trajectory of each episode, which may search the case named beside it ("" where it searches nothing)."""
+    """Runs the episodes and returns their trajectories. Episode i searches the case `case_ids[i]` ("" for none)."""
     search = batch_search(retriever, case_ids, top_k)
 
     def timed_search(queries: Sequence[tuple[int, str]]) -> list[list[Evidence]]:
@@ -233,6 +238,6 @@ def run_episodes(
 
 
 def episode_seed(seed: int, item_id: str, sample: int, order: Sequence[int] = (0, 1)) -> int:
-    """The sampling seed of an episode. It depends on nothing that runs beside it."""
-    placed = [] if tuple(order) == (0, 1) else [list(order)]
-    return int(content_hash("episode", seed, item_id, sample, *placed), 16)
+    """The sampling seed of an episode. It does not depend on other episodes of the run."""
+    swapped = [] if tuple(order) == (0, 1) else [list(order)]
+    return int(content_hash("episode", seed, item_id, sample, *swapped), 16)

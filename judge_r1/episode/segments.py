@@ -1,4 +1,4 @@
-"""What a policy wrote in one turn, cut into its blocks, by the same grammar as the episode machine."""
+"""Splits the text of a turn into its blocks, with the same grammar as the state machine."""
 
 import re
 from typing import NamedTuple
@@ -7,8 +7,10 @@ _OPENING = re.compile(r"<(think|search|answer)>")
 
 
 class Segment(NamedTuple):
-    """One block without its tags (`kind` is think, search or answer), or what stands between blocks (text); `closed`
-    is False where the closing tag is missing."""
+    """One block without its tags (`kind` is think, search or answer), or the text between blocks (`kind` is text).
+
+    `closed` is False if the closing tag is missing.
+    """
 
     kind: str
     text: str
@@ -18,21 +20,21 @@ class Segment(NamedTuple):
 def segments(text: str) -> list[Segment]:
     """The blocks of a turn and the text between them, in order. Tags inside an open block are its text."""
     found: list[Segment] = []
-    at = 0
-    while opening := _OPENING.search(text, at):
-        _add_text(found, text[at : opening.start()])
+    start = 0
+    while opening := _OPENING.search(text, start):
+        _add_text(found, text[start : opening.start()])
         closing = f"</{opening[1]}>"
         end = text.find(closing, opening.end())
         if end < 0:
             return [*found, Segment(opening[1], text[opening.end() :], closed=False)]
         found.append(Segment(opening[1], text[opening.end() : end]))
-        at = end + len(closing)
-    _add_text(found, text[at:])
+        start = end + len(closing)
+    _add_text(found, text[start:])
     return found
 
 
 def answer_of(text: str) -> str | None:
-    """The content of the first complete answer of a turn; None without one."""
+    """The content of the first complete answer of a turn, or None."""
     return next((s.text for s in segments(text) if s.kind == "answer" and s.closed), None)
 
 

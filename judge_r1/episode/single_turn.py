@@ -1,4 +1,4 @@
-"""A single turn of plain text as an episode, for prompts that a benchmark words itself."""
+"""A single turn of plain text as an episode, for prompts that a benchmark defines."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ _THOUGHT_ENDS = "</think>"
 
 
 class SingleTurnEpisode(Episode):
-    """Text up to EOS. Tags are text; nothing is searched or parsed. Without EOS within the budget it ends as
-    `turn_budget`."""
+    """Generates text up to EOS. Tags are text; nothing is searched or parsed. Ends as `turn_budget` if the budget has
+    no EOS."""
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         if not isinstance(self.state, Sample):
-            raise RuntimeError(f"feed() in state {self.state}: nothing is to be sampled")
+            raise RuntimeError(f"feed() in state {self.state}: the episode does not wait for tokens")
         if len(ids) != len(logprobs):
             raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
         for used, (token, logprob) in enumerate(zip(ids, logprobs, strict=True), 1):
@@ -40,7 +40,7 @@ class SingleTurnEpisode(Episode):
 
 def thought_and_text(text: str) -> tuple[Turn, ...]:
     """Splits `<think>…</think>` at the start of a text from the rest."""
-    thought, mark, said = text.partition(_THOUGHT_ENDS)
+    thought, mark, answer = text.partition(_THOUGHT_ENDS)
     if not mark:
         return (Turn(text=text),)
-    return Turn(text=thought + mark), Turn(text=said.lstrip("\n"))
+    return Turn(text=thought + mark), Turn(text=answer.lstrip("\n"))

@@ -1,7 +1,7 @@
 """The four tags of an episode: escapes them in inserted text, and finds them in text that is decoded id by id.
 
 The policy writes `<think>`, `<search>` and `<answer>`; the environment writes `<information>`. In inserted text (cases,
-reasonings, passages) the angle brackets of these tags are replaced by look-alikes of the same length, so offsets do not
+reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so offsets do not
 change. Other angle brackets, such as "p < 0.05", stay.
 """
 
@@ -19,7 +19,7 @@ _LONGEST_OPENING = len("<answer>")
 
 
 def escape_tags(text: str) -> str:
-    """Replaces the angle brackets of the four tags, one character for one."""
+    """Replaces the angle brackets of the four tags, one character by one character."""
     return TAG.sub(lambda match: f"‹{match[1][1:-1]}›", text)
 
 
@@ -36,22 +36,22 @@ class StreamDecoder:
         self._decode = decode
         self._ids: list[int] = []
         self._context = self._done = 0  # ids[context:done] are decoded again because they affect the text after them
-        self._given = 0  # characters of decode(ids[context:]) that were returned
+        self._emitted = 0  # characters of decode(ids[context:]) that were returned
 
     def push(self, token: int) -> str:
         self._ids.append(token)
         text = self._decode(self._ids[self._context :])
         whole = text.rstrip("�")
-        new = whole[self._given :]
-        self._given = max(self._given, len(whole))
+        new = whole[self._emitted :]
+        self._emitted = max(self._emitted, len(whole))
         if new and whole == text:
             self._context, self._done = self._done, len(self._ids)
-            self._given = len(self._decode(self._ids[self._context :]))
+            self._emitted = len(self._decode(self._ids[self._context :]))
         return new
 
     def flush(self) -> str:
-        """Returns the text that `push` has held back: an incomplete character at the end."""
-        return self._decode(self._ids[self._context :])[self._given :]
+        """Returns the rest of the text: an incomplete character at the end."""
+        return self._decode(self._ids[self._context :])[self._emitted :]
 
 
 class TagScanner:
@@ -63,6 +63,7 @@ class TagScanner:
         self._content = self._from = 0
 
     def push(self, new: str) -> tuple[str, str] | None:
+        """Appends text. Returns (kind, content) of the search or answer that it completes."""
         self.text += new
         while True:
             if self.open is None:

@@ -1,4 +1,4 @@
-"""Two candidates to compare, as a judge is shown them."""
+"""The task of a pairwise judge: two candidates to compare."""
 
 from dataclasses import dataclass
 
@@ -7,8 +7,11 @@ from judge_r1.core.records import Case, ReasoningPair
 
 @dataclass(frozen=True)
 class PairwiseTask:
-    """`case_id` names the text that may be searched and `context` is that text; None and "" where there is nothing but
-    what was asked (`decision`)."""
+    """Two candidates and what they are about.
+
+    `decision` is the decision that both explain, or the request that both answer. `case_id` names the text that may be
+    searched and `context` is that text; without a case they are None and "".
+    """
 
     domain: str
     decision: str
@@ -19,5 +22,5 @@ class PairwiseTask:
 
 
 def pairwise_task(pair: ReasoningPair, case: Case) -> PairwiseTask:
-    """A pair as it is placed."""
+    """The task of a pair, with its reasonings in stored order."""
     return PairwiseTask(pair.domain, case.decision, pair.reasoning_a, pair.reasoning_b, case.case_id, case.context)

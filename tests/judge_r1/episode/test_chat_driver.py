@@ -28,7 +28,7 @@ FAST = RetryPolicy(concurrency=4, request_s=5, total_s=20, attempts=3, backoff_s
 BUDGET = Budget(max_searches=2, response_tokens=50, observation_tokens=60)
 JUDGMENT = '{"comparison": "A>B", "violated_principles": [2]}'
 ANSWER = f"<answer>{JUDGMENT}</answer>"
-ASKED = [{"role": "system", "content": "judge"}, {"role": "user", "content": "these"}]
+MESSAGES = [{"role": "system", "content": "judge"}, {"role": "user", "content": "these"}]
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
@@ -40,18 +40,18 @@ def episode(*, bare: bool = False, budget: Budget = BUDGET) -> Episode:
     return Episode((), chat_budget(budget), TextTokenizer(), eos_ids=(EOS,), parse_bare=bare_parser)
 
 
-def play(
+def run_replies(
     *replies: tuple[int, Any], bare: bool = False, search: Callable[[str], Any] | None = None, **options: Any
 ) -> tuple[Trajectory, float | None, JudgeServer, Usage]:
-    """The episode that these replies make, and the server they came from."""
+    """Run an episode on these replies of a server."""
     left, usage = list(replies), Usage()
 
     async def work(url: str) -> tuple[Trajectory, float | None]:
         model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, FAST)
         try:
-            played = episode(bare=bare)
+            running = episode(bare=bare)
             find = search or (lambda query: evidence(f"found {query}"))
-            return await ChatDriver(model, **options).run_episode(ASKED, played, find, max_tokens=50, usage=usage)
+            return await ChatDriver(model, **options).run_episode(MESSAGES, running, find, max_tokens=50, usage=usage)
         finally:
             await model.aclose()
 
@@ -60,15 +60,15 @@ def play(
     return trajectory, confidence, server, usage
 
 
-def test_a_search_goes_out_as_a_user_message_and_its_stop_tag_is_put_back() -> None:
-    trajectory, _, server, usage = play(said("let me look<search>dose"), said(ANSWER.removesuffix("</answer>")))
+def test_observations_are_user_messages_and_stop_tags_are_restored() -> None:
+    trajectory, _, server, usage = run_replies(said("let me look<search>dose"), said(ANSWER.removesuffix("</answer>")))
     assert trajectory.ended == "answer"
     assert trajectory.judgment is not None
     assert (trajectory.judgment.comparison, trajectory.judgment.violated_principles) == ("A>B", (2,))
     assert [turn.query for turn in trajectory.turns] == ["dose", None]
     assert trajectory.turns[-1].text == ANSWER
     first, second = server.bodies
-    assert first["messages"] == ASKED
+    assert first["messages"] == MESSAGES
     assert first["stop"] == ["</search>", "</answer>"]
     assert second["messages"][2:] == [
         {"role": "assistant", "content": "let me look<search>dose</search>"},
@@ -80,16 +80,18 @@ def test_a_search_goes_out_as_a_user_message_and_its_stop_tag_is_put_back() -> N
     assert usage.seconds > 0
 
 
-def test_a_server_that_leaves_the_stop_tag_in_and_goes_on_gives_the_same_episode() -> None:
-    whole = play(said("<search>q</search><information>forged</information>" + ANSWER), said(ANSWER + " and so on"))[0]
-    cut = play(said("<search>q"), said(ANSWER.removesuffix("</answer>")))[0]
+def test_a_server_that_ignores_stop_strings_gives_the_same_episode() -> None:
+    whole = run_replies(
+        said("<search>q</search><information>forged</information>" + ANSWER), said(ANSWER + " and so on")
+    )[0]
+    cut = run_replies(said("<search>q"), said(ANSWER.removesuffix("</answer>")))[0]
     assert whole == cut
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
-def test_reasoning_becomes_the_thought_and_cannot_act(field: str) -> None:
+def test_reasoning_becomes_a_thought_without_actions(field: str) -> None:
     thought = {field: "they say <answer>{}</answer></think><search>x</search>"}
-    trajectory, _, server, _ = play(said("<search>q", **thought), said(ANSWER, **thought))
+    trajectory, _, server, _ = run_replies(said("<search>q", **thought), said(ANSWER, **thought))
     assert trajectory.ended == "answer"
     first = trajectory.turns[0].text
     assert first.startswith("<think>they say ‹answer›{}‹/answer›‹/think›")
@@ -97,8 +99,8 @@ def test_reasoning_becomes_the_thought_and_cannot_act(field: str) -> None:
     assert server.bodies[1]["messages"][2]["content"] == "<search>q</search>", "thoughts are not sent back"
 
 
-def test_past_its_searches_a_judge_is_told_to_answer() -> None:
-    trajectory, _, server, _ = play(said("<search>a"), said("<search>b"), said("<search>c"), said(ANSWER))
+def test_a_search_past_the_budget_gets_a_notice() -> None:
+    trajectory, _, server, _ = run_replies(said("<search>a"), said("<search>b"), said("<search>c"), said(ANSWER))
     assert trajectory.searches == 2
     assert trajectory.turns[2].notice == "no searches left: answer now"
     assert server.bodies[3]["messages"][-1]["content"].endswith("(no searches left: answer now)</information>")
@@ -124,31 +126,31 @@ def test_past_its_searches_a_judge_is_told_to_answer() -> None:
         ((200, {"choices": []}), "infrastructure_no_answer"),
     ],
 )
-def test_what_is_no_answer_has_a_name(reply: tuple[int, Any], ended: str) -> None:
-    trajectory, confidence, _, _ = play(reply)
+def test_each_failure_has_a_name(reply: tuple[int, Any], ended: str) -> None:
+    trajectory, confidence, _, _ = run_replies(reply)
     assert (trajectory.ended, trajectory.judgment, confidence) == (ended, None, None)
     assert trajectory.infrastructure_failed == ended.startswith("infrastructure_")
 
 
-def test_a_bare_answer_is_read_at_the_end_of_the_turn() -> None:
-    trajectory, _, server, _ = play(said(f"```json\n{JUDGMENT}\n```"), bare=True)
+def test_an_answer_without_tags_is_parsed_at_the_end_of_the_turn() -> None:
+    trajectory, _, server, _ = run_replies(said(f"```json\n{JUDGMENT}\n```"), bare=True)
     assert trajectory.judgment is not None
     assert "stop" not in server.bodies[0], "a bare answer has no tag to stop at"
-    assert play(said(JUDGMENT, finish="length"), bare=True)[0].ended == "turn_budget"
-    thinking = play(said(JUDGMENT, reasoning="perhaps <answer>no</answer>"), bare=True)[0]
+    assert run_replies(said(JUDGMENT, finish="length"), bare=True)[0].ended == "turn_budget"
+    thinking = run_replies(said(JUDGMENT, reasoning="perhaps <answer>no</answer>"), bare=True)[0]
     assert thinking.judgment == trajectory.judgment
 
 
-def test_a_search_that_fails_loses_the_game() -> None:
+def test_a_failed_search_is_an_infrastructure_failure() -> None:
     def broken(query: str) -> Any:
         raise OSError("the index is gone")
 
-    assert play(said("<search>q"), search=broken)[0].ended == "infrastructure_search_error"
+    assert run_replies(said("<search>q"), search=broken)[0].ended == "infrastructure_search_error"
 
 
-def test_a_wrong_key_stops_everything() -> None:
+def test_a_wrong_key_raises() -> None:
     with pytest.raises(EndpointError, match=r"wants a key .* NO_KEY"):
-        play(sorry(401, "who are you?"))
+        run_replies(sorry(401, "who are you?"))
 
 
 def entry(token: str, p: float, **others: float) -> dict[str, Any]:
@@ -158,24 +160,26 @@ def entry(token: str, p: float, **others: float) -> dict[str, Any]:
     return {"token": token, "logprob": log(p), "top_logprobs": tops}
 
 
-def test_logprobs_give_a_confidence() -> None:
+def test_confidence_from_logprobs() -> None:
     tokens = [entry('{"comparison": "', 1), entry("A", 0.9), {**entry(">B", 0.6), "top_logprobs": []}]
     tail = [entry('", "violated_principles": [2]}', 1)]
-    alone = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
+    alone = run_replies(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
     assert alone[1] == pytest.approx(0.6)
     assert alone[2].bodies[0]["logprobs"] is True
     tokens[2]["top_logprobs"] = [{"token": "<B", "logprob": -2.0}, {"token": ">B", "logprob": -1.0}]
     tokens[2]["logprob"] = -1.0
-    both = play(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
+    both = run_replies(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
     assert both[1] == pytest.approx(1 / (1 + 2.718281828**-1))
-    assert "logprobs" not in play(said(JUDGMENT), bare=True)[2].bodies[0]
+    assert "logprobs" not in run_replies(said(JUDGMENT), bare=True)[2].bodies[0]
 
 
-def test_a_seed_is_sent_where_answers_are_drawn_and_stays_in_range() -> None:
+def test_a_seed_within_32_bits_is_sent_when_sampling() -> None:
     async def seeds(temperature: float) -> list[Any]:
         with JudgeServer(lambda path, body: said("x")) as server:
             model = ChatModel(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
-            await ChatDriver(model, temperature=temperature).answer(ASKED, max_tokens=5, seed=2**63 + 5, usage=Usage())
+            await ChatDriver(model, temperature=temperature).answer(
+                MESSAGES, max_tokens=5, seed=2**63 + 5, usage=Usage()
+            )
             await model.aclose()
             return [body.get("seed") for body in server.bodies]
 
@@ -183,12 +187,12 @@ def test_a_seed_is_sent_where_answers_are_drawn_and_stays_in_range() -> None:
     assert run(seeds(0.0)) == [None]
 
 
-def test_one_answer_as_it_is() -> None:
+def test_single_answers_are_not_parsed() -> None:
     async def answers(*replies: tuple[int, Any]) -> list[Trajectory]:
         left = list(replies)
         with JudgeServer(lambda path, body: left.pop(0)) as server:
             model = ChatModel(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
-            found = [await ChatDriver(model).answer(ASKED, max_tokens=5, seed=0, usage=Usage()) for _ in replies]
+            found = [await ChatDriver(model).answer(MESSAGES, max_tokens=5, seed=0, usage=Usage()) for _ in replies]
             await model.aclose()
             return found
 
@@ -201,7 +205,7 @@ def test_one_answer_as_it_is() -> None:
     assert json.loads(plain.model_dump_json())["text_only"] is True
 
 
-def test_refusals_are_told_apart_by_the_words_of_real_servers() -> None:
+def test_declined_reasons_of_real_server_messages() -> None:
     overflow = (
         "This model's maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens.",
         "The input (9001 tokens) is longer than the model's context length (8192 tokens).",
@@ -217,25 +221,27 @@ WRITTEN = ["<search>", "</search>", "</answer>", "<think>", "</think>", "<answer
 
 
 @given(st.lists(st.sampled_from(WRITTEN)))
-def test_text_comes_back_from_ids_and_every_episode_ends(parts: Sequence[str]) -> None:
+def test_text_round_trips_and_every_episode_ends(parts: Sequence[str]) -> None:
     tokenizer, text = TextTokenizer(), "".join(parts)
     assert tokenizer.decode(tokenizer.encode_trusted(text)) == text
-    played = episode()
+    running = episode()
     for _ in range(4):
-        turns = len(played.turns)
-        feed_reply(played, Generation(text))
-        assert played.trajectory().ended != "unfinished" or len(played.turns) > turns or hasattr(played.state, "query")
-        if hasattr(played.state, "query"):
-            played.observe(evidence("p"))
-        if played.trajectory().ended != "unfinished":
+        turns = len(running.turns)
+        feed_reply(running, Generation(text))
+        assert (
+            running.trajectory().ended != "unfinished" or len(running.turns) > turns or hasattr(running.state, "query")
+        )
+        if hasattr(running.state, "query"):
+            running.observe(evidence("p"))
+        if running.trajectory().ended != "unfinished":
             return
     assert not parts or "<search>" in text
 
 
-def test_a_client_sends_no_more_requests_at_a_time_than_its_policy_allows() -> None:
+def test_a_client_respects_the_concurrency_of_its_policy() -> None:
     async def work(url: str) -> list[Generation]:
         model = ChatModel(OpenAIEndpoint(url, "toy", "NO_KEY"), None, RetryPolicy(concurrency=3))
-        requests = [GenerateRequest(messages=ASKED, max_tokens=5) for _ in range(12)]
+        requests = [GenerateRequest(messages=MESSAGES, max_tokens=5) for _ in range(12)]
         try:
             return await model.generate(requests)
         finally:

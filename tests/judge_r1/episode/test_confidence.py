@@ -1,4 +1,4 @@
-"""The probability of the decision, against the text and against a plain forward pass."""
+"""Confidence of a decision, compared with the text and with a plain forward pass."""
 
 from math import exp, log
 
@@ -19,55 +19,55 @@ ANSWER = f"<think>A>B? <b></think><answer>{JUDGMENT}</answer>"
 TOKENIZER = ByteTokenizer(b"<answer>", b'": "', b">B", b"<B", b"A")
 
 
-def test_the_place_is_that_of_the_comparison() -> None:
+def test_sign_position() -> None:
     assert ANSWER[: sign_position(ANSWER)].endswith('"comparison": "A')
     assert sign_position("I take B < A here; A>B not") == 9
     assert sign_position("nothing") is None
     assert sign_position('{"comparison": "A\\u003eB"}') is None
 
 
-def played(ids: list[int], **fields: object) -> Episode:
+def run_episode(ids: list[int], **fields: object) -> Episode:
     episode = Episode((), Budget(max_searches=0, response_tokens=500), TOKENIZER, **fields)  # type: ignore[arg-type]
     episode.feed(ids, [-0.001 * n for n in range(len(ids))])
     return episode
 
 
-def sure(episode: Episode) -> float | None:
+def confidence_of(episode: Episode) -> float | None:
     return token_confidence(episode.trajectory(), episode.alternative_logprobs, TOKENIZER.decode)
 
 
-def test_an_episode_knows_the_token_that_decided() -> None:
+def test_confidence_of_an_answer_in_tags() -> None:
     ids = TOKENIZER.encode_trusted(ANSWER)
-    episode = played(ids)
-    at = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
-    assert sure(episode) == pytest.approx(exp(-0.001 * at))
-    episode.alternative_logprobs[at] = -1.0
-    p, q = exp(-0.001 * at), exp(-1.0)
-    assert sure(episode) == pytest.approx(p / (p + q))
+    episode = run_episode(ids)
+    position = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
+    assert confidence_of(episode) == pytest.approx(exp(-0.001 * position))
+    episode.alternative_logprobs[position] = -1.0
+    p, q = exp(-0.001 * position), exp(-1.0)
+    assert confidence_of(episode) == pytest.approx(p / (p + q))
 
 
-def test_bare_answers_and_what_is_no_judgment() -> None:
+def test_answers_without_tags_and_invalid_answers() -> None:
     bare = [*TOKENIZER.encode_trusted('ok {"comparison": "B > A", "violated_principles": []}'), 0]
-    episode = played(bare, eos_ids=(0,), parse_bare=parse_tolerant)
-    assert sure(episode) == pytest.approx(exp(-0.001 * bare.index(ord(">"))))
-    assert sure(played(TOKENIZER.encode_trusted("<answer>A>B</answer>"))) is None
+    episode = run_episode(bare, eos_ids=(0,), parse_bare=parse_tolerant)
+    assert confidence_of(episode) == pytest.approx(exp(-0.001 * bare.index(ord(">"))))
+    assert confidence_of(run_episode(TOKENIZER.encode_trusted("<answer>A>B</answer>"))) is None
 
 
-def test_a_comparison_in_the_thought_is_not_the_decision() -> None:
+def test_a_comparison_in_the_thought_is_ignored() -> None:
     ids = [*TOKENIZER.encode_trusted(f"<think>{JUDGMENT.replace('A>B', 'A<B')}? no</think>{JUDGMENT} or A<B"), 0]
-    episode = played(ids, eos_ids=(0,), parse_bare=parse_tolerant)
-    at = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
-    assert sure(episode) == pytest.approx(exp(-0.001 * at))
+    episode = run_episode(ids, eos_ids=(0,), parse_bare=parse_tolerant)
+    position = len(ids) - 1 - ids[::-1].index(TOKENIZER.id_of(b">B"))
+    assert confidence_of(episode) == pytest.approx(exp(-0.001 * position))
 
 
 @given(st.floats(-30, 0), st.floats(-30, 0))
-def test_two_ways_share_one_probability(chosen: float, rival: float) -> None:
-    assert confidence(chosen, rival) + confidence(rival, chosen) == pytest.approx(1)
-    assert confidence(chosen, rival) == pytest.approx(exp(chosen) / (exp(chosen) + exp(rival)))
+def test_confidences_of_opposite_decisions_sum_to_one(chosen: float, alternative: float) -> None:
+    assert confidence(chosen, alternative) + confidence(alternative, chosen) == pytest.approx(1)
+    assert confidence(chosen, alternative) == pytest.approx(exp(chosen) / (exp(chosen) + exp(alternative)))
     assert confidence(chosen, None) == pytest.approx(exp(chosen))
 
 
-def test_tokens_are_turned_where_the_other_way_is_one_token() -> None:
+def test_opposite_tokens() -> None:
     assert opposite_tokens({">": 0, "<": 1, '>"': 2, "A<B": 3, "A>B": 4, "x": 5, "<|end|>": 6}) == {
         0: 1,
         1: 0,
@@ -76,15 +76,15 @@ def test_tokens_are_turned_where_the_other_way_is_one_token() -> None:
     }
 
 
-def test_chat_entries() -> None:
+def test_confidence_from_chat_logprobs() -> None:
     entries = [{"token": t, "logprob": log(p)} for t, p in (('{"comparison": "A', 1), (">", 0.5), ('B"}', 1))]
     assert chat_confidence(entries) == pytest.approx(0.5)
     assert chat_confidence(entries[:1]) is None
     assert chat_confidence(None) is None
 
 
-def test_a_local_judge_sets_both_ways_against_each_other() -> None:
-    """By the demo's base model, which is made to answer: the probability of both tokens out of one plain pass."""
+def test_a_local_judge_compares_both_decisions() -> None:
+    """The base model of the demo, forced to answer: the confidence equals that of one plain forward pass."""
     import torch
 
     from judge_r1.episode.driver import EpisodeDriver
@@ -100,8 +100,8 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
     flipped = opposite_tokens(hf_tokenizer.get_vocab())
     [decides] = [n for n, token in enumerate(answer) if token in flipped]
 
-    class Forced(torch.nn.Module):
-        """The model, with the first half of the answer as the only thing that it can say."""
+    class ForcedAnswer(torch.nn.Module):
+        """The model, forced to write the first half of the answer."""
 
         def __init__(self) -> None:
             super().__init__()
@@ -117,7 +117,7 @@ def test_a_local_judge_sets_both_ways_against_each_other() -> None:
             return out
 
     episode = new_episode(data.pairs[0], data, recipe.episode, tokenizer, eos_ids("bundled:tiny", hf_tokenizer))
-    local = LocalModel(Forced(), tokenizer.decode, (), pad_id=0, max_rows=1)
+    local = LocalModel(ForcedAnswer(), tokenizer.decode, (), pad_id=0, max_rows=1)
     EpisodeDriver(local, alternatives=flipped).run_episodes([episode], lambda queries: [], 0.0)
     assert episode.trajectory().judgment is not None
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The token with which a judge decides, against a scan of every prefix, by real tokenizers."""
+"""The position of the deciding token, with real tokenizers."""
 
 import pytest
 import real_tokenizers
@@ -10,8 +10,8 @@ JSON = '{"comparison": "A<B", "violated_principles": [2]}'
 NAMES = ["tiny", "smollm2", "awkward", "spelled_out"]
 
 
-def told(name: str, *texts: str, comparison: str | None = "A<B") -> Trajectory:
-    """Turns of these texts, with an observation of two ids between them."""
+def trajectory_of(name: str, *texts: str, comparison: str | None = "A<B") -> Trajectory:
+    """A trajectory of turns with these texts and an observation between them."""
     tokenizer = real_tokenizers.load(name)
     ids: list[int] = []
     mask: list[int] = []
@@ -38,34 +38,39 @@ def told(name: str, *texts: str, comparison: str | None = "A<B") -> Trajectory:
         ("A<B\nviolated_principles: [2]",),
     ],
 )
-def test_the_place_is_where_the_sign_comes_to_be(name: str, texts: tuple[str, ...]) -> None:
-    """Against a scan of every prefix: before the place the answer has no sign, with it there is one."""
+def test_the_position_is_where_the_sign_is_complete(name: str, texts: tuple[str, ...]) -> None:
+    """The answer up to the position has no sign; with the token at the position it has one."""
     tokenizer = real_tokenizers.load(name)
-    trajectory = told(name, *texts)
-    place = decision_position(trajectory, tokenizer.decode)
-    assert place is not None
+    trajectory = trajectory_of(name, *texts)
+    position = decision_position(trajectory, tokenizer.decode)
+    assert position is not None
     begin = len(trajectory.token_ids) - len(tokenizer.encode_policy_text(texts[-1]))
-    before, after = (tokenizer.decode(trajectory.token_ids[begin:end]) for end in (place, place + 1))
+    before, after = (tokenizer.decode(trajectory.token_ids[begin:end]) for end in (position, position + 1))
     answers = [text.split("<answer>")[-1] for text in (before, after)]
     assert "A<" not in answers[0]
     assert "A<" in answers[1]
 
 
-def test_an_answer_that_says_otherwise_than_the_judgment_has_no_certain_place() -> None:
+def test_an_answer_that_contradicts_the_judgment_has_no_position() -> None:
     tokenizer = real_tokenizers.load("smollm2")
-    assert decision_position(told("smollm2", f"<answer>{JSON}</answer>", comparison="A>B"), tokenizer.decode) is None
+    assert (
+        decision_position(trajectory_of("smollm2", f"<answer>{JSON}</answer>", comparison="A>B"), tokenizer.decode)
+        is None
+    )
 
 
-def test_b_better_than_a_may_be_written_with_either_sign() -> None:
+def test_both_spellings_of_b_is_better() -> None:
     tokenizer = real_tokenizers.load("smollm2")
-    trajectory = told("smollm2", JSON.replace("A<B", "B > A"))
-    place = decision_position(trajectory, tokenizer.decode)
-    assert place is not None
-    assert tokenizer.decode([trajectory.token_ids[place]]).strip() == ">"
+    trajectory = trajectory_of("smollm2", JSON.replace("A<B", "B > A"))
+    position = decision_position(trajectory, tokenizer.decode)
+    assert position is not None
+    assert tokenizer.decode([trajectory.token_ids[position]]).strip() == ">"
 
 
-def test_there_is_none_without_a_valid_answer() -> None:
+def test_no_position_without_a_valid_answer() -> None:
     tokenizer = real_tokenizers.load("smollm2")
-    assert decision_position(told("smollm2", JSON, comparison=None), tokenizer.decode) is None
-    silent = told("smollm2", JSON).model_copy(update={"turns": (), "token_ids": (), "loss_mask": (), "logprobs": ()})
-    assert decision_position(silent, tokenizer.decode) is None
+    assert decision_position(trajectory_of("smollm2", JSON, comparison=None), tokenizer.decode) is None
+    empty = trajectory_of("smollm2", JSON).model_copy(
+        update={"turns": (), "token_ids": (), "loss_mask": (), "logprobs": ()}
+    )
+    assert decision_position(empty, tokenizer.decode) is None

@@ -1,4 +1,4 @@
-"""The episode machine: who may act when, how it ends, and that no budget is ever passed. Ids in tests/promises."""
+"""The state machine of an episode: actions, ends and budgets. tests/promises tests the ids."""
 
 import pytest
 from factories import ByteTokenizer, evidence
@@ -13,15 +13,15 @@ from judge_r1.episode.parsing import parse_table6, parse_tolerant
 TOKENIZER = ByteTokenizer()
 GOLD = '{"comparison": "A>B", "violated_principles": [3]}'
 ANSWER = f"<answer>{GOLD}</answer>"
-ROOMY = Budget(max_searches=2, response_tokens=200, observation_tokens=200)
+LARGE = Budget(max_searches=2, response_tokens=200, observation_tokens=200)
 NOTICE = len("<information>\n(no passage fits here; 9 searches left)</information>")
 EOS = 0
 
 
-def test_a_thought_that_the_prompt_opened_is_closed_by_the_judge() -> None:
-    """Some chat templates end in `<think>`: what looks like an action before `</think>` is thought."""
+def test_a_thought_opened_by_the_prompt() -> None:
+    """Some chat templates end in `<think>`. Tags before `</think>` are part of that thought."""
     prompt = TOKENIZER.encode_trusted("assistant\n<think>\n")
-    episode = Episode(prompt, ROOMY, TOKENIZER, eos_ids=[EOS])
+    episode = Episode(prompt, LARGE, TOKENIZER, eos_ids=[EOS])
     written = TOKENIZER.encode_trusted(f"or <search>x</search>?</think><search>y</search>{ANSWER}")
     used = episode.feed(written, [0.0] * len(written))
     assert episode.state == Search("y")
@@ -31,7 +31,7 @@ def test_a_thought_that_the_prompt_opened_is_closed_by_the_judge() -> None:
     assert episode.state.reason == "answer"
 
 
-def start(budget: Budget = ROOMY) -> Episode:
+def start(budget: Budget = LARGE) -> Episode:
     return Episode([1, 2], budget, TOKENIZER, eos_ids=[EOS])
 
 
@@ -40,8 +40,8 @@ def write(episode: Episode, text: str) -> int:
     return episode.feed(ids, [-0.1] * len(ids))
 
 
-def played(*turns: str, budget: Budget = ROOMY, passages: list[Evidence] | None = None) -> Trajectory:
-    """Write the turns one after the other; searches find `passages`."""
+def run_turns(*turns: str, budget: Budget = LARGE, passages: list[Evidence] | None = None) -> Trajectory:
+    """Write the turns in order. Every search finds `passages`."""
     episode = start(budget)
     for text in turns:
         if isinstance(episode.state, Finished):
@@ -87,19 +87,19 @@ def played(*turns: str, budget: Budget = ROOMY, passages: list[Evidence] | None 
         (["<think>never closed"], "unfinished"),
     ],
 )
-def test_every_end_has_its_name(turns: list[str], ended: str) -> None:
-    trajectory = played(*turns)
+def test_each_end_has_a_name(turns: list[str], ended: str) -> None:
+    trajectory = run_turns(*turns)
     assert trajectory.ended == ended
     assert (trajectory.judgment is not None) == (ended == "answer")
 
 
-def test_the_first_complete_action_counts() -> None:
-    trajectory = played('<answer>{"comparison": "A<B", "violated_principles": [1]}</answer>' + ANSWER)
+def test_the_first_complete_action_is_used() -> None:
+    trajectory = run_turns('<answer>{"comparison": "A<B", "violated_principles": [1]}</answer>' + ANSWER)
     assert trajectory.judgment is not None
     assert trajectory.judgment.comparison == "A<B"
 
 
-def test_what_stands_in_a_think_is_text_even_a_stop_string() -> None:
+def test_tags_in_a_thought_are_text() -> None:
     episode = start()
     write(episode, "<think>I could <search>x</search> or " + ANSWER)
     assert episode.state == Sample(200 - len(episode.token_ids))
@@ -108,8 +108,8 @@ def test_what_stands_in_a_think_is_text_even_a_stop_string() -> None:
     assert episode.state == Search("y")
 
 
-def test_an_observation_numbers_its_passages_and_tells_what_is_left() -> None:
-    trajectory = played(
+def test_observations_number_passages_and_state_the_searches_left() -> None:
+    trajectory = run_turns(
         "<search>q</search>", "<search>r</search>", ANSWER, passages=evidence("one <b>", "two </think>")
     )
     first, second, last = trajectory.turns
@@ -124,14 +124,14 @@ def test_an_observation_numbers_its_passages_and_tells_what_is_left() -> None:
     assert TOKENIZER.decode(environment) == first.observation + second.observation
 
 
-def test_a_search_past_the_budget_is_answered_with_a_notice() -> None:
-    trajectory = played(*["<search>q</search>"] * 4, ANSWER)
+def test_a_search_past_the_budget_gets_a_notice() -> None:
+    trajectory = run_turns(*["<search>q</search>"] * 4, ANSWER)
     assert [turn.notice for turn in trajectory.turns[:4]] == [None, None, *["no searches left: answer now"] * 2]
     assert (trajectory.searches, trajectory.ended) == (2, "answer")
 
 
-def test_an_empty_query_costs_a_search_and_is_told_so() -> None:
-    trajectory = played("<search> \n</search>", "<search>q</search>", "<search>r</search>", ANSWER)
+def test_an_empty_query_uses_a_search_and_gets_a_notice() -> None:
+    trajectory = run_turns("<search> \n</search>", "<search>q</search>", "<search>r</search>", ANSWER)
     assert [turn.notice for turn in trajectory.turns] == [
         "empty query; 1 searches left",
         None,
@@ -141,19 +141,19 @@ def test_an_empty_query_costs_a_search_and_is_told_so() -> None:
     assert trajectory.searches == 1
 
 
-def test_a_judge_that_only_searches_comes_to_an_end() -> None:
-    trajectory = played(*["<search>q</search>"] * 100)
+def test_an_episode_of_searches_alone_ends() -> None:
+    trajectory = run_turns(*["<search>q</search>"] * 100)
     assert trajectory.ended in ("search_past_budget", "unclosed_search", "turn_budget")
-    assert len(trajectory.token_ids) <= ROOMY.episode_tokens
+    assert len(trajectory.token_ids) <= LARGE.episode_tokens
 
 
-@pytest.mark.parametrize("room", [NOTICE, NOTICE + 5, NOTICE + 30, NOTICE + 60])
-def test_passages_are_left_out_whole_and_the_frame_is_always_closed(room: int) -> None:
-    budget = ROOMY.model_copy(update={"observation_tokens": room})
+@pytest.mark.parametrize("limit", [NOTICE, NOTICE + 5, NOTICE + 30, NOTICE + 60])
+def test_passages_that_do_not_fit_are_dropped_whole(limit: int) -> None:
+    budget = LARGE.model_copy(update={"observation_tokens": limit})
     passages = evidence("a" * 20, "b" * 20, "c" * 20)
-    [first, _] = played("<search>q</search>", ANSWER, budget=budget, passages=passages).turns
+    [first, _] = run_turns("<search>q</search>", ANSWER, budget=budget, passages=passages).turns
     assert first.observation is not None
-    assert len(first.observation) <= room
+    assert len(first.observation) <= limit
     assert first.observation.startswith("<information>\n")
     assert first.observation.endswith(" searches left)</information>")
     assert len(first.passages) + first.passages_dropped == 3
@@ -164,19 +164,19 @@ def test_passages_are_left_out_whole_and_the_frame_is_always_closed(room: int) -
         assert "no passage fits here" in first.observation
 
 
-def test_nothing_found_is_said() -> None:
-    [first, _] = played("<search>q</search>", ANSWER).turns
+def test_a_search_without_results_gets_a_notice() -> None:
+    [first, _] = run_turns("<search>q</search>", ANSWER).turns
     assert first.observation == "<information>\n(nothing found; 1 searches left)</information>"
 
 
-def test_a_budget_that_cannot_hold_a_notice_is_refused_at_once() -> None:
-    small = ROOMY.model_copy(update={"observation_tokens": NOTICE - 1})
+def test_a_budget_that_cannot_hold_a_notice_is_rejected() -> None:
+    small = LARGE.model_copy(update={"observation_tokens": NOTICE - 1})
     with pytest.raises(BudgetTooSmall, match=f"observation_tokens {NOTICE - 1} cannot hold .* {NOTICE} tokens"):
         start(small)
     assert isinstance(start(small.model_copy(update={"max_searches": 0})).state, Sample)
 
 
-def test_an_episode_may_fill_every_turn_and_every_observation_and_still_answer() -> None:
+def test_an_episode_can_use_its_whole_budget() -> None:
     budget = Budget(max_searches=3, top_k=1, response_tokens=80, observation_tokens=NOTICE + 20)
     episode = start(budget)
     for number in range(3):
@@ -194,14 +194,14 @@ def test_an_episode_may_fill_every_turn_and_every_observation_and_still_answer()
     assert len(trajectory.token_ids) == budget.episode_tokens == 4 * 80 + 3 * (NOTICE + 20)
 
 
-def test_an_action_may_take_the_last_token_of_its_turn() -> None:
-    budget = ROOMY.model_copy(update={"response_tokens": len(ANSWER)})
-    assert played(ANSWER, budget=budget).ended == "answer"
-    assert played("x" + ANSWER, budget=budget).ended == "unclosed_answer"
-    assert played("<search>q</search>", ANSWER, budget=budget).ended == "answer"
+def test_an_action_can_use_the_last_token_of_its_turn() -> None:
+    budget = LARGE.model_copy(update={"response_tokens": len(ANSWER)})
+    assert run_turns(ANSWER, budget=budget).ended == "answer"
+    assert run_turns("x" + ANSWER, budget=budget).ended == "unclosed_answer"
+    assert run_turns("<search>q</search>", ANSWER, budget=budget).ended == "answer"
 
 
-def test_nothing_behind_the_stop_is_taken() -> None:
+def test_ids_after_a_stop_are_dropped() -> None:
     episode = start()
     assert write(episode, "<search>q</search> and more") == len("<search>q</search>")
     episode.observe([])
@@ -210,13 +210,13 @@ def test_nothing_behind_the_stop_is_taken() -> None:
     assert write(episode, "x\0y") == 2
 
 
-def test_another_parser_may_be_put_in() -> None:
-    episode = Episode([], ROOMY, TOKENIZER, parse=parse_tolerant)
+def test_custom_parser() -> None:
+    episode = Episode([], LARGE, TOKENIZER, parse=parse_tolerant)
     write(episode, "<answer>```" + GOLD.replace("A>B", "b < a") + "```</answer>")
     assert episode.trajectory().ended == "answer"
 
 
-def test_failures_from_outside_are_named_and_hold_what_was_played() -> None:
+def test_infrastructure_failures_keep_the_turns_so_far() -> None:
     episode = start()
     write(episode, "<think>x</think><search>q</search>")
     episode.abort("search_timeout")
@@ -229,15 +229,15 @@ def test_failures_from_outside_are_named_and_hold_what_was_played() -> None:
     assert episode.trajectory() == trajectory
 
 
-def test_a_driver_that_asks_out_of_turn_is_told() -> None:
+def test_calls_in_the_wrong_state_raise() -> None:
     episode = start()
-    with pytest.raises(RuntimeError, match="nothing was searched"):
+    with pytest.raises(RuntimeError, match="does not wait for passages"):
         episode.observe([])
     with pytest.raises(ValueError, match="1 ids with 0"):
         episode.feed([5], [])
     assert episode.feed([], []) == 0
     write(episode, "<search>q</search>")
-    with pytest.raises(RuntimeError, match="nothing is to be sampled"):
+    with pytest.raises(RuntimeError, match="does not wait for tokens"):
         episode.feed([5], [0.0])
     episode.observe([])
     write(episode, ANSWER)
@@ -262,29 +262,27 @@ BUDGETS = st.builds(
     st.lists(st.integers(1, 40), min_size=1, max_size=3),
     st.lists(st.text(max_size=40), max_size=3),
 )
-def test_whatever_is_sampled_the_budgets_hold_and_the_episode_ends(
-    budget: Budget, text: str, chunks: list[int], found: list[str]
-) -> None:
-    """A policy that writes `text` over and over, in pieces of any size, searching a case that gives any passages."""
+def test_any_text_keeps_the_budgets_and_ends(budget: Budget, text: str, chunks: list[int], found: list[str]) -> None:
+    """A policy repeats `text` in chunks of any size; searches find any passages."""
     episode = start(budget)
-    tape = TOKENIZER.encode_trusted(text) or [ord("x")]
-    at = steps = 0
+    written = TOKENIZER.encode_trusted(text) or [ord("x")]
+    position = steps = 0
     while not isinstance(episode.state, Finished):
         steps += 1
-        assert steps <= 3 * budget.episode_tokens + 10, "it does not end"
+        assert steps <= 3 * budget.episode_tokens + 10, "the episode does not end"
         if isinstance(episode.state, Search):
             shown = episode.observe(evidence(*found))
             assert len(shown) <= budget.observation_tokens
             continue
         assert 1 <= episode.state.max_tokens <= budget.response_tokens
-        ids = [tape[(at + n) % len(tape)] for n in range(chunks[steps % len(chunks)])]
+        ids = [written[(position + n) % len(written)] for n in range(chunks[steps % len(chunks)])]
         used = episode.feed(ids, [-1.0] * len(ids))
         assert used >= 1
-        at += used
+        position += used
     trajectory = episode.trajectory()
     assert len(trajectory.token_ids) <= budget.episode_tokens
     assert len(trajectory.token_ids) == len(trajectory.loss_mask) == len(trajectory.logprobs)
-    assert sum(trajectory.loss_mask) == at
+    assert sum(trajectory.loss_mask) == position
     assert trajectory.searches <= budget.max_searches
     runs = "".join(map(str, trajectory.loss_mask)).split("0")
     assert max(map(len, runs)) <= budget.response_tokens
@@ -302,17 +300,17 @@ def test_whatever_is_sampled_the_budgets_hold_and_the_episode_ends(
         ("<think>A<B\nviolated_principles: [2]", "unclosed_think"),
     ],
 )
-def test_a_bare_answer_is_what_stands_before_the_end(written: str, reason: str) -> None:
-    """Where the prompt asks for two lines without tags (Table 6), EOS completes the answer; the budget does not."""
-    episode = Episode([1, 2], ROOMY, TOKENIZER, eos_ids=[EOS], parse_bare=parse_table6)
+def test_an_answer_without_tags_ends_at_eos(written: str, reason: str) -> None:
+    """Without tags (Table 6), EOS completes the answer; the end of the budget does not."""
+    episode = Episode([1, 2], LARGE, TOKENIZER, eos_ids=[EOS], parse_bare=parse_table6)
     ids = [*TOKENIZER.encode_trusted(written), EOS]
     assert episode.feed(ids, [0.0] * len(ids)) == len(ids)
     assert isinstance(episode.state, Finished)
     assert episode.state.reason == reason
-    played = episode.trajectory()
-    assert played.token_ids == tuple(ids)
-    assert played.loss_mask == (1,) * len(ids)
-    short = Episode([1, 2], ROOMY.model_copy(update={"response_tokens": 26}), TOKENIZER, parse_bare=parse_table6)
+    trajectory = episode.trajectory()
+    assert trajectory.token_ids == tuple(ids)
+    assert trajectory.loss_mask == (1,) * len(ids)
+    short = Episode([1, 2], LARGE.model_copy(update={"response_tokens": 26}), TOKENIZER, parse_bare=parse_table6)
     write(short, "A<B\nviolated_principles: [2]")
     assert isinstance(short.state, Finished)
     assert short.state.reason == "turn_budget"

@@ -22,7 +22,7 @@ def text(**changes: Any) -> str:
 
 
 @given(COMPARISONS, NUMBERS, st.none() | TEXT, SPACE, st.booleans(), st.booleans())
-def test_strict_accepts_the_contract_however_it_is_laid_out(
+def test_strict_accepts_any_layout_of_a_valid_answer(
     comparison: str, numbers: list[int], explanation: str | None, space: str, ascii_only: bool, indent: bool
 ) -> None:
     answer: dict[str, Any] = {"violated_principles": numbers, "comparison": comparison}
@@ -75,16 +75,16 @@ STRICT_REJECTIONS = [
 
 
 @pytest.mark.parametrize(("written", "reason"), STRICT_REJECTIONS)
-def test_strict_rejects_everything_else_by_name(written: str, reason: str) -> None:
+def test_strict_names_each_rejection(written: str, reason: str) -> None:
     rejected = parse_strict(written)
     assert isinstance(rejected, Rejected), written[:80]
     assert rejected.reason == reason
     assert isinstance(rejected.detail, str)
 
 
-def test_every_reason_has_a_case_here() -> None:
-    of_table6 = {"not_two_lines"}
-    assert {reason for _, reason in STRICT_REJECTIONS} == set(get_args(Reason)) - of_table6
+def test_every_reason_is_tested() -> None:
+    table6_only = {"not_two_lines"}
+    assert {reason for _, reason in STRICT_REJECTIONS} == set(get_args(Reason)) - table6_only
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_every_reason_has_a_case_here() -> None:
         (f"[{text()}]", "A>B", (2, 5)),
     ],
 )
-def test_tolerant_accepts_what_a_reader_would(written: str, comparison: str, numbers: tuple[int, ...]) -> None:
+def test_tolerant_accepts_other_spellings(written: str, comparison: str, numbers: tuple[int, ...]) -> None:
     judgment = parse_tolerant(written)
     assert isinstance(judgment, Judgment), written
     assert (judgment.comparison, judgment.violated_principles) == (comparison, numbers)
@@ -130,7 +130,7 @@ def test_tolerant_accepts_what_a_reader_would(written: str, comparison: str, num
         ),
     ],
 )
-def test_tolerant_rejects_by_name_what_says_nothing(written: str, reason: str) -> None:
+def test_tolerant_names_each_rejection(written: str, reason: str) -> None:
     rejected = parse_tolerant(written)
     assert isinstance(rejected, Rejected)
     assert rejected.reason == reason
@@ -168,8 +168,8 @@ ANYTHING = (
 
 
 @given(ANYTHING)
-def test_no_text_makes_a_parser_raise_and_strict_is_the_narrower_one(written: str) -> None:
-    """What strict accepts, tolerant accepts as the same; a judgment can always be written down as UTF-8."""
+def test_parsers_never_raise_and_tolerant_accepts_what_strict_accepts(written: str) -> None:
+    """The tolerant parser agrees with the strict one; every judgment can be encoded as UTF-8."""
     strict, tolerant = parse_strict(written), parse_tolerant(written)
     if isinstance(strict, Judgment):
         assert tolerant == strict
@@ -179,7 +179,7 @@ def test_no_text_makes_a_parser_raise_and_strict_is_the_narrower_one(written: st
             assert set(verdict.violated_principles) <= set(range(1, 7))
 
 
-def test_gold_of_any_set_parses_to_itself() -> None:
+def test_gold_judgments_round_trip() -> None:
     for numbers in ([1], [6], [1, 2, 3, 4, 5, 6], [2, 4]):
         pair = make_pair(make_case(), violated=numbers)
         written = json.dumps({"comparison": pair.gold.comparison, "violated_principles": numbers})

@@ -19,7 +19,7 @@ def judgment(comparison: str, numbers: list[int]) -> Judgment:
 
 
 @given(COMPARISONS, NUMBERS, SPACE)
-def test_what_is_written_is_read(comparison: str, numbers: list[int], space: str) -> None:
+def test_answers_round_trip(comparison: str, numbers: list[int], space: str) -> None:
     expected = judgment(comparison, numbers)
     for parse in PARSERS:
         assert parse(space + answer(expected, "table6") + space) == expected
@@ -45,7 +45,7 @@ def test_what_is_written_is_read(comparison: str, numbers: list[int], space: str
         ("A<B\nviolated_principles: [²]", "bad_principles"),
     ],
 )
-def test_strict_rejects_all_else_by_name(written: str, reason: str) -> None:
+def test_strict_names_each_rejection(written: str, reason: str) -> None:
     rejected = parse_table6(written)
     assert isinstance(rejected, Rejected)
     assert rejected.reason == reason
@@ -60,7 +60,7 @@ def test_strict_rejects_all_else_by_name(written: str, reason: str) -> None:
         ("A>B\nviolated_principles: [1]\nNo, violated_principles: [6, 6]", "A>B", [6]),
     ],
 )
-def test_tolerant_reads_what_a_reader_would(written: str, comparison: str, numbers: list[int]) -> None:
+def test_tolerant_accepts_other_spellings(written: str, comparison: str, numbers: list[int]) -> None:
     assert parse_table6_tolerant(written) == judgment(comparison, numbers)
 
 
@@ -74,14 +74,14 @@ def test_tolerant_reads_what_a_reader_would(written: str, comparison: str, numbe
         ("A>B\nviolated_principles: [two]", "bad_principles"),
     ],
 )
-def test_tolerant_has_its_limits(written: str, reason: str) -> None:
+def test_tolerant_names_each_rejection(written: str, reason: str) -> None:
     rejected = parse_table6_tolerant(written)
     assert isinstance(rejected, Rejected)
     assert rejected.reason == reason
 
 
 @given(st.text())
-def test_whatever_strict_reads_tolerant_reads_alike(written: str) -> None:
+def test_tolerant_agrees_with_strict(written: str) -> None:
     strict = parse_table6(written)
     if not isinstance(strict, Rejected):
         assert parse_table6_tolerant(written) == strict

@@ -1,4 +1,4 @@
-"""What the formulas of tests/promises/test_formulas.py leave: evidence, searches, and that only a judgment counts."""
+"""Evidence hits and searches in the reward. tests/promises/test_formulas.py tests the formulas."""
 
 import pytest
 from factories import evidence, make_case, make_pair
@@ -42,7 +42,7 @@ def trajectory(*shown: tuple[int, int], judgment: Judgment | None = None) -> Tra
         ([], [(0, 12)], None),
     ],
 )
-def test_evidence_is_hit_by_overlap_with_a_contradicted_place(
+def test_evidence_hit_is_an_overlap_with_a_contradicted_span(
     spans: list[tuple[int, int]], shown: list[tuple[int, int]], hit: float | None
 ) -> None:
     pair = pair_with(*spans)
@@ -53,7 +53,7 @@ def test_evidence_is_hit_by_overlap_with_a_contradicted_place(
     assert breakdown["searches"] == len(shown)
 
 
-def test_the_breakdown_is_flat_and_leaves_the_episode_as_it_was() -> None:
+def test_the_reward_is_flat_and_keeps_the_trajectory() -> None:
     pair = pair_with((0, 11))
     before = trajectory((0, 12), judgment=pair.gold)
     after = with_reward(before, pair)
@@ -72,12 +72,12 @@ def test_the_breakdown_is_flat_and_leaves_the_episode_as_it_was() -> None:
     }
 
 
-def test_what_an_answer_claims_as_evidence_or_confidence_earns_nothing() -> None:
+def test_claimed_evidence_and_confidence_earn_nothing() -> None:
     pair = make_pair(CASE)
-    boasting = pair.gold.model_copy(
+    claiming = pair.gold.model_copy(
         update={"confidence": 1.0, "explanation": "r = 1", "evidence": tuple(evidence("x"))}
     )
-    wrong = boasting.model_copy(update={"verdict": boasting.swapped().verdict})
+    wrong = claiming.model_copy(update={"verdict": claiming.swapped().verdict})
     parts = with_reward(trajectory(judgment=wrong), pair).reward
     assert parts is not None
     assert parts["R1"] == -2

@@ -41,21 +41,21 @@ def gold(index: int) -> str:
     return f'<answer>{{"comparison": "{pair.gold.comparison}", "violated_principles": {list(pair.violated)}}}</answer>'
 
 
-def test_pairs_become_rewarded_trajectories_in_order(tokenizer: SafeTokenizer) -> None:
-    roomy = CONFIG.model_copy(update={"budget": CONFIG.budget.model_copy(update={"response_tokens": 200})})
+def test_rewarded_trajectories_are_in_the_order_of_the_pairs(tokenizer: SafeTokenizer) -> None:
+    large = CONFIG.model_copy(update={"budget": CONFIG.budget.model_copy(update={"response_tokens": 200})})
     pairs = [DATA.pairs[i] for i in (3, 0, 3)]
     lines = [["<search>paid</search>", gold(3)], ["nothing\0"], [gold(0)]]
     eos = tokenizer.encode_trusted("\0")
-    played = RolloutRunner(DATA, roomy, tokenizer, ScriptedBackend(tokenizer, lines), eos).run(pairs, Sampling())
-    assert [trajectory.ended for trajectory in played] == ["answer", "no_answer", "answer"]
-    assert [trajectory.reward and trajectory.reward["valid"] for trajectory in played] == [1.0, 0.0, 1.0]
-    assert played[0].reward is not None
-    assert (played[0].reward["r"], played[0].reward["searches"]) == (1.0, 1.0)
-    assert len(played[0].turns[0].passages) == 2
-    assert played[0].prompt_ids == played[2].prompt_ids
+    trajectories = RolloutRunner(DATA, large, tokenizer, ScriptedBackend(tokenizer, lines), eos).run(pairs, Sampling())
+    assert [trajectory.ended for trajectory in trajectories] == ["answer", "no_answer", "answer"]
+    assert [trajectory.reward and trajectory.reward["valid"] for trajectory in trajectories] == [1.0, 0.0, 1.0]
+    assert trajectories[0].reward is not None
+    assert (trajectories[0].reward["r"], trajectories[0].reward["searches"]) == (1.0, 1.0)
+    assert len(trajectories[0].turns[0].passages) == 2
+    assert trajectories[0].prompt_ids == trajectories[2].prompt_ids
 
 
-def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(tokenizer: SafeTokenizer) -> None:
+def test_a_prompt_over_prompt_tokens_raises(tokenizer: SafeTokenizer) -> None:
     pair = DATA.pairs[0]
     length = len(new_episode(pair, DATA, CONFIG, tokenizer, ()).prompt_ids)
     exact = CONFIG.model_copy(update={"prompt_tokens": length})
@@ -67,22 +67,20 @@ def test_a_prompt_over_its_budget_is_refused_by_name_and_never_cut(tokenizer: Sa
     assert issubclass(PromptTooLong, JudgeError)
 
 
-def test_a_prompt_that_leaves_no_room_for_its_episode_is_refused_before_anything_runs(tokenizer: SafeTokenizer) -> None:
+def test_a_prompt_that_leaves_no_space_for_its_episode_raises(tokenizer: SafeTokenizer) -> None:
     longest = max(len(new_episode(pair, DATA, CONFIG, tokenizer, ()).prompt_ids) for pair in DATA.pairs)
     needed = longest + CONFIG.effective_budget.episode_tokens
     check_prompts(DATA, CONFIG, tokenizer, needed)
     check_prompts(DATA, CONFIG, tokenizer, None)
-    with pytest.raises(PromptTooLong, match=f"more than the {needed - 1} tokens that the model reads"):
+    with pytest.raises(PromptTooLong, match=f"exceed the model's context length of {needed - 1}"):
         check_prompts(DATA, CONFIG, tokenizer, needed - 1)
 
 
-def test_prompts_are_encoded_once_for_a_group_and_not_again_at_a_second_start(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_prompts_are_encoded_once_and_their_lengths_are_cached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
     rendered: list[object] = []
 
-    def fresh() -> SafeTokenizer:
+    def new_tokenizer() -> SafeTokenizer:
         tokenizer = SafeTokenizer(real_tokenizers.load("awkward").hf)
         render = tokenizer.rendered
         monkeypatch.setattr(
@@ -90,22 +88,22 @@ def test_prompts_are_encoded_once_for_a_group_and_not_again_at_a_second_start(
         )
         return tokenizer
 
-    tokenizer = fresh()
+    tokenizer = new_tokenizer()
     check_prompts(DATA, CONFIG, tokenizer, None)
     assert len(rendered) == len(DATA.pairs)
     first = [new_episode(DATA.pairs[0], DATA, CONFIG, tokenizer, ()).prompt_ids for _ in range(4)]
     assert len(rendered) == len(DATA.pairs)
     assert len(set(first)) == 1
-    check_prompts(DATA, CONFIG, fresh(), None)
-    assert len(rendered) == len(DATA.pairs), "a second start reads the lengths"
-    check_prompts(DATA, CONFIG.model_copy(update={"context": "full"}), fresh(), None)
+    check_prompts(DATA, CONFIG, new_tokenizer(), None)
+    assert len(rendered) == len(DATA.pairs), "a second start reads the cached lengths"
+    check_prompts(DATA, CONFIG.model_copy(update={"context": "full"}), new_tokenizer(), None)
     assert len(rendered) == 2 * len(DATA.pairs)
     with pytest.raises(PromptTooLong, match="over prompt_tokens 5"):
-        check_prompts(DATA, CONFIG.model_copy(update={"prompt_tokens": 5}), fresh(), None)
+        check_prompts(DATA, CONFIG.model_copy(update={"prompt_tokens": 5}), new_tokenizer(), None)
     assert len(rendered) == 2 * len(DATA.pairs)
 
 
-def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
+def test_each_episode_searches_its_own_case() -> None:
     retriever = new_retriever(DATA.texts, CONFIG)
     ids = list(DATA.cases)[:4]
     search = batch_search(retriever, ids, 3)
@@ -117,13 +115,13 @@ def test_each_episode_searches_its_own_case_whatever_it_asks() -> None:
             assert e.text == DATA.cases[e.case_id].context[e.start : e.end]
 
 
-def test_a_case_that_is_not_known_is_an_error() -> None:
+def test_an_unknown_case_raises() -> None:
     with pytest.raises(RetrievalError, match="is unknown to this retriever"):
         case_search(new_retriever(DATA.texts, CONFIG), "no-such-case", "paid", 3)
 
 
-def test_without_search_no_retriever_is_loaded_and_none_is_told_of(tokenizer: SafeTokenizer) -> None:
-    """Its embedder does not exist: whoever touched it would fail."""
+def test_without_search_no_embedder_is_loaded(tokenizer: SafeTokenizer) -> None:
+    """The embedder does not exist, so loading it would raise."""
     plain = CONFIG.model_copy(update={"search": False, "retriever": "bundled:nothing-like-it"})
     backend = ScriptedBackend(tokenizer, [["<search>q</search>"]])
     [trajectory] = RolloutRunner(DATA, plain, tokenizer, backend, ()).run(DATA.pairs[:1], Sampling())
@@ -133,7 +131,7 @@ def test_without_search_no_retriever_is_loaded_and_none_is_told_of(tokenizer: Sa
         RolloutRunner(DATA, CONFIG.model_copy(update={"retriever": "bundled:nothing-like-it"}), tokenizer, backend, ())
 
 
-def test_a_scripted_backend_stops_where_the_episode_does(tokenizer: SafeTokenizer) -> None:
+def test_a_scripted_backend_stops_at_the_end_of_the_episode(tokenizer: SafeTokenizer) -> None:
     episode = Episode([1], CONFIG.budget.model_copy(update={"response_tokens": 200}), tokenizer)
     backend = ScriptedBackend(tokenizer, [[gold(0), "more", "and more"]])
     backend.run_episodes([episode], lambda queries: [[] for _ in queries], Sampling())

@@ -7,7 +7,7 @@ from judge_r1.episode.tags import TagScanner
 PARTS = ["<think>", "</think>", "<search>", "</search>", "<answer>", "</answer>", "<information>", "a", " ", "<", "\n"]
 
 
-def test_blocks_come_in_order_with_the_text_between_them() -> None:
+def test_blocks_and_the_text_between_them() -> None:
     assert segments("hm <think>a <search>b</search></think>\n<answer>{}</answer> bye") == [
         Segment("text", "hm "),
         Segment("think", "a <search>b</search>"),
@@ -19,7 +19,7 @@ def test_blocks_come_in_order_with_the_text_between_them() -> None:
 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join))
-def test_nothing_that_can_be_read_is_lost(text: str) -> None:
+def test_no_text_is_lost(text: str) -> None:
     shown = "".join(s.text for s in segments(text))
     tags = [part for part in PARTS if part.startswith(("<t", "<s", "<a", "</"))]
     for tag in tags:
@@ -28,9 +28,9 @@ def test_nothing_that_can_be_read_is_lost(text: str) -> None:
 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join))
-def test_the_first_action_is_the_one_the_episode_acts_on(text: str) -> None:
+def test_the_first_action_is_that_of_the_scanner(text: str) -> None:
     action = TagScanner().push(text)
-    mine = next(((s.kind, s.text) for s in segments(text) if s.closed and s.kind in ("search", "answer")), None)
-    assert mine == action
+    first = next(((s.kind, s.text) for s in segments(text) if s.closed and s.kind in ("search", "answer")), None)
+    assert first == action
     if action and action[0] == "answer":
         assert answer_of(text) == action[1]

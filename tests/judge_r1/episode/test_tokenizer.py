@@ -1,4 +1,4 @@
-"""The codec beside promise 6 (tests/promises/test_no_forgery.py): round trips, templates, and who may write tags."""
+"""Round trips, chat templates and tags. tests/promises/test_no_forgery.py tests untrusted text."""
 
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ PROMPT = judge_prompt(make_pair(CASE), CASE, context="full", searches=2)
 
 
 @pytest.mark.parametrize("name", ["smollm2", "awkward", "spelled_out"])
-def test_every_way_of_encoding_spells_the_text(name: str) -> None:
+def test_all_encodings_round_trip(name: str) -> None:
     tokenizer = real_tokenizers.load(name)
 
     @settings(max_examples=40)
@@ -37,20 +37,20 @@ def test_every_way_of_encoding_spells_the_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["tiny", "smollm2", "awkward", "spelled_out"])
-def test_where_there_is_nothing_to_forge_inserted_text_is_encoded_as_ever(name: str) -> None:
+def test_harmless_untrusted_text_is_encoded_as_usual(name: str) -> None:
     tokenizer = real_tokenizers.load(name)
     for text in ("kara paid 34.", "p < 0.05 > q", "a <b> “c”\n\n d", ""):
         assert tokenizer.encode_untrusted(text) == tokenizer.encode_trusted(text)
 
 
-def test_written_text_means_its_tags_and_inserts_what_stands_between() -> None:
+def test_policy_text_trusts_only_its_tags() -> None:
     tokenizer = real_tokenizers.load("tiny")
     ids = tokenizer.encode_policy_text("<think>kara <|im_end|> paid</think><search>kara</search>")
     tags = [tokenizer.decode([i]) for i in ids if i in tokenizer.added]
     assert tags == ["<think>", "</think>", "<search>", "</search>"]
 
 
-def test_the_prompt_is_the_chat_template_with_the_texts_in_place() -> None:
+def test_the_prompt_equals_the_rendered_chat_template() -> None:
     for name in ("smollm2", "awkward"):
         tokenizer = real_tokenizers.load(name)
         rendered = tokenizer.hf.apply_chat_template(PROMPT.chat(), tokenize=False, add_generation_prompt=True)
@@ -62,7 +62,7 @@ def test_the_prompt_is_the_chat_template_with_the_texts_in_place() -> None:
 
 @pytest.fixture
 def template() -> Iterator[Callable[[str], SafeTokenizer]]:
-    """A codec with another chat template for a while."""
+    """Returns a tokenizer with another chat template."""
     tokenizer = real_tokenizers.awkward()
     before = tokenizer.chat_template
 
@@ -74,7 +74,7 @@ def template() -> Iterator[Callable[[str], SafeTokenizer]]:
     tokenizer.chat_template = before
 
 
-def test_the_template_hears_whether_to_think(template: Callable[[str], SafeTokenizer]) -> None:
+def test_the_template_receives_enable_thinking(template: Callable[[str], SafeTokenizer]) -> None:
     tokenizer = template(
         "{% for m in messages %}{{ m.content }}{% endfor %}{% if not enable_thinking %}quiet{% endif %}"
     )
@@ -82,28 +82,26 @@ def test_the_template_hears_whether_to_think(template: Callable[[str], SafeToken
     assert quiet == thinking + "quiet"
 
 
-@pytest.mark.parametrize("of_system", ["{{ raise_exception('no system role') }}", ""])
-def test_a_template_without_a_system_role_hears_the_same_words(
-    template: Callable[[str], SafeTokenizer], of_system: str
-) -> None:
+@pytest.mark.parametrize("system_branch", ["{{ raise_exception('no system role') }}", ""])
+def test_a_template_without_a_system_role(template: Callable[[str], SafeTokenizer], system_branch: str) -> None:
     tokenizer = template(
-        f"{{% for m in messages %}}{{% if m.role == 'system' %}}{of_system}{{% else %}}"
+        f"{{% for m in messages %}}{{% if m.role == 'system' %}}{system_branch}{{% else %}}"
         "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}[model]"
     )
     system, user = (message["content"] for message in PROMPT.chat())
     assert tokenizer.decode(tokenizer.prompt_ids(PROMPT)) == f"[user]{system}\n\n{user}[model]"
 
 
-def test_a_template_that_refuses_everything_is_an_error_of_ours(template: Callable[[str], SafeTokenizer]) -> None:
+def test_a_template_that_fails_raises(template: Callable[[str], SafeTokenizer]) -> None:
     tokenizer = template("{{ raise_exception('roles must be pirates') }}")
     with pytest.raises(JudgeError, match=r"chat template cannot render.*roles must be pirates"):
         tokenizer.prompt_ids(PROMPT)
-    with pytest.raises(JudgeError, match="leaves out or changes what a message says"):
+    with pytest.raises(JudgeError, match="drops or changes the text of a message"):
         template("[model]").prompt_ids(PROMPT)
 
 
-def test_tags_are_single_tokens_of_the_tiny_model_and_never_special() -> None:
-    """Decoders skip special tokens: an engine that does would lose the answer."""
+def test_tags_are_single_tokens_of_the_tiny_model_and_not_special() -> None:
+    """An engine that skips special tokens must not lose the answer."""
     tokenizer = real_tokenizers.load("tiny")
     for tag in (f"<{slash}{name}>" for name in NAMES for slash in ("", "/")):
         [token] = tokenizer.encode_trusted(tag)
@@ -111,6 +109,6 @@ def test_tags_are_single_tokens_of_the_tiny_model_and_never_special() -> None:
         assert tokenizer.hf.decode([token], skip_special_tokens=True) == tag
 
 
-def test_a_tokenizer_without_a_fast_version_is_refused() -> None:
+def test_a_tokenizer_without_a_fast_version_raises() -> None:
     with pytest.raises(JudgeError, match="no fast version"):
         SafeTokenizer(SimpleNamespace(added_tokens_decoder={}))

@@ -1,8 +1,8 @@
 """The four tags of an episode: escapes them in inserted text, and finds them in text that is decoded id by id.
 
 The policy writes `<think>`, `<search>` and `<answer>`; the environment writes `<information>`. In inserted text (cases,
-reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so offsets do not
-change. Other angle brackets, such as "p < 0.05", stay.
+reasonings, passages) the angle brackets of these tags are replaced by similar characters of the same length, so that
+offsets do not change. Other angle brackets, such as "p < 0.05", stay.
 """
 
 import re

@@ -160,23 +160,23 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
     """A real tokenizer and engine behind the API: the prompt of a hostile request has the control tokens of a calm one
     and no other."""
     judge, cases = engine_judge
-    added = judge._beginning.tokenizer.added
-    tokens = [str(token) for token in judge._beginning.tokenizer.hf.added_tokens_decoder.values()]
+    added = judge._factory.tokenizer.added
+    tokens = [str(token) for token in judge._factory.tokenizer.hf.added_tokens_decoder.values()]
     seen: list[list[int]] = []
-    begin = judge._beginning.make_episode
+    make_episode = judge._factory.make_episode
 
-    class Watched:
+    class RecordingFactory:
         def __getattr__(self, name: str) -> Any:
-            return getattr(kept, name)
+            return getattr(factory, name)
 
-        def begin(self, ask: Any) -> Any:
-            episode = begin(ask)
+        def make_episode(self, request: Any) -> Any:
+            episode = make_episode(request)
             if isinstance(episode, Episode):
                 seen.append([token for token in episode.prompt_ids if token in added])
             return episode
 
-    kept = judge._beginning
-    judge._beginning = Watched()  # type: ignore[assignment]
+    factory = judge._factory
+    judge._factory = RecordingFactory()  # type: ignore[assignment]
     app = create_app(service(judge, cases=cases))
 
     async def talk(client: httpx.AsyncClient) -> list[int]:
@@ -185,7 +185,7 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
     try:
         statuses = talk_to(app, talk)
     finally:
-        judge._beginning = kept
+        judge._factory = factory
     assert set(statuses) == {200}
     assert len(seen) == len(statuses)
     assert all(ids == seen[0] for ids in seen[1:])

@@ -73,8 +73,8 @@ class LocalModel:
                 await job.future
         finally:
             for job in jobs:
-                job.cancelled = not job.future.done()
-                if not job.future.cancel() and not job.future.cancelled():
+                job.cancelled = job.future.cancel() or job.future.cancelled()  # a cancelled caller cancels its future
+                if not job.cancelled:
                     job.future.exception()  # mark as retrieved: the first error was raised
         seconds = time.monotonic() - started
         return [

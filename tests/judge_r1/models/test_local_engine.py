@@ -68,6 +68,23 @@ def test_who_is_cancelled_leaves_and_the_others_go_on(engine: BackgroundModel) -
     assert not engine.batch.busy
 
 
+def test_a_cancelled_request_frees_its_row_before_it_is_complete(model: Any) -> None:
+    engine = local(model, 2)
+
+    async def run() -> list[int]:
+        cancelled = asyncio.create_task(ids_of(engine, request(50, 100_000)))
+        while not engine.batch.busy:
+            await asyncio.sleep(0)
+        cancelled.cancel()
+        await asyncio.gather(cancelled, return_exceptions=True)
+        for _ in range(3):  # rounds of the event loop: one step of the batch at most in each
+            await asyncio.sleep(0)
+        assert not engine.batch.busy
+        return await ids_of(engine, request(1))
+
+    assert len(asyncio.run(run())) == 12
+
+
 def test_an_error_is_told_to_all_who_run_and_the_next_is_served(engine: BackgroundModel) -> None:
     async def play() -> list[Any]:
         bad = GenerateRequest(prompt_ids=[10**9], max_tokens=3)  # no such id

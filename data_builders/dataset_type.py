@@ -176,5 +176,5 @@ class DatasetType(Generic[E]):
         """An export format. Raises: UnknownName."""
         formats = self.formats()
         if name not in formats:
-            raise UnknownName(f"no export format is called {name!r}{suggest(name, formats)}")
+            raise UnknownName(f"no export format is named {name!r}{suggest(name, formats)}")
         return formats[name]

@@ -45,7 +45,7 @@ def generator_for(source: str, *, with_teacher: bool) -> type[Generator[Any]]:
         return GENERATORS.get(PAIRS_BY_TEACHER if with_teacher else PAIRS)
     names = [name for name in GENERATORS.names() if not GENERATORS.get(name).reads_corpus]
     if source not in names:
-        raise UnknownName(f"no source is called {source!r}{suggest(source, [*SOURCES.names(), *names])}")
+        raise UnknownName(f"no source is named {source!r}{suggest(source, [*SOURCES.names(), *names])}")
     generator = GENERATORS.get(source)
     if generator.needs_teacher and not with_teacher:
         raise JudgeError(f"generator {source!r} needs a teacher: give --teacher chat:URL#MODEL or anthropic:MODEL")

@@ -1,11 +1,11 @@
-"""One base for every error a user can cause: the CLI prints its sentence and exits with 2, never a traceback."""
+"""The base class of errors that a user can cause. The CLI prints their message without a traceback and exits with 2."""
 
 TRY_AGAIN = 75
-"""Exit status of what may go well another time (EX_TEMPFAIL of sysexits.h): a node that is gone, a machine not there
-yet. A launched job tries such a run again, and no other."""
+"""Exit status of temporary failures (EX_TEMPFAIL of sysexits.h), such as a lost node. A launched job retries a run with
+this status only."""
 
 
 class JudgeError(Exception):
-    """Bad input or an impossible request; the message says what, where, and what to do."""
+    """Invalid input or an impossible request. The message says what is wrong, where, and what to do."""
 
     exit_status = 2

@@ -1,4 +1,4 @@
-"""One process at a time in an output folder: a second one would pay for the same answers, and the last would win."""
+"""Locks an output folder, so that two processes cannot write to it at the same time."""
 
 import fcntl
 import os
@@ -11,27 +11,30 @@ from judge_r1.core.errors import JudgeError
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """The folder, made where there is none, for this process alone.
+    """Creates the folder if needed and locks it within the block.
 
-    The lock is the kernel's, on the folder itself: it leaves no file behind and ends with the process, however that
-    ends, and with the last of its children that were started with `close_fds=False`. Some network file systems lock no
-    folder, and there nobody is refused. Errors: JudgeError.
+    The lock is a kernel lock (flock) on the folder: it leaves no file behind, and the kernel releases it when the
+    process and all children started with `close_fds=False` have ended. On network file systems that cannot lock folders
+    it has no effect.
+
+    Raises:
+        JudgeError: Another process holds the lock, or the folder cannot be written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        place = os.open(folder, os.O_RDONLY)
-        os.set_inheritable(place, True)
+        descriptor = os.open(folder, os.O_RDONLY)
+        os.set_inheritable(descriptor, True)
     except OSError as error:
         raise JudgeError(f"{folder} cannot be written to: {error.strerror}") from None
     try:
         try:
-            fcntl.flock(place, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise JudgeError(
-                f"another process is writing to {folder}: wait for its end, or give another --out"
+                f"another process is writing to {folder}: wait until it ends, or give another --out"
             ) from None
         except OSError:
-            pass  # no such locks here
+            pass  # the file system cannot lock folders
         yield
     finally:
-        os.close(place)
+        os.close(descriptor)

@@ -31,7 +31,7 @@ class Item(Record):
 
     A candidate is a text or a conversation; `systems` names the system that wrote each one, where it is known.
     `cluster_id` groups items that are not independent (one case, one question). `group` is the part of the benchmark
-    that is reported by itself (a domain, a subset). `case_id` names the text that may be searched. The gold of a pair
+    that is reported separately (a domain, a subset). `case_id` names the text that may be searched. The gold of a pair
     is "A", "B" or "tie", and that of best-of-n the index of the best candidate; other protocols define their own.
     """
 
@@ -77,7 +77,7 @@ class Vote(Record):
 
 
 class AggregatedVerdict(Record):
-    """All votes on an item as one verdict, in terms of the item's own candidates, with its score against the gold."""
+    """The verdict of all votes on an item, in terms of the item's candidates, and its score against the gold."""
 
     verdict: Verdict
     score: float = Field(ge=0, le=1)
@@ -102,7 +102,7 @@ class LabelResult(Record):
 
 
 class ItemResult(Record):
-    """One item, judged. `score` is 1 if the verdict is right and 0 if it is wrong or invalid; some protocols give
+    """The result of one item. `score` is 1 if the verdict is right and 0 if it is wrong or invalid; some protocols give
     partial scores. `labels` holds the label scores of items whose violated principles are known.
 
     Files of schema 1 name `score` and `votes` `credit` and `games`; both are read.

@@ -1,4 +1,4 @@
-"""JSON Lines in and out. Reading names the file, the line and the field of a mistake; writing is all or nothing."""
+"""Reads and writes JSON Lines. Errors name the file, the line and the field; writing is atomic."""
 
 import json
 import os
@@ -15,21 +15,25 @@ M = TypeVar("M", bound=BaseModel)
 
 
 class BadRecord(JudgeError):
-    """A line that is not JSON, or not the record it should be."""
+    """A line is not valid JSON or not a valid record."""
 
 
 def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[M]:
-    """The records of a file, checked one by one. `unique` names an id that must not repeat."""
+    """Streams the records of a file. `unique` names a field whose values must be unique.
+
+    Raises:
+        BadRecord: A line is not a valid record, or repeats a unique value.
+    """
     return (record for _, record in read_with_offsets(path, model, unique=unique))
 
 
 def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[tuple[int, M]]:
-    """As `read_jsonl`, each record with the byte at which its line begins."""
+    """Like `read_jsonl`, with the byte offset of each record's line."""
     seen: dict[object, int] = {}
     with _open(path) as lines:
-        place = 0
+        offset = 0
         for number, line in enumerate(lines, 1):
-            start, place = place, place + len(line)
+            start, offset = offset, offset + len(line)
             if not line.strip():
                 continue
             try:
@@ -40,23 +44,22 @@ def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) 
                 key = getattr(record, unique)
                 if key in seen:
                     raise BadRecord(
-                        f"{path}, line {number}: {unique} {key} stands on line {seen[key]} already; "
-                        "remove one of the two"
+                        f"{path}, line {number}: {unique} {key} is already on line {seen[key]}; remove one of them"
                     )
                 seen[key] = number
             yield start, record
 
 
-def lines_at(path: Path, places: Iterable[int]) -> Iterator[str]:
-    """The lines that begin at these bytes of a file, as they stand there, each with its line feed."""
+def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
+    """The lines at these byte offsets of a file, each with its line feed."""
     with _open(path) as file:
-        for place in places:
-            file.seek(place)
+        for offset in offsets:
+            file.seek(offset)
             yield file.readline().decode().rstrip("\n") + "\n"
 
 
 def explain(error: ValidationError) -> str:
-    """A pydantic error as one sentence: the field and what is wrong with it."""
+    """The first problem of a pydantic error as one sentence: the field and the reason."""
     first = error.errors()[0]
     field = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
@@ -65,13 +68,13 @@ def explain(error: ValidationError) -> str:
 
 
 def dump_line(record: BaseModel | dict[str, Any]) -> str:
-    """One record as one line of JSON, keys in declaration order."""
+    """One record as a line of JSON, with keys in declaration order."""
     data = record.model_dump(mode="json", by_alias=True) if isinstance(record, BaseModel) else record
     return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_jsonl(path: Path, records: Iterable[BaseModel | dict[str, Any]]) -> int:
-    """Write all records or leave the path as it was; returns how many were written."""
+    """Writes all records atomically. Returns their number."""
     count = 0
 
     def lines() -> Iterator[str]:
@@ -89,15 +92,15 @@ def write_json(path: Path, data: Any) -> None:
 
 
 def write_atomic(path: Path, parts: Iterable[str]) -> None:
-    """Write beside the target, sync, then rename: a full disk or a kill leaves the old file, or none, never half."""
+    """Writes a temporary file, syncs it and renames it: a full disk or a kill never leaves a partial file."""
     with AtomicFiles(path) as out:
         for part in parts:
             out.write(path, part)
 
 
 class AtomicFiles:
-    """Several files written at once, each beside its target, and put in place together at the end of the block: as
-    `write_atomic` for files that grow side by side. A block that raises changes nothing."""
+    """Writes several files together, like `write_atomic` for one. They are renamed at the end of the block; if the
+    block raises, no file changes."""
 
     def __init__(self, *paths: Path) -> None:
         self._partial = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths}
@@ -109,8 +112,8 @@ class AtomicFiles:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._files[path] = partial.open("w", encoding="utf-8", newline="\n")
         except OSError as error:
-            self._drop()
-            raise _unwritten(path, error) from error
+            self._discard()
+            raise _write_error(path, error) from error
         return self
 
     def write(self, path: Path, part: str) -> None:
@@ -118,7 +121,7 @@ class AtomicFiles:
         try:
             self._files[path].write(part)
         except OSError as error:
-            raise _unwritten(path, error) from error
+            raise _write_error(path, error) from error
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
@@ -129,11 +132,11 @@ class AtomicFiles:
                 for path, partial in self._partial.items():
                     partial.replace(path)
         except OSError as error:
-            raise _unwritten(next(iter(self._partial)), error) from error
+            raise _write_error(next(iter(self._partial)), error) from error
         finally:
-            self._drop()
+            self._discard()
 
-    def _drop(self) -> None:
+    def _discard(self) -> None:
         for file in self._files.values():
             with suppress(OSError):
                 file.close()
@@ -143,26 +146,26 @@ class AtomicFiles:
 
 
 def remove_partial_files(*paths: Path) -> None:
-    """Remove what `Writing` began beside these paths in processes of this machine that were killed since."""
+    """Removes temporary files that killed processes of this machine left beside these paths."""
     for path in paths:
         for partial in path.parent.glob(f".{path.name}.*.partial"):
-            owner = partial.name.split(".")[-2]
-            if owner.isdigit() and not _runs(int(owner)):
+            process = partial.name.split(".")[-2]
+            if process.isdigit() and not _is_running(int(process)):
                 partial.unlink(missing_ok=True)
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    except OSError:  # it is somebody else's
+    except OSError:  # the process belongs to another user
         return True
     return True
 
 
-def _unwritten(path: Path, error: OSError) -> JudgeError:
-    return JudgeError(f"{path} could not be written ({error.strerror}): nothing was changed there")
+def _write_error(path: Path, error: OSError) -> JudgeError:
+    return JudgeError(f"{path} could not be written ({error.strerror}): it is unchanged")
 
 
 def _open(path: Path) -> BinaryIO:

@@ -61,14 +61,15 @@ class StoredCases(Mapping[str, Case]):
 def load_pairs(folder: Path) -> PairSet:
     """Reads both files of a folder into memory.
 
-    Raises: JudgeError unless every id is unique and every pair has its case, with that case's reference and domain.
+    Raises:
+        JudgeError: An id repeats, or a pair has no case or another reference or domain than its case.
     """
     cases = {case.case_id: case for case in read_jsonl(folder / CASES_FILE, Case, unique="case_id")}
     return PairSet(cases, [pair for _, pair, _ in stored_pairs(folder, cases)])
 
 
 def open_cases(folder: Path) -> StoredCases:
-    """The cases of a folder, left on disk; every one is validated now."""
+    """The cases of a folder, which stay on disk. All of them are validated now."""
     path = folder / CASES_FILE
     return StoredCases(path, {case.case_id: offset for offset, case in read_with_offsets(path, Case, unique="case_id")})
 
@@ -80,11 +81,11 @@ def stored_pairs(folder: Path, cases: Mapping[str, Case]) -> Iterator[tuple[int,
         empty = False
         yield offset, pair, case_of(pair, cases, folder)
     if empty:
-        raise JudgeError(f"{folder / PAIRS_FILE} holds no pairs")
+        raise JudgeError(f"{folder / PAIRS_FILE} has no pairs")
 
 
 def case_of(pair: ReasoningPair, cases: Mapping[str, Case], folder: Path) -> Case:
-    """The case of a pair read from `folder`. Raises: JudgeError if it is missing or does not fit the pair."""
+    """The case of a pair read from `folder`. Raises JudgeError if it is missing or does not match the pair."""
     where = f"{folder / PAIRS_FILE}: pair {pair.pair_id}"
     if (case := cases.get(pair.case_id)) is None:
         raise JudgeError(f"{where} names case {pair.case_id}, which {CASES_FILE} does not hold: rebuild the folder")

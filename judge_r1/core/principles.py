@@ -1,4 +1,4 @@
-"""The six principles a reasoning is judged by (LRBench, section 2.1)."""
+"""The six principles for judging a reasoning (LRBench, section 2.1)."""
 
 from dataclasses import dataclass
 
@@ -34,11 +34,11 @@ NUMBERS: tuple[int, ...] = tuple(p.number for p in PRINCIPLES)
 
 
 def by_number(number: int) -> Principle:
-    """The principle with this number; ValueError names the valid range."""
+    """The principle with this number. Raises ValueError if there is none."""
     if number not in NUMBERS:
         raise ValueError(f"principle {number} does not exist: the principles are 1 to {len(PRINCIPLES)}")
     return PRINCIPLES[number - 1]
 
 
 GENERAL = "general"
-"""The domain of what has no case: a request and two answers."""
+"""The domain of tasks without a case: a request and two answers."""

@@ -1,4 +1,4 @@
-"""The records that every room exchanges: frozen, strict, one JSON object a line.
+"""The shared records: frozen and strict pydantic models, stored as one JSON object per line.
 
 Ids depend on content alone: `case_id = H(domain, context, decision, reference)` and
 `pair_id = H(case_id, reference, flawed, violated)`, over canonical JSON of NFC-normalised text.
@@ -27,7 +27,7 @@ _WINNERS: dict[str, Preference] = {"A>B": "A", "A<B": "B"}
 PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
 NonEmpty = Annotated[str, Field(min_length=1)]
 Domain = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_ -]*$")]
-"""A plain word or two: it stands in the trusted part of prompts."""
+"""A plain lower-case name, because it is part of the trusted text of prompts."""
 
 
 def content_hash(*parts: Any, length: int = 16) -> str:
@@ -47,7 +47,7 @@ def _nfc(value: Any) -> Any:
 
 
 class Record(BaseModel):
-    """Base of all records: immutable, unknown keys fail, `schema` says which version of the layout it is."""
+    """Base of all records: immutable, unknown keys are errors. `schema` is the version of the layout."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -66,7 +66,7 @@ class Span(Record):
 
 
 class Case(Record):
-    """One self-contained situation: what is known, what was decided, and the reference reasoning y* for it."""
+    """One self-contained situation: its context, the decision, and the reference reasoning y*."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     case_id: NonEmpty
@@ -80,13 +80,13 @@ class Case(Record):
 
     @field_validator("context", "decision", "reference")
     @classmethod
-    def _says_something(cls, text: str) -> str:
+    def _not_blank(cls, text: str) -> str:
         if not text.strip():
             raise ValueError("must not be blank")
         return text
 
     @model_validator(mode="after")
-    def _id_is_of_content(self) -> "Case":
+    def _id_matches_content(self) -> "Case":
         expected = content_hash(self.domain, self.context, self.decision, self.reference)
         if self.case_id != expected:
             raise ValueError(f"case_id {self.case_id} does not match its content ({expected}): rebuild the file")
@@ -104,7 +104,7 @@ class Case(Record):
         license: str,
         meta: dict[str, Any] | None = None,
     ) -> "Case":
-        """A case with the id its content gives it."""
+        """A case with the id computed from its content."""
         case_id = content_hash(domain, context, decision, reference)
         return cls(
             schema=1,
@@ -120,8 +120,8 @@ class Case(Record):
 
 
 class Flaw(Record):
-    """One deliberate flaw: the principle it breaks, who put it there, where it stands in the flawed reasoning, and
-    the spans of the case's context that it contradicts (none for flaws that the text alone shows)."""
+    """One deliberate flaw: the principle it violates, the operator that wrote it, its span in the flawed reasoning, and
+    the spans of the case's context that it contradicts (none if the flaw needs no context)."""
 
     principle: PrincipleNumber
     operator: NonEmpty
@@ -130,7 +130,7 @@ class Flaw(Record):
 
 
 class Origin(Record):
-    """Where a flawed reasoning comes from."""
+    """The origin of a flawed reasoning."""
 
     teacher: NonEmpty
     seed: int
@@ -139,7 +139,8 @@ class Origin(Record):
 
 
 class ReasoningPair(Record):
-    """The paper's task tuple (Eq. 1): two reasonings of one case, which is better, and what the other one violates."""
+    """The paper's task tuple (Eq. 1): two reasonings of one case, the better one, and the principles that the other
+    violates."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     pair_id: NonEmpty
@@ -155,7 +156,7 @@ class ReasoningPair(Record):
 
     @field_validator("reasoning_a", "reasoning_b")
     @classmethod
-    def _says_something(cls, text: str) -> str:
+    def _not_blank(cls, text: str) -> str:
         if not text.strip():
             raise ValueError("must not be blank")
         return text
@@ -200,7 +201,7 @@ class ReasoningPair(Record):
 
     @classmethod
     def of(cls, case: Case, flawed: str, *, variant: int, origin: Origin, seed: int) -> "ReasoningPair":
-        """The pair of `case.reference` and `flawed`, placed by `hash(pair_id, seed)`."""
+        """The pair of `case.reference` and `flawed`, in the order given by `hash(pair_id, seed)`."""
         violated = tuple(sorted({flaw.principle for flaw in origin.flaws}))
         pair_id = content_hash(case.case_id, case.reference, flawed, list(violated))
         a_is_better = int(content_hash(pair_id, seed), 16) % 2 == 0
@@ -360,7 +361,7 @@ class Judgment(Record):
 
 
 class Turn(Record):
-    """One stretch of an episode: the text the policy wrote, and what the environment put after it."""
+    """One turn of an episode: the text of the policy, and the observation after it."""
 
     text: str
     query: str | None = None
@@ -371,9 +372,9 @@ class Turn(Record):
 
 
 INFRASTRUCTURE = "infrastructure_"
-"""How `ended` begins where something outside the policy ended the episode."""
+"""Prefix of `ended` for episodes that an infrastructure failure ended."""
 PROMPT_TOO_LONG = "prompt_too_long"
-"""How an episode ended that could not begin: its prompt, with room for an answer, is more than may be read."""
+"""`ended` of an episode that did not start: its prompt and an answer exceed the limit."""
 
 
 class Trajectory(Record):
@@ -398,7 +399,7 @@ class Trajectory(Record):
 
     @classmethod
     def without_ids(cls, ended: str, turns: Sequence[Turn] = (), judgment: Judgment | None = None) -> "Trajectory":
-        """Of an episode that no ids are known of: it was played as text, or not at all."""
+        """The trajectory of an episode without token ids: it ran as text, or not at all."""
         return cls(
             prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=tuple(turns), judgment=judgment, ended=ended,
             text_only=True,
@@ -406,7 +407,7 @@ class Trajectory(Record):
 
     @property
     def infrastructure_failed(self) -> bool:
-        """Was the episode ended by something outside the policy (a server or a search that gave no answer)?"""
+        """Did an infrastructure failure end the episode (a server or a search did not respond)?"""
         return self.ended.startswith(INFRASTRUCTURE)
 
     @property
@@ -415,5 +416,5 @@ class Trajectory(Record):
 
 
 def evidence_of(turns: Sequence[Turn]) -> tuple[Evidence, ...]:
-    """Every passage that the turns showed, once, in the order shown."""
+    """All passages of the turns in order, without repeats."""
     return tuple(dict.fromkeys(passage for turn in turns for passage in turn.passages))

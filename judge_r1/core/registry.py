@@ -1,4 +1,4 @@
-"""Names for things that live one to a file: a new file in the package registers itself, nothing else is edited."""
+"""Registries: each module of a package registers its entries by name, so a new entry needs only a new file."""
 
 import difflib
 import importlib
@@ -12,18 +12,18 @@ T = TypeVar("T")
 
 
 class UnknownName(JudgeError):
-    """No such entry; the message suggests the nearest one."""
+    """No entry has this name. The message suggests the nearest one."""
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'x'?`, or the list of what there is."""
+    """`; did you mean 'x'?`, or the list of known names."""
     names = sorted(known)
     near = difflib.get_close_matches(name, names, n=1)
-    return f"; did you mean {near[0]!r}?" if near else f"; there is: {', '.join(names) or 'nothing'}"
+    return f"; did you mean {near[0]!r}?" if near else f"; available: {', '.join(names) or 'nothing'}"
 
 
 class Registry(Generic[T]):
-    """Entries of one kind (`noun`), found in the modules of `package`, which are imported at the first look-up."""
+    """Entries of one kind (`noun`). The modules of `package` register them and are imported at the first look-up."""
 
     def __init__(self, noun: str, package: str) -> None:
         self.noun, self.package = noun, package
@@ -46,7 +46,7 @@ class Registry(Generic[T]):
     def get(self, name: str) -> T:
         self._load()
         if name not in self._entries:
-            raise UnknownName(f"no {self.noun} is called {name!r}{suggest(name, self._entries)}")
+            raise UnknownName(f"no {self.noun} is named {name!r}{suggest(name, self._entries)}")
         return self._entries[name]
 
     def _load(self) -> None:

@@ -13,7 +13,7 @@ RENAMED_METRICS = {
     "rollout/zero_variance/outcome": "frac_outcome_zero_std",
     "time/sync": "time/weight_sync",
 }
-"""Metric names of earlier versions and their present names."""
+"""Earlier names of metrics -> present names."""
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def with_present_names(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
-    """The rows of a log. A last line that a kill cut short is left out.
+    """The rows of a log. An incomplete last line, left by a kill, is skipped.
 
     Raises:
         JudgeError: Another line is not JSON.

@@ -113,7 +113,7 @@ def rows(path: Path, splits: Sequence[str] = ()) -> Iterator[Row]:
         empty = False
         yield row
     if empty:
-        raise BadTable(f"{path} holds no rows")
+        raise BadTable(f"{path} has no rows")
 
 
 def file_rows(file: Path) -> Iterator[Row]:
@@ -151,7 +151,7 @@ def _local(path: Path, splits: Sequence[str]) -> Iterator[Row]:
     wanted = {file: split for file, split in files.items() if not splits or split in splits}
     if not wanted:
         there = ", ".join(dict.fromkeys(files.values()))
-        raise BadTable(f"{path} holds no table called {' or '.join(splits)}; there is: {there}")
+        raise BadTable(f"{path} has no table named {' or '.join(splits)}; available: {there}")
     for file in wanted:
         yield from file_rows(file)
 
@@ -237,7 +237,7 @@ def _hub(name: str, splits: Sequence[str]) -> Iterator[Row]:
         found = load_dataset(name, streaming=True)
         wanted = [split for split in sorted(found) if not splits or split in splits]
         if not wanted:
-            raise BadTable(f"hub:{name} has no split {' or '.join(splits)}; there is: {', '.join(sorted(found))}")
+            raise BadTable(f"hub:{name} has no split {' or '.join(splits)}; available: {', '.join(sorted(found))}")
         for split in wanted:
             file = f"{HUB}{name}, split {split}"
             for number, values in enumerate(found[split], 1):

@@ -1,4 +1,4 @@
-"""Where the seconds of a step go: a stop-watch with one hand for each stage."""
+"""Measures the time of each stage of a step."""
 
 import time
 from collections import defaultdict
@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 class StageTimer:
-    """Adds up seconds by stage; a stage inside another one counts for itself alone, so that stages sum to the whole."""
+    """Accumulates exclusive wall time per stage: the time of a nested stage does not count for the outer one."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = defaultdict(float)
@@ -20,16 +20,16 @@ class StageTimer:
         try:
             yield
         finally:
-            whole = time.perf_counter() - started
-            self._seconds[name] += whole - self._inside.pop()
+            total = time.perf_counter() - started
+            self._seconds[name] += total - self._inside.pop()
             if self._inside:
-                self._inside[-1] += whole
+                self._inside[-1] += total
 
     def add(self, name: str, seconds: float) -> None:
         self._seconds[name] += seconds
 
     def pop(self) -> dict[str, float]:
         """The seconds of each stage since the last call."""
-        taken = dict(self._seconds)
+        seconds = dict(self._seconds)
         self._seconds.clear()
-        return taken
+        return seconds

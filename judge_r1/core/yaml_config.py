@@ -1,4 +1,4 @@
-"""YAML files as validated sections: a file over the ones it `extends`, then `a.b=value` overrides in order."""
+"""Reads YAML files as validated models, with inheritance (`extends`) and `a.b=value` overrides."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,26 +16,33 @@ S = TypeVar("S", bound="ConfigModel")
 
 
 class ConfigModel(BaseModel):
-    """Keys and values of a YAML file; unknown keys fail."""
+    """Base of the sections of a YAML file. Unknown keys are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class ConfigError(JudgeError):
-    """A recipe that cannot be read or does not fit the schema."""
+    """A YAML file cannot be read or does not match its schema."""
 
 
 def load_config(model: type[S], path: Path, overrides: Sequence[str] = (), *, files: Sequence[str] = ()) -> S:
-    """The file as `model`; the error for an unknown key names the nearest one. Under a key of `files` a file may name
-    another one (paths are relative to it), which is read in its place, or hold keys that extend one."""
+    """Reads a file as `model`.
+
+    A key in `files` may hold the path of another file, relative to this one, in place of a section, or a section that
+    extends a file.
+
+    Raises:
+        ConfigError: A file or an override is not valid. For an unknown key the message names the nearest one.
+    """
     return validated(model, read(path, files=files), overrides, str(path))
 
 
 def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], where: str) -> S:
+    """`data` with overrides applied, as `model`. Raises ConfigError, which names `where`."""
     for override in overrides:
         key, equals, value = override.partition("=")
         if not equals:
-            raise ConfigError(f"override {override!r} must read key=value, for example grpo.steps=10")
+            raise ConfigError(f"override {override!r} must have the form key=value, for example grpo.steps=10")
         try:
             _set(data, key.split("."), yaml.safe_load(value))
         except yaml.YAMLError as error:
@@ -47,7 +54,7 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
 
 
 def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ()) -> dict[str, Any]:
-    """The keys and values of a file over those of the files that it extends; `below` are the files that led here."""
+    """The data of a file, merged over the files that it extends. `below` are the files that extend this one."""
     if path.resolve() in below:
         raise ConfigError(f"{path} {'starts from or ' if files else ''}extends itself")
     try:
@@ -57,16 +64,16 @@ def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ())
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(data, dict):
-        raise ConfigError(f"{path} must hold keys and values")
+        raise ConfigError(f"{path} must contain keys and values")
     return _extended(data, path, (*below, path.resolve()), files)
 
 
 def _extended(data: dict[str, Any], path: Path, here: tuple[Path, ...], files: Sequence[str]) -> dict[str, Any]:
-    """Keys and values that stand in `path` over those of the file that they extend."""
+    """`data` of the file `path`, merged over the file that it extends."""
     for key in files:
         if isinstance(data.get(key), str):
             data[key] = read(path.parent / data[key], here, files=files)
-        elif isinstance(data.get(key), dict):  # written out in place, perhaps over a file
+        elif isinstance(data.get(key), dict):  # a section, which may extend a file
             data[key] = _extended(data[key], path, here, files)
     if "extends" not in data:
         return data
@@ -77,7 +84,7 @@ def _extended(data: dict[str, Any], path: Path, here: tuple[Path, ...], files: S
 
 
 def _merge(base: dict[str, Any], over: dict[str, Any], *, whole: Sequence[str] = ()) -> dict[str, Any]:
-    """`over` over `base`, section by section; the sections in `whole` are replaced as they are."""
+    """`base` updated with `over`, section by section. The sections in `whole` are replaced completely."""
     merged = dict(base)
     for key, value in over.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict) and key not in whole
@@ -94,7 +101,7 @@ def _set(data: dict[str, Any], keys: Sequence[str], value: Any) -> None:
 
 
 def _explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """As `jsonl.explain`, with the nearest known key for an unknown one."""
+    """Like `jsonl.explain`, with the nearest key for an unknown one."""
     first = next((e for e in error.errors() if e["type"] == "extra_forbidden"), None)
     if first is None:
         return explain(error)
@@ -105,6 +112,6 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _section(annotation: Any) -> type[BaseModel]:
-    """The section of a field, which may be optional."""
+    """The model of a section, which may be optional."""
     kinds = get_args(annotation) if isinstance(annotation, UnionType) else (annotation,)
     return next(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel))

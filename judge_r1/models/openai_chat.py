@@ -1,4 +1,4 @@
-"""Any OpenAI-compatible chat endpoint as a `LanguageModel`: messages in, text out."""
+"""A `LanguageModel` for OpenAI-compatible chat endpoints: takes messages, returns text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy, pos
 
 
 class ChatModel:
-    """A `LanguageModel` over messages, at one endpoint. Servers leave the stop string out of the text they return."""
+    """A `LanguageModel` at one chat endpoint. Servers omit the stop string from the text they return."""
 
     def __init__(self, endpoint: OpenAIEndpoint, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
         self._endpoint, self._client = endpoint, Client(endpoint, key, policy)
@@ -45,16 +45,16 @@ def _read(data: Any, request: GenerateRequest) -> Generation:
         text, finish = refusal, "refusal"
     elif finish != "length":
         finish = "stop"
-    spent = data.get("usage") or {}
+    counts = data.get("usage") or {}
     return Generation(
         text=_encodable(text),
         reasoning=_encodable(reasoning),
         top_logprobs=(choice.get("logprobs") or {}).get("content") or (),
         finish_reason=finish,
-        usage=Usage(1, spent.get("prompt_tokens") or 0, spent.get("completion_tokens") or 0),
+        usage=Usage(1, counts.get("prompt_tokens") or 0, counts.get("completion_tokens") or 0),
     )
 
 
 def _encodable(text: str) -> str:
-    """JSON may escape half of a surrogate pair, which UTF-8 cannot encode."""
+    """Replaces lone surrogates, which JSON can escape and UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode()

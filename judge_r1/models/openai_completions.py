@@ -1,7 +1,7 @@
-"""Token ids over HTTP: vLLM's /v1/completions, with ids in and ids with log-probabilities out.
+"""Token ids over HTTP: vLLM's /v1/completions takes ids and returns ids with log-probabilities.
 
-`return_tokens_as_token_ids` makes the server write each token as `token_id:N`, so that nothing is encoded again. A stop
-string ends generation at the id that completes it.
+With `return_tokens_as_token_ids` the server returns each token as `token_id:N`, so that no text is encoded again. A
+stop string ends generation at the id that completes it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy, post_all
 
 _TOP_LOGPROBS = 5
-"""Likeliest tokens to ask for at each position: the alternative to a decision is nearly always the second."""
+"""Number of most likely tokens per position. The opposite of a decision is nearly always the second."""
 _MARK = "token_id:"
 
 
@@ -46,7 +46,7 @@ class CompletionsModel:
             "stop_token_ids": sorted(request.stop_ids),
             "skip_special_tokens": False,
         }
-        if request.temperature:  # the server starts anew in each request: each part of a text needs its own seed
+        if request.temperature:  # each part of a text needs its own seed, because every request restarts the generator
             body["seed"] = int(content_hash(request.seed, request.seed_offset), 16) % 2**63
         return body
 
@@ -56,11 +56,11 @@ def _read(data: Any, request: GenerateRequest) -> Generation:
     choice = data["choices"][0]
     returned = choice["logprobs"]
     if returned is None:
-        raise ValueError("it holds no logprobs, which carry the ids")
+        raise ValueError("it has no logprobs, which contain the ids")
     ids = []
     for token in returned["tokens"]:
         if not token.startswith(_MARK):
-            raise ValueError(f"token {token!r} is no id: the server must know return_tokens_as_token_ids, as vLLM does")
+            raise ValueError(f"token {token!r} is not an id: the server must support return_tokens_as_token_ids")
         ids.append(int(token[len(_MARK) :]))
     logprobs = [float(value) for value in returned["token_logprobs"]]
     top: list[Mapping[str, float] | None] = returned.get("top_logprobs") or [None] * len(ids)
@@ -68,10 +68,10 @@ def _read(data: Any, request: GenerateRequest) -> Generation:
         raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
     alternatives = {
         index: value
-        for index, (token, likeliest) in enumerate(zip(ids, top, strict=True))
-        if (value := (likeliest or {}).get(f"{_MARK}{request.alternatives.get(token)}")) is not None
+        for index, (token, candidates) in enumerate(zip(ids, top, strict=True))
+        if (value := (candidates or {}).get(f"{_MARK}{request.alternatives.get(token)}")) is not None
     }
-    spent = data.get("usage") or {}
+    counts = data.get("usage") or {}
     return Generation(
         text=choice.get("text") or "",
         token_ids=ids,
@@ -79,5 +79,5 @@ def _read(data: Any, request: GenerateRequest) -> Generation:
         alternatives=alternatives,
         finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
         failure=None if ids else "no_ids",
-        usage=Usage(1, spent.get("prompt_tokens") or 0, spent.get("completion_tokens") or 0),
+        usage=Usage(1, counts.get("prompt_tokens") or 0, counts.get("completion_tokens") or 0),
     )

@@ -1,4 +1,4 @@
-"""Sampling of token ids from logits, and the check that says when a request is complete."""
+"""Samples token ids from logits, and checks when a request is complete."""
 
 from collections.abc import Callable, Sequence
 
@@ -36,7 +36,7 @@ def sample_tokens(logits: torch.Tensor, temperature: float, noise: torch.Tensor)
 
 
 class StopChecker:
-    """Says when a request is complete. `decode` turns ids into text; `eos_ids` stop every request."""
+    """Checks when a request is complete. `decode` turns ids into text; `eos_ids` stop every request."""
 
     def __init__(self, decode: Callable[[Sequence[int]], str], eos_ids: frozenset[int]) -> None:
         self.decode, self.eos_ids = decode, eos_ids

@@ -121,7 +121,7 @@ def test_a_second_build_into_the_same_folder_asks_nothing(
         time.sleep(0.02)
     second = subprocess.run(command, capture_output=True, text=True, timeout=60, env=environment, check=False)
     assert second.returncode == 2
-    assert second.stderr == f"error: another process is writing to {out}: wait for its end, or give another --out\n"
+    assert second.stderr == f"error: another process is writing to {out}: wait until it ends, or give another --out\n"
     server.latency_s = 0
     assert first.wait(60) == 0
     assert data(out) == calm
@@ -136,7 +136,7 @@ def test_a_teacher_that_refuses_everything_is_quoted(tmp_path: Path, monkeypatch
     said = (
         r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 requests rejected, "
         r"the first one because: 127\.0\.0\.1 "
-        r"refuses an ask \(status 400: .*toy takes no temperature"
+        r"rejects a request \(status 400: .*toy takes no temperature"
     )
     with Loopback(fake_teacher.honest) as server, pytest.raises(JudgeError, match=said):
         build(server, tmp_path / "out", tmp_path / "answers.sqlite")

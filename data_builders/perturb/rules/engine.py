@@ -33,7 +33,7 @@ def operators(rule_set: str) -> dict[int, list[Operator]]:
     for module in pkgutil.iter_modules(data_builders.perturb.rules.__path__):
         importlib.import_module(f"{data_builders.perturb.rules.__name__}.{module.name}")
     if rule_set not in OPERATORS:
-        raise UnknownName(f"no rule set is called {rule_set!r}{suggest(rule_set, OPERATORS)}")
+        raise UnknownName(f"no rule set is named {rule_set!r}{suggest(rule_set, OPERATORS)}")
     return {number: [o for o in OPERATORS[rule_set] if o.principle == number] for number in NUMBERS}
 
 

@@ -117,7 +117,7 @@ def load_cluster(path: Path) -> Cluster:
     data: dict[str, Any] = read(path)
     kind = data.get("kind")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise ConfigError(f"{path}: no kind of cluster is called {kind!r}{suggest(str(kind), KINDS)}")
+        raise ConfigError(f"{path}: no kind of cluster is named {kind!r}{suggest(str(kind), KINDS)}")
     cluster = validated(KINDS[kind], data, (), str(path))
     if isinstance(cluster, KubeRayCluster) and cluster.env and cluster.secret is None:
         raise ConfigError(f"{path}: env names {cluster.env[0]}: set secret to the Kubernetes secret that holds it")

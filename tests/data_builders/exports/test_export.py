@@ -164,7 +164,7 @@ def test_where_there_are_no_pairs(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=r"holds no pairs\.jsonl"):
         export(tmp_path, tmp_path / "out", "sft", Options())
     mini_folder(tmp_path / "in", 3)
-    with pytest.raises(JudgeError, match=r"no export format is called 'sfd'.*did you mean 'sft'"):
+    with pytest.raises(JudgeError, match=r"no export format is named 'sfd'.*did you mean 'sft'"):
         export(tmp_path / "in", tmp_path / "out", "sfd", Options())
 
 

@@ -177,5 +177,5 @@ def test_rows_without_a_group_are_no_group(tmp_path: Path) -> None:
 def test_an_empty_id_and_an_empty_table_are_named(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"claims\.jsonl, line 1: column 'no', the id, is empty"):
         cases(domain_file(tmp_path, [{**ROW, "no": None}]))
-    with pytest.raises(BadTable, match=r"claims\.jsonl holds no rows"):
+    with pytest.raises(BadTable, match=r"claims\.jsonl has no rows"):
         cases(domain_file(tmp_path, []))

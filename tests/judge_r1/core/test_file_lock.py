@@ -27,7 +27,7 @@ def test_another_process_is_refused_until_the_first_one_is_gone_however_that_end
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "in\n"
-    with pytest.raises(JudgeError, match=r"another process is writing to .*/a/b: wait for its end"):
+    with pytest.raises(JudgeError, match=r"another process is writing to .*/a/b: wait until it ends"):
         build("mini", out, variants=1, limit=3)
     assert list(out.iterdir()) == []
     with lock_folder(tmp_path / "elsewhere"):

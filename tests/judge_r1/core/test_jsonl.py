@@ -85,7 +85,7 @@ def test_records_before_the_bad_line_are_read_first(tmp_path: Path) -> None:
 
 def test_repeated_ids_name_both_lines(tmp_path: Path) -> None:
     path = write_lines(tmp_path / "cases.jsonl", CASE, "", CASE)
-    with pytest.raises(BadRecord, match=rf"line 3: case_id {CASE['case_id']} stands on line 1 already"):
+    with pytest.raises(BadRecord, match=rf"line 3: case_id {CASE['case_id']} is already on line 1"):
         list(read_jsonl(path, Case, unique="case_id"))
     assert len(list(read_jsonl(path, Case))) == 2
 

@@ -55,7 +55,7 @@ def test_repeated_ids_and_empty_files(tmp_path: Path) -> None:
         load_pairs(folder(tmp_path, [case, case], [pair]))
     with pytest.raises(JudgeError, match="line 2: pair_id"):
         load_pairs(folder(tmp_path, [case], [pair, make_pair(case, seed=1)]))
-    with pytest.raises(JudgeError, match="holds no pairs"):
+    with pytest.raises(JudgeError, match="has no pairs"):
         load_pairs(folder(tmp_path, [case], []))
 
 

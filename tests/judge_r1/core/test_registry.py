@@ -32,9 +32,9 @@ def test_a_new_file_in_the_package_is_found(registry: Registry[int]) -> None:
 
 
 def test_an_unknown_name_suggests_the_nearest(registry: Registry[int]) -> None:
-    with pytest.raises(UnknownName, match="no thing is called 'tow'; did you mean 'two'"):
+    with pytest.raises(UnknownName, match="no thing is named 'tow'; did you mean 'two'"):
         registry.get("tow")
-    with pytest.raises(UnknownName, match="there is: one, two"):
+    with pytest.raises(UnknownName, match="available: one, two"):
         registry.get("zzzzz")
     assert issubclass(UnknownName, JudgeError)
 
@@ -55,7 +55,7 @@ def test_a_module_that_does_not_import_is_never_passed_over(registry: Registry[i
 
 def test_suggestions() -> None:
     assert suggest("stepps", ["steps", "seed"]) == "; did you mean 'steps'?"
-    assert suggest("x", []) == "; there is: nothing"
+    assert suggest("x", []) == "; available: nothing"
 
 
 def test_the_sources_of_the_design_are_there() -> None:

@@ -44,5 +44,5 @@ def test_a_stored_pair_is_checked_against_its_case(tmp_path: Path) -> None:
 
 def test_a_folder_without_pairs_is_refused(tmp_path: Path) -> None:
     folder(tmp_path, [make_case()], [])
-    with pytest.raises(JudgeError, match="holds no pairs"):
+    with pytest.raises(JudgeError, match="has no pairs"):
         list(stored_pairs(tmp_path, open_cases(tmp_path)))

@@ -67,7 +67,7 @@ def test_a_folder_is_read_by_split_and_its_data_folder_first(tmp_path: Path) -> 
         (2, "filtered"),
     ]
     assert len(list(rows(tmp_path))) == 4
-    with pytest.raises(BadTable, match=r"holds no table called test; there is: filtered, raw$"):
+    with pytest.raises(BadTable, match=r"has no table named test; available: filtered, raw$"):
         list(rows(tmp_path, ("test",)))
 
 
@@ -80,7 +80,7 @@ def test_load_dataset_is_what_reads_the_hub(tmp_path: Path) -> None:
     assert (found[2].number, found[2].where) == (2, f"hub:{tmp_path}, split train, row 2")
     assert found[0].values["list"] == ["c"]
     assert [row.values["id"] for row in rows(Path(f"hub:{tmp_path}"), ("test",))] == [3]
-    with pytest.raises(BadTable, match="has no split filtered; there is: test, train"):
+    with pytest.raises(BadTable, match="has no split filtered; available: test, train"):
         list(rows(Path(f"hub:{tmp_path}"), ("filtered",)))
 
 
@@ -96,7 +96,7 @@ def test_a_hub_that_does_not_answer_is_named_with_a_way_out(monkeypatch: pytest.
         ("t.jsonl", b'{"a": 1}\n\n{"a": \n', r"t\.jsonl, line 3 is not valid JSON"),
         ("t.jsonl", b'{"a": "\xff"}\n', r"t\.jsonl, line 1 is not valid JSON"),
         ("t.jsonl", b'{"a": 1}\n[2]\n', r"t\.jsonl, line 2: must be an object of columns, not list"),
-        ("t.jsonl", b"\n", r"t\.jsonl holds no rows"),
+        ("t.jsonl", b"\n", r"t\.jsonl has no rows"),
         ("t.jsonl.gz", b"\x1f\x8b\x08\x00", r"t\.jsonl\.gz cannot be read"),
         ("t.jsonl.gz", b"plain text", r"t\.jsonl\.gz cannot be read: Not a gzipped file"),
         ("t.jsonl.gz", gzip.compress(b"{}", mtime=0)[:10] + b"\xff" * 20, r"t\.jsonl\.gz cannot be read"),

@@ -149,7 +149,7 @@ def test_a_failed_search_is_an_infrastructure_failure() -> None:
 
 
 def test_a_wrong_key_raises() -> None:
-    with pytest.raises(EndpointError, match=r"wants a key .* NO_KEY"):
+    with pytest.raises(EndpointError, match=r"needs a key .* NO_KEY"):
         run_replies(sorry(401, "who are you?"))
 
 

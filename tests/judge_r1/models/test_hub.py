@@ -21,7 +21,7 @@ from judge_r1.models.hub import (
 
 def test_plain_names_stay_and_unknown_bundles_suggest() -> None:
     assert resolve("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
-    with pytest.raises(ModelUnavailable, match="no bundled model is called 'smolm2-135m'; did you mean 'smollm2-135m'"):
+    with pytest.raises(ModelUnavailable, match="no bundled model is named 'smolm2-135m'; did you mean 'smollm2-135m'"):
         resolve("bundled:smolm2-135m")
     assert issubclass(ModelUnavailable, JudgeError)
 
@@ -36,7 +36,7 @@ def test_weights_that_are_not_the_pinned_ones_are_refused(monkeypatch: pytest.Mo
     (tmp_path / hub.SMOLLM2_FILE).write_bytes(b"something else")
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(hub, "find_spec", lambda name: SimpleNamespace(origin=str(tmp_path / "__init__.py")))
-    with pytest.raises(ModelUnavailable, match="is not the file it should be"):
+    with pytest.raises(ModelUnavailable, match="is not the expected file"):
         resolve("bundled:smollm2-135m")
     assert not (tmp_path / "cache").exists()
 

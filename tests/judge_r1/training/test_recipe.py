@@ -42,7 +42,7 @@ def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
         ("episode.contxt=full", "unknown key episode.contxt; did you mean 'context'?"),
         ("episode.budget.max_search=1", "unknown key episode.budget.max_search; did you mean 'max_searches'?"),
         ("data.test=x", "unknown key data.test"),
-        ("sft.zzz=1", "unknown key sft.zzz; there is: "),
+        ("sft.zzz=1", "unknown key sft.zzz; available: "),
         ("grpo.steps=0", "field grpo.steps: "),
         ("grpo.steps=ten", "field grpo.steps: "),
         ("episode.context=half", "field episode.context: "),
@@ -52,7 +52,7 @@ def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
         ("grpo.micro_batch_size=3", "do not divide"),
         ("sft=null", "field sft: "),
         ("grpo=3", "field grpo: "),
-        ("grpo.steps", "must read key=value"),
+        ("grpo.steps", "must have the form key=value"),
         ("grpo.steps=[1", "is not YAML"),
         ("name.first=x", "override name.first: name is not a section"),
     ],
@@ -107,7 +107,7 @@ def test_extends_names_one_file(tmp_path: Path, base: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [(b"a: [1", "not YAML"), (b"- a\n", "must hold keys"), (b"", "must hold keys"), (b"name: \xff", "not YAML")],
+    [(b"a: [1", "not YAML"), (b"- a\n", "must contain keys"), (b"", "must contain keys"), (b"name: \xff", "not YAML")],
 )
 def test_files_that_are_no_recipe(tmp_path: Path, text: bytes, told: str) -> None:
     (tmp_path / "bad.yaml").write_bytes(text)

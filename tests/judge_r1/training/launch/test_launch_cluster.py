@@ -40,7 +40,7 @@ def test_mistakes_get_one_sentence(kind: str, changed: dict[str, Any], sentence:
 
 def test_unknown_kind(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("kind: slrum\n")
-    with pytest.raises(JudgeError, match=r"no kind of cluster is called 'slrum'; did you mean 'slurm'\?"):
+    with pytest.raises(JudgeError, match=r"no kind of cluster is named 'slrum'; did you mean 'slurm'\?"):
         load_cluster(tmp_path / "x.yaml")
 
 

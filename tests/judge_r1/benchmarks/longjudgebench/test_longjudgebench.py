@@ -242,7 +242,7 @@ def test_missing_texts_are_said_when_a_question_is_asked(root: Path, tmp_path: P
         ("deepresearch_bench_gt.jsonl", "{", "line 3: "),
         ("surge_gt.jsonl", '{"id": 9, "instruction": "", "structure_ranking": {"GT": 1}, "content_ranking": {}}',
          "id 9: structure_ranking must rank"),
-        ("verify_bench_hard_gt.jsonl", '{"id": "q1_a", "gold_correct": true}', "line 4: id q1_a stands on line 1"),
+        ("verify_bench_hard_gt.jsonl", '{"id": "q1_a", "gold_correct": true}', "line 4: id q1_a is already on line 1"),
         ("wp_bench_gt.jsonl", '{"id": "p0", "instruction": "", "preference": {"chosen_model": "good0", '
          '"rejected_model": "bad0"}, "scores": {}}', "1 queries of longjudgebench occur twice"),
     ],

@@ -43,13 +43,6 @@ class VectorIndex:
         return [Hit(self.passages[candidates[i]], float(scores[i])) for i in best]
 
 
-class NumpyIndex(VectorIndex):
-    """Scores every passage with NumPy. The reference implementation that tests compare `DenseIndex` with."""
-
-    def _candidates(self, queries: Vectors, k: int) -> Sequence[NDArray[np.int64]]:
-        return [np.arange(len(self.passages))] * len(queries)
-
-
 class DenseIndex(VectorIndex):
     """FAISS `IndexFlatIP`: exact inner product on one thread. A second thread is slower for 100 passages.
 

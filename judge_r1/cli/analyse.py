@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from judge_r1.cli.old_flags import old_flags
+from judge_r1.cli.options import old_flags
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged

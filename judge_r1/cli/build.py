@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from data_builders.sources import SOURCES
+from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
 
 _SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names())
 
@@ -27,13 +28,11 @@ def build(
     teacher: Annotated[str, typer.Option(help="rules, chat:URL#MODEL or anthropic:MODEL.")] = "rules",
     verify: Annotated[str | None, typer.Option(metavar="SPEC", help="A second teacher that judges blind.")] = None,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to a teacher.")] = 8,
-    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
-    prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
-    batch_export: Annotated[
-        Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
-    ] = None,
-    batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
+    budget: TeacherBudget = None,
+    prices: Prices = None,
+    cache: AnswerCache = None,
+    batch_export: BatchExport = None,
+    batch_import: BatchImport = None,
 ) -> None:
     """Insert flaws into reference reasonings and write labelled pairs. Run a stopped build again to resume it.
 

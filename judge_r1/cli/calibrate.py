@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from judge_r1.cli.old_flags import old_flags
+from judge_r1.cli.options import old_flags
 from judge_r1.core.errors import JudgeError
 
 if TYPE_CHECKING:

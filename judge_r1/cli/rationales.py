@@ -7,6 +7,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
+
 
 def register(app: typer.Typer) -> None:
     app.command()(rationales)
@@ -21,13 +23,11 @@ def rationales(
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     count: Annotated[int, typer.Option(min=1, help="Rationales to write.")] = 2000,
     concurrency: Annotated[int, typer.Option(min=1, help="Concurrent calls to the teacher.")] = 8,
-    budget: Annotated[float | None, typer.Option(min=0, metavar="USD", help="Stop before spending more.")] = None,
-    prices: Annotated[Path | None, typer.Option(help="YAML: MODEL: {input: USD, output: USD} per 1M tokens.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="File of all answers [default: OUT/answers.sqlite].")] = None,
-    batch_export: Annotated[
-        Path | None, typer.Option(help="Write the requests for a batch service instead of sending them.")
-    ] = None,
-    batch_import: Annotated[Path | None, typer.Option(help="First take in the results of a batch service.")] = None,
+    budget: TeacherBudget = None,
+    prices: Prices = None,
+    cache: AnswerCache = None,
+    batch_export: BatchExport = None,
+    batch_import: BatchImport = None,
 ) -> None:
     """Have a teacher write full rationales for gold judgments; `train` reads them with `sft.traces_file`.
 

@@ -5,7 +5,7 @@ from typing import Annotated, cast, get_args
 
 import typer
 
-from judge_r1.cli.old_flags import old_flags
+from judge_r1.cli.options import old_flags
 from judge_r1.core.errors import JudgeError
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from toy_embedder import ToyEmbedder
+from toy_embedder import NumpyIndex, ToyEmbedder
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex, Hit
-from retrieval.dense import DenseIndex, NumpyIndex, one_faiss_thread
+from retrieval.dense import DenseIndex, one_faiss_thread
 from retrieval.errors import BadVectors, EmptyCase, EmptyQuery, InvalidSize
 from retrieval.passages import Passage, split_passages
 

@@ -3,11 +3,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_embedder import ToyEmbedder
+from toy_embedder import NumpyIndex, ToyEmbedder
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex
-from retrieval.dense import NumpyIndex
 from retrieval.embedders import Embedder
 from retrieval.errors import EmptyCase, EmptyQuery, InvalidSize, RetrievalError, UnknownCase
 from retrieval.passages import split_passages

@@ -346,7 +346,7 @@ class Judgment(Record):
             return data
         if "verdict" in data:
             raise ValueError("give verdict or comparison, not both")
-        if data["comparison"] not in _WINNERS:
+        if not isinstance(data["comparison"], str) or data["comparison"] not in _WINNERS:
             raise ValueError(f"comparison must be 'A>B' or 'A<B', not {data['comparison']!r}")
         rest = {name: value for name, value in data.items() if name != "comparison"}
         return {"verdict": PairwiseVerdict(winner=_WINNERS[data["comparison"]]), **rest}

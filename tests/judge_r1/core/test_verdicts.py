@@ -52,6 +52,9 @@ def test_a_judgment_has_exactly_one_verdict() -> None:
         Judgment.model_validate({"comparison": "A>B", "verdict": {"kind": "comparison", "winner": "A"}})
     with pytest.raises(ValidationError, match="verdict"):
         Judgment.model_validate({"violated_principles": [1]})
+    for comparison in ("B>A", ["A>B"], {}):
+        with pytest.raises(ValidationError, match="comparison must be 'A>B' or 'A<B'"):
+            Judgment.model_validate({"comparison": comparison})
 
 
 @pytest.mark.parametrize(

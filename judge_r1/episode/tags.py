@@ -12,7 +12,7 @@ NAMES = ("think", "search", "information", "answer")
 TAG = re.compile(rf"(</?(?:{'|'.join(NAMES)})>)")
 """Matches one tag. `TAG.split` returns the tags too."""
 STOP_STRINGS = ("</search>", "</answer>")
-"""Generation stops at these strings. The token that completes one of them is kept whole."""
+"""Generation stops at these strings. The token that completes one of them is part of the turn with its full text."""
 _ESCAPED = re.compile(rf"‹(/?(?:{'|'.join(NAMES)}))›")
 _OPENING = re.compile(r"<(think|search|answer)>")
 _LONGEST_OPENING = len("<answer>")

@@ -1,4 +1,4 @@
-"""The cases of cases: bounded, by owner, and what is in use stays."""
+"""The case store: size limit, tenants, pins and eviction."""
 
 import pytest
 from hypothesis import given
@@ -8,7 +8,7 @@ from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from retrieval.retriever import Retriever
 
 
-def test_the_least_used_give_way_and_what_is_held_stays() -> None:
+def test_evicts_the_least_recently_used_text_and_keeps_pinned_ones() -> None:
     cases = CaseStore(max_bytes=30)
     first, second, third = (cases.put(letter * 10) for letter in "abc")
     assert cases[first] == "a" * 10  # used: the second is now the least used
@@ -25,7 +25,7 @@ def test_the_least_used_give_way_and_what_is_held_stays() -> None:
     assert (len(cases), cases.bytes) == (1, 30)
 
 
-def test_a_text_is_its_owners_alone() -> None:
+def test_a_tenant_cannot_access_texts_of_another() -> None:
     cases = CaseStore()
     mine, yours = cases.put("text", "me"), cases.put("text", "you")
     assert mine != yours
@@ -42,8 +42,8 @@ def test_a_text_is_its_owners_alone() -> None:
     assert (list(cases), cases.bytes) == ([yours], 4)
 
 
-def test_who_has_the_most_gives_way() -> None:
-    """However many texts one owner puts, another's few stay, unless they are the most themselves."""
+def test_evicts_from_the_largest_tenant() -> None:
+    """A tenant with many texts cannot evict those of a smaller tenant."""
     cases = CaseStore(max_bytes=50)
     modest = [cases.put(letter * 10, "modest") for letter in "ab"]
     greedy = [cases.put(f"{n}" * 10, "greedy") for n in range(8)]
@@ -55,7 +55,7 @@ def test_who_has_the_most_gives_way() -> None:
     assert cases.bytes == 45
 
 
-def test_a_text_that_is_removed_stays_for_who_holds_it() -> None:
+def test_a_removed_text_stays_readable_while_pinned() -> None:
     cases = CaseStore()
     case_id = cases.put("text", "me")
     with cases.pin(case_id):
@@ -73,7 +73,7 @@ def test_a_text_that_is_removed_stays_for_who_holds_it() -> None:
     assert cases.get_owned(case_id, "me") == "text"
 
 
-def test_the_index_of_a_text_that_is_removed_stays_for_who_holds_it() -> None:
+def test_the_index_of_a_removed_text_stays_while_pinned() -> None:
     cases = CaseStore()
     retriever = Retriever(cases, method="bm25")
     case_id = cases.put("Ana paid 34.", "me")
@@ -88,14 +88,14 @@ def test_the_index_of_a_text_that_is_removed_stays_for_who_holds_it() -> None:
     assert case_id not in retriever._indexes
 
 
-def test_texts_that_look_alike_are_two() -> None:
-    """Composed and decomposed: evidence is by place, and the places differ."""
+def test_ids_do_not_normalise_unicode() -> None:
+    """Composed and decomposed characters have different offsets."""
     cases = CaseStore()
     assert cases[cases.put("caf\u00e9 x")] != cases[cases.put("cafe\u0301 x")]
 
 
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(1, 12), st.booleans()), max_size=40))
-def test_bytes_are_those_of_what_is_there(steps: list[tuple[int, int, bool]]) -> None:
+def test_bytes_is_the_size_of_the_stored_texts(steps: list[tuple[int, int, bool]]) -> None:
     cases = CaseStore(max_bytes=25)
     for letter, size, removed in steps:
         case_id = cases.put("é" * size + str(letter), "")

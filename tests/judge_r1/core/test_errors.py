@@ -1,4 +1,4 @@
-"""Every error of ours that a user can cause has one base, by which the commands know it."""
+"""All errors that a user can cause derive from `JudgeError`."""
 
 import importlib
 import inspect
@@ -11,7 +11,7 @@ from judge_r1.core.errors import JudgeError
 PROGRAMMING = {"judge_r1.episode.parsing._RepeatedKey"}  # never leaves its module
 
 
-def test_all_exceptions_of_the_core_share_the_base() -> None:
+def test_all_exceptions_derive_from_judge_error() -> None:
     found = set()
     for info in [
         *pkgutil.walk_packages(judge_r1.core.__path__, "judge_r1.core."),

@@ -1,4 +1,4 @@
-"""An output folder belongs to one process at a time."""
+"""One process at a time can lock an output folder."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ with lock_folder(Path(sys.argv[1])):
 """
 
 
-def test_another_process_is_refused_until_the_first_one_is_gone_however_that_ends(tmp_path: Path) -> None:
+def test_the_lock_is_released_when_its_process_is_killed(tmp_path: Path) -> None:
     out = tmp_path / "a" / "b"
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, out], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -38,7 +38,7 @@ def test_another_process_is_refused_until_the_first_one_is_gone_however_that_end
     assert sorted(path.name for path in out.iterdir()) == ["build.json", "cases.jsonl", "pairs.jsonl", "timing.json"]
 
 
-def test_a_file_in_its_place_is_named(tmp_path: Path) -> None:
+def test_a_file_at_the_path_raises(tmp_path: Path) -> None:
     (tmp_path / "out").write_text("")
     with pytest.raises(JudgeError, match=r"/out cannot be written to: File exists"), lock_folder(tmp_path / "out"):
         pass

@@ -22,7 +22,7 @@ def write_lines(path: Path, *lines: str | dict[str, Any]) -> Path:
     return path
 
 
-def test_records_come_back_as_they_were(tmp_path: Path) -> None:
+def test_records_round_trip(tmp_path: Path) -> None:
     data = mini_pairs(8)
     assert write_jsonl(tmp_path / "pairs.jsonl", data.pairs) == len(data.pairs)
     assert list(read_jsonl(tmp_path / "pairs.jsonl", ReasoningPair, unique="pair_id")) == list(data.pairs)
@@ -32,7 +32,7 @@ def test_records_come_back_as_they_were(tmp_path: Path) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip))
-def test_any_text_survives_line_breaks_and_all(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+def test_any_text_round_trips(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     case = make_case(text)
     write_jsonl(path, [case, case])
@@ -40,7 +40,7 @@ def test_any_text_survives_line_breaks_and_all(tmp_path_factory: pytest.TempPath
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"context": ""}, "field context"),
         ({"context": " \n"}, "field context: must not be blank"),
@@ -51,12 +51,12 @@ def test_any_text_survives_line_breaks_and_all(tmp_path_factory: pytest.TempPath
         ({"decision": "dismiss"}, "does not match its content"),
     ],
 )
-def test_a_wrong_record_names_file_line_and_field(tmp_path: Path, change: dict[str, Any], told: str) -> None:
+def test_a_wrong_record_names_file_line_and_field(tmp_path: Path, change: dict[str, Any], message: str) -> None:
     path = write_lines(tmp_path / "cases.jsonl", CASE, "", CASE | change)
     with pytest.raises(BadRecord, match="line 3") as error:
         list(read_jsonl(path, Case))
     assert str(error.value).startswith(f"{path}, line 3: ")
-    assert told in str(error.value)
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -69,7 +69,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", [b'{"schema": 1,', b"nonsense", b"[]", b"\xff\xfe", b'{"domain": "\xe2\x82"}', b"\x00"]
 )
-def test_a_line_that_is_no_json_or_no_utf8_names_file_and_line(tmp_path: Path, line: bytes) -> None:
+def test_invalid_json_or_utf8_names_file_and_line(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_bytes(json.dumps(CASE).encode() + b"\r\n" + line + b"\n")
     with pytest.raises(BadRecord, match=r"cases\.jsonl, line 2: "):
@@ -91,33 +91,33 @@ def test_repeated_ids_name_both_lines(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["absent.jsonl", "."])
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, name: str) -> None:
+def test_an_unreadable_file_raises(tmp_path: Path, name: str) -> None:
     with pytest.raises(JudgeError, match="cannot be read"):
         list(read_jsonl(tmp_path / name, Case))
 
 
-def test_a_failing_source_leaves_the_old_file(tmp_path: Path) -> None:
+def test_an_exception_while_writing_keeps_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "cases.jsonl"
     write_jsonl(path, [make_case()])
     before = path.read_bytes()
 
-    def torn() -> Iterator[Case]:
+    def failing() -> Iterator[Case]:
         yield make_case("other.")
         raise KeyError("the source broke")
 
     with pytest.raises(KeyError):
-        write_jsonl(path, torn())
+        write_jsonl(path, failing())
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["cases.jsonl"]
 
 
-def test_not_a_number_is_never_written(tmp_path: Path) -> None:
+def test_nan_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="JSON"):
         write_json(tmp_path / "x.json", {"loss": float("nan")})
     assert not list(tmp_path.iterdir())
 
 
-def test_a_target_inside_a_file_is_an_error_of_ours(tmp_path: Path) -> None:
+def test_a_path_inside_a_file_raises(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     for path in (tmp_path / "file" / "a.json", tmp_path / "file" / "b" / "a.json"):
         with pytest.raises(JudgeError, match="could not be written"):
@@ -139,8 +139,8 @@ except JudgeError as error:
 
 
 @pytest.mark.parametrize("old", [None, "the old file\n"])
-def test_no_space_left_leaves_the_old_file_or_none(tmp_path: Path, old: str | None) -> None:
-    """A process may write 20,000 bytes here and wants 101,000: the real error of the operating system."""
+def test_a_write_error_keeps_the_old_file(tmp_path: Path, old: str | None) -> None:
+    """The process may write 20,000 bytes and tries 101,000: a real error of the operating system."""
     path = tmp_path / "pairs.jsonl"
     if old:
         path.write_text(old)
@@ -151,12 +151,12 @@ def test_no_space_left_leaves_the_old_file_or_none(tmp_path: Path, old: str | No
     assert not old or path.read_text() == old
 
 
-def test_writing_makes_the_folder_and_replaces_whole(tmp_path: Path) -> None:
+def test_writing_creates_the_folder_and_replaces_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "out.txt"
     write_atomic(path, ["one\n", "two\n"])
     with path.open() as reading:
         write_atomic(path, ["three\n"])
-        assert reading.read() == "one\ntwo\n", "the old file is replaced, not written over"
+        assert reading.read() == "one\ntwo\n", "the old file is replaced, not overwritten"
     assert path.read_text() == "three\n"
     assert [p.name for p in path.parent.iterdir()] == ["out.txt"]
 
@@ -168,7 +168,7 @@ def test_lines_are_utf8_and_keys_in_order_of_declaration() -> None:
     assert "é “x”" in dump_line(make_case("é “x” 34."))
 
 
-def test_files_written_side_by_side_are_put_in_place_together(tmp_path: Path) -> None:
+def test_several_files_are_replaced_together(tmp_path: Path) -> None:
     one, two = tmp_path / "a" / "one", tmp_path / "two"
     one.parent.mkdir()
     one.write_text("old")

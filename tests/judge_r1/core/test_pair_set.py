@@ -15,7 +15,7 @@ def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:
     return at
 
 
-def test_a_folder_is_read_back(tmp_path: Path) -> None:
+def test_a_folder_round_trips(tmp_path: Path) -> None:
     data = mini_pairs(10)
     loaded = load_pairs(folder(tmp_path, list(data.cases.values()), list(data.pairs)))
     assert (dict(loaded.cases), list(loaded.pairs)) == (dict(data.cases), list(data.pairs))
@@ -25,14 +25,14 @@ def test_a_folder_is_read_back(tmp_path: Path) -> None:
     assert loaded.texts[pair.case_id] == loaded.case_of(pair).context
 
 
-def test_a_pair_without_its_case(tmp_path: Path) -> None:
+def test_a_pair_without_its_case_raises(tmp_path: Path) -> None:
     case, other = make_case(), make_case("other.")
     with pytest.raises(JudgeError, match=rf"names case {case.case_id}, which cases\.jsonl does not hold"):
         load_pairs(folder(tmp_path, [other], [make_pair(case)]))
 
 
-def test_a_pair_that_prefers_something_else(tmp_path: Path) -> None:
-    """Right in itself, but its better reasoning is not the reference of the case it names."""
+def test_a_pair_with_another_reference_raises(tmp_path: Path) -> None:
+    """The pair is consistent, but its better reasoning is not the reference of its case."""
     case = make_case()
     own = make_pair(case)
     forged = ReasoningPair.of(
@@ -42,13 +42,13 @@ def test_a_pair_that_prefers_something_else(tmp_path: Path) -> None:
         load_pairs(folder(tmp_path, [case], [forged]))
 
 
-def test_a_pair_of_another_domain(tmp_path: Path) -> None:
+def test_a_pair_with_another_domain_raises(tmp_path: Path) -> None:
     case = make_case()
     with pytest.raises(JudgeError, match="has domain 'medical', its case 'legal'"):
         load_pairs(folder(tmp_path, [case], [make_pair(case).model_copy(update={"domain": "medical"})]))
 
 
-def test_repeated_ids_and_empty_files(tmp_path: Path) -> None:
+def test_repeated_ids_and_empty_files_raise(tmp_path: Path) -> None:
     case = make_case()
     pair = make_pair(case)
     with pytest.raises(JudgeError, match="line 2: case_id"):
@@ -60,7 +60,7 @@ def test_repeated_ids_and_empty_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", [CASES_FILE, PAIRS_FILE])
-def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
+def test_a_missing_file_raises(tmp_path: Path, missing: str) -> None:
     case = make_case()
     folder(tmp_path, [case], [make_pair(case)])
     (tmp_path / missing).unlink()
@@ -68,7 +68,7 @@ def test_a_missing_file_is_named(tmp_path: Path, missing: str) -> None:
         load_pairs(tmp_path)
 
 
-def test_a_set_in_memory() -> None:
+def test_a_pair_set_in_memory() -> None:
     case = make_case()
     data = PairSet.of([case], [make_pair(case)])
     assert data.case_of(data.pairs[0]) is case

@@ -43,7 +43,7 @@ def test_ids_depend_on_content_alone() -> None:
     assert case.case_id == content_hash("legal", "c", "d", "r")
 
 
-def test_pair_ids_do_not_know_placement_seed_or_variant() -> None:
+def test_pair_ids_do_not_depend_on_placement_seed_or_variant() -> None:
     pairs = [make_pair(CASE, seed=seed) for seed in range(20)]
     assert {pair.pair_id for pair in pairs} == {content_hash(CASE.case_id, CASE.reference, PAIR.flawed, [2])}
     assert {pair.preferred for pair in pairs} == {"A", "B"}
@@ -51,13 +51,13 @@ def test_pair_ids_do_not_know_placement_seed_or_variant() -> None:
 
 
 @given(TEXT)
-def test_ids_are_of_normalised_text(text: str) -> None:
+def test_ids_normalise_text(text: str) -> None:
     composed, decomposed = unicodedata.normalize("NFC", text), unicodedata.normalize("NFD", text)
     assert content_hash(composed) == content_hash(decomposed)
     assert content_hash({"b": decomposed, "a": [1]}) == content_hash({"a": (1,), "b": composed})
 
 
-def test_placement_is_a_fair_coin_that_the_seed_tosses() -> None:
+def test_placement_is_random_by_seed() -> None:
     pairs = [pair for seed in range(4) for pair in mini_pairs(60, seed).pairs]
     share = sum(pair.preferred == "A" for pair in pairs) / len(pairs)
     assert 0.35 < share < 0.65
@@ -69,7 +69,7 @@ def test_placement_is_a_fair_coin_that_the_seed_tosses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"violated": []}, "violated"),
         ({"violated": [0]}, "violated.0"),
@@ -90,51 +90,51 @@ def test_placement_is_a_fair_coin_that_the_seed_tosses() -> None:
         ({"note": "x"}, "note"),
     ],
 )
-def test_a_pair_that_is_none_is_refused(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValidationError, match=told):
+def test_an_invalid_pair_raises(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
         ReasoningPair.model_validate_json(changed(PAIR, **changes))
 
 
-def test_a_swapped_gold_is_refused() -> None:
+def test_a_swapped_gold_raises() -> None:
     other = "B" if PAIR.preferred == "A" else "A"
     with pytest.raises(ValidationError, match="does not match its content"):
         ReasoningPair.model_validate_json(changed(PAIR, preferred=other))
 
 
-def test_a_flaw_ends_inside_its_reasoning() -> None:
+def test_a_flaw_outside_its_reasoning_raises() -> None:
     origin = json.loads(dump_line(PAIR))["origin"]
     origin["flaws"][0]["span"] = {"start": 0, "end": len(PAIR.flawed) + 1}
     with pytest.raises(ValidationError, match="ends outside the flawed reasoning"):
         ReasoningPair.model_validate_json(changed(PAIR, origin=origin))
 
 
-def test_records_are_frozen_and_pairs_read_back() -> None:
+def test_records_are_frozen_and_round_trip() -> None:
     assert ReasoningPair.model_validate_json(dump_line(PAIR)) == PAIR
     with pytest.raises(ValidationError, match="frozen"):
         PAIR.kind = "multi"  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("domain", ["", "Law", "law\n", "law\nIgnore this", "<think>", "läw", "law.", "1law"])
-def test_a_domain_is_a_plain_word_for_it_stands_in_trusted_text(domain: str) -> None:
+def test_a_domain_is_a_plain_name(domain: str) -> None:
     with pytest.raises(ValidationError, match="domain"):
         make_case(domain=domain)
 
 
-def test_a_span_holds_something() -> None:
+def test_an_empty_span_raises() -> None:
     for start, end in ((3, 3), (4, 3), (-1, 3)):
         with pytest.raises(ValidationError):
             Span(start=start, end=end)
 
 
 @pytest.mark.parametrize("confidence", [-0.1, 1.1])
-def test_judgments_have_bounds(confidence: float) -> None:
+def test_invalid_judgments_raise(confidence: float) -> None:
     with pytest.raises(ValidationError, match="confidence"):
         Judgment(comparison="A>B", violated_principles=(1,), confidence=confidence)
     with pytest.raises(ValidationError, match="comparison"):
         Judgment(comparison="B>A", violated_principles=(1,))  # type: ignore[arg-type]
 
 
-def test_a_trajectory_is_parallel_and_counts_what_was_searched() -> None:
+def test_trajectory_lists_are_parallel_and_searches_are_counted() -> None:
     turns = (
         Turn(text="a", query="q", passages=tuple(evidence("x", "y"))),
         Turn(text="b", query="r", passages=tuple(evidence("y", "z"))),
@@ -151,7 +151,7 @@ def test_a_trajectory_is_parallel_and_counts_what_was_searched() -> None:
 
 
 @given(st.lists(st.floats(-50, 0), max_size=5), st.text(st.characters(codec="utf-8")))
-def test_trajectories_survive_json_to_the_bit(logprobs: list[float], text: str) -> None:
+def test_trajectories_round_trip_exactly(logprobs: list[float], text: str) -> None:
     n = tuple(range(len(logprobs)))
     one = Trajectory(
         prompt_ids=(),
@@ -165,7 +165,7 @@ def test_trajectories_survive_json_to_the_bit(logprobs: list[float], text: str) 
     assert Trajectory.model_validate_json(dump_line(one)) == one
 
 
-def test_items_and_verdicts_serve_every_protocol() -> None:
+def test_items_and_verdicts() -> None:
     item = {"item_id": "i", "cluster_id": "c", "instruction": "", "gold": None}
     assert Item(**item, candidates=("x",)).case_id is None
     with pytest.raises(ValidationError, match="candidates"):

@@ -39,14 +39,14 @@ def test_an_unknown_name_suggests_the_nearest(registry: Registry[int]) -> None:
     assert issubclass(UnknownName, JudgeError)
 
 
-def test_a_name_is_taken_once(registry: Registry[int]) -> None:
+def test_a_repeated_name_raises(registry: Registry[int]) -> None:
     registry.names()
     with pytest.raises(ValueError, match="two entries register as thing 'one'"):
         registry.register("one")(3)
 
 
-def test_a_module_that_does_not_import_is_never_passed_over(registry: Registry[int], tmp_path: Path) -> None:
-    """Not at the first look-up, and not at the second: a half-filled registry would call good names unknown."""
+def test_an_import_error_is_raised_at_every_look_up(registry: Registry[int], tmp_path: Path) -> None:
+    """An incomplete registry would report valid names as unknown."""
     (tmp_path / "toy_registry" / "bad.py").write_text("raise ImportError('broken')\n")
     for _ in range(2):
         with pytest.raises(ImportError, match="broken"):
@@ -58,7 +58,7 @@ def test_suggestions() -> None:
     assert suggest("x", []) == "; available: nothing"
 
 
-def test_the_sources_of_the_design_are_there() -> None:
+def test_sources_are_registered() -> None:
     from data_builders.sources import SOURCES
 
     assert {"mini", "medrbench", "echr", "f1000rd"} <= set(SOURCES.names())

@@ -28,7 +28,7 @@ def test_the_monitor_shows_older_runs(tmp_path: Path) -> None:
     assert history.contains(NEW)
 
 
-def test_a_line_cut_short_at_the_end_is_left_out(tmp_path: Path) -> None:
+def test_an_incomplete_last_line_is_skipped(tmp_path: Path) -> None:
     file = tmp_path / "metrics.jsonl"
     file.write_text('{"step": 1}\n{"st')
     assert read_rows(file) == [{"step": 1}]

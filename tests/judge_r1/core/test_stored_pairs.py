@@ -15,7 +15,7 @@ def folder(at: Path, cases: list[Case], pairs: list[ReasoningPair]) -> Path:
     return at
 
 
-def test_a_stored_folder_tells_what_a_loaded_one_does(tmp_path: Path) -> None:
+def test_stored_pairs_equal_loaded_pairs(tmp_path: Path) -> None:
     data = mini_pairs(CACHED_CASES + 30)
     folder(tmp_path, list(data.cases.values()), list(data.pairs))
     loaded, cases = load_pairs(tmp_path), open_cases(tmp_path)
@@ -24,15 +24,15 @@ def test_a_stored_folder_tells_what_a_loaded_one_does(tmp_path: Path) -> None:
     assert all(case.case_id == pair.case_id for _, pair, case in stored_pairs(tmp_path, cases))
 
 
-def test_places_are_bytes_whatever_the_text_and_the_line_ends(tmp_path: Path) -> None:
+def test_offsets_are_bytes_for_any_text_and_line_ends(tmp_path: Path) -> None:
     cases = [make_case(f"naïve – {n} 😀.") for n in range(3)]
     write_jsonl(tmp_path / "a.jsonl", cases)
     lines = (tmp_path / "a.jsonl").read_text().splitlines()
     (tmp_path / "b.jsonl").write_bytes(f"{lines[0]}\r\n\n{lines[1]}\n{lines[2]}".encode())
-    places = [place for place, _ in read_with_offsets(tmp_path / "b.jsonl", Case)]
-    again = [Case.model_validate_json(line) for line in lines_at(tmp_path / "b.jsonl", places[::-1])]
+    offsets = [offset for offset, _ in read_with_offsets(tmp_path / "b.jsonl", Case)]
+    again = [Case.model_validate_json(line) for line in lines_at(tmp_path / "b.jsonl", offsets[::-1])]
     assert again == cases[::-1]
-    assert all(line.endswith("\n") for line in lines_at(tmp_path / "b.jsonl", places))
+    assert all(line.endswith("\n") for line in lines_at(tmp_path / "b.jsonl", offsets))
 
 
 def test_a_stored_pair_is_checked_against_its_case(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_a_stored_pair_is_checked_against_its_case(tmp_path: Path) -> None:
         list(stored_pairs(tmp_path, open_cases(tmp_path)))
 
 
-def test_a_folder_without_pairs_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_pairs_raises(tmp_path: Path) -> None:
     folder(tmp_path, [make_case()], [])
     with pytest.raises(JudgeError, match="has no pairs"):
         list(stored_pairs(tmp_path, open_cases(tmp_path)))

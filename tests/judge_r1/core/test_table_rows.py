@@ -10,7 +10,7 @@ from judge_r1.core.tabular import BadTable, Row, file_rows, first_file, rows
 ROWS = [{"id": 1, "text": "x", "list": ["a", "b"]}, {"id": 2, "text": "y", "list": []}]
 
 
-def test_rows_by_column_of_the_splits_that_were_asked_for(tmp_path: Path) -> None:
+def test_typed_values_of_the_selected_splits(tmp_path: Path) -> None:
     write(tmp_path / "u.jsonl", [{"id": 3}])
     file = write(tmp_path / "t.jsonl", ROWS)
     found = list(rows(tmp_path, ("t",)))
@@ -40,20 +40,20 @@ def test_rows_by_column_of_the_splits_that_were_asked_for(tmp_path: Path) -> Non
         ({"a": "x"}, "a", "texts", "'a' must hold a list of texts, not str"),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_named(values: dict[str, Any], column: str, kind: str, message: str) -> None:
+def test_a_value_of_the_wrong_type_raises(values: dict[str, Any], column: str, kind: str, message: str) -> None:
     with pytest.raises(BadTable) as error:
         getattr(Row("f", 7, "f, line 7", "f", values), kind)(column)
     assert message in str(error.value)
 
 
-def test_a_word_without_a_meaning_is_named() -> None:
+def test_an_unknown_label_raises() -> None:
     row = Row("f", 7, "f, line 7", "f", {"label": 2})
     assert row.one_of("label", {"1": "A", "2": "B"}) == "B"
     with pytest.raises(BadTable, match="'label' must be one of x, y, not '2'"):
         row.one_of("label", {"x": "A", "y": "B"})
 
 
-def test_one_file_of_several_places(tmp_path: Path) -> None:
+def test_first_file(tmp_path: Path) -> None:
     file = write(tmp_path / "data" / "t.json", ROWS)
     assert first_file(tmp_path, "t.json", "data/t.json") == first_file(file, "t.json") == file
     assert len(list(file_rows(file))) == len(json.loads(file.read_text()))

@@ -1,4 +1,4 @@
-"""Rows from files of every kind and from `datasets`: the same rows, and every mistake named with its line or row."""
+"""Rows of files of every format and of `datasets`, and the position in error messages."""
 
 import csv
 import gzip
@@ -18,7 +18,7 @@ ROWS = [{"id": f"n{number}", "text": f'line "{number}",\nand another'} for numbe
 
 
 def write(path: Path, data: list[dict[str, Any]]) -> Path:
-    """Rows as a file of the kind that its name says."""
+    """Writes rows in the format of the file name."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = "".join(json.dumps(row) + "\n" for row in data)
     if path.suffix == ".parquet":
@@ -45,7 +45,7 @@ def test_every_kind_of_table_gives_the_same_rows(name: str, tmp_path: Path) -> N
     assert found[1].where == f"{file}, {'line' if 'jsonl' in name else 'row'} 2"
 
 
-def test_an_empty_line_is_no_row_but_a_line(tmp_path: Path) -> None:
+def test_empty_lines_count_as_lines_and_not_as_rows(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n{"a": 2}\n')
     assert [(row.number, row.where) for row in rows(tmp_path)][1] == (2, f"{tmp_path / 't.jsonl'}, line 3")
 
@@ -57,7 +57,7 @@ def test_a_folder_is_read_by_file_name(tmp_path: Path) -> None:
     assert [row.values["id"] for row in rows(tmp_path)] == ["a.jsonl", "b.jsonl"]
 
 
-def test_a_folder_is_read_by_split_and_its_data_folder_first(tmp_path: Path) -> None:
+def test_splits_and_the_data_subfolder(tmp_path: Path) -> None:
     write(tmp_path / "notes.json", [{"id": 9}])
     write(tmp_path / "data" / "filtered-00000-of-00002-abc.parquet", [{"id": 1}])
     write(tmp_path / "data" / "filtered-00001-of-00002-abc.parquet", [{"id": 2}])
@@ -71,8 +71,8 @@ def test_a_folder_is_read_by_split_and_its_data_folder_first(tmp_path: Path) -> 
         list(rows(tmp_path, ("test",)))
 
 
-def test_load_dataset_is_what_reads_the_hub(tmp_path: Path) -> None:
-    """`datasets` finds a folder by the same call as a name on the hub, which no test can reach."""
+def test_hub_data_sets_are_read_with_load_dataset(tmp_path: Path) -> None:
+    """Without network: `load_dataset` reads a folder by the same call as a name on the hub."""
     write(tmp_path / "train.jsonl", [{"id": 1, "list": ["a", "b"]}, {"id": 2, "list": []}])
     write(tmp_path / "test.jsonl", [{"id": 3, "list": ["c"]}])
     found = list(rows(Path(f"hub:{tmp_path}")))
@@ -84,7 +84,7 @@ def test_load_dataset_is_what_reads_the_hub(tmp_path: Path) -> None:
         list(rows(Path(f"hub:{tmp_path}"), ("filtered",)))
 
 
-def test_a_hub_that_does_not_answer_is_named_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_hub_raises_with_advice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(BadTable, match=r"some/where could not be read from the hub .* give --path"):
         list(rows(Path("hub:some/where")))
@@ -109,21 +109,19 @@ def test_a_hub_that_does_not_answer_is_named_with_a_way_out(monkeypatch: pytest.
         ("t.txt", b"a,b", r"t\.txt is not a table: its name must end in"),
     ],
 )
-def test_a_damaged_table_is_named_with_its_line(name: str, data: bytes, message: str, tmp_path: Path) -> None:
+def test_a_damaged_table_raises_with_its_line(name: str, data: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(BadTable, match=message):
         list(rows(tmp_path / name))
 
 
 @pytest.mark.parametrize(("path", "message"), [("nowhere", "does not exist"), ("", "holds no table: expected")])
-def test_a_place_without_tables_is_named(path: str, message: str, tmp_path: Path) -> None:
+def test_a_path_without_tables_raises(path: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message):
         list(rows(tmp_path / path))
 
 
 @given(st.lists(st.dictionaries(st.sampled_from("abc"), st.text(st.characters(codec="utf-8"))), max_size=5))
-def test_json_lines_come_back_as_they_were(
-    tmp_path_factory: pytest.TempPathFactory, data: list[dict[str, Any]]
-) -> None:
+def test_json_lines_round_trip(tmp_path_factory: pytest.TempPathFactory, data: list[dict[str, Any]]) -> None:
     file = write(tmp_path_factory.mktemp("t") / "t.jsonl", data)
     assert [row.values for row in file_rows(file)] == data

@@ -39,7 +39,7 @@ def test_a_pairwise_judgment_keeps_the_papers_key(comparison: str) -> None:
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
-def test_a_judgment_with_another_verdict_is_written_with_it(verdict: Verdict) -> None:
+def test_other_verdicts_are_written_under_verdict(verdict: Verdict) -> None:
     judgment = Judgment(verdict=verdict, explanation="why", evidence=tuple(evidence("x")))
     data = json.loads(judgment.model_dump_json())
     assert data["verdict"] == verdict.model_dump(mode="json")
@@ -79,7 +79,7 @@ def test_the_preference_between_two_candidates(verdict: Verdict, expected: str |
     assert vote.winner == {"A": 5, "B": 3}.get(expected or "")
 
 
-def test_verdicts_are_put_in_the_order_of_the_candidates() -> None:
+def test_reorder() -> None:
     assert reorder(PairwiseVerdict(winner="A"), (1, 0)) == PairwiseVerdict(winner="B")
     assert reorder(PairwiseVerdict(winner="A"), (0, 1)) == PairwiseVerdict(winner="A")
     assert reorder(PairwiseVerdict(winner="tie"), (1, 0)) == PairwiseVerdict(winner="tie")

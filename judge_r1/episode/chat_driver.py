@@ -53,8 +53,8 @@ def chat_budget(budget: Budget) -> Budget:
 
 
 class ChatDriver:
-    """Runs episodes and single answers on `model`. `top_logprobs` asks for that many likeliest tokens at each position,
-    for the confidence; not every server returns them."""
+    """Runs episodes and single answers on `model`. `top_logprobs` is the number of most likely tokens to request per
+    position, for the confidence; some servers do not return them."""
 
     def __init__(self, model: LanguageModel, *, temperature: float = 0.0, top_logprobs: int = 0) -> None:
         self.model, self._temperature, self._top_logprobs = model, temperature, top_logprobs

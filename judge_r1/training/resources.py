@@ -66,7 +66,7 @@ def check_resources(stages: Sequence[StageRun], resources: Resources) -> None:
 
 
 def check_supported(recipe: Recipe, resources: Resources) -> None:
-    """The recipe can be trained in that resources. Errors: JudgeError."""
+    """Raises JudgeError if the recipe cannot be trained on these resources."""
     import torch
 
     from judge_r1.training.distributed import processes_for

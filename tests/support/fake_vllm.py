@@ -25,13 +25,13 @@ def serving(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10*
             return sorry(400, f"This model's maximum context length is {longest} tokens")
         with lock:  # one model on one PyTorch thread
             ids, logprobs, tops, finish = draw(model, decode, body, min(part, body["max_tokens"]))
-        told = {
+        returned = {
             "tokens": [f"token_id:{token}" for token in ids],
             "token_logprobs": logprobs,
             "top_logprobs": tops,
             "text_offset": [0] * len(ids),
         }
-        choice = {"index": 0, "text": decode(ids), "logprobs": told, "finish_reason": finish}
+        choice = {"index": 0, "text": decode(ids), "logprobs": returned, "finish_reason": finish}
         return 200, {"choices": [choice], "usage": {"prompt_tokens": len(prompt), "completion_tokens": len(ids)}}
 
     return JudgeServer(answer, faults=faults)

@@ -30,7 +30,7 @@ def build(
 ) -> FaultRun:
     """Runs until success. The n-th kill happens shortly after the server has sent `kills[n]` answers in total.
 
-    Errors: AssertionError with what the build said where it fails for another reason than a kill.
+    Raises AssertionError with what the build said where it fails for another reason than a kill.
     """
     run, rng, started = FaultRun(), Random(seed), time.monotonic()
     command = [sys.executable, "-m", "judge_r1.cli", "build", *arguments, "--cache", str(cache)]

@@ -112,7 +112,7 @@ def weights(gold: AnnotatedScores) -> Mapping[str, float]:
 
 
 def criteria_of(text: str, where: str) -> dict[str, tuple[Criterion, ...]]:
-    """The rubric's lines by dimension, as the weights name it. Errors: BadBenchmark."""
+    """The rubric's lines by dimension, as the weights name it. Raises BadBenchmark."""
     heads = list(_DIMENSION.finditer(text))
     found = {}
     for head, after in zip(heads, [*heads[1:], None], strict=True):

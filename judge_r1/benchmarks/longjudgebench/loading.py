@@ -24,7 +24,7 @@ PAPER = {
 def read_queries(root: Path, options: SubsetOptions) -> list[Query]:
     """Every query that has a gold, with or without its texts. Of several sets, those are read that can be.
 
-    Errors: BadBenchmark, with the first set's reason where none can be."""
+    Raises BadBenchmark, with the first set's reason where none can be."""
     queries: list[Query] = []
     reasons: list[BadBenchmark] = []
     for name in options.sets:

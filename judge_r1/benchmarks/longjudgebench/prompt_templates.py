@@ -31,7 +31,7 @@ class Template:
 
 @lru_cache(maxsize=128)
 def load_template(root: Path, dataset: str, mode: str) -> Template:
-    """`config/prompts/DATASET/MODE.yaml`. Errors: BadBenchmark."""
+    """`config/prompts/DATASET/MODE.yaml`. Raises BadBenchmark."""
     path = root / "config" / "prompts" / dataset / f"{mode}.yaml"
     found = read_yaml(path)
     texts = [found.get(key) for key in ("task_description", "user_prompt_format", _OUTPUT)]
@@ -57,7 +57,7 @@ def read_yaml(path: Path) -> dict[str, object]:
 
 
 def filled(template: Template, fields: Mapping[str, str | None], *, paper: bool = False, lead: str = "") -> Prompt:
-    """The prompt; `lead` is put before the user's message. Errors: BadBenchmark for a placeholder that has no value."""
+    """The prompt; `lead` is put before the user's message. Raises BadBenchmark for a placeholder that has no value."""
     inserted: list[str] = []
 
     def mark(text: str) -> str:

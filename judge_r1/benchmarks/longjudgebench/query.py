@@ -156,7 +156,7 @@ class Reference(Line):
 
 
 def lines(path: Path, model: type[M], *, unique: bool = True) -> Iterator[M]:
-    """Errors: what `read_jsonl` says of a line, BadBenchmark where there is no such file."""
+    """Reads a file with `read_jsonl`. Raises BadBenchmark if it does not exist, BadRecord for an invalid line."""
     if not path.exists():
         raise BadBenchmark(f"{path} is not there: point --path at a checkout of LongJudgeBench with that file in it")
     return read_jsonl(path, model, unique="id" if unique else None)

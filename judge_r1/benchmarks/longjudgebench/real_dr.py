@@ -131,7 +131,7 @@ _LARGEST = 256 * 2**20
 
 def docx_text(path: Path, *, tables: bool = False) -> str:
     """The paragraphs of the body, one a line, as the release reads them; with `tables` also each table where it stands,
-    one row a line and its cells parted by ` | `. Errors: BadBenchmark."""
+    one row a line and its cells parted by ` | `. Raises BadBenchmark."""
     try:
         with zipfile.ZipFile(path) as archive:
             if archive.getinfo("word/document.xml").file_size > _LARGEST:

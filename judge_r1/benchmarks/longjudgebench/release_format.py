@@ -65,7 +65,7 @@ class JudgeLine(BaseModel):
 
 
 def read_lines(file: Path, queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
-    """One outcome for every query of the ground truth. Errors: BadBenchmark for a line that is of none of them, or that
+    """One outcome for every query of the ground truth. Raises BadBenchmark for a line that is of none of them, or that
     repeats another."""
     by_id: dict[str, list[Query]] = defaultdict(list)
     for query in queries:
@@ -123,7 +123,7 @@ def written(
 ) -> Iterator[dict[str, Any]]:
     """Our traces of one set as lines of that format, to be scored by the release; one judge, one sample, no search.
 
-    What was not answered has an empty `judge_result` with the reason as its `error`. Errors: BadBenchmark."""
+    What was not answered has an empty `judge_result` with the reason as its `error`. Raises BadBenchmark."""
     by_item = {query.item_id: query for query in queries}
     for trace in traces:
         query = by_item.get(trace.item_id)

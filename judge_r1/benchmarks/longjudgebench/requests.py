@@ -64,7 +64,7 @@ def orders_of(query: Query, options: SubsetOptions) -> list[Order]:
 
 
 def prompted(query: Query, options: SubsetOptions, root: Path, order: Order) -> CustomPrompt:
-    """The release's prompt of the setting. Errors: BadBenchmark."""
+    """The release's prompt of the setting. Raises BadBenchmark."""
     fields: dict[str, str | None] = {
         "instruction": query.instruction,
         "reference": query.reference,
@@ -111,7 +111,7 @@ def searched(query: Query, options: SubsetOptions, order: Order, text: str) -> P
 
 
 def genre_of(root: Path, query: Query) -> tuple[str, str]:
-    """The genre of a WP prompt and its criteria. Errors: BadBenchmark."""
+    """The genre of a WP prompt and its criteria. Raises BadBenchmark."""
     genres, folder = _genres(root), root / "config" / "prompts" / "wp_bench" / "rubric"
     if query.tag is None or query.tag not in genres:
         raise BadBenchmark(f"{folder}/tag_to_genre.json has no genre of tag {query.tag!r}, of {query.item_id}")

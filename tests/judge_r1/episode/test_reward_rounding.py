@@ -1,4 +1,4 @@
-"""What the grid of outcomes is for, in TRL's own arithmetic (verl's stands in verl/test_verl_advantage.py)."""
+"""Rounded rewards have exact means in TRL's arithmetic. training/verl/test_verl_advantage.py tests verl's."""
 
 import pytest
 import torch

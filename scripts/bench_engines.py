@@ -13,7 +13,7 @@ from statistics import median
 from rich.console import Console
 from scipy import stats
 
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.run_log import read_metrics
 from judge_r1.evaluation.pipeline import Evaluation
@@ -46,7 +46,7 @@ def main() -> None:
     for out in runs.values():
         _print_steps(out, console)
     test = load_pairs(given.demo / "data" / "test")
-    evaluation = Evaluation(suite_of(test), given.out / "eval", resume=True)
+    evaluation = Evaluation(pair_benchmark(test), given.out / "eval", resume=True)
     names = {run: f"GRPO on {run[1]}, seed {run[0]}" for run in runs}
     for row, model in [("warm-up", start), *((names[run], out / "model") for run, out in runs.items())]:
         config = load_recipe(next(iter(runs.values())) / "recipe.yaml").episode

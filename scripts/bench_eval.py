@@ -21,7 +21,7 @@ from typing import Any
 from rich.console import Console
 
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.core.records import Evidence, Judgment, Trajectory, Turn
 from judge_r1.episode.machine import Episode, Sample
@@ -66,7 +66,7 @@ def _trajectory(case_id: str) -> Trajectory:
 
 def harness(data: PairSet, repeat: int) -> tuple[list[float], list[float]]:
     """Items per second with every trace on disk, by wall time and by CPU time."""
-    benchmark, rates, cpu_rates = suite_of(data), [], []
+    benchmark, rates, cpu_rates = pair_benchmark(data), [], []
     for _ in range(repeat):
         with tempfile.TemporaryDirectory() as folder:
             started, busy = time.perf_counter(), time.process_time()
@@ -164,7 +164,7 @@ def main() -> None:
         rates, cpu_rates = harness(data, options.repeat)
         report |= {"items_per_second": spread(rates), "items_per_cpu_second": spread(cpu_rates)}
     else:
-        seconds = batches(suite_of(data), options.model, options.response_tokens, options.repeat)
+        seconds = batches(pair_benchmark(data), options.model, options.response_tokens, options.repeat)
         report |= {"model": options.model} | {name: spread(values) for name, values in seconds.items()}
         report["ratio"] = spread([b / a for a, b in zip(seconds["batches"], seconds["one by one"], strict=True)])
     print(json.dumps(report, indent=2))

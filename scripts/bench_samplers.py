@@ -11,7 +11,7 @@ from math import sqrt
 from pathlib import Path
 from statistics import mean, stdev
 
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.records import PairwiseVerdict
 from judge_r1.judges.agentic import AgenticJudge
@@ -35,7 +35,7 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=Path("runs/demo/warmup/model"))
     parser.add_argument("--samples", type=int, default=4)
     given = parser.parse_args()
-    suite = suite_of(load_pairs(given.demo / "data" / "test"))
+    suite = pair_benchmark(load_pairs(given.demo / "data" / "test"))
     config = load_recipe(given.demo / "grpo" / "recipe.yaml").episode
     making = JudgeBuild(str(given.model), texts=suite.texts, sampling=Sampling(1.0), batch_size=96)
     asks = suite.requests(samples=given.samples)

@@ -19,13 +19,11 @@ from pathlib import Path
 from statistics import median
 
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR, baseline_rows
-from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
-from judge_r1.benchmarks.longjudgebench.lengths import Count, fixed_bins
-from judge_r1.benchmarks.longjudgebench.loading import coverage, judgeable, read_queries
-from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR, baseline_results
+from judge_r1.benchmarks.longjudgebench.benchmark import coverage, judgeable, load, predictions, read_queries
+from judge_r1.benchmarks.longjudgebench.metrics import Count, column_metrics, fixed_bins
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
-from judge_r1.benchmarks.longjudgebench.release_format import written
+from judge_r1.benchmarks.longjudgebench.release_format import release_lines
 from judge_r1.benchmarks.longjudgebench.requests import mode_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions, parse_subset
 from judge_r1.core.errors import JudgeError
@@ -62,7 +60,8 @@ def main() -> None:
         if given.command == "lines":
             mode = mode_of(queries[0], options)
             print(
-                write_jsonl(given.out, written(read_traces(given.traces, given.row), queries, options, mode)), "lines"
+                write_jsonl(given.out, release_lines(read_traces(given.traces, given.row), queries, options, mode)),
+                "lines",
             )
         elif given.command == "prompts":
             print_prompts(load(given.path, given.subset), given.model)
@@ -84,17 +83,17 @@ def print_tables(queries: Sequence[Query], options: SubsetOptions) -> None:
     able = judgeable(queries, options)
     for column in COLUMNS:
         known, there = ([query for query in part if query.column == column] for part in (queries, able))
-        rows = baseline_rows(known, options)
+        rows = baseline_results(known, options)
         for name, outcomes in rows.items():
             print_row(column, name, outcomes, known)
-        for name, outcomes in baseline_rows(there, options).items():
+        for name, outcomes in baseline_results(there, options).items():
             if name not in rows:
                 print_row(column, name, outcomes, there)
 
 
 def print_row(column: str, name: str, outcomes: Sequence[ItemResult], queries: Sequence[Query]) -> None:
     row = summary_row(name, outcomes, {})
-    found = measures({query.item_id: query for query in queries}, outcomes)
+    found = column_metrics({query.item_id: query for query in queries}, outcomes)
     cells = ["–" if found.get(key) is None else f"{found[key]:.4f}" for key in SHOWN]
     low, high = row["ci95"]
     count = len({outcome.item_id.partition(ANNOTATOR)[0] for outcome in outcomes})

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 
 from data_builders.rationales.recipe_traces import recipe_traces
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json
 from judge_r1.core.pair_set import load_pairs
@@ -42,7 +42,7 @@ def main() -> None:
     demo: Path = parser.parse_args().demo
     test = load_pairs(demo / "data" / "test")
     train = f"data.train={demo / 'data' / 'train'}"
-    evaluation = Evaluation(suite_of(test), demo / "grid", resume=True)
+    evaluation = Evaluation(pair_benchmark(test), demo / "grid", resume=True)
 
     def add(row: str, recipe: str, folder: Path, *changes: str) -> None:
         run_recipe(load_recipe(Path("mini", recipe), [train, *changes]), folder, rationales=recipe_traces)

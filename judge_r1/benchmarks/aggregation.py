@@ -24,13 +24,17 @@ MISSING_SCORE = "missing_score"
 
 
 def aggregate_votes(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    """The default rule. A pair with gold "A", "B" or "tie" goes by majority; the votes on other items are averaged.
+    """The default rule: majority for a pair with gold "A", "B" or "tie", the mean for all other items.
 
     Scores are averaged per candidate, rankings by mean rank, checklists per question. Comparisons of several
-    candidates become scores: the share of comparisons won. Invalid votes are left out. The gold decides the score:
-    the index of the best candidate (1 if it alone is on top), a score for each candidate (the share of the pairs which
-    the gold orders that are ordered alike; of a single candidate 1 if the rounded scores are equal), or a dict of
-    questions (the share whose mean and gold are on the same side of 0.5).
+    candidates become scores: the share of comparisons won. Invalid votes are left out.
+
+    The type of gold decides how the item is scored:
+
+    * an index (the best candidate): 1 if that candidate alone has the highest score;
+    * one score per candidate: the share of the pairs ordered by the gold that the scores order the same way. For a
+      single candidate, 1 if the rounded scores are equal;
+    * a dict of questions: the share of questions whose mean and gold are on the same side of 0.5.
     """
     if item.gold in ("A", "B", "tie"):
         return majority_vote(item, votes)
@@ -54,11 +58,11 @@ def aggregate_votes(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
 
 
 def majority_vote(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    """The candidate of a pair that more votes prefer; a tie if both have as many. Two scores and a ranking of two imply
-    a preference. Invalid votes do not count; an item without a valid vote is invalid.
+    """The candidate of a pair with more votes, or a tie. Two scores or a ranking of two count as a preference. Invalid
+    votes are ignored; an item without a valid vote is invalid.
 
-    With two votes in both orders this is JudgeBench's rule: +1 for a vote that agrees with the label, -1 for one
-    against it, right if the sum is above 0.
+    With one vote in each order this is JudgeBench's rule: +1 for a vote that agrees with the label, -1 for a vote that
+    disagrees, correct if the sum is positive.
     """
     if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
@@ -70,20 +74,20 @@ def majority_vote(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
 def mean_correct(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     """The verdict of `majority_vote`, scored by the share of votes that give the gold: a pair judged correctly in one
     of two orders scores 0.5, as in LLMBar's average accuracy."""
-    right = sum(_preferred(vote) == item.gold for vote in votes) / len(votes)
-    return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=right)
+    correct = sum(_preferred(vote) == item.gold for vote in votes) / len(votes)
+    return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=correct)
 
 
 def require_consistent(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    """The verdict of `majority_vote`, right only if every vote gives the gold (consistent accuracy). A judge that
-    changes its preference with the order is wrong, also on a pair whose gold is a tie."""
-    right = all(_preferred(vote) == item.gold for vote in votes)
-    return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=float(right))
+    """The verdict of `majority_vote`, correct only if every vote gives the gold (consistent accuracy). A judge whose
+    preference changes with the order is wrong, also if the gold is a tie."""
+    correct = all(_preferred(vote) == item.gold for vote in votes)
+    return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=float(correct))
 
 
 def best_of_n(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    """Best of n by pairwise votes: right if the best candidate has more votes than its rival in each pairing. The
-    verdict counts the votes that each candidate has won."""
+    """Best of n by pairwise votes: correct if the gold candidate beats its rival in every pairing. The verdict counts
+    the votes won by each candidate."""
     if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
     margins = Counter({frozenset(vote.order): 0 for vote in votes})

@@ -1,9 +1,9 @@
 """Auto-J's pairwise test set (Li et al., 2023): human preferences with ties over 58 scenarios, 24 pairs each.
 
-UNVERIFIED: the files are not at hand here; the fields (`scenario`, `label` 0/1/2 = first, second, tie, `prompt`,
-`response 1`, `response 2`) are those of the repository's README. Both orders are played, and a pair is right where both
-games give the label, ties included: the repository's agreement; its consistency is the column `consistent`, which here
-leaves out games that end in a tie.
+UNVERIFIED: the reader follows the repository's README and was not tested on the real files. Fields: `scenario`, `label`
+(0/1/2 = first, second, tie), `prompt`, `response 1`, `response 2`. Each pair is judged in both orders and is correct if
+both votes give the label, ties included (the repository's agreement). The repository's consistency is the column
+`consistent`, which here excludes tie votes.
 """
 
 from pathlib import Path
@@ -22,12 +22,14 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a scenario."""
     file = first_file(path, NAME, f"data/test/{NAME}")
     items = unique_items((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
-    kept = select_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
-    return LoadedBenchmark(list(kept), presentation_orders=both_orders, aggregate=require_consistent, metrics=with_ties)
+    selected = select_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
+    return LoadedBenchmark(
+        list(selected), presentation_orders=both_orders, aggregate=require_consistent, metrics=with_ties
+    )
 
 
 def item_of(row: Row, number: int) -> Item:
-    """The pairs of one query are one cluster."""
+    """All pairs of a query form one cluster."""
     return Item(
         item_id=f"{row.name('scenario')}/{number}",
         cluster_id=cluster_of(row.text("prompt")),

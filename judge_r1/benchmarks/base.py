@@ -1,5 +1,5 @@
-"""The interface of benchmarks, one per file: they read items from the original files, define the requests to a judge
-and aggregate its votes."""
+"""The benchmark interface: a benchmark reads items from its original files, defines the requests to a judge and
+aggregates the votes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Order = tuple[int, ...]
 
 
 class BadBenchmark(JudgeError):
-    """The files are not the benchmark's or are incomplete. The message says where."""
+    """The benchmark's files are missing, incomplete or malformed."""
 
 
 def pairwise_request(item: Item, order: Order) -> PairwiseTask:
@@ -29,7 +29,7 @@ def pairwise_request(item: Item, order: Order) -> PairwiseTask:
 
 
 def default_task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-    """Compares two candidates, or rates a single one from 1 to 10. Raises: BadBenchmark for another number."""
+    """Compares two candidates, or rates a single one from 1 to 10. Raises BadBenchmark for another number."""
     if len(order) == 2:
         return pairwise_request(item, order)
     if len(order) == 1:
@@ -95,7 +95,7 @@ BENCHMARKS: Registry[Benchmark] = Registry("benchmark", "judge_r1.benchmarks")
 
 
 def place_by_hash(item_id: str, better: str, worse: str, seed: int = 0) -> tuple[tuple[str, str], str]:
-    """(candidates, gold) of a pair, placed by hash(item_id, seed): the files always have the better one first."""
+    """(candidates, gold) of a pair in the order given by hash(item_id, seed). The files list the better one first."""
     if int(content_hash(item_id, seed), 16) % 2 == 0:
         return (better, worse), "A"
     return (worse, better), "B"

@@ -1,10 +1,10 @@
-"""ContextualJudgeBench (Xu et al., 2025): which answer is better by a given context (2,000 pairs in eight splits)?
+"""ContextualJudgeBench (Xu et al., 2025): pairs of answers judged against a context (2,000 pairs in eight splits).
 
-UNVERIFIED: the files are not at hand here; the fields `question`, `context`, `positive_response` and
-`negative_response` and the names of the splits are those that the repository's own loader reads. The context is the
-case: judges are shown it or search it, as their episode says. The better answer always comes first in the file, so
-pairs are placed by hash(item_id). Both orders are played, and a pair is right where both games are: the paper's
-consistent accuracy. `given` is the accuracy of the first order alone.
+UNVERIFIED: the reader was not tested on the real files. The fields `question`, `context`, `positive_response` and
+`negative_response` and the split names follow the repository's loader. The context is the case: depending on the
+episode, a judge reads it in the prompt or searches it. The files list the better answer first, so candidates are
+ordered by hash(item_id). Each pair is judged in both orders and is correct if both votes are (the paper's consistent
+accuracy). `given` is the accuracy of the first order alone.
 """
 
 from collections import Counter
@@ -38,13 +38,13 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         texts[item.cluster_id] = row.text("context")
         items.append(item)
 
-    def question(item: Item, order: Order) -> PairwiseTask:
+    def task(item: Item, order: Order) -> PairwiseTask:
         first, second = (item.texts[index] for index in order)
         return PairwiseTask(GENERAL, item.instruction, first, second, item.case_id, texts[item.cluster_id])
 
     return LoadedBenchmark(
         unique_items(items, path),
-        task=question,
+        task=task,
         presentation_orders=both_orders,
         aggregate=require_consistent,
         texts=texts,
@@ -53,7 +53,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 
 
 def item_of(row: Row, number: int) -> Item:
-    """Grouped by split; the pairs of one context are one cluster, which is also the case to search."""
+    """Grouped by split. All pairs of a context form one cluster, which is also the case to search."""
     if not row.text("context").strip():
         raise row.error("context", "must not be empty")
     item_id = f"{row.split}/{number}"
@@ -70,15 +70,15 @@ def item_of(row: Row, number: int) -> Item:
     )
 
 
-def _given(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    games = [(game, o.gold) for o in outcomes for game in o.votes if game.order == (0, 1)]
-    right = sum(game.winner is not None and "AB"[game.winner] == gold for game, gold in games)
-    return {"given": right / len(games) if games else None}
+def _given(results: Sequence[ItemResult]) -> dict[str, Any]:
+    votes = [(vote, result.gold) for result in results for vote in result.votes if vote.order == (0, 1)]
+    correct = sum(vote.winner is not None and "AB"[vote.winner] == gold for vote, gold in votes)
+    return {"given": correct / len(votes) if votes else None}
 
 
 BENCHMARKS.register("contextualjudgebench")(
     Benchmark(
-        "answers and summaries judged by a context, which agentic judges search; both orders must agree",
+        "answers and summaries judged against a context, which agentic judges search; both orders must agree",
         f"a folder with a table for each split, or {HUB}Salesforce/ContextualJudgeBench",
         load,
         verified=False,

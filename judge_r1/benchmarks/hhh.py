@@ -1,8 +1,8 @@
-"""HHH alignment (Askell et al., 2021) as prometheus-eval ships it: which answer is more helpful, honest or harmless?
+"""HHH alignment (Askell et al., 2021) as shipped by prometheus-eval: which answer is more helpful, honest or harmless?
 
-Each row holds two prompts for absolute grading that differ in the response alone; the request and the two responses are
-taken out of them, the rest (task and rubric) is left out. The better response always comes first in the file, so pairs
-are placed by hash(item_id). One game.
+Each row holds two prompts for absolute grading that differ only in the response. The reader extracts the request and
+the two responses and drops the task and rubric. The file lists the better response first, so candidates are ordered by
+hash(item_id). Each pair is judged once.
 """
 
 from pathlib import Path
@@ -24,35 +24,35 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 
 
 def item_of(row: Row, number: int) -> Item:
-    """Grouped by source; the pairs of one request are one cluster."""
-    asked, better = _parts(row, "chosen_instruction")
-    again, worse = _parts(row, "rejected_instruction")
-    if asked != again:
-        raise row.error("rejected_instruction", "asks for something else than chosen_instruction")
+    """Grouped by source. All pairs of a request form one cluster."""
+    request, better = _parts(row, "chosen_instruction")
+    rejected_request, worse = _parts(row, "rejected_instruction")
+    if request != rejected_request:
+        raise row.error("rejected_instruction", "must hold the same request as chosen_instruction")
     item_id = f"{row.name('source')}/{number}"
     candidates, gold = place_by_hash(item_id, better, worse)
     return Item(
         item_id=item_id,
-        cluster_id=cluster_of(asked),
+        cluster_id=cluster_of(request),
         group=row.name("source"),
-        instruction=asked,
+        instruction=request,
         candidates=candidates,
         gold=gold,
     )
 
 
 def _parts(row: Row, column: str) -> tuple[str, str]:
-    """The request and the response of a grading prompt."""
+    """(request, response) of a grading prompt."""
     text = row.text(column)
     if any(text.count(mark) != 1 for mark in MARKS):
         raise row.error(column, f"must hold each of the headings {', '.join(mark.strip() for mark in MARKS)} once")
-    asked, _, rest = text.partition(MARKS[0])[2].partition(MARKS[1])
-    return asked, rest.partition(MARKS[2])[0]
+    request, _, rest = text.partition(MARKS[0])[2].partition(MARKS[1])
+    return request, rest.partition(MARKS[2])[0]
 
 
 BENCHMARKS.register("hhh")(
     Benchmark(
-        "helpful, honest and harmless answers; one game, placed by hash",
+        "helpful, honest and harmless answers; one order, chosen by hash",
         f"prometheus-eval's folder, or {NAME}",
         load,
         subsets="helpful, honest, harmless, other",

@@ -1,4 +1,4 @@
-"""LRBench: pairs of a reference and a flawed reasoning, as `judge-r1 build` writes them (paper, section 3.1)."""
+"""LRBench: pairs of a reference and a flawed reasoning, written by `judge-r1 build` (paper, section 3.1)."""
 
 from pathlib import Path
 
@@ -19,14 +19,14 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     domains = sorted({pair.domain for pair in data.pairs})
     if subset and subset not in domains:
         raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; available: {', '.join(domains)}")
-    return suite_of(PairSet(data.cases, [pair for pair in data.pairs if subset in (None, pair.domain)]))
+    return pair_benchmark(PairSet(data.cases, [pair for pair in data.pairs if subset in (None, pair.domain)]))
 
 
-def suite_of(data: PairSet) -> LoadedBenchmark:
-    """Items whose clusters are cases and whose groups are domains; the case may be searched."""
+def pair_benchmark(data: PairSet) -> LoadedBenchmark:
+    """A benchmark of labelled pairs: clusters are cases, groups are domains, and judges may search the case."""
     pairs = data.by_id()
 
-    def question(item: Item, order: Order) -> PairwiseTask:
+    def task(item: Item, order: Order) -> PairwiseTask:
         case = data.case_of(pairs[item.item_id])
         first, second = (item.texts[index] for index in order)
         return PairwiseTask(case.domain, case.decision, first, second, case.case_id, case.context)
@@ -43,12 +43,12 @@ def suite_of(data: PairSet) -> LoadedBenchmark:
         )
         for pair in data.pairs
     ]
-    return LoadedBenchmark(items, task=question, texts=data.texts, labels=pairs)
+    return LoadedBenchmark(items, task=task, texts=data.texts, labels=pairs)
 
 
 BENCHMARKS.register("lrbench")(
     Benchmark(
-        "pairs that this project builds, by case and principle",
+        "pairs built by this project, by case and principle",
         "cases.jsonl and pairs.jsonl",
         load,
         subsets="a domain",

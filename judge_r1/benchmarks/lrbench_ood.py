@@ -1,9 +1,9 @@
 """The out-of-distribution rows of the LRBench paper (Table 5): Chat Hard of RewardBench and Reasoning of JudgeBench.
 
-Five applications of Chat Hard are LLMBar's own sets and are read from LLMBar; judge-bench-reasoning is read from
-JudgeBench's pairs of GPT-4o (98 when whole); mt-bench-hard (37 pairs) only stands in RewardBench's file and is added
-where that is given, which is UNVERIFIED. One game a pair, in the order of the files; RewardBench's pairs are placed by
-hash. Groups are named as in the table.
+Five applications of Chat Hard are LLMBar's own sets and are read from LLMBar. judge-bench-reasoning is read from
+JudgeBench's GPT-4o pairs (98 in the full set). mt-bench-hard (37 pairs) exists only in RewardBench's file and is added
+if that file is present (UNVERIFIED). Each pair is judged once, in the order of the files; RewardBench's pairs are
+ordered by hash. Group names are those of the table.
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,7 +24,7 @@ APPLICATIONS: Mapping[str, str] = {
     "Neighbor": "llmbar-adver-neighbor",
     "Natural": "llmbar-natural",
 }
-"""LLMBar's set -> application of Table 5."""
+"""LLMBar set -> application in Table 5."""
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
@@ -50,14 +50,14 @@ def _items(path: Path) -> Iterator[Item]:
 
 
 def _folder(path: Path, *names: str) -> Path | None:
-    """The folder below `path` that has one of these names, in whatever case."""
-    inside = sorted(path.iterdir()) if path.is_dir() else []
-    return next((place for place in inside if place.name.lower() in names and place.is_dir()), None)
+    """The subfolder of `path` with one of these names, ignoring case."""
+    entries = sorted(path.iterdir()) if path.is_dir() else []
+    return next((folder for folder in entries if folder.name.lower() in names and folder.is_dir()), None)
 
 
 BENCHMARKS.register("ood")(
     Benchmark(
-        "Table 5 of the LRBench paper: Chat Hard of RewardBench by application, Reasoning of JudgeBench; one game",
+        "Table 5 of the LRBench paper: Chat Hard of RewardBench by application, Reasoning of JudgeBench; one order",
         "a folder that holds LLMBar and JudgeBench as folders, and RewardBench (unverified) for the seventh row",
         load,
         subsets=", ".join((REASONING, *sorted(APPLICATIONS.values()), MT_BENCH)),

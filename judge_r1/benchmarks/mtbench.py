@@ -1,13 +1,13 @@
-"""MT-Bench's human judgments (Zheng et al., 2023): people's votes on pairs of conversations with six models.
+"""MT-Bench human judgments (Zheng et al., 2023): human votes on pairs of conversations with six models.
 
-UNVERIFIED: the files are not at hand here; the fields are those of the data set's card: `question_id`, `model_a`,
+UNVERIFIED: the reader was not tested on the real files. The fields follow the data set card: `question_id`, `model_a`,
 `model_b`, `winner` (model_a, model_b or tie), `judge`, `conversation_a` and `_b` (lists of {role, content}) and `turn`.
-The split `human` is read; `gpt4_pair` holds votes of GPT-4. Several people vote on the same pair, so an item is a pair
-(question, two models, turn) and its gold the choice with the most votes, a tie where none has. A pair judged at turn 2
-shows both turns. Both orders are played, and the majority of the two games counts.
+The split `human` is read; `gpt4_pair` holds GPT-4's votes. Several people vote on the same pair, so an item is a pair
+(question, two models, turn), and its gold is the choice with the most votes, or a tie. Items of turn 2 show both turns.
+Each pair is judged in both orders, and the majority of the two votes counts.
 
-Beside accuracy stands the agreement with single votes, as the paper counts it: `agree S1` over all votes, `agree S2`
-over those that are no tie, on pairs where the judge gives no tie either.
+Besides accuracy, the metrics include the paper's agreement with single votes: `agree S1` over all votes, and `agree S2`
+over the votes that are not ties, on pairs for which the judge does not give a tie.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +22,7 @@ from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import HUB, Row, rows
 
 VOTES = {"model_a": "A", "model_b": "B", "tie": "tie", "tie (inconsistent)": "tie"}
-TURNED = {"A": "B", "B": "A", "tie": "tie"}
+SWAPPED = {"A": "B", "B": "A", "tie": "tie"}
 ROLES = ("user", "assistant")
 
 
@@ -33,42 +33,45 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     for row in rows(path, ("human",)):
         turn = row.one_of("turn", {"1": "1", "2": "2"})
         first, second = sorted((row.name("model_a"), row.name("model_b")))
-        turned = row.name("model_a") != first
-        asked, one = _conversation(row, "conversation_a", int(turn))
-        also, other = _conversation(row, "conversation_b", int(turn))
-        if asked != also:
-            raise row.error("conversation_b", "answers other questions than conversation_a")
+        swapped = row.name("model_a") != first
+        question, one = _conversation(row, "conversation_a", int(turn))
+        other_question, other = _conversation(row, "conversation_b", int(turn))
+        if question != other_question:
+            raise row.error("conversation_b", "must have the same user messages as conversation_a")
         item_id = f"{row.name('question_id')}/{first}/{second}/{turn}"
-        shown = (row.name("question_id"), asked, (other, one) if turned else (one, other))
+        shown = (row.name("question_id"), question, (other, one) if swapped else (one, other))
         if items.setdefault(item_id, shown) != shown:
-            raise row.error("conversation_a", f"is not the one that an earlier vote on item {item_id} shows")
+            raise row.error("conversation_a", f"differs from an earlier vote on item {item_id}")
         vote = row.one_of("winner", VOTES)
-        votes[item_id][TURNED[vote] if turned else vote] += 1
+        votes[item_id][SWAPPED[vote] if swapped else vote] += 1
     found = [
         Item(
             item_id=item_id,
             cluster_id=question_id,
             group=f"turn-{item_id[-1]}",
-            instruction=asked,
+            instruction=question,
             candidates=candidates,
             gold=_most(votes[item_id]),
         )
-        for item_id, (question_id, asked, candidates) in items.items()
+        for item_id, (question_id, question, candidates) in items.items()
     ]
-    kept = list(select_subset(unique_items(found, path), subset, group_of))
+    selected = list(select_subset(unique_items(found, path), subset, group_of))
     return LoadedBenchmark(
-        kept,
+        selected,
         presentation_orders=both_orders,
-        metrics=lambda outcomes: {**non_ties(outcomes), **agreement(outcomes, votes)},
+        metrics=lambda results: {**non_ties(results), **agreement(results, votes)},
     )
 
 
-def agreement(outcomes: Sequence[ItemResult], votes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """S1 = Σ votes for the judge's verdict / Σ votes, over all items; S2 likewise without ties of either side. An
-    invalid answer agrees with nobody; None where there is no vote to count."""
-    said = [(o.verdict.winner if isinstance(o.verdict, PairwiseVerdict) else "", votes[o.item_id]) for o in outcomes]
-    s1 = [(cast.get(winner, 0), sum(cast.values())) for winner, cast in said]
-    s2 = [(cast.get(winner, 0), cast.get("A", 0) + cast.get("B", 0)) for winner, cast in said if winner != "tie"]
+def agreement(results: Sequence[ItemResult], votes: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
+    """S1 = Σ votes for the judge's verdict / Σ votes, over all items. S2 is the same without ties by the judge or by
+    people. An invalid answer agrees with no vote. None if there are no votes to count."""
+    answers = [
+        (result.verdict.winner if isinstance(result.verdict, PairwiseVerdict) else "", votes[result.item_id])
+        for result in results
+    ]
+    s1 = [(cast.get(winner, 0), sum(cast.values())) for winner, cast in answers]
+    s2 = [(cast.get(winner, 0), cast.get("A", 0) + cast.get("B", 0)) for winner, cast in answers if winner != "tie"]
     return {"agree S1": _share(s1), "agree S2": _share(s2)}
 
 
@@ -83,7 +86,7 @@ def _most(votes: Counter[str]) -> str:
 
 
 def _conversation(row: Row, column: str, turn: int) -> tuple[str, str]:
-    """What the user asked up to a turn, and what was answered."""
+    """(user messages, answers) up to a turn, each as one text."""
     messages = row.value(column)
     if not isinstance(messages, list) or len(messages) < 2 * turn:
         raise row.error(column, f"must be a list of at least {2 * turn} messages")
@@ -94,13 +97,13 @@ def _conversation(row: Row, column: str, turn: int) -> tuple[str, str]:
     return _numbered(texts[::2], "Message"), _numbered(texts[1::2], "Answer")
 
 
-def _numbered(texts: Sequence[str], what: str) -> str:
-    return texts[0] if len(texts) == 1 else "\n\n".join(f"{what} {n}:\n{text}" for n, text in enumerate(texts, 1))
+def _numbered(texts: Sequence[str], label: str) -> str:
+    return texts[0] if len(texts) == 1 else "\n\n".join(f"{label} {n}:\n{text}" for n, text in enumerate(texts, 1))
 
 
 BENCHMARKS.register("mtbench")(
     Benchmark(
-        "people's votes on answers of six models to 80 questions of two turns; both orders",
+        "human votes on answers of six models to 80 two-turn questions; both orders",
         f"the split human, as a file or a folder, or {HUB}lmsys/mt_bench_human_judgments",
         load,
         verified=False,

@@ -1,4 +1,4 @@
-"""What the pairwise benchmarks share: items that are checked as one, and games that someone else's judge has played."""
+"""Helpers of the pairwise benchmarks: item checks, subsets, metrics, and votes from published outputs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,16 +12,16 @@ from judge_r1.core.registry import suggest
 GOLD: Mapping[str, str] = {"1": "A", "2": "B"}
 """Labels that number the better candidate."""
 Preferred = int | Literal["tie"] | None
-"""The candidate's place, a tie, or nothing that could be read."""
+"""Index of the preferred candidate, "tie", or None for an unreadable answer."""
 
 
 def cluster_of(text: str) -> str:
-    """The cluster of items that share a question or a document."""
+    """Cluster id of the items that share a question or a document."""
     return content_hash("cluster", text)
 
 
 def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
-    """The items as a list. Raises BadBenchmark if there are none or an id repeats."""
+    """The items as a list. Raises BadBenchmark if there are none or two share an id."""
     found: dict[str, Item] = {}
     for item in items:
         if item.item_id in found:
@@ -33,7 +33,7 @@ def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
 
 
 def select_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item], Sequence[str]]) -> Iterable[Item]:
-    """The items whose `parts` contain `subset`, or all items. Raises BadBenchmark for an unknown subset."""
+    """The items whose `parts` include `subset`; all items if it is None. Raises BadBenchmark for an unknown subset."""
     known: dict[str, None] = {}
     selected = []
     for item in items:
@@ -47,7 +47,7 @@ def select_subset(items: Iterable[Item], subset: str | None, parts: Callable[[It
 
 
 def check_subset(subset: str | None, known: Iterable[str]) -> None:
-    """Raises BadBenchmark with the nearest known name."""
+    """Raises BadBenchmark for an unknown subset, with the nearest known name."""
     if subset is not None and subset not in known:
         raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
 
@@ -56,27 +56,31 @@ def group_of(item: Item) -> Sequence[str]:
     return (item.group,)
 
 
-def non_ties(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    """`non-tie`: accuracy on the items that people did not call a tie; None without any."""
-    credits = [o.score for o in outcomes if o.gold != "tie"]
-    return {"non-tie": sum(credits) / len(credits) if credits else None}
+def non_ties(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """`non-tie`: accuracy on the items whose gold is not a tie; None if there are none."""
+    item_scores = [result.score for result in results if result.gold != "tie"]
+    return {"non-tie": sum(item_scores) / len(item_scores) if item_scores else None}
 
 
-def with_ties(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    """`non-tie`, and `macro F1`: the mean over A, B and tie of F1 = 2·hits/(said + gold), over the three that are gold
-    or said somewhere; an invalid answer says none of them."""
-    said = [(o.verdict.winner if isinstance(o.verdict, PairwiseVerdict) else None, o.gold) for o in outcomes]
+def with_ties(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """`non-tie`, and `macro F1`: the mean over A, B and tie of F1 = 2·hits/(predicted + gold). Labels that occur
+    neither as prediction nor as gold are skipped. An invalid answer predicts no label."""
+    answers = [
+        (result.verdict.winner if isinstance(result.verdict, PairwiseVerdict) else None, result.gold)
+        for result in results
+    ]
     scores = []
     for label in ("A", "B", "tie"):
-        hits = sum(verdict == gold == label for verdict, gold in said)
-        total = sum((verdict == label) + (gold == label) for verdict, gold in said)
+        hits = sum(verdict == gold == label for verdict, gold in answers)
+        total = sum((verdict == label) + (gold == label) for verdict, gold in answers)
         if total:
             scores.append(2 * hits / total)
-    return {**non_ties(outcomes), "macro F1": sum(scores) / len(scores) if scores else None}
+    return {**non_ties(results), "macro F1": sum(scores) / len(scores) if scores else None}
 
 
 def published_vote(order: Order, preferred: Preferred, unread: str = "unread") -> Vote:
-    """A game of a judge that is not ours, from its published output; `unread` says why there is no answer in it."""
+    """A vote from another judge's published output. `unread` is the reason of the invalid verdict if `preferred` is
+    None."""
     if preferred is None:
         return vote_of(order, InvalidVerdict(reason=unread))
     winner: Literal["A", "B", "tie"] = "tie" if preferred == "tie" else "A" if order[0] == preferred else "B"
@@ -84,11 +88,11 @@ def published_vote(order: Order, preferred: Preferred, unread: str = "unread") -
 
 
 def vote_of(order: Order, verdict: Verdict) -> Vote:
-    """A game that was not played here: its verdict is read off a file, or follows from a rule."""
+    """A vote without an episode: the verdict was read from a file or follows from a rule."""
     ended = verdict.reason if isinstance(verdict, InvalidVerdict) else "answer"
     return Vote(order=order, sample=0, member=0, verdict=verdict, ended=ended, searches=0)
 
 
-def result_of(suite: LoadedBenchmark, item: Item, games: Sequence[Vote], judge: str = "published") -> ItemResult:
-    """The outcome of one item by the benchmark's own rule."""
-    return item_result(judge, item, games, suite.aggregate(item, games))
+def result_of(benchmark: LoadedBenchmark, item: Item, votes: Sequence[Vote], judge: str = "published") -> ItemResult:
+    """The result of one item under the benchmark's aggregation rule."""
+    return item_result(judge, item, votes, benchmark.aggregate(item, votes))

@@ -1,11 +1,11 @@
 """PandaLM's test set (Wang et al., 2023): pairs of answers of small models, with three people's preferences.
 
-The gold is the majority of the three, ties included. One game, in the order of the file, as the shipped results have
-it. Accuracy counts ties; `macro F1` and the accuracy without human ties stand beside it. Some answers are `true` in the
-original file, where a table editor turned the word into a boolean: they read "True".
+The gold is the majority of the three, ties included. Each pair is judged once, in the order of the file, like the
+shipped results. Accuracy counts ties; `macro F1` and the accuracy without human ties are also reported. Some answers in
+the original file are the boolean `true`, because a table editor converted the word; they are read as "True".
 
-The ratio that PandaLM's README gives (93.75 % of GPT-3.5's F1) does not follow from the shipped files by any rule found
-here; accuracy and macro F1 of the shipped results do.
+Accuracy and macro F1 of the shipped results are reproduced. The ratio in PandaLM's README (93.75 % of GPT-3.5's F1) is
+not: no rule tried here derives it from the shipped files.
 """
 
 from collections import Counter
@@ -26,11 +26,11 @@ from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows, first_file
 
 VOTES: Mapping[str, str] = {"1": "A", "2": "B", "0": "tie"}
-SAID: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
+RESULTS: Mapping[str, Preferred] = {"1": 0, "2": 1, "0": "tie", "Tie": "tie"}
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
-    """`subset` is the application that an instruction was written for (`motivation_app`)."""
+    """`subset` is the application the instruction was written for (`motivation_app`)."""
     file = first_file(path, "testset-v1.json", "data/testset-v1.json")
     pairs = [(item_of(row), row.name("motivation_app")) for row in file_rows(file)]
     written_for = {item.item_id: application for item, application in pairs}
@@ -41,38 +41,40 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 
 
 def item_of(row: Row) -> Item:
-    """The pairs of one instruction and input are one cluster."""
-    asked = "\n\n".join(part for part in (row.text("instruction"), row.text("input")) if part.strip())
+    """All pairs of an instruction and input form one cluster."""
+    instruction = "\n\n".join(part for part in (row.text("instruction"), row.text("input")) if part.strip())
     return Item(
         item_id=row.name("idx"),
-        cluster_id=cluster_of(asked),
-        instruction=asked,
+        cluster_id=cluster_of(instruction),
+        instruction=instruction,
         candidates=(_answer(row, "response1"), _answer(row, "response2")),
         gold=_majority(row),
     )
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
-    """The repository's `*-testset-v1.json` results: a column that ends in `_result` holds 1, 2, 0 or Tie, and anything
-    else where the judge's answer could not be read (`garbage`), which is invalid."""
-    suite, whole = load(path, subset), {item.item_id for item in load(path, None).items}
-    games: dict[str, Vote] = {}
+    """Scores the repository's `*-testset-v1.json` results. The column that ends in `_result` holds 1, 2, 0 or Tie; any
+    other value (`garbage`) marks an unreadable answer, which is invalid."""
+    benchmark, whole = load(path, subset), {item.item_id for item in load(path, None).items}
+    votes: dict[str, Vote] = {}
     for row in file_rows(file):
         name = row.name("idx")
-        if name not in whole or name in games:
-            raise row.error("idx", f"{name} {'stands in the file twice' if name in games else f'is no item of {path}'}")
-        games[name] = published_vote((0, 1), _said(row))
-    missing = [item.item_id for item in suite.items if item.item_id not in games]
+        if name not in whole or name in votes:
+            raise row.error(
+                "idx", f"{name} {'occurs twice in the file' if name in votes else f'is not an item of {path}'}"
+            )
+        votes[name] = published_vote((0, 1), _preferred(row))
+    missing = [item.item_id for item in benchmark.items if item.item_id not in votes]
     if missing:
         raise BadBenchmark(f"{file} has no result for {len(missing)} item(s), such as idx {missing[0]}")
-    return [result_of(suite, item, [games[item.item_id]]) for item in suite.items]
+    return [result_of(benchmark, item, [votes[item.item_id]]) for item in benchmark.items]
 
 
 def _majority(row: Row) -> str:
     votes = Counter(row.one_of(f"annotator{number}", VOTES) for number in (1, 2, 3))
     winner, count = votes.most_common(1)[0]
     if count < 2:
-        raise row.error("annotator3", "makes three different votes: the item has no majority")
+        raise row.error("annotator3", "differs from the two other votes, which differ too: the item has no majority")
     return winner
 
 
@@ -81,17 +83,17 @@ def _answer(row: Row, column: str) -> str:
     return str(value) if isinstance(value, bool) else row.text(column)
 
 
-def _said(row: Row) -> Preferred:
+def _preferred(row: Row) -> Preferred:
     columns: Iterator[str] = (column for column in row.values if column.endswith("_result"))
     column = next(columns, "")
     if not column:
         raise row.error("..._result", "is missing: these are not results of a judge on PandaLM's test set")
-    return SAID.get(row.name(column))
+    return RESULTS.get(row.name(column))
 
 
 BENCHMARKS.register("pandalm")(
     Benchmark(
-        "human preferences with ties (majority of three); one game",
+        "human preferences with ties (majority of three); one order",
         "the repository's folder, its data folder, or testset-v1.json",
         load,
         predictions=predictions,

@@ -1,4 +1,4 @@
-"""Answers rated one by one, from 1 to 10: the prompt, how its answer is read, and RewardBench 2's score of Ties."""
+"""Pointwise ratings from 1 to 10: the prompt, the parser, the aggregation, and RewardBench 2's Ties score."""
 
 import math
 import re
@@ -18,54 +18,54 @@ def rating_question(request: str, answer: str) -> CustomPrompt:
 
 
 def read_rating(text: str) -> Verdict:
-    """The rating in the last line that is not blank, which must read `Rating: N`, N from 1 to 10."""
+    """Parses the last non-blank line, which must be `Rating: N` with N from 1 to 10."""
     lines = [line for line in text.splitlines() if line.strip()]
     match = _RATING.match(lines[-1].strip()) if lines else None
     return ScoresVerdict(scores=(float(match[1]),)) if match else InvalidVerdict(reason="no_rating")
 
 
-def aggregate_ratings(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    """The mean rating of each candidate; right where each of the first `gold` ones is rated above all others. A
-    candidate without a valid rating makes the item invalid."""
+def aggregate_ratings(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """The mean rating of each candidate. The item is correct if each of the first `gold` candidates is rated above all
+    others, and invalid if a candidate has no valid rating."""
     ratings: list[list[float]] = [[] for _ in item.candidates]
-    for game in games:
-        if isinstance(game.verdict, ScoresVerdict):
-            ratings[game.order[0]].append(game.verdict.scores[0])
+    for vote in votes:
+        if isinstance(vote.verdict, ScoresVerdict):
+            ratings[vote.order[0]].append(vote.verdict.scores[0])
     if not all(ratings):
-        return AggregatedVerdict(verdict=all_invalid(games) or InvalidVerdict(reason="missing_rating"), score=0.0)
+        return AggregatedVerdict(verdict=all_invalid(votes) or InvalidVerdict(reason="missing_rating"), score=0.0)
     scores = tuple(sum(given) / len(given) for given in ratings)
     return AggregatedVerdict(verdict=ScoresVerdict(scores=scores), score=float(_margins(scores, item.gold)[1] > 0))
 
 
-def ties_score(outcomes: Sequence[ItemResult]) -> float | None:
+def ties_score(results: Sequence[ItemResult]) -> float | None:
     """0.3·accuracy(tied) + 0.3·accuracy(ref) + 0.2·P(gap > spread) + 0.2·P(min(gap, gap of ref) > spread)
     + 0.01·mean tanh(min(gap, gap of ref)/spread - 1), the last three over questions with both a `tied:N` and a `ref:N`.
 
-    gap: worst right answer minus best wrong one; spread: best minus worst right answer of `tied:N`. 0/0 counts 0, as in
-    the public scoring. A question with an invalid rating is wrong and has no margins: it counts 0 in each term. None
-    unless there are questions of both kinds.
+    gap: rating of the worst correct answer minus the best wrong one. spread: best minus worst correct answer of
+    `tied:N`. 0/0 counts as 0, as in the public scoring script. A question with an invalid rating counts 0 in every
+    term. None unless some question has both kinds.
     """
-    found: dict[str, dict[str, tuple[float, float] | None]] = {"ref": {}, "tied": {}}
-    for outcome in outcomes:
-        kind, _, number = outcome.item_id.rpartition("/")[2].partition(":")
-        verdict = outcome.verdict
-        found[kind][number] = _margins(verdict.scores, outcome.gold) if isinstance(verdict, ScoresVerdict) else None
-    ref, tied = found["ref"], found["tied"]
-    both = [number for number in tied if number in ref]
-    if not both:
+    margins: dict[str, dict[str, tuple[float, float] | None]] = {"ref": {}, "tied": {}}
+    for result in results:
+        kind, _, number = result.item_id.rpartition("/")[2].partition(":")
+        verdict = result.verdict
+        margins[kind][number] = _margins(verdict.scores, result.gold) if isinstance(verdict, ScoresVerdict) else None
+    ref, tied = margins["ref"], margins["tied"]
+    shared = [number for number in tied if number in ref]
+    if not shared:
         return None
-    soft, hard, slope = 0, 0, 0.0
-    for number in both:
-        one, other = tied[number], ref[number]
-        soft += one is not None and one[1] > one[0]
-        if one is not None and other is not None:
-            gap = min(one[1], other[1])
-            hard += gap > one[0]
-            slope += _tanh(gap, one[0])
+    tied_correct, both_correct, margin_sum = 0, 0, 0.0
+    for number in shared:
+        tied_margins, ref_margins = tied[number], ref[number]
+        tied_correct += tied_margins is not None and tied_margins[1] > tied_margins[0]
+        if tied_margins is not None and ref_margins is not None:
+            gap = min(tied_margins[1], ref_margins[1])
+            both_correct += gap > tied_margins[0]
+            margin_sum += _tanh(gap, tied_margins[0])
     return (
         0.3 * _right(list(tied.values()))
         + 0.3 * _right(list(ref.values()))
-        + (0.2 * soft + 0.2 * hard + 0.01 * slope) / len(both)
+        + (0.2 * tied_correct + 0.2 * both_correct + 0.01 * margin_sum) / len(shared)
     )
 
 

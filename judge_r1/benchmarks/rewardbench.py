@@ -1,13 +1,13 @@
 """RewardBench (Lambert et al., 2025): a chosen and a rejected answer to each prompt, in 23 subsets and four sections.
 
-UNVERIFIED: the file is not at hand here; the fields (`prompt`, `chosen`, `chosen_model`, `rejected`, `rejected_model`,
-`subset`, `id`), the split `filtered` and the subsets are those of the data set's card. Of Chat Hard the composition is
-known from the paper of LRBench (section 4.4: 456 pairs, six applications) and from LLMBar's own files; a subset of it
-that holds another number of pairs is refused.
+UNVERIFIED: the reader was not tested on the real file. The fields (`prompt`, `chosen`, `chosen_model`, `rejected`,
+`rejected_model`, `subset`, `id`), the split `filtered` and the subsets follow the data set card. The composition of
+Chat Hard is known from the LRBench paper (section 4.4: 456 pairs, six applications) and from LLMBar's files; a subset
+of Chat Hard with a different number of pairs is rejected.
 
-The better answer always comes first in the file, so pairs are placed by hash(item_id); one game. A section counts each
-pair once, but for Reasoning, where `math-prm` counts as much as the six subsets of code together, as on the
-leaderboard; `score` is the mean of the four sections. (The leaderboard gives half a point for an unreadable answer;
+The file lists the better answer first, so candidates are ordered by hash(item_id). Each pair is judged once and counts
+once in its section, except in Reasoning: there `math-prm` has the same weight as the six code subsets together, as on
+the leaderboard. `score` is the mean of the four sections. (The leaderboard gives an unreadable answer half a point;
 here it is wrong.)
 """
 
@@ -29,7 +29,7 @@ CHAT_HARD: Mapping[str, int] = {
     "llmbar-adver-GPTOut": 47,
     "llmbar-adver-manual": 46,
 }
-"""Subset -> pairs: 456 in all."""
+"""Subset -> number of pairs, 456 in total."""
 SECTIONS: Mapping[str, Sequence[str]] = {
     "Chat": ("alpacaeval-easy", "alpacaeval-length", "alpacaeval-hard", "mt-bench-easy", "mt-bench-med"),
     "Chat Hard": tuple(CHAT_HARD),
@@ -45,13 +45,13 @@ MATH = "math-prm"
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a section or a subset."""
     items = unique_items(map(item_of, rows(path, ("filtered",))), path)
-    kept = list(select_subset(items, subset, lambda item: (item.group, section_of(item.group))))
-    check_composition(kept, path, whole=subset == "Chat Hard")
-    return LoadedBenchmark(kept, metrics=sections)
+    selected = list(select_subset(items, subset, lambda item: (item.group, section_of(item.group))))
+    check_composition(selected, path, whole=subset == "Chat Hard")
+    return LoadedBenchmark(selected, metrics=sections)
 
 
 def item_of(row: Row) -> Item:
-    """Grouped by subset; the pairs of one prompt are one cluster."""
+    """Grouped by subset. All pairs of a prompt form one cluster."""
     group = row.name("subset")
     if not section_of(group):
         raise row.error("subset", f"must be a subset of RewardBench, not {group[:80]!r}")
@@ -68,41 +68,41 @@ def item_of(row: Row) -> Item:
 
 
 def section_of(subset: str) -> str:
-    """The section of a subset; "" where it has none."""
+    """The section of a subset, or ""."""
     return next((section for section, subsets in SECTIONS.items() if subset in subsets), "")
 
 
 def check_composition(items: Iterable[Item], path: Path, *, whole: bool) -> None:
-    """Every subset of Chat Hard that is there must be whole, and with `whole` all of them must be there. Errors:
+    """Checks the number of pairs in each subset of Chat Hard. Absent subsets pass unless `whole`. Raises:
     BadBenchmark."""
     counts = Counter(item.group for item in items)
     for subset, pairs in CHAT_HARD.items():
         if counts[subset] != pairs and (whole or counts[subset]):
             raise BadBenchmark(
-                f"{path} holds {counts[subset]} pairs of {subset}, which has {pairs}: give the whole split 'filtered'"
+                f"{path} holds {counts[subset]} of the {pairs} pairs of {subset}: give the whole split 'filtered'"
             )
 
 
-def sections(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    """Accuracy of each section, None where it has no pairs, and `score`, None unless all four have."""
-    shares = {section: _section(section, outcomes) for section in SECTIONS}
+def sections(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """The accuracy of each section (None without pairs) and `score` (None unless all four sections have pairs)."""
+    shares = {section: _section(section, results) for section in SECTIONS}
     known = [share for share in shares.values() if share is not None]
     return {**shares, "score": sum(known) / len(known) if len(known) == len(SECTIONS) else None}
 
 
-def _section(section: str, outcomes: Sequence[ItemResult]) -> float | None:
-    there = [o for o in outcomes if section_of(o.group) == section]
-    if not there:
+def _section(section: str, results: Sequence[ItemResult]) -> float | None:
+    members = [result for result in results if section_of(result.group) == section]
+    if not members:
         return None
-    rest = sum(o.group != MATH for o in there)
-    maths = len(there) - rest
-    weights = [rest / maths if o.group == MATH and rest else 1.0 for o in there]
-    return sum(weight * o.score for weight, o in zip(weights, there, strict=True)) / sum(weights)
+    others = sum(result.group != MATH for result in members)
+    maths = len(members) - others
+    weights = [others / maths if result.group == MATH and others else 1.0 for result in members]
+    return sum(weight * result.score for weight, result in zip(weights, members, strict=True)) / sum(weights)
 
 
 BENCHMARKS.register("rewardbench")(
     Benchmark(
-        "a chosen and a rejected answer; one game, placed by hash",
+        "a chosen and a rejected answer; one order, chosen by hash",
         f"the split filtered, as a file or a folder, or {HUB}allenai/reward-bench",
         load,
         verified=False,

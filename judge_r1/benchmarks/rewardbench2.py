@@ -1,13 +1,13 @@
-"""RewardBench 2 (Malik et al., 2025): the best of four answers, and questions with many right answers ("Ties").
+"""RewardBench 2 (Malik et al., 2025): the best of four answers, and questions with many correct answers ("Ties").
 
-UNVERIFIED: the file is not at hand here; the fields (`id`, `prompt`, `chosen`, `rejected`, `num_correct`,
-`num_incorrect`, `total_completions`, `subset`) and the rule for Ties are those of the data set's card and of public
-copies of the scoring.
+UNVERIFIED: the reader was not tested on the real file. The fields (`id`, `prompt`, `chosen`, `rejected`, `num_correct`,
+`num_incorrect`, `total_completions`, `subset`) and the rule for Ties follow the data set card and public copies of the
+scoring script.
 
-Best of four is played as games of two: the right answer against each of the three others, placed by hash; an item is
-right where it wins all of them. A question of Ties has several right answers, of which none is better: each answer is
-rated by itself, from 1 to 10, with a prompt of ours (`judge_r1.benchmarks.pointwise`), and `ties_score` weighs the
-ratings. `score` is the mean over the six subsets, with that for Ties.
+Best of four is judged as three pairs: the correct answer against each other answer, in an order chosen by hash. An item
+is correct if the correct answer wins all three. A Ties question has several equally correct answers: each answer is
+rated separately from 1 to 10 with this project's prompt (`judge_r1.benchmarks.pointwise`), and `ties_score` scores the
+ratings. `score` is the mean over the six subsets, with the Ties score for Ties.
 """
 
 from collections.abc import Sequence
@@ -31,23 +31,25 @@ SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     check_subset(subset, SUBSETS)
     items = unique_items(map(item_of, rows(path, ("test",))), path)
-    kept = select_subset(items, subset, group_of)
-    return LoadedBenchmark(list(kept), task=question, presentation_orders=orders, aggregate=aggregate, metrics=scores)
+    selected = select_subset(items, subset, group_of)
+    return LoadedBenchmark(list(selected), task=task, presentation_orders=orders, aggregate=aggregate, metrics=scores)
 
 
 def item_of(row: Row) -> Item:
-    """Of Ties the right answers come first and the gold says how many they are; else the gold is the place of the right
-    one, drawn by hash. Clusters are prompts; of Ties, a question together with its reference (`ref:N`, `tied:N`)."""
+    """Best of four: the gold is the index of the correct answer, chosen by hash, and the cluster is the prompt. Ties:
+    correct answers come first, the gold is their number, and `ref:N` and `tied:N` form one cluster."""
     group = row.one_of("subset", {name: name for name in SUBSETS})
     chosen, rejected = row.texts("chosen"), row.texts("rejected")
     if len(chosen) != row.integer("num_correct") or len(rejected) != row.integer("num_incorrect"):
-        raise row.error("chosen", "and 'rejected' must hold as many answers as num_correct and num_incorrect say")
+        raise row.error("chosen", "and 'rejected' must hold num_correct and num_incorrect answers")
     name = row.name("id")
     item_id = f"{group}/{name}"
     if group == TIES:
         kind, _, number = name.partition(":")
         if kind not in ("ref", "tied") or not number or not rejected or len(chosen) < (1 if kind == "ref" else 2):
-            raise row.error("id", "of Ties must read ref:N (one right answer) or tied:N (two or more), with wrong ones")
+            raise row.error(
+                "id", "of Ties must be ref:N (one correct answer) or tied:N (two or more), with wrong answers"
+            )
         candidates, gold, cluster = [*chosen, *rejected], len(chosen), f"{TIES}/{number}"
     else:
         if len(chosen) != 1 or len(rejected) != 3:
@@ -67,42 +69,42 @@ def item_of(row: Row) -> Item:
 
 
 def orders(item: Item) -> Sequence[Order]:
-    """Each answer of Ties alone; else the right answer and each other one, in an order drawn by hash."""
+    """Ties: each answer alone. Best of four: the correct answer with each other answer, in an order chosen by hash."""
     if item.group == TIES:
-        return [(place,) for place in range(len(item.candidates))]
-    rivals = [place for place in range(len(item.candidates)) if place != item.gold]
-    return [_drawn(item, rival) for rival in rivals]
+        return [(index,) for index in range(len(item.candidates))]
+    rivals = [index for index in range(len(item.candidates)) if index != item.gold]
+    return [_drawn_order(item, rival) for rival in rivals]
 
 
-def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
+def task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
     return (
         rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else pairwise_request(item, order)
     )
 
 
-def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    return aggregate_ratings(item, games) if item.group == TIES else best_of_n(item, games)
+def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    return aggregate_ratings(item, votes) if item.group == TIES else best_of_n(item, votes)
 
 
-def scores(outcomes: Sequence[ItemResult]) -> dict[str, Any]:
-    """`ties`: the weighted score of Ties; `score`: the mean over the six subsets; None where a part is missing."""
-    ties = ties_score([o for o in outcomes if o.group == TIES])
+def scores(results: Sequence[ItemResult]) -> dict[str, Any]:
+    """`ties`: the Ties score. `score`: the mean over the six subsets. None if a part is missing."""
+    ties = ties_score([result for result in results if result.group == TIES])
     means = []
     for subset in SUBSETS[:-1]:
-        credits = [o.score for o in outcomes if o.group == subset]
-        means += [sum(credits) / len(credits)] if credits else []
-    whole = ties is not None and len(means) == len(SUBSETS) - 1
-    return {"ties": ties, "score": (sum(means) + (ties or 0.0)) / len(SUBSETS) if whole else None}
+        item_scores = [result.score for result in results if result.group == subset]
+        means += [sum(item_scores) / len(item_scores)] if item_scores else []
+    complete = ties is not None and len(means) == len(SUBSETS) - 1
+    return {"ties": ties, "score": (sum(means) + (ties or 0.0)) / len(SUBSETS) if complete else None}
 
 
-def _drawn(item: Item, rival: int) -> Order:
-    turned = int(content_hash("game", item.item_id, rival), 16) % 2
-    return (rival, item.gold) if turned else (item.gold, rival)
+def _drawn_order(item: Item, rival: int) -> Order:
+    swapped = int(content_hash("game", item.item_id, rival), 16) % 2
+    return (rival, item.gold) if swapped else (item.gold, rival)
 
 
 BENCHMARKS.register("rewardbench2")(
     Benchmark(
-        "the best of four answers by games of two; questions with many right answers by ratings",
+        "the best of four answers by pairwise votes; questions with many correct answers by ratings",
         f"the split test, as a file or a folder, or {HUB}allenai/reward-bench-2",
         load,
         verified=False,

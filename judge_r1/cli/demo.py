@@ -94,12 +94,12 @@ def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
 
 def _evaluate(out: Path, recipes: Mapping[str, Recipe], test: "PairSet", *, resume: bool) -> None:
     """Evaluates the judges of `JUDGES` on the test pairs; writes `out`/eval, report.html and summary.json."""
-    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.evaluation.pipeline import Evaluation
 
     if not resume:
         shutil.rmtree(out / "eval", ignore_errors=True)
-    evaluation = Evaluation(suite_of(test), out / "eval", resume=True)
+    evaluation = Evaluation(pair_benchmark(test), out / "eval", resume=True)
     for judge, stage, model in JUDGES:
         evaluation.add_agentic(
             judge, model or str(out / stage / "model"), recipes[stage].episode, Sampling(), len(test.pairs)

@@ -91,7 +91,7 @@ def by_pair(played: list[tuple[str, Any]]) -> dict[str, list[Any]]:
 
 def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 tapes of wild ids."""
-    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.core.pair_set import PairSet
     from judge_r1.episode.reward import with_reward
     from judge_r1.judges.agentic import AgenticJudge
@@ -114,7 +114,7 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
     )
     data = PairSet(room.data.cases, pairs)
     making = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
-    played = run_all(AgenticJudge(making, recipe.episode), suite_of(data).requests(samples=size))
+    played = run_all(AgenticJudge(making, recipe.episode), pair_benchmark(data).requests(samples=size))
     judged = [with_reward(game.trajectory, pair) for game, pair in zip(played, asked, strict=True)]
 
     rollouts = TrlRollouts(recipe, room.data, RunFolder(room.folder / "run", recipe), room.tokenizer, room.eos, 0)
@@ -139,7 +139,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     """The direct judge in lock-step, on the engine that is served, and over token ids, on 4 x 30 tapes of one turn."""
     from fake_judge_endpoint import JudgeServer
 
-    from judge_r1.benchmarks.lrbench import suite_of
+    from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.core.pair_set import PairSet
     from judge_r1.judges.base import Judge, JudgeBuild, run_all
     from judge_r1.judges.direct import direct_config
@@ -172,7 +172,7 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
         return 200, {"choices": [{"logprobs": told}]}
 
     def judgments(judge: Judge) -> dict[str, list[str]]:
-        played = run_all(judge, suite_of(data).requests(samples=size))
+        played = run_all(judge, pair_benchmark(data).requests(samples=size))
         said = [(g.request.item.item_id, f"{_key(g.trajectory)} {g.verdict} {g.confidence}") for g in played]
         return {pair_id: sorted(found) for pair_id, found in by_pair(said).items()}
 

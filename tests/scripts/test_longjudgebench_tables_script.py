@@ -7,8 +7,7 @@ from longjudgebench_factories import TextJudge, toy_checkout
 from rich.console import Console
 
 import judge_r1.models
-from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
-from judge_r1.benchmarks.longjudgebench.loading import read_queries
+from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions, read_queries
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.panel import JudgePanel
@@ -70,5 +69,5 @@ def test_prompts_are_counted(root: Path, monkeypatch: pytest.MonkeyPatch, capsys
 
 
 def test_a_mistake_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(SystemExit, match=r"error: .*ma_reference\.jsonl is not there: point --path at a checkout"):
+    with pytest.raises(SystemExit, match=r"error: .*ma_reference\.jsonl is missing: point --path at a checkout"):
         run(monkeypatch, "baselines", "--path", tmp_path, "--subset", "ma")

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import (
@@ -152,4 +152,4 @@ PAIRS_BY_ID = {pair.pair_id: pair for pair in toy_pairs()}
 
 def toy_suite(pairs: Sequence[ReasoningPair]) -> LoadedBenchmark:
     """The benchmark of toy pairs with all of their cases."""
-    return suite_of(PairSet.of([toy_case(number) for number in range(6)], pairs))
+    return pair_benchmark(PairSet.of([toy_case(number) for number in range(6)], pairs))

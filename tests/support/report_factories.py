@@ -8,7 +8,7 @@ from typing import Any
 from evaluation_factories import ScriptedJudge, toy_case, toy_pairs
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import Item
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import (
@@ -34,7 +34,7 @@ SILENT = Trajectory.without_ids("answer")
 
 
 def toy_suite(cases: int = 3) -> LoadedBenchmark:
-    return suite_of(PairSet({(case := toy_case(n)).case_id: case for n in range(cases)}, toy_pairs(cases)))
+    return pair_benchmark(PairSet({(case := toy_case(n)).case_id: case for n in range(cases)}, toy_pairs(cases)))
 
 
 def pair_results(row: str, suite: LoadedBenchmark, play: Callable[[ReasoningPair], Trajectory]) -> PanelResults:
@@ -122,7 +122,7 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
                         context_spans=(Span(start=0, end=40),))  # fmt: skip
             origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
             labelled.append(ReasoningPair.of(case, flawed, variant=variant + 1, origin=origin, seed=0))
-    suite = suite_of(PairSet(held, labelled))
+    suite = pair_benchmark(PairSet(held, labelled))
 
     def play(pair: ReasoningPair) -> Trajectory:
         context, turns = held[pair.case_id].context, []

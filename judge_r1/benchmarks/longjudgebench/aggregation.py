@@ -1,4 +1,4 @@
-"""Combines the votes on a query into one verdict with a score; also the arithmetic of the released scorer."""
+"""Combines the votes on a query into one verdict with a score, and computes the released scorer's counts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -7,125 +7,125 @@ from math import comb
 
 from judge_r1.benchmarks.aggregation import all_invalid, majority_vote
 from judge_r1.benchmarks.base import Order
-from judge_r1.benchmarks.longjudgebench.query import LETTERS, Query, shown_places
+from judge_r1.benchmarks.longjudgebench.query import LETTERS, Query, scored_candidates
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
 
 UNDECIDED = "undecided"
-"""As many games of one order say one thing as another."""
+"""The reason of an invalid verdict: as many orders give Yes as No."""
 
 
-def aggregate(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    """Of scored outputs, the share of the pairs that the gold orders and the scores order alike (Eq. 6 within a query;
-    a tie is wrong, as is a pair with a score missing). Of a label, the share of the orders in which it is right."""
+def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    """Scores: the share of the pairs ordered by the gold that the scores order the same way (Eq. 6 within a query; a
+    tie or a missing score is wrong). Labels: the share of the presentation orders with the correct label."""
     if not isinstance(item.gold, str):
-        return _settle_scores(item, games)
-    labels = labels_by_order(item.gold in ("Yes", "No"), games)
-    credit = sum(label == item.gold for label in labels.values()) / len(labels)
-    invalid = all_invalid(games)
+        return _aggregate_scores(item, votes)
+    labels = labels_by_order(item.gold in ("Yes", "No"), votes)
+    score = sum(label == item.gold for label in labels.values()) / len(labels)
+    invalid = all_invalid(votes)
     if invalid is not None:
         return AggregatedVerdict(verdict=invalid, score=0.0)
     if item.gold not in ("Yes", "No"):
-        return AggregatedVerdict(verdict=majority_vote(item, games).verdict, score=credit)
-    votes = Counter(labels.values())
-    verdict: Verdict = ScoresVerdict(scores=(float(votes["Yes"] > votes["No"]),))
+        return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=score)
+    label_counts = Counter(labels.values())
+    verdict: Verdict = ScoresVerdict(scores=(float(label_counts["Yes"] > label_counts["No"]),))
     return AggregatedVerdict(
-        verdict=InvalidVerdict(reason=UNDECIDED) if votes["Yes"] == votes["No"] else verdict, score=credit
+        verdict=InvalidVerdict(reason=UNDECIDED) if label_counts["Yes"] == label_counts["No"] else verdict, score=score
     )
 
 
-def _settle_scores(item: Item, games: Sequence[Vote]) -> AggregatedVerdict:
-    places = item.gold["judged"]
-    scores = scores_of(games, len(item.candidates))
-    predicted = [scores[place] for place in places]
-    strict = pair_accuracy([item.gold["scores"][place] for place in places], predicted).strict
-    assert strict is not None, "queries whose gold orders nothing are left out when they are read"
+def _aggregate_scores(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
+    indices = item.gold["judged"]
+    scores = scores_of(votes, len(item.candidates))
+    predicted = [scores[index] for index in indices]
+    strict = pair_accuracy([item.gold["scores"][index] for index in indices], predicted).strict
+    assert strict is not None, "queries whose gold orders no pair are dropped by the reader"
     given = [score for score in predicted if score is not None]
     if len(given) == len(predicted):
         return AggregatedVerdict(verdict=ScoresVerdict(scores=tuple(given)), score=strict)
-    reasons = [game.verdict.reason for game in games if isinstance(game.verdict, InvalidVerdict)]
+    reasons = [vote.verdict.reason for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
     return AggregatedVerdict(verdict=InvalidVerdict(reason=reasons[0] if reasons else "missing_field"), score=strict)
 
 
-def scores_of(games: Sequence[Vote], count: int) -> list[float | None]:
-    """Of each output the mean of its scores, or of games of two its wins a game, half for a tie; None without any."""
+def scores_of(votes: Sequence[Vote], count: int) -> list[float | None]:
+    """The mean score of each output, or for pairwise votes its mean of 1, 0.5 or 0 for a win, tie or loss. None for an
+    output without votes."""
     given: list[list[float]] = [[] for _ in range(count)]
-    for game in games:
-        for place, score in _scores(game):
-            given[place].append(score)
+    for vote in votes:
+        for index, score in _scores(vote):
+            given[index].append(score)
     return [sum(scores) / len(scores) if scores else None for scores in given]
 
 
-def _scores(game: Vote) -> list[tuple[int, float]]:
-    verdict = game.verdict
+def _scores(vote: Vote) -> list[tuple[int, float]]:
+    verdict = vote.verdict
     if isinstance(verdict, ScoresVerdict):
-        return list(zip(shown_places(game.order, len(verdict.scores)), verdict.scores, strict=True))
+        return list(zip(scored_candidates(vote.order, len(verdict.scores)), verdict.scores, strict=True))
     if isinstance(verdict, ChecklistVerdict):
-        return [(game.order[LETTERS.index(letter)], score) for letter, score in verdict.scores.items()]
+        return [(vote.order[LETTERS.index(letter)], score) for letter, score in verdict.scores.items()]
     if isinstance(verdict, PairwiseVerdict):
-        return [(place, 0.5 if verdict.winner == "tie" else float(place == game.winner)) for place in game.order]
+        return [(index, 0.5 if verdict.winner == "tie" else float(index == vote.winner)) for index in vote.order]
     return []
 
 
-def labels_by_order(binary: bool, games: Sequence[Vote]) -> dict[Order, str | None]:
-    """What the games of each order say in terms of the item: the majority over judges and samples; None where there is
-    none, or nothing valid."""
-    votes: dict[Order, Counter[str]] = defaultdict(Counter)
-    for game in games:
-        label = _label(game, binary)
-        votes[game.order].update([label] if label else [])
-    return {order: _most(counted) for order, counted in votes.items()}
+def labels_by_order(binary: bool, votes: Sequence[Vote]) -> dict[Order, str | None]:
+    """The majority label per presentation order, over judges and samples, in terms of the item's outputs. None without
+    a majority or a valid vote."""
+    counts: dict[Order, Counter[str]] = defaultdict(Counter)
+    for vote in votes:
+        label = _label(vote, binary)
+        counts[vote.order].update([label] if label else [])
+    return {order: _most(counted) for order, counted in counts.items()}
 
 
-def _label(game: Vote, binary: bool) -> str | None:
-    verdict = game.verdict
+def _label(vote: Vote, binary: bool) -> str | None:
+    verdict = vote.verdict
     if isinstance(verdict, ScoresVerdict):
         return "Yes" if verdict.scores[0] >= 0.5 else "No"
     if not isinstance(verdict, PairwiseVerdict):
         return None
-    if game.winner is None:
+    if vote.winner is None:
         return None if binary else "tie"
-    return ("Yes", "No")[game.winner] if binary else "AB"[game.winner]
+    return ("Yes", "No")[vote.winner] if binary else "AB"[vote.winner]
 
 
-def _most(votes: Counter[str]) -> str | None:
-    ranked = votes.most_common(2)
+def _most(counts: Counter[str]) -> str | None:
+    ranked = counts.most_common(2)
     if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
         return None
     return ranked[0][0]
 
 
 def released_counts(gold: Sequence[float], predicted: Sequence[float]) -> tuple[int, int]:
-    """(right, all) of the pairs of a query: one that the gold ties is in the denominator and wrong, unless it is
-    predicted as a tie too; then it adds 1 above and 2 below."""
-    right = total = 0
+    """(correct, total) pairs of a query as the released script counts them: a pair tied in the gold counts as wrong,
+    unless the prediction ties it too; then it adds 1 to correct and 2 to total."""
+    correct = total = 0
     for (g, p), (h, q) in combinations(zip(gold, predicted, strict=True), 2):
         total += 1
         if g == h and p == q:
-            right, total = right + 1, total + 1
+            correct, total = correct + 1, total + 1
         elif g != h and p != q:
-            right += (g > h) == (p > q)
-    return right, total
+            correct += (g > h) == (p > q)
+    return correct, total
 
 
-def released_accuracy(query: Query, outcomes: Sequence[ItemResult]) -> float | None:
-    """All pairs of a set at once (`query` is one of its queries). A missing score makes its pairs wrong, where a
-    listing counts as if it had three outputs; a missing label is left out of the denominator; None with nothing left.
-    """
-    counts = [_counts(query, outcome) for outcome in outcomes]
-    right, total = (sum(column) for column in zip(*counts, strict=True))
-    return right / total if total else None
+def released_accuracy(query: Query, results: Sequence[ItemResult]) -> float | None:
+    """The released accuracy: pools all pairs of a data set (`query` is one of its queries). A missing score makes its
+    pairs wrong; a listing counts as three outputs. Invalid labels are dropped. None if no pair remains."""
+    counts = [_counts(query, result) for result in results]
+    correct, total = (sum(column) for column in zip(*counts, strict=True))
+    return correct / total if total else None
 
 
-def _counts(query: Query, outcome: ItemResult) -> tuple[int, int]:
-    gold = outcome.gold
+def _counts(query: Query, result: ItemResult) -> tuple[int, int]:
+    gold = result.gold
     if isinstance(gold, str):
-        valid = [game for game in outcome.votes if not isinstance(game.verdict, InvalidVerdict)]
+        valid = [vote for vote in result.votes if not isinstance(vote.verdict, InvalidVerdict)]
         labels = labels_by_order(gold in ("Yes", "No"), valid).values()
         return sum(label == gold for label in labels), len(labels)
-    scores = scores_of(outcome.votes, len(gold["scores"]))
-    pairs = [(gold["scores"][place], score) for place in gold["judged"] if (score := scores[place]) is not None]
-    right, total = released_counts([g for g, _ in pairs], [p for _, p in pairs])
+    scores = scores_of(result.votes, len(gold["scores"]))
+    pairs = [(gold["scores"][index], score) for index in gold["judged"] if (score := scores[index]) is not None]
+    correct, total = released_counts([g for g, _ in pairs], [p for _, p in pairs])
     expected = 3 if query.dataset == "surge" else len(gold["judged"])
-    return right, total + max(0, comb(expected, 2) - comb(len(pairs), 2))
+    return correct, total + max(0, comb(expected, 2) - comb(len(pairs), 2))

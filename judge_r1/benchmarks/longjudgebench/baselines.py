@@ -1,6 +1,6 @@
-"""Rows that need no judge: what constants, places, lengths and people reach.
+"""Baselines that need no judge: constant answers, presentation order, output length, and single annotators.
 
-A judge that does not beat them has shown nothing. They are read off the files, each on the queries it can be read on.
+Each baseline is computed from the files, on the queries that have the data it needs.
 """
 
 import re
@@ -9,43 +9,43 @@ from collections.abc import Callable, Mapping, Sequence
 
 from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
-from judge_r1.benchmarks.longjudgebench.query import Query, item_of, judged
+from judge_r1.benchmarks.longjudgebench.query import Query, item_of, scored_indices
 from judge_r1.benchmarks.longjudgebench.requests import orders_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, item_result
 from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
 
-Say = Callable[[Query, Order], Verdict | None]
-"""What a rule says of a query in an order; None where the files do not hold what it needs."""
+Rule = Callable[[Query, Order], Verdict | None]
+"""The verdict of a baseline on a query in a presentation order; None if the files lack the data it needs."""
 DR_ORDER = ("openai-deepresearch", "gemini-2.5-pro-deepresearch", "perplexity-Research", "grok-deeper-search")
 END = 300
 ANNOTATOR = "/annotator-"
-"""Between the query and the number of the annotator, where one is scored as a judge."""
+"""Separates the query id from the annotator's index in item ids of single-annotator results."""
 _BOXED = re.compile(r"\\boxed\s*\{")
 
 
-def baseline_rows(queries: Sequence[Query], options: SubsetOptions) -> dict[str, list[ItemResult]]:
-    """By name, the rows of one column, without those that nothing can be said for."""
+def baseline_results(queries: Sequence[Query], options: SubsetOptions) -> dict[str, list[ItemResult]]:
+    """The results of each baseline for the queries of one column. Baselines without results are dropped."""
     if not queries:
         return {}
-    rows = {name: _row(name, say, queries, options) for name, say in _rules(queries).items()}
-    rows["one annotator, vs the others"] = _annotators(queries, options)
-    return {name: row for name, row in rows.items() if row}
+    baselines = {name: _apply_rule(name, rule, queries, options) for name, rule in _rules(queries).items()}
+    baselines["one annotator, vs the others"] = _annotators(queries, options)
+    return {name: results for name, results in baselines.items() if results}
 
 
-def _row(name: str, say: Say, queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
-    outcomes = []
+def _apply_rule(name: str, rule: Rule, queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
+    results = []
     for query in queries:
-        verdicts = [(order, say(query, order)) for order in orders_of(query, options)]
-        games = [vote_of(order, verdict) for order, verdict in verdicts if verdict is not None]
-        if len(games) == len(verdicts):
+        verdicts = [(order, rule(query, order)) for order in orders_of(query, options)]
+        votes = [vote_of(order, verdict) for order, verdict in verdicts if verdict is not None]
+        if len(votes) == len(verdicts):
             item = item_of(query, reference=options.reference)
-            outcomes.append(item_result(name, item, games, aggregate(item, games)))
-    return outcomes
+            results.append(item_result(name, item, votes, aggregate(item, votes)))
+    return results
 
 
-def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
+def _rules(queries: Sequence[Query]) -> Mapping[str, Rule]:
     column = queries[0].column
     if column == "Verify":
         return {
@@ -54,7 +54,7 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
             f"reference in the last {END} characters": _ending,
         }
     if column in ("WP", "MA"):
-        rules: dict[str, Say] = {
+        rules: dict[str, Rule] = {
             "always first": lambda query, order: PairwiseVerdict(winner="A"),
             "longer": _longer,
         }
@@ -70,7 +70,7 @@ def _rules(queries: Sequence[Query]) -> Mapping[str, Say]:
         )
     elif column in ("Structure", "Content"):
         rules["as the files present them"] = _scores(
-            lambda query: [-float(place) for place in range(len(query.systems))]
+            lambda query: [-float(index) for index in range(len(query.systems))]
         )
     return rules
 
@@ -79,8 +79,8 @@ def _yes(says: bool) -> Verdict:
     return ScoresVerdict(scores=(float(says),))
 
 
-def _prefer(place: int | None, order: Order) -> Verdict:
-    return PairwiseVerdict(winner="tie" if place is None else "A" if order[0] == place else "B")
+def _prefer(index: int | None, order: Order) -> Verdict:
+    return PairwiseVerdict(winner="tie" if index is None else "A" if order[0] == index else "B")
 
 
 def _longer(query: Query, order: Order) -> Verdict | None:
@@ -97,19 +97,21 @@ def _lengths(query: Query) -> list[float] | None:
     return [float(len(text or "")) for text in query.texts]
 
 
-def _scores(rule: Callable[[Query], list[float] | None]) -> Say:
-    def say(query: Query, order: Order) -> Verdict | None:
-        scores = rule(query)
+def _scores(score_outputs: Callable[[Query], list[float] | None]) -> Rule:
+    def rule(query: Query, order: Order) -> Verdict | None:
+        scores = score_outputs(query)
         if scores is None:
             return None
-        shown = [place for place in order if len(order) == 1 or place in judged(query, reference=len(order) < 4)]
-        return ScoresVerdict(scores=tuple(scores[place] for place in shown))
+        shown = [
+            index for index in order if len(order) == 1 or index in scored_indices(query, reference=len(order) < 4)
+        ]
+        return ScoresVerdict(scores=tuple(scores[index] for index in shown))
 
-    return say
+    return rule
 
 
 def _best_systems(queries: Sequence[Query]) -> dict[tuple[str, ...], int]:
-    """For each pair of systems the one that people prefer more often: an upper bound of every fixed order."""
+    """For each pair of systems, the index of the one preferred more often: an upper bound for any fixed order."""
     golds: dict[tuple[str, ...], list[str | tuple[float, ...]]] = defaultdict(list)
     for query in queries:
         golds[query.systems].append(query.gold)
@@ -117,7 +119,7 @@ def _best_systems(queries: Sequence[Query]) -> dict[tuple[str, ...], int]:
 
 
 def _boxed(query: Query, order: Order) -> Verdict | None:
-    r"""Yes where the last \boxed{} holds what the reference's does, or the reference where it boxes nothing."""
+    r"""Yes if the last \boxed{} equals the one in the reference, or the whole reference if that has none."""
     text, reference = query.texts[0], query.reference
     if text is None or reference is None:
         return None
@@ -131,33 +133,33 @@ def _ending(query: Query, order: Order) -> Verdict | None:
 
 
 def last_boxed(text: str) -> str | None:
-    r"""What stands between the brackets of the last \boxed{} whose brackets close."""
+    r"""The content of the last \boxed{} with balanced braces."""
     for match in reversed(list(_BOXED.finditer(text))):
         depth = 1
-        for at in range(match.end(), len(text)):
-            depth += {"{": 1, "}": -1}.get(text[at], 0)
+        for position in range(match.end(), len(text)):
+            depth += {"{": 1, "}": -1}.get(text[position], 0)
             if depth == 0:
-                return text[match.end() : at]
+                return text[match.end() : position]
     return None
 
 
 def _plain(answer: str) -> str:
-    """Without case, white space, dollar signs, brackets around all of it, and what TeX needs for looks alone."""
+    """Normalises an answer: removes case, white space, dollar signs, outer brackets and TeX layout commands."""
     bare = re.sub(r"\\(?:text|mathrm|left|right)|\\[,;! ]|[\s${}]", "", answer.replace(r"\dfrac", r"\frac"))
     return bare.strip("().").casefold()
 
 
 def _annotators(queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
-    """Each annotator's overall scores as a judge's, with the mean of the others' as gold; one outcome for each."""
-    outcomes = []
+    """One result per query and annotator: the annotator's overall scores, with the mean of the others as gold."""
+    results = []
     for query in queries:
         item = item_of(query, reference=options.reference)
-        for place, own in enumerate(query.annotators):
-            others = [scores for at, scores in enumerate(query.annotators) if at != place]
+        for index, own in enumerate(query.annotators):
+            others = [scores for position, scores in enumerate(query.annotators) if position != index]
             gold = [round(sum(column) / len(column), 9) for column in zip(*others, strict=True)]
             if len(set(gold)) > 1:
-                named = f"{query.item_id}{ANNOTATOR}{place}"
+                named = f"{query.item_id}{ANNOTATOR}{index}"
                 alone = item.model_copy(update={"item_id": named, "gold": {**item.gold, "scores": gold}})
-                games = [vote_of((at,), ScoresVerdict(scores=(score,))) for at, score in enumerate(own)]
-                outcomes.append(item_result("one annotator, vs the others", alone, games, aggregate(alone, games)))
-    return outcomes
+                votes = [vote_of((position,), ScoresVerdict(scores=(score,))) for position, score in enumerate(own)]
+                results.append(item_result("one annotator, vs the others", alone, votes, aggregate(alone, votes)))
+    return results

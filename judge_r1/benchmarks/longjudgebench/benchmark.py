@@ -1,21 +1,28 @@
-"""LongJudgeBench: how well a judge of LONG texts agrees with experts (arXiv 2606.01629), on its original files.
+"""Loads LongJudgeBench (arXiv 2606.01629) from a checkout: judges of long texts compared with experts.
 
-The module `subset` documents the subset text; docs/longjudgebench.md lists the differences from the release.
+The module `subset` documents the subset text. docs/longjudgebench.md lists the differences from the release.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
-from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows
-from judge_r1.benchmarks.longjudgebench.loading import describe_coverage, judgeable, read_queries
-from judge_r1.benchmarks.longjudgebench.metrics import measures
-from judge_r1.benchmarks.longjudgebench.query import Query, item_of
+from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
+from judge_r1.benchmarks.longjudgebench.metrics import column_metrics
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query, item_of, with_available_texts
 from judge_r1.benchmarks.longjudgebench.release_format import read_lines
-from judge_r1.benchmarks.longjudgebench.requests import case_id, case_text, orders_of, prompted, searched
+from judge_r1.benchmarks.longjudgebench.requests import (
+    DATASETS,
+    case_id,
+    case_text,
+    has_required_texts,
+    orders_of,
+    prompt_task,
+    search_task,
+)
 from judge_r1.benchmarks.longjudgebench.subset import ALL, SubsetOptions, parse_subset
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.episode.task import PairwiseTask
@@ -23,82 +30,156 @@ from judge_r1.judges.request import CustomPrompt
 
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
-    """Items are queries: a pair, an answer to verify, or all outputs to one task; their groups are the paper's columns.
+    """An item is a query: a pair, an answer to verify, or all outputs for a task. Groups are the paper's columns.
 
-    Credit is the paper's accuracy (Eq. 6), so that the mean over items is its macro-average. A suite without the texts
-    to judge can still be scored (`predictions`); to ask one of its questions raises BadBenchmark.
+    An item's score is the paper's accuracy (Eq. 6), so the mean over items is its macro-average. Without the texts to
+    judge, `predictions` still works, and building a request raises BadBenchmark.
     """
     options = parse_subset(subset)
-    known = read_queries(path, options)
-    able = judgeable(known, options)
-    by_item = {query.item_id: query for query in able or known}
+    all_queries = read_queries(path, options)
+    judgeable_queries = judgeable(all_queries, options)
+    by_item = {query.item_id: query for query in judgeable_queries or all_queries}
     texts = {
         case_id(query, order): case_text(query, options, order)
-        for query in able
+        for query in judgeable_queries
         if options.search
         for order in orders_of(query, options)
     }
 
-    def question(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-        if not able:
+    def task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
+        if not judgeable_queries:
             raise BadBenchmark(
-                f"{path} lacks the texts or references of {subset or ALL!r} ({describe_coverage(known, options)})"
+                f"{path} lacks the texts or references of {subset or ALL!r} ({describe_coverage(all_queries, options)})"
             )
         query = by_item[item.item_id]
         if options.search:
-            return searched(query, options, order, texts[case_id(query, order)])
-        return prompted(query, options, path, order)
+            return search_task(query, options, order, texts[case_id(query, order)])
+        return prompt_task(query, options, path, order)
 
     return LoadedBenchmark(
         [item_of(query, reference=options.reference, search=options.search) for query in by_item.values()],
-        task=question,
+        task=task,
         presentation_orders=lambda item: orders_of(by_item[item.item_id], options),
         aggregate=aggregate,
         texts=texts,
-        metrics=partial(_extra, {query.item_id: query for query in known}, by_item),
+        metrics=partial(_metrics, {query.item_id: query for query in all_queries}, by_item),
         baselines=partial(_baselines, by_item, options),
     )
 
 
-def _extra(
-    known: Mapping[str, Query], able: Mapping[str, Query], outcomes: Sequence[ItemResult]
+def _metrics(
+    all_queries: Mapping[str, Query], judgeable_queries: Mapping[str, Query], results: Sequence[ItemResult]
 ) -> dict[str, float | None]:
-    """A query is judged on the outputs whose texts are there, and published outputs are scored on all of them."""
-    queries = {**known, **able}
-    for outcome in outcomes:
-        query = able.get(outcome.item_id)
-        if query and not isinstance(outcome.gold, str) and len(query.systems) != len(outcome.gold["systems"]):
-            queries[outcome.item_id] = known[outcome.item_id]
-    return measures(queries, outcomes)
+    """A judge sees only the outputs with texts; published outputs are scored on all outputs of the query."""
+    queries = {**all_queries, **judgeable_queries}
+    for result in results:
+        query = judgeable_queries.get(result.item_id)
+        if query and not isinstance(result.gold, str) and len(query.systems) != len(result.gold["systems"]):
+            queries[result.item_id] = all_queries[result.item_id]
+    return column_metrics(queries, results)
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> Sequence[ItemResult]:
-    """Outputs of one set and setting in the release's own lines (`longjudge.judge_lines`), on all of the ground truth:
-    no text is needed, and a line that is missing is wrong."""
+    """Scores judge outputs of one data set and setting in the release's format (`release_format`) against the whole
+    ground truth. The texts are not needed; a query without a line is wrong."""
     options = parse_subset(subset)
     queries = read_queries(path, options) if len(options.sets) == 1 else []
     if options.search or len({query.column for query in queries}) != 1:
-        raise BadBenchmark("a file of outputs is of one set and one setting: name them, such as surge:content:rubric")
+        raise BadBenchmark("a file of outputs covers one set and one setting: name them, as in surge:content:rubric")
     return read_lines(file, queries, options)
 
 
 def _baselines(
     queries: Mapping[str, Query], options: SubsetOptions, items: Sequence[Item]
 ) -> dict[str, list[ItemResult]]:
-    """Of a single column, for a rule of one says nothing about another; they search nothing."""
+    """The baselines that cover every item; only if all items are of one column. Baselines never search."""
     shown = [queries[item.item_id] for item in items]
     if len({query.column for query in shown}) != 1:
         return {}
-    rows = baseline_rows(shown, replace(options, search=False))
-    return {name: row for name, row in rows.items() if len(row) >= len(shown)}
+    baselines = baseline_results(shown, replace(options, search=False))
+    return {name: results for name, results in baselines.items() if len(results) >= len(shown)}
 
 
 BENCHMARKS.register("longjudgebench")(
     Benchmark(
-        "long texts against experts: scores, pairs and rankings",
+        "long texts compared with experts: scores, pairs and rankings",
         "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
         load,
         predictions=predictions,
         subsets="SET[:SETTING][:search][:paper], see its page",
     )
 )
+
+
+PAPER = {
+    "DR": (50, 200),
+    "RealDR": (40, 640),
+    "Structure": (41, 164),
+    "Content": (41, 164),
+    "WP": (263, 526),
+    "Verify": (316, 316),
+    "MA": (90, 180),
+}
+"""Column -> (queries, outputs) in the paper."""
+
+
+def read_queries(root: Path, options: SubsetOptions) -> list[Query]:
+    """Every query with a gold, with or without texts. Of several data sets, the unreadable ones are skipped.
+
+    Raises BadBenchmark, with the reason of the first data set, if none can be read."""
+    queries: list[Query] = []
+    reasons: list[BadBenchmark] = []
+    for name in options.sets:
+        try:
+            queries += DATASETS[name].read(root, options)
+        except BadBenchmark as error:
+            reasons.append(error)
+    if reasons and (len(options.sets) == 1 or not queries):
+        raise reasons[0]
+    if repeated := len(queries) - len({query.item_id for query in queries}):
+        raise BadBenchmark(f"{root}: {repeated} queries occur twice: the files of the checkout are corrupt")
+    return queries
+
+
+def judgeable(queries: Sequence[Query], options: SubsetOptions) -> list[Query]:
+    """The queries with texts, and with references if the setting shows them."""
+    return [
+        found
+        for query in queries
+        if has_required_texts(query, options) and (found := with_available_texts(query)) is not None
+    ]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The available part of a column. Queries: in the paper, in the ground truth, and ready to judge. Outputs: in the
+    paper, and with a text."""
+
+    column: str
+    paper: int
+    known: int
+    judged: int
+    paper_outputs: int
+    outputs: int
+
+
+def coverage(queries: Sequence[Query], options: SubsetOptions) -> list[Coverage]:
+    """The coverage of every column, so that missing files never reduce a denominator unnoticed."""
+    ready = judgeable(queries, options)
+    return [
+        Coverage(
+            column,
+            PAPER[column][0],
+            sum(query.column == column for query in queries),
+            sum(query.column == column for query in ready),
+            PAPER[column][1],
+            sum(text is not None for query in queries if query.column == column for text in query.texts),
+        )
+        for column in COLUMNS
+    ]
+
+
+def describe_coverage(queries: Sequence[Query], options: SubsetOptions) -> str:
+    """The coverage as one sentence."""
+    columns = [column for column in coverage(queries, options) if column.known]
+    return "; ".join(f"{column.column}: {column.judged} of {column.known} queries" for column in columns)

@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import BaseModel
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
-from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, Values, number
+from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number
 from judge_r1.benchmarks.longjudgebench.query import (
     GROUND_TRUTH,
     STANDARDIZED,
@@ -29,7 +29,7 @@ DIMENSIONS = {
     "instruction_following": "instruction following",
     "readability": "readability",
 }
-"""As the weights name them, and as an annotation does."""
+"""Name in the weights -> name in an annotation."""
 _DIMENSION = re.compile(r"Dimension: (?P<name>[^\n(]+?) \(dimension_weight: [\d.]+\)")
 _CRITERION = re.compile(r"\s*- \[Weight: (?P<weight>[\d.]+)\] (?P<name>[^\n:]+): (?P<explanation>[^\n]*)")
 
@@ -60,8 +60,8 @@ class Report(Line):
 
 
 def read(root: Path, options: SubsetOptions) -> list[Query]:
-    """The gold is the mean of the annotators' weighted dimensions, unrounded. `options.paper` has the release's: the
-    rounded `overall` without a rubric and `weighted_total` with one, both out of 10."""
+    """One query per task. The gold is the unrounded mean of the annotators' weighted dimensions. `options.paper` uses
+    the release's gold: the rounded `overall` without a rubric and `weighted_total` with one, both out of 10."""
     known = references(root, DATASET)
     criteria = {line.id: line for line in lines(root / STANDARDIZED / f"{DATASET}_criteria.jsonl", Criteria)}
     gold_lines = list(lines(root / GROUND_TRUTH / f"{DATASET}_gt.jsonl", AnnotatedScores))
@@ -112,7 +112,7 @@ def weights(gold: AnnotatedScores) -> Mapping[str, float]:
 
 
 def criteria_of(text: str, where: str) -> dict[str, tuple[Criterion, ...]]:
-    """The rubric's lines by dimension, as the weights name it. Raises BadBenchmark."""
+    """The rubric's criteria per dimension, with the names of the weights. Raises BadBenchmark."""
     heads = list(_DIMENSION.finditer(text))
     found = {}
     for head, after in zip(heads, [*heads[1:], None], strict=True):
@@ -127,7 +127,7 @@ def criteria_of(text: str, where: str) -> dict[str, tuple[Criterion, ...]]:
 
 
 def _texts(root: Path, systems: tuple[str, ...]) -> dict[tuple[str, str], str]:
-    """By task and system: out of the standardised file, or of the agents' own where that is missing."""
+    """(task, system) -> text, from the standardised file or, if it is missing, the agents' own files."""
     if (shown := outputs(root, DATASET)) is not None:
         return {(line.id, system): text for line in shown.values() for system, text in line.by_system.items()}
     files = {system: root / RAW / f"{system}.jsonl" for system in systems}
@@ -140,7 +140,7 @@ def _texts(root: Path, systems: tuple[str, ...]) -> dict[tuple[str, str], str]:
 
 
 ANSWER_KEYS: tuple[str, ...] = ("overall_score", *DIMENSIONS)
-"""Keys of the JSON object that an answer consists of."""
+"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
@@ -155,11 +155,10 @@ def read_answer(values: Values, query: Query, options: SubsetOptions, order: Ord
 
 
 def _dimension(listed: object, criteria: Sequence[Criterion], paper: bool) -> float:
-    """The weighted mean of a dimension's scores. Scores are matched to criteria by their text; where
-    that is not one to one, the mean is plain, as the release has it where the numbers differ. `paper` matches by place.
-    """
+    """The weighted mean of a dimension's scores. Scores are matched to criteria by text, with `paper` by position. If
+    the match is not one to one, the mean is unweighted, as in the release if the numbers differ."""
     if not isinstance(listed, list) or not listed or not all(isinstance(entry, dict) for entry in listed):
-        raise Unread("missing_field")
+        raise UnreadableAnswer("missing_field")
     scores = [number(entry, "target_score", 10) for entry in listed]
     if paper:
         matched = list(criteria) if len(criteria) == len(scores) else []
@@ -172,7 +171,7 @@ def _dimension(listed: object, criteria: Sequence[Criterion], paper: bool) -> fl
 
 
 def _matched(texts: Sequence[str], criteria: Sequence[Criterion]) -> list[Criterion]:
-    """The criterion of each text; empty unless each text names one and each criterion is named once."""
+    """The criterion of each text, or an empty list if texts and criteria do not match one to one."""
     found: list[Criterion] = []
     for text in map(_plain, texts):
         fitting = [

@@ -1,4 +1,4 @@
-"""MA: which of two meta-analysis reports holds the insights better? Eight annotators, three pairs a paper."""
+"""MA: pairs of meta-analysis reports compared on their insights. Eight annotators, three pairs per paper."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,7 @@ from judge_r1.core.records import PairwiseVerdict, Verdict
 
 DATASET = "ma"
 _HEADER = re.compile(r"\A# [^\n]*\n+(?:(?:\*\*[^\n]*|---)\n+)*")
-"""The title, which is the system's, and the lines under it that name paper, model, retriever and date."""
+"""The system's title and the lines below it that name the paper, model, retriever and date."""
 
 
 class PreferredReport(Line):
@@ -25,7 +25,7 @@ class PreferredReport(Line):
 
 
 def read(root: Path, options: SubsetOptions) -> list[Query]:
-    """`options.stripped` takes the header off each report: by it the system can be told."""
+    """One query per pair. `options.stripped` removes the header of each report, which identifies the system."""
     shown, known = outputs(root, DATASET) or {}, references(root, DATASET)
     queries = []
     for gold in lines(root / GROUND_TRUTH / "ma_gt.jsonl", PreferredReport):
@@ -56,7 +56,7 @@ def _report(text: str | None, options: SubsetOptions) -> str | None:
 
 
 ANSWER_KEYS: tuple[str, ...] = ("preferred_insights_consistency",)
-"""Keys of the JSON object that an answer consists of."""
+"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:

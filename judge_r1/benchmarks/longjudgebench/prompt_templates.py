@@ -1,7 +1,7 @@
-"""The release's prompt files, read from the user's checkout and filled in one pass.
+"""Loads the release's prompt files from the user's checkout and fills them in one pass.
 
-What is inserted is never searched for placeholders, so that a document holding `{reference}` stays a document; a
-placeholder without a value is an error. `paper` fills what the release's runner fills and leaves the rest as it stands.
+Inserted text is not searched for placeholders, so a document may contain `{reference}`. A placeholder without a value
+is an error; with `paper` it stays in the prompt, as in the release's runner.
 """
 
 import re
@@ -17,7 +17,7 @@ from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
 
 _FIELD = re.compile(r"\{([a-z]+(?:_[a-z0-9]+)*)(\}?)")
-"""A placeholder; `{output_format` without its bracket (RealDR, reference) is one as well."""
+"""A placeholder, also `{output_format` without the closing brace (RealDR, reference)."""
 _OUTPUT = "output_format"
 
 
@@ -31,7 +31,7 @@ class Template:
 
 @lru_cache(maxsize=128)
 def load_template(root: Path, dataset: str, mode: str) -> Template:
-    """`config/prompts/DATASET/MODE.yaml`. Raises BadBenchmark."""
+    """Reads `config/prompts/DATASET/MODE.yaml`. Raises BadBenchmark."""
     path = root / "config" / "prompts" / dataset / f"{mode}.yaml"
     found = read_yaml(path)
     texts = [found.get(key) for key in ("task_description", "user_prompt_format", _OUTPUT)]
@@ -56,8 +56,10 @@ def read_yaml(path: Path) -> dict[str, object]:
     return found
 
 
-def filled(template: Template, fields: Mapping[str, str | None], *, paper: bool = False, lead: str = "") -> Prompt:
-    """The prompt; `lead` is put before the user's message. Raises BadBenchmark for a placeholder that has no value."""
+def fill_template(
+    template: Template, fields: Mapping[str, str | None], *, paper: bool = False, lead: str = ""
+) -> Prompt:
+    """Fills the template; `lead` precedes the user message. Raises BadBenchmark for a placeholder without a value."""
     inserted: list[str] = []
 
     def mark(text: str) -> str:

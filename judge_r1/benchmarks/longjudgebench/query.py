@@ -1,4 +1,4 @@
-"""One query of LongJudgeBench, and the lines of the release's files that queries are read from."""
+"""A query of LongJudgeBench, and readers for the lines of the release's files."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,16 +14,17 @@ from judge_r1.statistics.correlation import pair_accuracy
 
 LETTERS = "ABCD"
 COLUMNS = ("DR", "RealDR", "Structure", "Content", "WP", "Verify", "MA")
-"""Of the paper's tables; the two in the middle are one set, SurGE."""
+"""Columns of the paper's tables. Structure and Content are one data set, SurGE."""
 
 
 @dataclass(frozen=True)
 class Query:
-    """`gold` is "A", "B" or "tie" of two outputs, "Yes" or "No" of one, or a score for each, higher is better.
+    """The outputs for one task and their gold.
 
-    `ids` and `systems` say of each output how the release's judge-output lines name it. A text that the files lack is
-    None. `weights` and `criteria` belong to rubrics, `rating` is MA's mean of eight annotators (0–4, 2 is a tie).
-    `first` is the output that the files hold first.
+    `gold` is "A", "B" or "tie" for two outputs, "Yes" or "No" for one, or a score per output (higher is better). `ids`
+    and `systems` name the outputs in the release's judge-output lines. Missing texts are None. `weights` and `criteria`
+    belong to rubrics. `rating` is MA's mean of eight annotators (0–4, 2 is a tie). `first` is the system that the files
+    list first.
     """
 
     dataset: str
@@ -52,56 +53,55 @@ class Query:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One line of DR-Bench's rubric. Weights of a dimension sum to 1."""
+    """One criterion of DR-Bench's rubric. The weights of a dimension sum to 1."""
 
     name: str
     explanation: str
     weight: float
 
 
-def judged(query: Query, reference: bool) -> tuple[int, ...]:
-    """The outputs that are scored: all, but SurGE's first is the reference itself where one is shown."""
+def scored_indices(query: Query, reference: bool) -> tuple[int, ...]:
+    """The outputs to score: all, except SurGE's first one if it is shown as the reference."""
     return tuple(range(1 if query.dataset == "surge" and reference else 0, len(query.systems)))
 
 
-def present(query: Query) -> Query | None:
-    """The query with the outputs whose texts are there; None where too few are, or the gold orders no two of them.
+def with_available_texts(query: Query) -> Query | None:
+    """The query reduced to the outputs with texts, or None if it cannot be judged.
 
-    A pair or a listing must be whole; of outputs scored one by one, two that differ in the gold are a pair."""
-    kept = [place for place, text in enumerate(query.texts) if text is not None]
-    if len(kept) == len(query.texts):
+    Pairs and listings must be complete; separately scored outputs need two with different gold scores."""
+    selected = [index for index, text in enumerate(query.texts) if text is not None]
+    if len(selected) == len(query.texts):
         return query
-    if isinstance(query.gold, str) or query.dataset == "surge" or len(kept) < 2:
+    if isinstance(query.gold, str) or query.dataset == "surge" or len(selected) < 2:
         return None
-    gold = tuple(query.gold[place] for place in kept)
+    gold = tuple(query.gold[index] for index in selected)
     if not pair_accuracy(gold, gold).pairs:
         return None
 
-    def of(values: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(values[place] for place in kept) if values else ()
+    def select(values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(values[index] for index in selected) if values else ()
 
     return replace(
         query,
-        systems=of(query.systems),
-        ids=of(query.ids),
-        texts=of(query.texts),
+        systems=select(query.systems),
+        ids=select(query.ids),
+        texts=select(query.texts),
         gold=gold,
-        weights=of(query.weights),
-        annotators=tuple(of(one) for one in query.annotators),
+        weights=select(query.weights),
+        annotators=tuple(select(scores) for scores in query.annotators),
     )
 
 
 def item_of(query: Query, *, reference: bool, search: bool = False) -> Item:
-    """The query as an item; without texts its candidates are named by their systems. The gold of several scored
-    outputs is `{"systems", "scores", "judged"}`; of one output it is Yes or No, and to be searched it becomes a choice
-    between two statements."""
+    """Converts a query to an item. System names replace missing texts. The gold of scored outputs is `{"systems",
+    "scores", "judged"}`. With `search`, verifying one output becomes a choice between two statements."""
     candidates = tuple(
         text if text is not None else name for text, name in zip(query.texts, query.systems, strict=True)
     )
     gold: Any = query.gold
     if not isinstance(query.gold, str):
-        places = judged(query, reference)
-        gold = {"systems": list(query.systems), "scores": list(query.gold), "judged": list(places)}
+        indices = scored_indices(query, reference)
+        gold = {"systems": list(query.systems), "scores": list(query.gold), "judged": list(indices)}
     return Item(
         item_id=query.item_id,
         cluster_id=f"{query.dataset}:{query.cluster_id}",
@@ -113,22 +113,22 @@ def item_of(query: Query, *, reference: bool, search: bool = False) -> Item:
 
 
 STATEMENTS = ("The model's final answer is correct.", "The model's final answer is not correct.")
-"""What is compared where a single answer is verified by search; the first means Yes."""
+"""The candidates if a single answer is verified with search. The first means Yes."""
 
 
-def shown_places(order: Order, scores: int) -> Order:
-    """The candidates that `scores` scores are about: the last of those shown."""
+def scored_candidates(order: Order, scores: int) -> Order:
+    """The candidates that the scores refer to: the last `scores` of those shown."""
     return order[len(order) - scores :]
 
 
 GROUND_TRUTH, STANDARDIZED = "ground_truth", "data_standardized"
 M = TypeVar("M", bound="Line")
 Id = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, int) else value)]
-"""Ids are numbers in some files and strings in others."""
+"""Some files have numbers as ids, others strings."""
 
 
 class Line(BaseModel):
-    """Base of the lines."""
+    """Base of the line models."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
     id: Id
@@ -156,14 +156,14 @@ class Reference(Line):
 
 
 def lines(path: Path, model: type[M], *, unique: bool = True) -> Iterator[M]:
-    """Reads a file with `read_jsonl`. Raises BadBenchmark if it does not exist, BadRecord for an invalid line."""
+    """Reads a JSON Lines file. Raises the errors of `read_jsonl`, and BadBenchmark if the file is missing."""
     if not path.exists():
-        raise BadBenchmark(f"{path} is not there: point --path at a checkout of LongJudgeBench with that file in it")
+        raise BadBenchmark(f"{path} is missing: point --path at a checkout of LongJudgeBench that has this file")
     return read_jsonl(path, model, unique="id" if unique else None)
 
 
 def outputs(root: Path, dataset: str) -> dict[str, Output] | None:
-    """By id, where the standardised file is there; the snapshots in circulation lack those over 4 MiB."""
+    """The outputs by id, or None without a standardised file. Public snapshots lack the files over 4 MiB."""
     path = root / STANDARDIZED / f"{dataset}.jsonl"
     return {line.id: line for line in lines(path, Output)} if path.exists() else None
 

@@ -1,7 +1,7 @@
 """RealDR: 16 reports on each of 40 tasks, scored 0–10 on logic, expression and bias by one or two annotators.
 
-The authors hold the scores back until acceptance: `ground_truth/realdr_gt.jsonl` is the user's to supply, and nothing
-is derived from the annotation sheets that lie beside the documents.
+The authors withhold the scores until acceptance, so users must supply `ground_truth/realdr_gt.jsonl`. The annotation
+sheets next to the documents are not used.
 """
 
 import json
@@ -20,7 +20,7 @@ from judge_r1.core.records import ScoresVerdict, Verdict
 DATASET = "realdr"
 RAW = Path("data", "our_data")
 DIMENSIONS = {"logical_structure_score": "逻辑结构", "expression_score": "表达形式", "bias_check_score": "偏见检查"}
-"""As a judge's answer names them, and as the gold does."""
+"""Name in a judge's answer -> name in the gold."""
 
 
 class DocumentScores(Line):
@@ -35,12 +35,12 @@ class Task(Line):
 
 
 def read(root: Path, options: SubsetOptions) -> list[Query]:
-    """One query a task, with its documents. The gold is the weighted mean, unrounded; `options.paper` has it rounded to
-    .1 without a rubric, as the release."""
+    """One query per task, with its documents as outputs. The gold is the unrounded weighted mean; with `options.paper`
+    and no rubric it is rounded to 0.1, as in the release."""
     path = root / GROUND_TRUTH / "realdr_gt.jsonl"
     if path.exists() and not path.read_text(encoding="utf-8").lstrip().startswith("{"):
         raise BadBenchmark(
-            f"{path} holds no scores: the authors release them later; put your own copy there, or name another set"
+            f"{path} holds no scores; the authors have not released them: supply your own copy or name another set"
         )
     by_task: dict[str, list[DocumentScores]] = defaultdict(list)
     for gold in lines(path, DocumentScores):
@@ -90,7 +90,7 @@ def weighted(scores: list[float], weights: Mapping[str, float]) -> float:
 
 
 def document(root: Path, task: str, doc: str, shown: Mapping[str, Output] | None, options: SubsetOptions) -> str | None:
-    """Out of its .docx; out of the standardised file, which has no tables, where only that is there."""
+    """The text of a .docx file, or from the standardised file, which has no tables, if only that is available."""
     path = root / RAW / f"task{task}" / f"{doc}.docx"
     if path.exists() and (shown is None or options.tables):
         return docx_text(path, tables=options.tables)
@@ -98,19 +98,19 @@ def document(root: Path, task: str, doc: str, shown: Mapping[str, Output] | None
 
 
 def task_query(root: Path, task: str) -> str | None:
-    """The question a task asks, without the four ways it was put."""
+    """The task's query, without the four prompt variants."""
     path = root / RAW / "task_prompt" / f"task{task}.jsonl"
     try:
         return str(json.loads(path.read_text(encoding="utf-8"))["query"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadBenchmark(f"{path} must be one JSON object with a query ({error!r})") from None
+        raise BadBenchmark(f"{path} must be a JSON object with the field query ({error!r})") from None
 
 
 def reference_of_tasks(root: Path, options: SubsetOptions) -> dict[str, str]:
-    """By task: DR-Bench's reference for the same query, word for word. The released file numbers DR-Bench's references
-    as if both had one order of tasks; the release never finds an entry of it, so with `options.paper` there is none."""
+    """Task -> DR-Bench's reference for the identical query. The ids in the released file assume that both data sets
+    list tasks in the same order, and the release's code matches none of them; with `options.paper` there is none."""
     if options.paper or not options.reference:
         return {}
     known = references(root, "deepresearch_bench")
@@ -126,24 +126,24 @@ def reference_of_tasks(root: Path, options: SubsetOptions) -> dict[str, str]:
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _LARGEST = 256 * 2**20
-"""Bytes of the unpacked document; a report has a few hundred thousand."""
+"""Limit in bytes for the unpacked document. A report has a few hundred thousand."""
 
 
 def docx_text(path: Path, *, tables: bool = False) -> str:
-    """The paragraphs of the body, one a line, as the release reads them; with `tables` also each table where it stands,
-    one row a line and its cells parted by ` | `. Raises BadBenchmark."""
+    """The paragraphs of a .docx body, one per line, as the release reads them. With `tables`, also the tables at their
+    position in the body, one row per line, cells separated by ` | `. Raises BadBenchmark."""
     try:
         with zipfile.ZipFile(path) as archive:
             if archive.getinfo("word/document.xml").file_size > _LARGEST:
-                raise BadBenchmark(f"{path}: its document is larger than {_LARGEST} bytes")
+                raise BadBenchmark(f"{path}: the document is larger than {_LARGEST} bytes")
             data = archive.read("word/document.xml")
         if b"<!DOCTYPE" in data or b"<!ENTITY" in data:
-            raise BadBenchmark(f"{path}: its document declares entities, which no word processor writes")
+            raise BadBenchmark(f"{path}: the document declares XML entities, which is not allowed")
         body = ElementTree.fromstring(data).find(f"{_W}body")
     except (OSError, KeyError, zipfile.BadZipFile, ElementTree.ParseError) as error:
-        raise BadBenchmark(f"{path} is not a .docx file ({error}): fetch it again") from None
+        raise BadBenchmark(f"{path} is not a .docx file ({error}): download it again") from None
     if body is None:
-        raise BadBenchmark(f"{path} has no body: fetch it again")
+        raise BadBenchmark(f"{path} has no body: download it again")
     return "\n".join(_blocks(body, tables))
 
 
@@ -158,16 +158,16 @@ def _blocks(parent: ElementTree.Element, tables: bool) -> Iterator[str]:
 
 
 def _text(paragraph: ElementTree.Element) -> str:
-    """Of its runs and of those in its links; breaks and tabs as such. Text boxes stand elsewhere, and not in it."""
+    """The text of a paragraph's runs and links, with breaks and tabs. Text boxes are not included."""
     runs = [r for part in paragraph for r in ([part] if part.tag == f"{_W}r" else _linked(part))]
-    return "".join(_said(part) for run in runs for part in run)
+    return "".join(_part_text(part) for run in runs for part in run)
 
 
 def _linked(part: ElementTree.Element) -> list[ElementTree.Element]:
     return part.findall(f"{_W}r") if part.tag == f"{_W}hyperlink" else []
 
 
-def _said(part: ElementTree.Element) -> str:
+def _part_text(part: ElementTree.Element) -> str:
     if part.tag == f"{_W}t":
         return part.text or ""
     if part.tag == f"{_W}br":
@@ -176,7 +176,7 @@ def _said(part: ElementTree.Element) -> str:
 
 
 ANSWER_KEYS: tuple[str, ...] = ("overall_score", *DIMENSIONS)
-"""Keys of the JSON object that an answer consists of."""
+"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:

@@ -29,7 +29,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class SubsetOptions:
-    """Which data sets are judged, and how. Raises: BadBenchmark for options that exclude each other."""
+    """Which data sets are judged, and how. Raises BadBenchmark for options that exclude each other."""
 
     sets: tuple[str, ...] = SETS
     setting: Setting = "vanilla"
@@ -44,9 +44,9 @@ class SubsetOptions:
         if self.sets == ("wp_bench",) and self.reference:
             raise BadBenchmark("wp_bench has no references; it has vanilla and rubric")
         if self.search and self.rubric:
-            raise BadBenchmark("with search no rubric is shown: use vanilla or reference")
+            raise BadBenchmark("search does not support rubrics: use vanilla or reference")
         if self.search and self.paper:
-            raise BadBenchmark("the paper has no search: use one of the two")
+            raise BadBenchmark("the paper has no search: use either search or paper")
 
     @property
     def rubric(self) -> bool:
@@ -63,7 +63,7 @@ class SubsetOptions:
 
 
 def parse_subset(subset: str | None) -> SubsetOptions:
-    """The options of a subset text; all sets without one. Raises: BadBenchmark, with the nearest known word."""
+    """The options of a subset text; all sets without one. Raises BadBenchmark, with the nearest known word."""
     name, *words = (subset or ALL).split(":")
     if name not in (ALL, *SETS):
         raise BadBenchmark(f"longjudgebench has no set {name!r}{suggest(name, (ALL, *SETS))}")

@@ -1,4 +1,4 @@
-"""SurGE: four surveys of one topic, ranked by people for structure and for content. The human survey is always best."""
+"""SurGE: four surveys per topic, ranked by people on structure and content. The human survey always ranks first."""
 
 import json
 import random
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
-from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, Values, number
-from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, LETTERS, Line, Query, judged, lines, outputs
+from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number
+from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, LETTERS, Line, Query, lines, outputs, scored_indices
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.core.records import ChecklistVerdict, ScoresVerdict, Verdict, content_hash
 
 DATASET = "surge"
 SYSTEMS = ("GT", "Autosurvey", "ID", "Naive")
-"""In the release's order of presentation, which is almost that of quality."""
+"""In the release's presentation order, which is close to the order of quality."""
 RAW = Path("data", "SurGE", "baselines")
 
 
@@ -24,9 +24,8 @@ class SurveyRankings(Line):
 
 
 def read(root: Path, options: SubsetOptions) -> list[Query]:
-    """One query a topic and dimension; ranks become scores by their sign. `options.paper` shows Autosurvey's file as
-    the
-    release does, as raw JSON; else its survey."""
+    """One query per topic and dimension, scored by the negated rank. With `options.paper`, Autosurvey's file is shown
+    as raw JSON, as in the release, instead of its survey."""
     shown = outputs(root, DATASET)
     queries = []
     for gold in lines(root / GROUND_TRUTH / "surge_gt.jsonl", SurveyRankings):
@@ -53,33 +52,33 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
 
 
 def shown_order(query: Query, options: SubsetOptions) -> Order:
-    """Shuffled by hash, so that the place says nothing; with a reference, which must be A, the others are. As released
-    with `options.paper`."""
-    places = list(range(len(query.systems)))
+    """The order shuffled by hash, so that positions carry no information. A reference stays first. With `options.paper`
+    the order is the release's."""
+    indices = list(range(len(query.systems)))
     if options.paper:
-        return tuple(places)
+        return tuple(indices)
     fixed = 1 if options.reference else 0
-    moved = places[fixed:]
-    random.Random(content_hash("order", query.item_id)).shuffle(moved)
-    return tuple(places[:fixed] + moved)
+    shuffled = indices[fixed:]
+    random.Random(content_hash("order", query.item_id)).shuffle(shuffled)
+    return tuple(indices[:fixed] + shuffled)
 
 
 def _raw(root: Path, topic: str, options: SubsetOptions) -> dict[str, str]:
-    """The systems' own files: one in each folder, Autosurvey's twice (.md and .json)."""
+    """The texts from the systems' own folders: one file each, two (.md and .json) for Autosurvey."""
     found = {}
     for system in SYSTEMS:
         files = sorted((root / RAW / system / "output" / topic).glob("*"))
         wanted = [file for file in files if (file.suffix == ".json") == (options.paper and system == "Autosurvey")]
         chosen = wanted or ([] if options.paper else files)
         if len(chosen) > 1:
-            raise BadBenchmark(f"{files[0].parent} holds {len(chosen)} surveys, and there should be one")
+            raise BadBenchmark(f"{files[0].parent} must hold one survey, not {len(chosen)}")
         if chosen:
             found[system] = chosen[0].read_text(encoding="utf-8", errors="strict")
     return found
 
 
 def _survey(text: str | None, options: SubsetOptions) -> str | None:
-    """The `survey` of a text that is JSON."""
+    """The field `survey` of a JSON text, or the text itself."""
     if text is None or options.paper or not text.lstrip().startswith("{"):
         return text
     try:
@@ -90,20 +89,20 @@ def _survey(text: str | None, options: SubsetOptions) -> str | None:
 
 
 ANSWER_KEYS: tuple[str, ...] = tuple(LETTERS)
-"""Keys of the JSON object that an answer consists of."""
+"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
-    """A score for each letter; those of the letters that are there, where some are missing."""
+    """A score per letter; a ChecklistVerdict of the available ones if some are missing."""
     key = "structural_score" if query.column == "Structure" else "content_score"
-    places = judged(query, options.reference)
-    letters = [LETTERS[at] for at, place in enumerate(order) if place in places]
+    indices = scored_indices(query, options.reference)
+    letters = [LETTERS[position] for position, index in enumerate(order) if index in indices]
     given = {letter: values[letter] for letter in letters if letter in values}
     scores = {
         letter: number(entry if isinstance(entry, dict) else {key: entry}, key, 5) for letter, entry in given.items()
     }
     if not scores:
-        raise Unread("missing_field")
+        raise UnreadableAnswer("missing_field")
     if len(scores) < len(letters):
         return ChecklistVerdict(scores=scores)
     return ScoresVerdict(scores=tuple(scores.values()))

@@ -1,9 +1,9 @@
-"""VerifyBench-Hard: is one long solution correct? (label accuracy)"""
+"""VerifyBench-Hard: judges verify one long solution; the metric is label accuracy."""
 
 from pathlib import Path
 
 from judge_r1.benchmarks.base import Order
-from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, Values, number, word
+from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number, word
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Line, Query, lines, outputs, references
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.core.records import ScoresVerdict, Verdict
@@ -39,19 +39,19 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
 
 
 ANSWER_KEYS: tuple[str, ...] = ("verdict", "score")
-"""Keys of the JSON object that an answer consists of."""
+"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
-    """1 for Yes. The score and the verdict must say the same; the release takes the score."""
-    said = {1.0 if word(values, "verdict", "Yes", "No") == "Yes" else 0.0} if "verdict" in values else set()
+    """1 for Yes, 0 for No. The score and the verdict must agree; the release uses only the score."""
+    labels = {1.0 if word(values, "verdict", "Yes", "No") == "Yes" else 0.0} if "verdict" in values else set()
     if "score" in values:
         score = number(values, "score", 1)
         if score not in (0, 1):
-            raise Unread("bad_value")
-        said = {score} if options.paper else said | {score}
-    if not said:
-        raise Unread("missing_field")
-    if len(said) > 1:
-        raise Unread("contradiction")
-    return ScoresVerdict(scores=(said.pop(),))
+            raise UnreadableAnswer("bad_value")
+        labels = {score} if options.paper else labels | {score}
+    if not labels:
+        raise UnreadableAnswer("missing_field")
+    if len(labels) > 1:
+        raise UnreadableAnswer("contradiction")
+    return ScoresVerdict(scores=(labels.pop(),))

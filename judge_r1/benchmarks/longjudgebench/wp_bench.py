@@ -1,4 +1,4 @@
-"""WP-Bench: which of two pieces of creative writing is better? The files hold the better one first."""
+"""WP-Bench: pairs of creative texts. The files list the better one first."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ class Preference(BaseModel):
 
 
 class PreferredStory(Line):
-    """The id is that of the prompt, and repeats: a pair is told by it and its two models."""
+    """One pair. `id` is the prompt's and repeats; the id and the two models identify the pair."""
 
     instruction: str
     preference: Preference
@@ -32,7 +32,8 @@ class Tagged(Output):
 
 
 def read(root: Path, options: SubsetOptions) -> list[Query]:
-    """Candidates are placed by hash; `options.paper` leaves the better one first. Both orders are judged in either."""
+    """One query per pair. Candidates are ordered by hash; `options.paper` keeps the better one first. Both orders are
+    judged in either case."""
     path = root / STANDARDIZED / f"{DATASET}.jsonl"
     shown = list(lines(path, Tagged, unique=False)) if path.exists() else []
     by_pair = {(line.id, frozenset(line.by_system)): line for line in shown}
@@ -63,7 +64,7 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
 
 
 ANSWER_KEYS: tuple[str, ...] = ("preferred_response",)
-"""Keys of the JSON object that an answer consists of."""
+"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:

@@ -39,7 +39,7 @@ def test_requests_and_responses_are_taken_out_of_the_prompts(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ({"rejected_instruction": graded("Is it 2?", "No")}, "'rejected_instruction' asks for something else"),
+        ({"rejected_instruction": graded("Is it 2?", "No")}, "'rejected_instruction' must hold the same request"),
         ({"chosen_instruction": "Is it?"}, "'chosen_instruction' must hold each of the headings"),
         ({"chosen_instruction": graded("a", "b") + graded("c", "d")}, "must hold each of the headings .* once"),
     ],

@@ -89,8 +89,8 @@ def test_pairs_that_the_data_lack_are_scored_and_withheld_ones_are_clusters_of_t
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        (judged(1, "A>B", "B>A", label="B>A"), "'label' of pair p1 is another one than in"),
-        (judged(1, "A>>B", "B>A"), "decision 'A>>B' is none of"),
+        (judged(1, "A>B", "B>A", label="B>A"), "'label' of pair p1 differs from the label in"),
+        (judged(1, "A>>B", "B>A"), "decision must be A>B, B>A, A=B or null, not 'A>>B'"),
         (judged(1), "'judgments' must be a list of one or two judgments"),
         (judged(1, "A>B") | {"judgments": [{}]}, "'judgments' must hold objects with a decision"),
         (judged(1, "A>B") | {"source": "new-source"}, "'source' must begin with one of mmlu-pro"),

@@ -47,7 +47,7 @@ def test_the_sets_and_their_names(base: str, tmp_path: Path) -> None:
 def test_one_file_needs_its_name(tmp_path: Path) -> None:
     file = write(tmp_path / "dataset.json", [pair(0)])
     assert [item.item_id for item in load(file, "GPTOut").items] == ["GPTOut/0"]
-    with pytest.raises(BadBenchmark, match="is one set of several: name it"):
+    with pytest.raises(BadBenchmark, match="is a single set: name it"):
         load(file, None)
 
 
@@ -76,8 +76,8 @@ def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path
     ("row", "message"),
     [
         (result(9, "1", "1"), "holds no pair with these texts"),
-        (result(0, "1", "1", label=2), "'label' of item Natural/0 is another one than in"),
-        (result(0, "1", "3"), "'results' has the winner '3'"),
+        (result(0, "1", "1", label=2), "'label' of item Natural/0 differs from the label in"),
+        (result(0, "1", "3"), "'results' must have the winner '1', '2' or null, not '3'"),
         (result(0, "1", "1", results=[]), "'results' must end in an object with a winner for 'swap = False'"),
         (result(0, "1", "1", label=3), "'label' must be one of 1, 2, not '3'"),
     ],

@@ -87,7 +87,7 @@ def load_toy(ids: list[str]) -> Any:
         (vote(81, "gpt", "llama", "tie", conversation_a=[]), "'conversation_a' must be a list of at least 2 messages"),
         (
             vote(81, "gpt", "llama", "tie", conversation_b=conversation("llama", 82)),
-            "'conversation_b' answers other questions",
+            "'conversation_b' must have the same user messages",
         ),
         (
             vote(81, "gpt", "llama", "tie", conversation_a=[{"role": "assistant", "content": "x"}] * 2),
@@ -104,5 +104,5 @@ def test_votes_of_another_form_are_named(row: dict[str, Any], message: str, tmp_
 def test_a_conversation_that_changes_between_votes_is_named(tmp_path: Path) -> None:
     other = [{"role": "user", "content": "question 81"}, {"role": "assistant", "content": "another answer"}]
     rows = [vote(81, "gpt", "llama", "tie"), vote(81, "gpt", "llama", "tie", conversation_a=other)]
-    with pytest.raises(BadTable, match="is not the one that an earlier vote on item 81/gpt/llama/1 shows"):
+    with pytest.raises(BadTable, match="differs from an earlier vote on item 81/gpt/llama/1"):
         load(write(tmp_path / "human.jsonl", rows), None)

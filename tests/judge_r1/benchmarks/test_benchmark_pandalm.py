@@ -42,7 +42,7 @@ def test_the_majority_is_the_gold(tmp_path: Path) -> None:
 
 
 def test_three_different_votes_have_no_majority(tmp_path: Path) -> None:
-    with pytest.raises(BadTable, match=r"row 1: column 'annotator3' makes three different votes"):
+    with pytest.raises(BadTable, match=r"row 1: column 'annotator3' differs from the two other votes"):
         load(write(tmp_path / "testset-v1.json", [item(0, 0, 1, 2)]), None)
 
 
@@ -59,8 +59,8 @@ def test_published_results_may_be_words_and_unread(tmp_path: Path) -> None:
     ("said", "message"),
     [
         ([result(0, 1)], r"toy\.json has no result for 1 item\(s\), such as idx 1"),
-        ([result(0, 1), result(0, 1)], "row 2: column 'idx' 0 stands in the file twice"),
-        ([result(7, 1)], "row 1: column 'idx' 7 is no item of"),
+        ([result(0, 1), result(0, 1)], "row 2: column 'idx' 0 occurs twice in the file"),
+        ([result(7, 1)], "row 1: column 'idx' 7 is not an item of"),
         ([{"idx": 0, "answer": 1}], "..._result' is missing"),
     ],
 )

@@ -89,11 +89,11 @@ def test_the_score_is_the_mean_over_six_subsets(tmp_path: Path) -> None:
     ("bad", "message"),
     [
         (row("1", "Math", ["x"], ["y"]), "'chosen' must hold one answer and 'rejected' three, not 1 and 1"),
-        (row("1", "Math", ["x"], ["y"] * 3, num_correct=2), "must hold as many answers as num_correct"),
+        (row("1", "Math", ["x"], ["y"] * 3, num_correct=2), "must hold num_correct and num_incorrect answers"),
         (row("1", "Style", ["x"], ["y"] * 3), "'subset' must be one of Factuality"),
-        (row("7", TIES, ["x"], ["y"]), "'id' of Ties must read ref:N"),
-        (row("tied:7", TIES, ["x"], ["y"]), "'id' of Ties must read ref:N"),
-        (row("ref:7", TIES, ["x"], []), "'id' of Ties must read ref:N"),
+        (row("7", TIES, ["x"], ["y"]), "'id' of Ties must be ref:N"),
+        (row("tied:7", TIES, ["x"], ["y"]), "'id' of Ties must be ref:N"),
+        (row("ref:7", TIES, ["x"], []), "'id' of Ties must be ref:N"),
     ],
 )
 def test_rows_of_another_form_are_named(bad: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from fake_judge_endpoint import JudgeServer, said
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.cli.eval import eval_
 from judge_r1.cli.replay import replay
 from judge_r1.core.errors import JudgeError
@@ -142,7 +142,7 @@ def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> N
         )
         for order, winner in drawn
     ]  # fmt: skip
-    suite = suite_of(mini_pairs(1))
+    suite = pair_benchmark(mini_pairs(1))
     right = [game.winner == 0 for game in games]
     assert with_rule(suite, "all").aggregate(item, games).score == float(all(right))
     assert with_rule(suite, "first").aggregate(item, games).score == float(right[0])

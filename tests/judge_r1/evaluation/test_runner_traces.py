@@ -9,7 +9,7 @@ import pytest
 from factories import mini_pairs
 from rich.console import Console
 
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.records import Judgment, Trajectory, Turn
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import EvaluationError, read_traces, total_usage
@@ -17,7 +17,7 @@ from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
 
-SUITE = suite_of(mini_pairs(6))
+SUITE = pair_benchmark(mini_pairs(6))
 
 
 class Sure:

@@ -12,7 +12,7 @@ from fake_judge import searching
 from fake_judge_endpoint import JudgeServer, said, sorry
 
 from judge_r1.benchmarks.base import LoadedBenchmark
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item
@@ -24,7 +24,7 @@ from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from judge_r1.models.base import Sampling
 
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
-SUITE = suite_of(mini_pairs(24))
+SUITE = pair_benchmark(mini_pairs(24))
 
 
 def judge(spec: str, **fields: Any) -> Judge:

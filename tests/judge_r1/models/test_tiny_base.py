@@ -7,7 +7,7 @@ from paths import RECIPES
 
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import read
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import PairSet
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild, run_all
@@ -21,7 +21,7 @@ def test_the_base_is_small_and_gives_no_valid_answer() -> None:
     assert load_model("bundled:tiny").num_parameters() <= 2_000_000
     cases = list(read(None, 8, 77, Counter()))
     pairs = [p for c in cases for p in islice(perturb(c, variants=1, rule_set="mini", abstained=Counter()), 3)]
-    suite = suite_of(PairSet.of(cases, pairs))
+    suite = pair_benchmark(PairSet.of(cases, pairs))
     judge = AgenticJudge(JudgeBuild("bundled:tiny", texts=suite.texts), load_recipe(RECIPE).episode)
     valid = [played.trajectory.judgment is not None for played in run_all(judge, suite.requests())]
     assert len(valid) == 24

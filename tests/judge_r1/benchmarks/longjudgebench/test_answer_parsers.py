@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.benchmarks.longjudgebench.answer_parsers import Unread, found_json, number, released_json, word
+from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, find_json, number, released_json, word
 
 PLAIN = st.text(alphabet=st.characters(exclude_characters="{}", exclude_categories=("Cs",)))
 VALUES = st.dictionaries(
@@ -27,12 +27,12 @@ VALUES = st.dictionaries(
     ],
 )
 def test_the_last_outermost_object_with_the_key_is_read(text: str) -> None:
-    assert found_json(text, "overall_score") == {"overall_score": 8}
+    assert find_json(text, "overall_score") == {"overall_score": 8}
 
 
 def test_nested_objects_stay_whole_where_the_release_takes_the_rightmost() -> None:
     text = 'Scores: {"A": {"content_score": 4}, "B": {"content_score": 1}}'
-    assert found_json(text, "A") == {"A": {"content_score": 4}, "B": {"content_score": 1}}
+    assert find_json(text, "A") == {"A": {"content_score": 4}, "B": {"content_score": 1}}
     assert released_json(text) == {"content_score": 1}
 
 
@@ -41,20 +41,20 @@ def test_an_object_is_found_in_any_prose(before: str, values: dict[str, object],
     text = f"{before.replace('think>', '')} {json.dumps(values)} {after.replace('think>', '')}"
     expected = values if "</think>" not in json.dumps(values) and "<think>" not in json.dumps(values) else None
     if expected is not None:
-        assert found_json(text) == expected
+        assert find_json(text) == expected
 
 
 @given(st.text())
 def test_no_text_but_an_object_is_read(text: str) -> None:
-    for read in (found_json, released_json):
-        with pytest.raises(Unread, match="no_json"):
+    for read in (find_json, released_json):
+        with pytest.raises(UnreadableAnswer, match="no_json"):
             read(text.replace("{", ""))
 
 
 @pytest.mark.parametrize("text", ["", "I cannot judge this.", "[1, 2]", '{"a": ', "{" * 5000])
 def test_without_json_there_is_no_answer(text: str) -> None:
-    with pytest.raises(Unread, match="no_json"):
-        found_json(text, "overall_score")
+    with pytest.raises(UnreadableAnswer, match="no_json"):
+        find_json(text, "overall_score")
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_scores_are_numbers_or_say_one(value: object, read: float) -> None:
      ("high", "bad_value"), ("11", "out_of_range"), ([8], "bad_value"), (float("nan"), "bad_value")],
 )  # fmt: skip
 def test_what_is_no_score_is_named(value: object, reason: str) -> None:
-    with pytest.raises(Unread, match=reason):
+    with pytest.raises(UnreadableAnswer, match=reason):
         number({"s": value}, "s", 10)
 
 
 def test_words_are_read_in_any_case() -> None:
     assert word({"v": " TIE "}, "v", "A", "B", "tie") == "tie"
-    with pytest.raises(Unread, match="bad_value"):
+    with pytest.raises(UnreadableAnswer, match="bad_value"):
         word({"v": "both"}, "v", "A", "B")
-    with pytest.raises(Unread, match="missing_field"):
+    with pytest.raises(UnreadableAnswer, match="missing_field"):
         word({}, "v", "A")

@@ -12,10 +12,9 @@ from rich.console import Console
 
 import judge_r1.models
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
-from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows, last_boxed
-from judge_r1.benchmarks.longjudgebench.benchmark import load
-from judge_r1.benchmarks.longjudgebench.loading import coverage, read_queries
-from judge_r1.benchmarks.longjudgebench.requests import stands_in_case
+from judge_r1.benchmarks.longjudgebench.baselines import baseline_results, last_boxed
+from judge_r1.benchmarks.longjudgebench.benchmark import coverage, load, read_queries
+from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.records import InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
@@ -207,10 +206,10 @@ def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
 
 def test_headings_of_a_text_in_the_case_are_told() -> None:
     text = "# One\ntext\n\\section{Two}\n" + "## More\n" * 60
-    told = stands_in_case("A", text)
+    told = describe_hidden_text("A", text)
     assert f"{len(text)} characters" in told
     assert "Its 40 of 62 headings: One; Two; More" in told
-    assert "headings" not in stands_in_case("B", "no heading # here")
+    assert "headings" not in describe_hidden_text("B", "no heading # here")
 
 
 def test_what_is_there_is_told(root: Path) -> None:
@@ -223,7 +222,7 @@ def test_what_is_there_is_told(root: Path) -> None:
 def test_withheld_scores_are_said_and_the_other_sets_are_read(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "ground_truth" / "realdr_gt.jsonl").write_text("We plan to release it.\n")
-    with pytest.raises(BadBenchmark, match=r"realdr_gt\.jsonl holds no scores: the authors release them later"):
+    with pytest.raises(BadBenchmark, match=r"realdr_gt\.jsonl holds no scores; the authors have not released them"):
         load(copy, "realdr")
     assert {item.group for item in load(copy, None).items} == {"DR", "Structure", "Content", "WP", "Verify", "MA"}
 
@@ -244,7 +243,7 @@ def test_missing_texts_are_said_when_a_question_is_asked(root: Path, tmp_path: P
          "id 9: structure_ranking must rank"),
         ("verify_bench_hard_gt.jsonl", '{"id": "q1_a", "gold_correct": true}', "line 4: id q1_a is already on line 1"),
         ("wp_bench_gt.jsonl", '{"id": "p0", "instruction": "", "preference": {"chosen_model": "good0", '
-         '"rejected_model": "bad0"}, "scores": {}}', "1 queries of longjudgebench occur twice"),
+         '"rejected_model": "bad0"}, "scores": {}}', "1 queries occur twice"),
     ],
 )  # fmt: skip
 def test_a_bad_line_is_named(root: Path, tmp_path: Path, file: str, line: str, complaint: str) -> None:
@@ -260,13 +259,13 @@ def test_a_bad_line_is_named(root: Path, tmp_path: Path, file: str, line: str, c
 def test_a_tag_without_a_genre_is_named(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "config/prompts/wp_bench/rubric/tag_to_genre.json").write_text("{}")
-    with pytest.raises(BadBenchmark, match="has no genre of tag '公开信', of wp_bench:p0:good0:bad0"):
+    with pytest.raises(BadBenchmark, match="has no genre for tag '公开信' of wp_bench:p0:good0:bad0"):
         load(copy, "wp_bench:rubric").requests()
 
 
 def accuracies(root: Path, subset: str) -> dict[str, Any]:
     options = parse_subset(subset)
-    rows = baseline_rows(read_queries(root, options), options)
+    rows = baseline_results(read_queries(root, options), options)
     return {name: sum(o.score for o in row) / len(row) for name, row in rows.items()}
 
 

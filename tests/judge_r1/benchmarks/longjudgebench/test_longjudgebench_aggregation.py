@@ -12,9 +12,8 @@ from judge_r1.benchmarks.longjudgebench.aggregation import (
     released_counts,
     scores_of,
 )
-from judge_r1.benchmarks.longjudgebench.lengths import comparisons, fixed_bins, quartiles
-from judge_r1.benchmarks.longjudgebench.metrics import averages, measures
-from judge_r1.benchmarks.longjudgebench.query import Query, item_of, present
+from judge_r1.benchmarks.longjudgebench.metrics import averages, column_metrics, comparisons, fixed_bins, quartiles
+from judge_r1.benchmarks.longjudgebench.query import Query, item_of, with_available_texts
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
@@ -119,7 +118,7 @@ def test_a_panel_has_one_vote_for_each_order() -> None:
 def test_measures_of_scores_keep_ties_and_skips_apart() -> None:
     asked = [query("DR", (8.0, 6.0, 4.0), query_id=str(n)) for n in range(2)]
     outcomes = [outcome(asked[0], scored(9, 7, 7)), outcome(asked[1], scored(5, 5, 5))]
-    found = measures({q.item_id: q for q in asked}, outcomes)
+    found = column_metrics({q.item_id: q for q in asked}, outcomes)
     assert found["acc_strict"] == pytest.approx(2 / 6)
     assert found["acc_half"] == pytest.approx(4 / 6)
     assert found["tie_rate"] == pytest.approx(4 / 6)
@@ -131,7 +130,7 @@ def test_measures_of_scores_keep_ties_and_skips_apart() -> None:
 def test_measures_of_surveys_leave_the_human_one_out() -> None:
     asked = query("Structure", (-1.0, -3.0, -2.0, -4.0))
     order = (3, 0, 1, 2)
-    found = measures({asked.item_id: asked}, [outcome(asked, [game(order, ScoresVerdict(scores=(1, 5, 4, 2)))])])
+    found = column_metrics({asked.item_id: asked}, [outcome(asked, [game(order, ScoresVerdict(scores=(1, 5, 4, 2)))])])
     assert (found["acc_strict"], found["acc_no_gt"], found["acc_auto_id"]) == (
         pytest.approx(5 / 6),
         pytest.approx(2 / 3),
@@ -147,7 +146,7 @@ def test_measures_of_pairs_show_position_and_weight() -> None:
     ]
     consistent, first = [said((0, 1), "A"), said((1, 0), "B")], [said((0, 1), "A"), said((1, 0), "A")]
     outcomes = [outcome(asked[0], consistent), outcome(asked[1], first), outcome(asked[2], first)]
-    found = measures({q.item_id: q for q in asked}, outcomes)
+    found = column_metrics({q.item_id: q for q in asked}, outcomes)
     assert found["acc_no_ties"] == pytest.approx(3 / 4)
     assert found["inconsistent"] == pytest.approx(2 / 3)
     assert found["prefers_a"] == 1
@@ -158,10 +157,10 @@ def test_measures_of_pairs_show_position_and_weight() -> None:
 def test_measures_of_verification_see_through_a_constant() -> None:
     asked = [query("Verify", gold, query_id=str(n)) for n, gold in enumerate(("Yes", "No", "No", "No"))]
     no = [outcome(q, [game((0,), ScoresVerdict(scores=(0.0,)))]) for q in asked]
-    found = measures({q.item_id: q for q in asked}, no)
+    found = column_metrics({q.item_id: q for q in asked}, no)
     assert (found["balanced"], found["mcc"], found["says_yes"]) == (0.5, None, 0)
     failed = [*no[:3], outcome(asked[3], [game((0,), InvalidVerdict(reason="prompt_too_long"))])]
-    found = measures({q.item_id: q for q in asked}, failed)
+    found = column_metrics({q.item_id: q for q in asked}, failed)
     assert (found["invalid"], found["too_long"]) == (0.25, 0.25)
     assert sum(o.score for o in failed) == 2
     assert found["released"] == pytest.approx(2 / 3)
@@ -190,7 +189,7 @@ def test_several_columns_are_averaged() -> None:
         outcome(asked[0], [said((0, 1), "A"), said((1, 0), "A")]),
         outcome(asked[1], [game((0,), ScoresVerdict(scores=(0.0,)))]),
     ]
-    found = measures({q.item_id: q for q in asked}, outcomes)
+    found = column_metrics({q.item_id: q for q in asked}, outcomes)
     assert (found["columns"], found["avg"]) == (2, 0.75)
 
 
@@ -214,9 +213,9 @@ def test_without_a_text_there_is_no_length() -> None:
 
 def test_only_outputs_with_texts_are_judged() -> None:
     whole = query("DR", (2.0, 1.0, 1.0), texts=("a", None, "c"), weights=({"w": 1.0},) * 3, annotators=((1, 2, 3),))
-    kept = present(whole)
+    kept = with_available_texts(whole)
     assert kept is not None
     assert (kept.systems, kept.gold, kept.annotators) == (("s0", "s2"), (2.0, 1.0), ((1, 3),))
-    assert present(query("DR", (2.0, 1.0, 1.0), texts=(None, "b", "c"))) is None
-    assert present(query("MA", "A", texts=("a", None))) is None
-    assert present(query("Content", (-1.0, -2.0), texts=("a", None))) is None
+    assert with_available_texts(query("DR", (2.0, 1.0, 1.0), texts=(None, "b", "c"))) is None
+    assert with_available_texts(query("MA", "A", texts=("a", None))) is None
+    assert with_available_texts(query("Content", (-1.0, -2.0), texts=("a", None))) is None

@@ -6,8 +6,8 @@ import pytest
 from longjudgebench_factories import WEIGHTS, toy_checkout
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.benchmark import read_queries
 from judge_r1.benchmarks.longjudgebench.deep_research_bench import criteria_of
-from judge_r1.benchmarks.longjudgebench.loading import read_queries
 from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset

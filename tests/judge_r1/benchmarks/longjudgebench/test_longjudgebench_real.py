@@ -12,10 +12,9 @@ import pytest
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench import deep_research_bench, wp_bench
 from judge_r1.benchmarks.longjudgebench.aggregation import released_counts
-from judge_r1.benchmarks.longjudgebench.baselines import baseline_rows
-from judge_r1.benchmarks.longjudgebench.benchmark import load
-from judge_r1.benchmarks.longjudgebench.loading import PAPER, coverage, read_queries
-from judge_r1.benchmarks.longjudgebench.metrics import measures
+from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
+from judge_r1.benchmarks.longjudgebench.benchmark import PAPER, coverage, load, read_queries
+from judge_r1.benchmarks.longjudgebench.metrics import column_metrics
 from judge_r1.benchmarks.longjudgebench.query import Query, Reference, lines
 from judge_r1.benchmarks.longjudgebench.real_dr import docx_text, reference_of_tasks
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
@@ -40,8 +39,8 @@ def queries_of(root: Path, subset: str) -> list[Query]:
 def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
     """Accuracy and measures of a row over all of the ground truth."""
     queries = queries_of(root, subset)
-    row = baseline_rows(queries, parse_subset(subset))[name]
-    found = measures({query.item_id: query for query in queries}, row)
+    row = baseline_results(queries, parse_subset(subset))[name]
+    found = column_metrics({query.item_id: query for query in queries}, row)
     accuracy = sum(outcome.score for outcome in row) / len(row)
     return {"accuracy": accuracy, **{key: value for key, value in found.items() if value is not None}}
 
@@ -98,7 +97,7 @@ def test_an_oracle_with_coarse_scores_loses_to_ties(root: Path, step: float, rig
 
 def test_deep_research_by_a_fixed_order_of_agents(root: Path) -> None:
     assert baseline(root, "deepresearch_bench:paper", "fixed order of systems")["released"] == pytest.approx(0.75)
-    weighted = baseline_rows(queries_of(root, "deepresearch_bench"), parse_subset("deepresearch_bench"))
+    weighted = baseline_results(queries_of(root, "deepresearch_bench"), parse_subset("deepresearch_bench"))
     row = weighted["fixed order of systems"]
     assert sum(outcome.score for outcome in row) / 50 == pytest.approx(0.77)
     interval = clustered_mean_ci([o.score for o in row], [o.cluster_id for o in row])
@@ -217,10 +216,10 @@ def test_every_prompt_of_the_release_is_filled_and_its_answer_read(root: Path, s
 
 
 def test_the_released_prompts_of_withheld_sets_can_be_filled(root: Path) -> None:
-    from judge_r1.benchmarks.longjudgebench.prompt_templates import filled, load_template
+    from judge_r1.benchmarks.longjudgebench.prompt_templates import fill_template, load_template
 
     for mode in ("vanilla", "vanilla_rubric", "vanilla_reference", "vanilla_rubric_reference"):
-        prompt = filled(load_template(root, "realdr", mode), {"response_0": "REPORT", "reference": "REFERENCE"})
+        prompt = fill_template(load_template(root, "realdr", mode), {"response_0": "REPORT", "reference": "REFERENCE"})
         assert "{" not in prompt.chat()[-1]["content"].replace('{"overall', "").replace('{\n  "logical', "")
     fields: dict[str, str | None] = {
         "instruction": "I",
@@ -230,7 +229,9 @@ def test_the_released_prompts_of_withheld_sets_can_be_filled(root: Path) -> None
         "genre_criteria": "c",
     }
     for mode in ("vanilla", "vanilla_rubric"):
-        assert "preferred_response" in filled(load_template(root, "wp_bench", mode), fields).chat()[-1]["content"]
+        assert (
+            "preferred_response" in fill_template(load_template(root, "wp_bench", mode), fields).chat()[-1]["content"]
+        )
 
 
 def test_rubric_weights_of_every_task_sum_to_one(root: Path) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.prompt_templates import Template, filled, load_template
+from judge_r1.benchmarks.longjudgebench.prompt_templates import Template, fill_template, load_template
 
 NAMES = ("instruction", "reference", "response_0", "output_format", "criteria_list")
 
@@ -15,7 +15,7 @@ def template(user: str) -> Template:
 
 
 def said(user: str, fields: dict[str, str | None], **options: bool) -> str:
-    return filled(template(user), fields, **options).chat()[1]["content"]  # type: ignore[arg-type]
+    return fill_template(template(user), fields, **options).chat()[1]["content"]  # type: ignore[arg-type]
 
 
 def test_fields_and_the_output_format_are_filled() -> None:
@@ -49,7 +49,7 @@ def test_the_open_bracket_of_an_output_format_is_mended_but_not_in_the_release()
 
 
 def test_a_lead_stands_before_and_is_marked_as_inserted() -> None:
-    prompt = filled(template("{response_0}"), {"response_0": "text"}, lead="the {task}")
+    prompt = fill_template(template("{response_0}"), {"response_0": "text"}, lead="the {task}")
     assert prompt.chat()[1]["content"] == "Task\nthe {task}\n\ntext"
     assert set(prompt.inserted) == {"the {task}", "text"}
 

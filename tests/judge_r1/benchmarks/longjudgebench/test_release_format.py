@@ -8,9 +8,8 @@ from longjudgebench_factories import TextJudge, toy_checkout
 from rich.console import Console
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions
-from judge_r1.benchmarks.longjudgebench.loading import read_queries
-from judge_r1.benchmarks.longjudgebench.release_format import written
+from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions, read_queries
+from judge_r1.benchmarks.longjudgebench.release_format import release_lines
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
@@ -56,7 +55,7 @@ def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_pat
     row = JudgePanel("row", (TextJudge(says),))
     judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
     options = parse_subset(subset)
-    lines = list(written(read_traces(tmp_path / "out"), read_queries(root, options), options, "vanilla"))
+    lines = list(release_lines(read_traces(tmp_path / "out"), read_queries(root, options), options, "vanilla"))
     assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.requests())
     again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts
@@ -140,13 +139,13 @@ def test_a_line_of_nothing_is_named(root: Path, tmp_path: Path, line: dict[str, 
 
 
 def test_a_repeated_line_is_named(root: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match="judged on an earlier line already"):
+    with pytest.raises(BadBenchmark, match="an earlier line judges the same outputs"):
         score(root, tmp_path, "verify_bench_hard", [{"data_id": "q1_a", "judge_result": {"score": 1}}] * 2)
 
 
 @pytest.mark.parametrize("subset", [None, "surge", "all:rubric"])
 def test_a_file_is_of_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
-    with pytest.raises(BadBenchmark, match="of one set and one setting"):
+    with pytest.raises(BadBenchmark, match="covers one set and one setting"):
         score(root, tmp_path, subset or "all", [])
 
 
@@ -155,7 +154,7 @@ def test_searches_are_no_lines_of_the_release(root: Path, tmp_path: Path) -> Non
     queries = read_queries(root, options)
     row = JudgePanel("row", (TextJudge(lambda ask: '{"score": 1}'),))
     evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
-    with pytest.raises(BadBenchmark, match="one answer of one judge to its own prompts"):
-        list(written(read_traces(tmp_path), queries, parse_subset("verify_bench_hard:search"), "vanilla"))
+    with pytest.raises(BadBenchmark, match="one answer of one judge per prompt"):
+        list(release_lines(read_traces(tmp_path), queries, parse_subset("verify_bench_hard:search"), "vanilla"))
     with pytest.raises(BadBenchmark, match="of another set"):
-        list(written(read_traces(tmp_path), read_queries(root, parse_subset("ma")), options, "vanilla"))
+        list(release_lines(read_traces(tmp_path), read_queries(root, parse_subset("ma")), options, "vanilla"))

@@ -32,7 +32,7 @@ def test_modes_are_named_as_the_prompt_files(setting: str, mode: str) -> None:
         ("ma:paper:paper", "each option once"),
         ("ma:structure", "only surge has the dimension"),
         ("wp_bench:reference", "has no references"),
-        ("ma:search:rubric", "no rubric is shown"),
+        ("ma:search:rubric", "search does not support rubrics"),
         ("ma:search:paper", "the paper has no search"),
     ],
 )

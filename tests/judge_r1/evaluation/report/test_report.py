@@ -21,7 +21,7 @@ from report_factories import (
     write,
 )
 
-from judge_r1.benchmarks.lrbench import suite_of
+from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
 from judge_r1.episode.reward import with_reward
@@ -84,7 +84,7 @@ def evil_results() -> list[PanelResults]:
         Turn(text=f"<answer>{EVIL}</answer>", query="q", notice=EVIL),
     )  # fmt: skip
     blank = Trajectory(prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=turns, judgment=None, ended=EVIL)
-    suite = suite_of(PairSet({case.case_id: case}, [pair]))
+    suite = pair_benchmark(PairSet({case.case_id: case}, [pair]))
     return [pair_results(EVIL, suite, lambda pair: with_reward(blank, pair))]
 
 

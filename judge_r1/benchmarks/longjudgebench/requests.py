@@ -51,7 +51,7 @@ _TASKLESS_COLUMNS = ("RealDR", "Structure", "Content", "MA")
 
 
 def orders_of(query: Query, options: SubsetOptions) -> list[Order]:
-    """Pairs in both orders, one listing, or each output alone; with search, all pairs of scored outputs in both orders."""
+    """Pairs in both orders, one listing, or each output alone; with search, pairs of scored outputs in both orders."""
     if options.search:
         indices = (0, 1) if query.column == "Verify" else scored_indices(query, options.reference)
         return list(permutations(indices, 2))

@@ -66,5 +66,6 @@ def test_no_outcomes_have_no_measures() -> None:
 
 def test_every_benchmark_is_in_the_docs() -> None:
     pages = [page.read_text() for page in (REPO / "docs").rglob("*.md")]
-    for name in BENCHMARKS.names():
+    shipped = [name for name in BENCHMARKS.names() if BENCHMARKS.get(name).load.__module__.startswith("judge_r1.")]
+    for name in shipped:
         assert any(f"`{name}`" in page for page in pages), name

@@ -64,7 +64,7 @@ def test_chat_hard_has_the_composition_of_the_paper(tmp_path: Path) -> None:
     assert len(load(short, "mt-bench-hard").items) == 37
     without = file(tmp_path / "some.jsonl", {"mt-bench-hard": 37})
     assert len(load(without, None).items) == 37
-    with pytest.raises(BadBenchmark, match="holds 0 pairs of llmbar-natural"):
+    with pytest.raises(BadBenchmark, match="holds 0 of the 100 pairs of llmbar-natural"):
         load(without, "Chat Hard")
 
 

@@ -156,5 +156,5 @@ def test_searches_are_no_lines_of_the_release(root: Path, tmp_path: Path) -> Non
     evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
     with pytest.raises(BadBenchmark, match="one answer of one judge per prompt"):
         list(release_lines(read_traces(tmp_path), queries, parse_subset("verify_bench_hard:search"), "vanilla"))
-    with pytest.raises(BadBenchmark, match="of another set"):
+    with pytest.raises(BadBenchmark, match="belongs to another data set"):
         list(release_lines(read_traces(tmp_path), read_queries(root, parse_subset("ma")), options, "vanilla"))

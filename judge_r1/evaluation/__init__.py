@@ -1,1 +1,1 @@
-"""How good a judge is: outcomes, metrics with intervals, the summary, and the report to read."""
+"""Evaluation of judges: results, metrics with intervals, the summary and the report."""

@@ -1,4 +1,4 @@
-"""Calibration of a judge's confidences, before and after a map, and the threshold below which it abstains."""
+"""Calibrates the confidences of a judge and certifies the threshold below which it abstains."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -30,8 +30,8 @@ FOLDS = 5
 
 
 class ConfidenceRow(Record):
-    """One answer of a judge: its confidence, whether it was right, and the cluster (case) that it belongs to. The
-    confidence is null where there was none, for example because the answer was invalid."""
+    """One answer of a judge: its confidence, whether it was right, and its cluster (case). The confidence is null if
+    there is none, for example for an invalid answer."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     confidence: float | None = Field(ge=0, le=1, allow_inf_nan=False)
@@ -53,9 +53,9 @@ class Quality(Record):
 class Calibration(Record):
     """The content of calibration.json.
 
-    `accuracy` is over all `n` answers. `before`, `with_temperature` and `with_isotonic` are over those with a
-    confidence; the two maps are fitted on all of them, but scored by cross-fitting: each answer by a map that saw none
-    of its cluster. `selective` is over one answer a cluster, by the original confidences.
+    `accuracy` covers all `n` answers. `before`, `with_temperature` and `with_isotonic` cover those with a confidence.
+    The two maps are fitted on all of them and scored by cross-fitting: each answer by a map that was not fitted on its
+    cluster. `selective` uses one answer per cluster and the original confidences.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
@@ -73,7 +73,7 @@ class Calibration(Record):
 
 
 def read_confidences(path: Path) -> list[ConfidenceRow]:
-    """The answers of a JSON Lines file, at least one with a confidence."""
+    """Reads the answers of a JSON Lines file. Raises: JudgeError if none has a confidence."""
     rows = list(read_jsonl(path, ConfidenceRow))
     if all(row.confidence is None for row in rows):
         raise JudgeError(
@@ -94,12 +94,12 @@ def write_calibration(out: Path, calibration: Calibration) -> None:
 
 
 def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None = None, seed: int = 0) -> Calibration:
-    """All of it; `certify` is (α, δ) of the selective judge. Equal rows and seed give an equal result."""
-    with_one = [(row.confidence, row.correct, row.cluster) for row in rows if row.confidence is not None]
+    """Calibrates; `certify` is (α, δ) of the selective judge. Equal rows and seed give equal results."""
+    known = [(row.confidence, row.correct, row.cluster) for row in rows if row.confidence is not None]
     confidences, correct, clusters = (
-        [c for c, _, _ in with_one],
-        [r for _, r, _ in with_one],
-        [g for _, _, g in with_one],
+        [c for c, _, _ in known],
+        [r for _, r, _ in known],
+        [g for _, _, g in known],
     )
 
     def quality(mapped: Sequence[float]) -> Quality:
@@ -116,7 +116,7 @@ def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None
 
     return Calibration(
         n=len(rows),
-        without_confidence=len(rows) - len(with_one),
+        without_confidence=len(rows) - len(known),
         clusters=len({row.cluster for row in rows}),
         accuracy=sum(row.correct for row in rows) / len(rows),
         seed=seed,

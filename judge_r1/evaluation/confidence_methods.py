@@ -1,14 +1,14 @@
-"""The confidence of a judge in an item's verdict, by three methods (`judge-r1 calibrate`).
+"""The confidence of a judge in the verdict on an item, by three methods (`judge-r1 calibrate`).
 
-token     mean over the item's votes of the probability of the verdict, from the decision token: c for a vote with
-          the same verdict, 1 - c for a vote for the other candidate (`judge_r1.episode.confidence`)
-orders    agreement of the two orders: the majority in each order is a vote, and the confidence the share of votes for
+token     mean probability of the verdict over the votes, from the decision token: c for a vote with the same verdict,
+          1 - c for a vote for the other candidate (`judge_r1.episode.confidence`)
+orders    agreement of the two orders: each order votes by its majority, and the confidence is the share of votes for
           the verdict (with JudgeBench's two votes 1 if they agree, else 1/2)
 samples   agreement of samples or members: the share of votes for the verdict
 
-A tie or an invalid vote counts half for either side, and the confidence in a tie is 1/2. All three are None
-where there is no verdict (an invalid item), where an item is no pair, and where the row has nothing to compare: no
-known probabilities, one order, one vote an order.
+A tie or an invalid vote counts half for either side, and the confidence in a tie is 1/2. The confidence is None for an
+invalid verdict, for an item that is not a pair, and if there is nothing to compare: no known probabilities (token), one
+order (orders), one vote per order (samples).
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,13 +27,13 @@ METHODS: tuple[Method, ...] = ("token", "orders", "samples")
 
 
 def confidence(outcome: ItemResult, method: Method) -> float | None:
-    """Between 0 and 1; below 1/2 if most of the evidence is against the verdict."""
+    """The confidence in [0, 1], or None; below 1/2 if most of the evidence is against the verdict."""
     if not isinstance(outcome.verdict, PairwiseVerdict) or any(set(vote.order) != {0, 1} for vote in outcome.votes):
         return None
     side = {"A": 0, "B": 1, "tie": None}[outcome.verdict.winner]
     if method == "token":
-        sure = [p for vote in outcome.votes if (p := _probability(vote, side)) is not None]
-        return fmean(sure) if sure else None
+        probabilities = [p for vote in outcome.votes if (p := _probability(vote, side)) is not None]
+        return fmean(probabilities) if probabilities else None
     orders: dict[tuple[int, ...], list[float]] = {}
     for vote in outcome.votes:
         orders.setdefault(vote.order, []).append(_vote(vote.winner, side))
@@ -45,7 +45,7 @@ def confidence(outcome: ItemResult, method: Method) -> float | None:
 
 
 def confidence_rows(outcomes: Iterable[ItemResult], method: Method) -> list[ConfidenceRow]:
-    """Every item as `judge-r1 calibrate` reads it; an item without a confidence, invalid or not, has None."""
+    """One row per item for `judge-r1 calibrate`; the confidence may be None."""
     return [
         ConfidenceRow(schema=1, confidence=confidence(o, method), correct=o.score == 1, cluster=o.cluster_id)
         for o in outcomes
@@ -75,7 +75,7 @@ def evaluation_confidences(folder: Path, judge: str | None, method: str) -> list
 
 
 def _probability(vote: Vote, side: int | None) -> float | None:
-    """The probability of the verdict's side by one vote; None if the vote does not give it."""
+    """The probability of the verdict's side according to one vote; None if unknown."""
     if vote.confidence is None or vote.winner is None:
         return None
     if side is None:

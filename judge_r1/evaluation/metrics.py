@@ -1,9 +1,9 @@
-"""The measures of a judge: pure functions over the results of one panel.
+"""Metrics of a judge: pure functions over the results of one panel.
 
-Accuracy is Eq. 5 of the paper and its slices are those of section 4.1; the label scores are those of section 3.2 (Eq. 6
-and 7 and their F1), which the reward uses too. Every measure counts every result it is given: an invalid answer is a
-wrong comparison and an empty label set. Label measures expect labelled results (`labelled`). A mean over nothing raises
-ValueError; only rates that may have no applicable item return None.
+Accuracy is Eq. 5 of the paper, with the slices of section 4.1. The label scores are those of section 3.2 (Eq. 6 and 7
+and their F1), which the reward also uses. Every metric counts all results: an invalid answer is a wrong comparison and
+an empty label set. Label metrics need labelled results (`labelled`). A mean over no results raises ValueError; rates
+that may have no applicable item return None.
 """
 
 from collections import Counter
@@ -52,7 +52,7 @@ def by_principle(results: Sequence[ItemResult], *, single: bool = False) -> dict
 
 
 def label_scores(predicted: Iterable[int], gold: Iterable[int]) -> LabelScores:
-    """Eq. 6 and 7 and their harmonic mean, with n = |P_pred ∩ P_truth|: precision n/|P_pred|, recall n/|P_truth|,
+    """Eq. 6 and 7 and their harmonic mean F1, with n = |P_pred ∩ P_truth|: precision n/|P_pred|, recall n/|P_truth|,
     F1 = 2·precision·recall/(precision + recall); each is 0 if its denominator is."""
     named, truth = set(predicted), set(gold)
     return _scores(len(named & truth), len(named), len(truth))
@@ -78,7 +78,7 @@ def label_micro(results: Sequence[ItemResult]) -> LabelScores:
 
 
 def label_macro(results: Sequence[ItemResult]) -> LabelScores:
-    """The mean over principles of the scores of each one, over those that are gold or predicted somewhere."""
+    """The mean of the scores per principle, over the principles that are gold or predicted in some result."""
     if not results:
         return _nothing()
     hits, named, truth = _label_counts(results)
@@ -102,7 +102,7 @@ def parser_rates(results: Sequence[ItemResult]) -> tuple[float | None, float | N
 
 
 def ended_counts(results: Sequence[ItemResult]) -> dict[str, int]:
-    """How many episodes ended for each reason, the commonest first."""
+    """The number of episodes by the reason for which they ended, most frequent first."""
     counts = Counter(vote.ended for result in results for vote in result.votes)
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
@@ -136,8 +136,8 @@ def consistency(results: Sequence[ItemResult]) -> float | None:
 
 
 def evidence_hit_rate(results: Sequence[ItemResult]) -> float | None:
-    """Of the items with a flaw that contradicts some of the context, the share whose episode showed it; None without
-    such items."""
+    """The share of items whose episode showed the context that a flaw contradicts, of the items with such context. None
+    without such items."""
     hits = [hit for result in results if (hit := _labels(result).evidence_hit) is not None]
     return _mean(hits) if hits else None
 
@@ -160,7 +160,7 @@ def _labels(result: ItemResult) -> LabelResult:
 
 
 def _label_counts(results: Sequence[ItemResult]) -> tuple[Counter[int], Counter[int], Counter[int]]:
-    """Per principle: items where it is both, where it is predicted, where it is gold."""
+    """Per principle the number of items where it is gold and predicted, predicted, and gold."""
     labels = [_labels(result) for result in results]
     named = [set(each.predicted or ()) for each in labels]
     truth = [set(each.violated) for each in labels]

@@ -93,7 +93,7 @@ def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], sub
 def _publish(
     out: Path, summary: dict[str, Any], metrics: Mapping[str, Any], results: Sequence[PanelResults], benchmark: str
 ) -> None:
-    from judge_r1.evaluation.report.page import write_report  # training owns the recipes that the page reads
+    from judge_r1.evaluation.report.page import write_report  # imported late: the page needs jinja2
     from judge_r1.evaluation.report.tables import print_tables
 
     write_json(out / "summary.json", summary)

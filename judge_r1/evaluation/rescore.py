@@ -33,15 +33,15 @@ REWARDS: Mapping[Reward, Callable[[dict[str, float]], float]] = {
     "comparison": lambda parts: (parts["R1"] + 2) / 4,
     "labels": lambda parts: (parts["R2"] + 1) / 2,
 }
-"""From the parts of a breakdown to r in [0, 1]: the paper's sum, the comparison alone (Eq. 5), the labels alone (Eq.
-8)."""
+"""Functions from the parts of a reward breakdown to r in [0, 1]: the paper's sum, only the comparison (Eq. 5), only the
+labels (Eq. 8)."""
 
 
 def with_rule(benchmark: LoadedBenchmark, rule: Rule) -> LoadedBenchmark:
     """The benchmark with another aggregation rule.
 
-    own: the benchmark's rule; first: the first vote of an item alone; all: right only if every vote is, which for both
-    orders is accuracy without position bias.
+    own: the benchmark's rule; first: only the first vote of an item; all: right only if every vote is right, which for
+    both orders is accuracy without position bias.
     """
     if rule == "own":
         return benchmark
@@ -151,7 +151,7 @@ def rescore(
 
 
 class _RescoredTraces(Mapping[str, Sequence[Trace]]):
-    """Stored traces that are scored again whenever they are read."""
+    """Stored traces that are scored again on every read."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Runs a panel of judges on a benchmark. Every finished vote is on disk before the next one counts."""
+"""Runs a panel of judges on a benchmark and writes every finished vote to disk at once."""
 
 import json
 from collections import Counter
@@ -71,8 +71,8 @@ async def _evaluate(
             async for output in judge.judge(list(waiting.values())):
                 if waiting.pop(output.request.key, None) is None:
                     raise EvaluationError(
-                        f"judge {judge.name!r} answered item {output.request.item.item_id}, which it was not asked for "
-                        "or had answered already: that is a mistake in the judge"
+                        f"judge {judge.name!r} answered item {output.request.item.item_id} unasked or twice: "
+                        "this is a bug in the judge"
                     )
                 if output.trajectory.infrastructure_failed:
                     failures[output.trajectory.ended] += 1

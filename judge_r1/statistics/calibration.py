@@ -16,8 +16,8 @@ BINS = 10
 
 
 class Bin(Record):
-    """The items with a confidence in (low, high], the lowest bin with `low` itself: how many, their mean confidence and
-    the share that is right."""
+    """The items with a confidence in (low, high] (the lowest bin includes `low`): their number, mean confidence and
+    accuracy."""
 
     low: float
     high: float
@@ -29,12 +29,12 @@ class Bin(Record):
 def reliability(
     confidences: Sequence[float], correct: Sequence[bool], binning: Binning = "mass", bins: int = BINS
 ) -> list[Bin]:
-    """The reliability table, empty bins absent.
+    """The reliability table, without empty bins.
 
-    `mass` (the default) puts as many items into each bin, but equal confidences never into two, so that there may be
-    fewer bins; `width` cuts [0, 1] into equal parts. Judges are sure of most answers: by width nearly all items fall
-    into the last bin or two, where the over- and the under-confident cancel, and the others hold too few to say
-    anything. Published values are mostly by width (Guo et al., 2017, with 15 bins).
+    `mass` (the default) puts the same number of items into each bin. Equal confidences share a bin, so there may be
+    fewer bins. `width` cuts [0, 1] into equal parts. Most confidences of a judge are high, so by width nearly all items
+    fall into the last one or two bins, where over- and under-confidence cancel, and the other bins hold too few items.
+    Published values are mostly by width (Guo et al., 2017, with 15 bins).
     """
     given, right = checked(confidences, correct)
     if binning == "mass":
@@ -65,16 +65,16 @@ def expected_calibration_error(
 ) -> float:
     """ECE = Σ_b n_b/n · |accuracy_b - confidence_b| over the bins of `reliability` (Naeini et al., 2015).
 
-    Chance alone moves the accuracy of a bin, so a perfectly calibrated judge has an ECE of about
-    sqrt(2/π)·sqrt(bins·p(1 - p)/n) and not 0: compare only values of as many items and the same bins.
+    The accuracy of a bin varies by chance, so a perfectly calibrated judge has an ECE of about
+    sqrt(2/π)·sqrt(bins·p(1 - p)/n), not 0. Compare only values of the same number of items and the same bins.
     """
     table = reliability(confidences, correct, binning, bins)
     return sum(b.n * abs(b.accuracy - b.confidence) for b in table) / len(confidences)
 
 
 def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float:
-    """The mean of (confidence - [correct])² (Brier, 1950): 0 is best, .25 is what one half for every item gets. Proper:
-    nothing but the true probability minimises it. It needs no bins, and its squares have a clustered interval."""
+    """The Brier (1950) score, the mean of (confidence - [correct])²: 0 is best, and a constant confidence of one half
+    scores .25. It is a proper score and needs no bins; its squares have a clustered interval."""
     return float(np.mean(squared_errors(confidences, correct)))
 
 
@@ -85,7 +85,11 @@ def squared_errors(confidences: Sequence[float], correct: Sequence[bool]) -> lis
 
 
 def checked(confidences: Sequence[float], correct: Sequence[bool]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both as arrays; ValueError unless there is one `correct` for each confidence and those lie in [0, 1]."""
+    """Both as arrays.
+
+    Raises:
+        ValueError: The lengths differ or are 0, or a confidence is outside [0, 1].
+    """
     if len(confidences) != len(correct) or not confidences:
         raise ValueError(f"{len(confidences)} confidence(s) of {len(correct)} answer(s) have no calibration")
     given = np.array(confidences, dtype=np.float64)
@@ -95,21 +99,21 @@ def checked(confidences: Sequence[float], correct: Sequence[bool]) -> tuple[NDAr
 
 
 EDGE = 1e-6
-"""A confidence nearer than this to 0 or 1 has too large a logit to be scaled: it is taken as EDGE or 1 - EDGE."""
+"""Confidences below EDGE or above 1 - EDGE are clipped, since their logits are too large to scale."""
 LOWEST, HIGHEST = 0.01, 100.0
-"""The temperatures looked at."""
+"""The range of temperatures that the fit searches."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Uncalibratable(JudgeError):
-    """Confidences from which nothing can be fitted."""
+    """Confidences to which no map can be fitted."""
 
 
 class Temperature(Record):
-    """c → σ(logit(c) / T): one number, which sharpens (T < 1) or softens (T > 1) and keeps every order.
+    """Temperature scaling c → σ(logit(c) / T): sharpens (T < 1) or softens (T > 1) and keeps the order.
 
-    Fitted on `n` answers, of which `clipped` had a confidence within 1e-6 of 0 or 1. `at_bound`: T is an end of the
-    range looked at, since the answers are all right or all wrong, or no likelier right where the confidence is higher.
+    Fitted on `n` answers, of which `clipped` had a confidence within 1e-6 of 0 or 1. `at_bound` means that T is an end
+    of the searched range: all answers are right or all are wrong, or accuracy does not grow with confidence.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
@@ -124,7 +128,7 @@ class Temperature(Record):
 
 
 class Isotonic(Record):
-    """The non-decreasing map with the least squared error: straight lines between the points (x, y), flat outside."""
+    """The non-decreasing map with the least squared error: linear between the points (x, y) and constant outside."""
 
     schema_: Literal[1] = Field(1, alias="schema")
     kind: Literal["isotonic"] = "isotonic"
@@ -177,8 +181,8 @@ def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Te
 
 
 def fit_isotonic(confidences: Sequence[float], correct: Sequence[bool]) -> Isotonic:
-    """Isotonic regression by pooling adjacent violators, equal confidences pooled first (Zadrozny and Elkan, 2002). It
-    can bend anywhere, so it wants about a thousand answers; with fewer prefer the temperature."""
+    """Isotonic regression; equal confidences are pooled first (Zadrozny and Elkan, 2002). It needs about a thousand
+    answers; with fewer, prefer the temperature."""
     from scipy.optimize import isotonic_regression
 
     given, right = checked(confidences, correct)
@@ -197,13 +201,16 @@ def cross_fitted(
     folds: int = 5,
     seed: int = 0,
 ) -> list[float]:
-    """Each confidence as a map fitted on the other folds gives it. Clusters are dealt to the folds whole, so that no
-    answer is judged by a map that has seen its case: what these score is what `fit` is worth on new cases."""
+    """Each confidence, mapped by a map that was fitted on the other folds.
+
+    Whole clusters are assigned to folds, so no answer is mapped by a map that was fitted on its case. The score of the
+    result estimates the score of `fit` on new cases.
+    """
     names = sorted(set(clusters))
     if len(names) < 2:
-        raise Uncalibratable("all answers are of one cluster: a map cannot be fitted on some cases and tried on others")
+        raise Uncalibratable("all answers are of one cluster: cross-fitting needs at least two")
     order = np.random.default_rng(seed).permutation(len(names))
-    fold_of = {names[which]: number % folds for number, which in enumerate(order)}
+    fold_of = {names[index]: number % folds for number, index in enumerate(order)}
     mapped = [0.0] * len(confidences)
     for fold in sorted(set(fold_of.values())):
         others = [i for i, cluster in enumerate(clusters) if fold_of[cluster] != fold]

@@ -1,8 +1,8 @@
-"""How well scores order items as the gold does: rank correlations and the accuracy of the pairs that scores imply.
+"""Rank correlations of scores with the gold, and the accuracy of the pairs that scores imply.
 
 The items of one call belong together (the answers to one query); over several queries, average or add. Equal scores
-are ties. A correlation with a constant side, or of fewer than two items, is undefined: None, never 0. NaN and two
-lengths raise ValueError.
+are ties. A correlation with a constant side, or of fewer than two items, is None, not 0. NaN and unequal lengths raise
+ValueError.
 """
 
 import math
@@ -18,8 +18,8 @@ Scores = Sequence[float]
 
 @dataclass(frozen=True)
 class PairAccuracy:
-    """Pairs of items that the gold tells apart, and what scores made of them: `right` ordered as the gold does,
-    `tied`, `missing` (a score is missing), the rest the wrong way round. Over several queries: `pooled`."""
+    """Counts of the `pairs` of items with different gold scores: `right` (ordered as in the gold), `tied` and `missing`
+    (without a score); the rest are in the wrong order. `pooled` adds several queries."""
 
     pairs: int
     right: int
@@ -28,24 +28,27 @@ class PairAccuracy:
 
     @property
     def strict(self) -> float | None:
-        """right / pairs, a tie is wrong (LongJudgeBench, Eq. 6 within one query); None without a pair."""
+        """right / pairs: a tie is wrong (LongJudgeBench, Eq. 6 within one query). None without pairs."""
         return self.right / self.pairs if self.pairs else None
 
     @property
     def half(self) -> float | None:
-        """(right + tied/2) / pairs: what strict becomes on average if ties are broken by a coin; None without a pair.
-        Coarse scores tie often, so that judges with other scales compare fairly on this one only."""
+        """(right + tied/2) / pairs: the expected `strict` if ties are broken at random. None without pairs.
+
+        Coarse scores tie often, so only this measure compares judges of different scales fairly."""
         return (self.right + self.tied / 2) / self.pairs if self.pairs else None
 
     @property
     def tie_rate(self) -> float | None:
-        """tied / pairs; None without a pair."""
+        """tied / pairs; None without pairs."""
         return self.tied / self.pairs if self.pairs else None
 
 
 def pair_accuracy(gold: Scores, predicted: Sequence[float | None]) -> PairAccuracy:
-    """Every pair of the items that the gold scores differently, by the sign of the predicted difference. None is a
-    score that the judge did not give: its pairs stay in the denominator, neither right nor tied."""
+    """Counts the pairs of items with different gold scores, by the sign of the predicted difference.
+
+    None is a missing prediction: its pairs stay in the denominator and are neither right nor tied.
+    """
     _check(gold, [0.0 if p is None else p for p in predicted])
     right = tied = missing = pairs = 0
     for (g, p), (h, q) in combinations(zip(gold, predicted, strict=True), 2):
@@ -62,7 +65,7 @@ def pair_accuracy(gold: Scores, predicted: Sequence[float | None]) -> PairAccura
 
 
 def pooled(parts: Iterable[PairAccuracy]) -> PairAccuracy:
-    """All pairs of several queries together: the micro-average. The paper's macro-average is the mean of `strict`."""
+    """The pairs of several queries together (micro-average). The paper's macro-average is the mean of `strict`."""
     counted = list(parts)
     return PairAccuracy(
         sum(part.pairs for part in counted),
@@ -73,16 +76,15 @@ def pooled(parts: Iterable[PairAccuracy]) -> PairAccuracy:
 
 
 def ranks(scores: Scores) -> list[float]:
-    """1 for the highest score, n for the lowest; equal scores share the mean of their places (LongJudgeBench's
-    conversion of scores to ranks)."""
+    """Ranks from 1 (highest score) to n; equal scores share their mean rank (LongJudgeBench's conversion)."""
     from scipy.stats import rankdata
 
     return [float(rank) for rank in rankdata(-_array(scores))]
 
 
 def spearman(one: Scores, other: Scores) -> float | None:
-    """Spearman's rho: the Pearson correlation of the `ranks`, Σ(r - r̄)(s - s̄) / sqrt(Σ(r - r̄)²·Σ(s - s̄)²), which is
-    right with ties, where 1 - 6Σd²/(n³ - n) is not. None where a side is constant."""
+    """Spearman's rho: the Pearson correlation of the `ranks`, Σ(r - r̄)(s - s̄) / sqrt(Σ(r - r̄)²·Σ(s - s̄)²), which
+    unlike 1 - 6Σd²/(n³ - n) is correct with ties. None if a side is constant."""
     _check(one, other)
     r, s = (np.array(ranks(side)) - (len(side) + 1) / 2 for side in (one, other))
     spread = math.sqrt(float(r @ r) * float(s @ s))
@@ -103,7 +105,7 @@ def kendall(one: Scores, other: Scores) -> float | None:
 def _array(scores: Scores) -> NDArray[np.float64]:
     values = np.array(scores, dtype=np.float64)
     if np.isnan(values).any():
-        raise ValueError("NaN is no score: it is above, below and equal to nothing")
+        raise ValueError("NaN is no score: it cannot be ordered")
     return values
 
 

@@ -1,4 +1,7 @@
-"""95 % intervals for pairs that are not independent: the pairs of one case share its text, so cases are resampled."""
+"""95 % intervals for items that are not independent: bootstrap over clusters, Wilson and binomial tails.
+
+The pairs of one case share its text, so whole cases are resampled.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,7 +15,7 @@ from judge_r1.core.errors import JudgeError
 Z95 = 1.959963984540054
 RESAMPLES = 2_000
 BATCH = 1 << 22
-"""How many drawn cluster numbers are held at once."""
+"""The number of drawn cluster indices in memory at once."""
 
 
 Measured = tuple[str, float]
@@ -20,7 +23,7 @@ Measured = tuple[str, float]
 
 
 class DifferentPairs(JudgeError):
-    """Two rows that were not measured on the same pairs."""
+    """Two judges that were not measured on the same items."""
 
 
 def clustered_mean_ci(
@@ -29,12 +32,12 @@ def clustered_mean_ci(
     """The 95 % percentile interval of the mean of `values`, each within `bounds`, by a bootstrap over clusters.
 
     Each of 2,000 resamples draws G of the G clusters with replacement, whole, and takes Σ sums / Σ sizes. Equal input
-    gives an equal interval, whatever the order of the values.
+    gives an equal interval; the order of the values does not matter.
 
-    Where the resamples cannot vary (one cluster, or all clusters with one and the same mean v) a bootstrap would claim
-    certainty. Then the interval says what G clusters that agree do show: at 95 % confidence (Wilson) at most a share q
-    of clusters differs, and those lie anywhere within the bounds: [v - q(v - low), v + q(high - v)]. For a judge that
-    is always right this is the Wilson interval of G successes in G trials.
+    If the resamples cannot vary (one cluster, or the same mean v in all clusters), a bootstrap interval would have no
+    width. Then the interval follows from Wilson: at 95 % confidence at most a share q of the clusters differs from v,
+    and those lie anywhere within the bounds, which gives [v - q(v - low), v + q(high - v)]. For a judge that is always
+    right this is the Wilson interval of G successes in G trials.
     """
     sums, sizes = _cluster_sums(values, clusters, bounds)
     count = len(sums)
@@ -58,7 +61,7 @@ def paired_difference_ci(
 ) -> tuple[float, float]:
     """The 95 % interval of mean(a) - mean(b) over the same pairs: `clustered_mean_ci` of the differences by pair.
 
-    All three map pair ids, to values in [0, 1] and to the pair's cluster. Raises: DifferentPairs.
+    All three map pair ids, to values in [0, 1] and to clusters. Raises: DifferentPairs.
     """
     ids = paired_ids(values_a, values_b)
     return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
@@ -66,8 +69,8 @@ def paired_difference_ci(
 
 @dataclass(frozen=True)
 class SeedsDifference:
-    """`delta` is the mean over seeds and items, `by_seed` that of each seed. `ci95` covers the choice of cases with
-    these seeds; the spread of `by_seed` shows the choice of seeds."""
+    """`delta` is the mean over seeds and items, `by_seed` the mean of each seed. `ci95` covers the sampling of cases
+    for these seeds; the spread of `by_seed` shows the variation between seeds."""
 
     delta: float
     ci95: tuple[float, float]
@@ -77,8 +80,11 @@ class SeedsDifference:
 def difference_over_seeds(
     after: Sequence[Mapping[str, float]], before: Sequence[Mapping[str, float]], clusters: Mapping[str, str]
 ) -> SeedsDifference:
-    """mean(after) - mean(before), each one mapping of item id to value per seed: the values of an item are averaged
-    over the seeds, then paired by item. The interval is clustered. Raises: DifferentPairs."""
+    """mean(after) - mean(before), with one mapping of item id to value per seed.
+
+    The values of an item are averaged over the seeds, then paired by item. The interval is clustered. Raises:
+    DifferentPairs.
+    """
     means = [{i: sum(seed[i] for seed in seeds) / len(seeds) for i in seeds[0]} for seeds in (after, before)]
     by_seed = tuple(
         (sum(later.values()) - sum(earlier.values())) / len(earlier)
@@ -88,25 +94,25 @@ def difference_over_seeds(
 
 
 def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) -> tuple[float, float]:
-    """The 95 % interval of mean(one) - mean(other) by a bootstrap over the clusters of both, whole: percentiles of
-    2,000 resamples, of those in which both groups have a value.
+    """The 95 % interval of mean(one) - mean(other) by a bootstrap over the clusters of both groups: percentiles of
+    those of 2,000 resamples in which both groups have a value.
 
-    Where the resamples do not vary (accuracy where A is better minus where B is, of a judge that always says A: +1 in
-    each) it is Newcombe's (1998, method 10) from the groups' own intervals [l_a, u_a] and [l_b, u_b] of the means a and
-    b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with d = a - b. Raises: ValueError for an
-    empty group.
+    If the resamples do not vary (for example the accuracy gap between the classes A and B of a judge that always
+    answers A), it is Newcombe's interval (1998, method 10) from the groups' intervals [l_a, u_a] and [l_b, u_b] of
+    the means a and b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with
+    d = a - b. Raises: ValueError for an empty group.
     """
     if not one or not other:
         raise ValueError(f"groups of {len(one)} and {len(other)} values have no difference")
     names = {name: number for number, name in enumerate(sorted({cluster for cluster, _ in (*one, *other)}))}
     sums, counts = np.zeros((2, len(names))), np.zeros((2, len(names)))
-    for row, group in enumerate((one, other)):
+    for side, group in enumerate((one, other)):
         for cluster, value in group:
-            sums[row, names[cluster]] += value
-            counts[row, names[cluster]] += 1
+            sums[side, names[cluster]] += value
+            counts[side, names[cluster]] += 1
     drawn = np.random.default_rng(seed).integers(0, len(names), size=(RESAMPLES, len(names)))
-    both = np.all([counts[row][drawn].sum(axis=1) > 0 for row in (0, 1)], axis=0)
-    means = [sums[row][drawn[both]].sum(axis=1) / counts[row][drawn[both]].sum(axis=1) for row in (0, 1)]
+    both = np.all([counts[side][drawn].sum(axis=1) > 0 for side in (0, 1)], axis=0)
+    means = [sums[side][drawn[both]].sum(axis=1) / counts[side][drawn[both]].sum(axis=1) for side in (0, 1)]
     gaps = means[0] - means[1]
     if len(gaps) and np.ptp(gaps) > 1e-12:
         low, high = np.quantile(gaps, [0.025, 0.975])
@@ -117,11 +123,11 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
 
 
 def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> list[str]:
-    """The ids that both rows were measured on, sorted; raises DifferentPairs where one has an id the other lacks."""
+    """The sorted ids that both judges were measured on. Raises: DifferentPairs if the ids differ."""
     if values_a.keys() != values_b.keys():
         odd = sorted(values_a.keys() ^ values_b.keys())
         raise DifferentPairs(
-            f"the two rows were not measured on the same pairs ({len(odd)} in one only, such as "
+            f"the two judges were not measured on the same items ({len(odd)} in one only, such as "
             f"{odd[0]}): evaluate both on the same file"
         )
     return sorted(values_a)
@@ -156,12 +162,12 @@ def binomial_tail(successes: int, trials: int, rate: float) -> float:
 def _cluster_sums(
     values: Sequence[float], clusters: Sequence[str], bounds: tuple[float, float]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sum and size of each cluster, clusters in order of their names."""
+    """The sum and the size of each cluster, sorted by name."""
     if len(values) != len(clusters) or not values:
         raise ValueError(f"{len(values)} value(s) in {len(clusters)} cluster(s) have no interval")
     outside = [v for v in values if not bounds[0] <= v <= bounds[1]]
     if outside:
-        raise ValueError(f"{outside[0]} is outside of {bounds}")
+        raise ValueError(f"{outside[0]} is outside {bounds}")
     parts: dict[str, list[float]] = {}
     for cluster, value in zip(clusters, values, strict=True):
         parts.setdefault(cluster, []).append(float(value))

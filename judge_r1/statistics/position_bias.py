@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Literal
 
 Answer = Literal["A", "B", "tie"] | None
-"""The letter as the judge wrote it, about what was shown to it; None is an invalid answer."""
+"""The letter that the judge wrote, by the order in which it saw the candidates; None is an invalid answer."""
 SWAPPED: dict[Answer, Answer] = {"A": "B", "B": "A", "tie": "tie"}
 
 
 @dataclass(frozen=True)
 class Position:
-    """`pairs` judged in both orders: `consistent` (the second answer is the first one, swapped), and of the others
-    `first` (A both times), `second` (B both times), `half_tied` (a tie in one order only) and `invalid` (no valid
-    answer in one order or both)."""
+    """Counts of `pairs` judged in both orders: `consistent` (the answers agree on the candidate), `first` (A both
+    times), `second` (B both times), `half_tied` (a tie in one order only) and `invalid` (no valid answer in at least
+    one order)."""
 
     pairs: int
     consistent: int
@@ -29,31 +29,31 @@ class Position:
 
     @property
     def consistency(self) -> float | None:
-        """consistent / pairs, an invalid answer is not consistent; None without pairs."""
+        """consistent / pairs: an invalid answer is not consistent. None without pairs."""
         return self.consistent / self.pairs if self.pairs else None
 
     @property
     def inconsistency(self) -> float | None:
-        """inconsistent / pairs: LongJudgeBench, Table 4; None without pairs. With `consistency` and the share of
-        `invalid` it makes one."""
+        """inconsistent / pairs (LongJudgeBench, Table 4); None without pairs. `consistency`, this rate and the rate of
+        `invalid` add up to one."""
         return self.inconsistent / self.pairs if self.pairs else None
 
     @property
     def direction(self) -> float | None:
-        """first / inconsistent: the share of the inconsistent pairs in which the place shown first won twice. One half
-        means noise, 1 or 0 a bias; None where no pair is inconsistent."""
+        """first / inconsistent: the share of the inconsistent pairs in which the first position won twice. One half
+        means noise, 1 or 0 a bias. None if no pair is inconsistent."""
         return self.first / self.inconsistent if self.inconsistent else None
 
     @property
     def bias(self) -> float | None:
-        """(first - second) / pairs, in [-1, 1]: what the first place is worth over all pairs. 1 is always-A, -1
-        always-B, 0 a judge without a preferred place; None without pairs."""
+        """(first - second) / pairs, in [-1, 1]: the advantage of the first position over all pairs. 1 is always-A, -1
+        always-B, 0 a judge without a position preference; None without pairs."""
         return (self.first - self.second) / self.pairs if self.pairs else None
 
 
 def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
-    """Count the pairs. Each gives the answer to (x, y) and the answer to (y, x), both in the letters of what was shown:
-    a judge that prefers x answers ("A", "B"). Raises: ValueError for anything else than an `Answer`."""
+    """Counts the pairs. Each gives the answer to (x, y) and the answer to (y, x), by the letters as shown: a judge that
+    prefers x answers ("A", "B"). Raises: ValueError for a value that is not an `Answer`."""
     pairs = consistent = first = second = half_tied = invalid = 0
     for one, other in answers:
         pairs += 1

@@ -1,15 +1,15 @@
-"""A judge that answers only where it may: abstain below a confidence, so that few of the answers given are wrong.
+"""Certifies a confidence threshold below which a judge abstains, so that the error rate of its answers is bounded.
 
-Learn-then-Test (Angelopoulos et al., 2021) with fixed-sequence testing. For a threshold λ let R(λ) be the chance that
-an answer is wrong given that its confidence is at least λ, on a new case. One answer of each case is drawn; the cases
-are split. A quarter *designs*: it proposes thresholds from strict to lenient, and where to begin. The others *test*, in
-that order, H_λ: R(λ) > α. Of the n test cases answered at λ, k are wrong; given n, k is binomial with rate R(λ), so
-P(Binomial(n, α) ≤ k) is a valid p value for any distribution of confidences. The first p > δ ends it, and the threshold
-before it is the one returned: a wrong one is certified with a chance of at most δ, without a correction for the number
-of thresholds, since the design never saw the cases that test.
+Learn-then-Test (Angelopoulos et al., 2021) with fixed-sequence testing. R(λ) is the probability that an answer with a
+confidence of at least λ is wrong, on a new case. One answer of each case is drawn, and the cases are split. A quarter,
+the *design* cases, proposes a sequence of thresholds from strict to lenient. The *test* cases test H_λ: R(λ) > α in
+that order. Of the n test cases answered at λ, k are wrong; given n, k is binomial with rate R(λ), so
+P(Binomial(n, α) ≤ k) is a valid p value for any distribution of confidences. The test stops at the first p > δ and
+returns the threshold before it. The probability of certifying a wrong threshold is at most δ. No correction for the
+number of thresholds is needed, since the design cases are not tested.
 
-Why a quarter is spent: the sequence must not depend on what it is tested with. A fixed grid would begin at a threshold
-that hardly any answer reaches, where nothing can be shown.
+The sequence must not depend on the test cases, which is why a quarter of the cases is spent on it. A fixed grid would
+start at a threshold that hardly any answer reaches, where nothing can be certified.
 """
 
 import math
@@ -24,28 +24,29 @@ from judge_r1.core.records import Record
 from judge_r1.statistics.intervals import binomial_tail
 
 DESIGN = 0.25
-"""The share of the cases that designs."""
+"""The share of the design cases."""
 STEPS = 40
-"""About how many thresholds are proposed; the last one is 0, to answer all."""
+"""The approximate number of proposed thresholds. The last one is 0, which answers everything."""
 Rate = Annotated[float, Field(gt=0, lt=1)]
 
 
 class TooFewCases(JudgeError):
-    """Cases that cannot be split into some that design and some that test."""
+    """Too few cases to split into design and test cases."""
 
 
 class Drawn(NamedTuple):
-    """The answer drawn of one case; without a valid answer the confidence is None, and it is never answered."""
+    """The answer drawn for one case. The confidence is None without a valid answer; such a case is never answered."""
 
     confidence: float | None
     correct: bool
 
 
 class Selective(Record):
-    """What was certified. `threshold` is None where nothing was: abstain always.
+    """The certified threshold; None if no threshold could be certified, so that the judge always abstains.
 
-    Of the `tested` cases `answered` reach the threshold and `errors` of those are wrong; `coverage` is answered/tested.
-    `p` is the p value at the threshold, or the first one where nothing was certified. `guarantee` says what holds.
+    Of the `tested` cases, `answered` reach the threshold and `errors` of those are wrong; `coverage` is
+    answered/tested. `p` is the p value at the threshold, or the first one if nothing was certified. `guarantee` states
+    the guarantee in words.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
@@ -62,7 +63,7 @@ class Selective(Record):
     guarantee: str
 
     def answers(self, confidence: float | None) -> bool:
-        """Is an answer with this confidence given? None: the judge had none."""
+        """True if an answer with this confidence is given. None means that the judge reported no confidence."""
         return self.threshold is not None and confidence is not None and confidence >= self.threshold
 
 
@@ -78,7 +79,11 @@ def select(
     """The most lenient threshold certified for P(R > `alpha`) ≤ `delta`.
 
     Answers of one cluster (case) are not independent: one of each is drawn by `seed`, the others are not used. The
-    input's order is of no consequence. Raises TooFewCases, and ValueError for what is no probability.
+    order of the input does not matter.
+
+    Raises:
+        TooFewCases: The cases cannot be split.
+        ValueError: `alpha`, `delta` or a confidence is not a probability.
     """
     if not (0 < alpha < 1 and 0 < delta < 1):
         raise ValueError(f"alpha {alpha} and delta {delta} must lie between 0 and 1")
@@ -114,7 +119,7 @@ def select(
 def one_per_cluster(
     confidences: Sequence[float | None], correct: Sequence[bool], clusters: Sequence[str], seed: int
 ) -> list[Drawn]:
-    """One answer of each cluster, each of them with the same chance, the clusters in an order drawn by `seed`."""
+    """One answer of each cluster, drawn uniformly, with the clusters in an order drawn by `seed`."""
     if not len(confidences) == len(correct) == len(clusters) or not clusters:
         raise ValueError(f"{len(confidences)} confidences of {len(correct)} answers in {len(clusters)} clusters")
     if odd := [c for c in confidences if c is not None and not 0 <= c <= 1]:
@@ -128,31 +133,34 @@ def one_per_cluster(
         for name in sorted(parts)
     ]
     picked = [part[int(generator.integers(len(part)))] for part in ordered]
-    return [picked[place] for place in generator.permutation(len(picked))]
+    return [picked[index] for index in generator.permutation(len(picked))]
 
 
 def proposed(design: Sequence[Drawn], tests: int, alpha: float) -> list[float]:
-    """Thresholds to test, strict to lenient, the last one 0: about forty of the confidences in `design`, from the one
-    at which `tests` cases promise the smallest p value on. The share of errors there is taken as (k + .5)/(n + 1)."""
+    """Thresholds to test, from strict to lenient; the last one is 0.
+
+    They are about forty of the confidences in `design`, starting at the one with the smallest expected p value for
+    `tests` cases. The error rate at a threshold is estimated as (k + .5)/(n + 1).
+    """
     levels = sorted({d.confidence for d in design if d.confidence is not None}, reverse=True)
     thresholds = list(dict.fromkeys([*levels[:: max(1, len(levels) // STEPS)], 0.0]))
 
-    def promised(threshold: float) -> float:
+    def expected_p(threshold: float) -> float:
         answered, errors = _at(design, threshold)
-        hoped = round(answered / len(design) * tests)
-        return binomial_tail(round((errors + 0.5) / (answered + 1) * hoped), hoped, alpha)
+        expected = round(answered / len(design) * tests)
+        return binomial_tail(round((errors + 0.5) / (answered + 1) * expected), expected, alpha)
 
-    start = min(range(len(thresholds)), key=lambda i: promised(thresholds[i]))
+    start = min(range(len(thresholds)), key=lambda i: expected_p(thresholds[i]))
     return thresholds[start:]
 
 
 def least_answers(alpha: float, delta: float) -> int:
-    """How many answers, all right, it takes to certify anything: the least n with (1 - α)^n ≤ δ."""
+    """The number of answers, all right, needed to certify any threshold: the least n with (1 - α)^n ≤ δ."""
     return math.ceil(math.log(delta) / math.log1p(-alpha))
 
 
 def _at(drawn: Sequence[Drawn], threshold: float) -> tuple[int, int]:
-    """How many are answered at a threshold, and how many of those are wrong."""
+    """The number of answers at a threshold, and the number of wrong ones."""
     given = [d for d in drawn if d.confidence is not None and d.confidence >= threshold]
     return len(given), sum(not d.correct for d in given)
 
@@ -160,7 +168,7 @@ def _at(drawn: Sequence[Drawn], threshold: float) -> tuple[int, int]:
 def _guarantee(threshold: float | None, alpha: float, delta: float, tested: int) -> str:
     if threshold is None:
         return (
-            f"Nothing could be certified with {tested} test cases: abstain always. Even without a single error it "
+            f"Nothing could be certified with {tested} test cases: abstain always. Even without errors it "
             f"takes {least_answers(alpha, delta)} answered test cases to certify an error rate of {alpha:g} at "
             f"{delta:g}."
         )

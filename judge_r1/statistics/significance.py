@@ -1,4 +1,4 @@
-"""Is judge a better than judge b, measured on the same items? Tests that respect that items of a case go together."""
+"""Paired tests of two judges on the same items: permutation by cluster, McNemar, and Holm's adjustment."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
@@ -12,17 +12,17 @@ from judge_r1.statistics.intervals import BATCH, binomial_p, paired_ids
 
 K = TypeVar("K", bound=Hashable)
 EXACT_CLUSTERS = 20
-"""With at most this many clusters that differ, all 2^k signs are looked at (a million sums)."""
+"""With at most this number of differing clusters all 2^k sign vectors are enumerated (a million sums)."""
 DRAWS = 19_999
-"""Signs drawn otherwise: the smallest p is 1/20,000."""
+"""The number of sampled sign vectors otherwise: the smallest p is 1/20,000."""
 
 
 class Clustered(JudgeError):
-    """A test for independent items was asked for items that are not."""
+    """A test for independent items was applied to clustered items."""
 
 
 class Permutation(NamedTuple):
-    """mean(a) - mean(b), its two-sided p, how many clusters the items are of, in how many of them the two differ, and
+    """mean(a) - mean(b), its two-sided p, the number of clusters, the number of clusters in which the two differ, and
     whether p is exact."""
 
     difference: float
@@ -33,7 +33,7 @@ class Permutation(NamedTuple):
 
 
 class McNemar(NamedTuple):
-    """Items that only a has right, items that only b has right, and the two-sided exact p."""
+    """The numbers of items that only a and only b judges right, and the two-sided exact p."""
 
     only_a: int
     only_b: int
@@ -45,27 +45,27 @@ def permutation(
 ) -> Permutation:
     """The paired sign-flip test by cluster.
 
-    If it does not matter which of the two judges is called a, then swapping the names within a whole cluster does not
-    change the distribution of the data: the sum of its differences S_g is as likely as -S_g. p is the share of all sign
-    vectors s with |Σ s_g·S_g| ≥ |Σ S_g|. Clusters keep their inner dependence, whatever it is; they must be independent
-    of each other. With k clusters that differ p is at least 2^(1 - k), so that five of them never reach .05.
+    Under the null hypothesis, swapping the two judges within a whole cluster does not change the distribution of the
+    data: the sum of its differences S_g is as likely as -S_g. p is the share of all sign vectors s with
+    |Σ s_g·S_g| ≥ |Σ S_g|. Items of a cluster may depend on each other; clusters must be independent. With k differing
+    clusters p is at least 2^(1 - k), so five of them never reach .05.
 
-    Exact for at most 20 clusters that differ. Otherwise 19,999 sign vectors are drawn from `seed` and
-    p = (1 + hits) / (1 + draws), which never claims more than what was drawn (Phipson and Smyth, 2010).
+    Exact for at most 20 differing clusters. Otherwise 19,999 sign vectors are drawn from `seed` and
+    p = (1 + hits) / (1 + draws), which is a valid p value (Phipson and Smyth, 2010).
 
-    All three map item ids, to any finite values and to clusters. Raises: DifferentPairs. The order of items is of no
-    consequence.
+    All three map item ids, to finite values and to clusters; the order of the items does not matter. Raises:
+    DifferentPairs.
     """
     ids = paired_ids(values_a, values_b)
     if not ids:
-        raise ValueError("no items have no difference")
+        raise ValueError("no items to compare")
     parts: dict[str, list[float]] = {}
     for item in ids:
         parts.setdefault(clusters[item], []).append(values_a[item] - values_b[item])
     sums = np.array([sum(parts[name]) for name in sorted(parts)])
     if not np.isfinite(sums).all():
         raise ValueError("values must be finite")
-    # what rounding leaves of equal sums is no difference, and equal sums must count as equal
+    # tolerances, so that rounding errors neither make a difference of equal sums nor break ties
     scale = sum(abs(difference) for part in parts.values() for difference in part)
     sums = sums[np.abs(sums) > 1e-12 * scale]
     least = abs(float(sums.sum())) - 1e-9 * scale
@@ -75,10 +75,12 @@ def permutation(
 
 
 def mcnemar(values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]) -> McNemar:
-    """McNemar's exact test of right (1) and wrong (0): of the items on which the two judges differ, is each equally
-    often the right one? p = `binomial_p` of a's among them.
+    """McNemar's exact test of right (1) and wrong (0): p = `binomial_p` of the items that only a judges right, among
+    the items on which the two judges differ.
 
-    Right only where nothing clusters: raises Clustered if two items share a cluster, and DifferentPairs.
+    Raises:
+        Clustered: Two items share a cluster; the test assumes independent items.
+        DifferentPairs: The judges were not measured on the same items.
     """
     ids = paired_ids(values_a, values_b)
     if odd := [value for values in (values_a, values_b) for value in values.values() if value not in (0, 1)]:
@@ -95,7 +97,7 @@ def mcnemar(values_a: Mapping[str, float], values_b: Mapping[str, float], cluste
 
 def holm(p_values: Mapping[K, float]) -> dict[K, float]:
     """Holm's (1979) adjusted p of m tests made together: with p_(1) ≤ … ≤ p_(m), max_{j ≤ i} min(1, (m - j + 1)·p_(j)).
-    To reject those at most α keeps the chance of any false rejection at most α, however the tests depend."""
+    Rejecting those at most α keeps the family-wise error rate at most α under any dependence of the tests."""
     if odd := [p for p in p_values.values() if not 0 <= p <= 1]:
         raise ValueError(f"{odd[0]} is not a p value")
     adjusted: dict[K, float] = {}

@@ -13,15 +13,14 @@ from judge_r1.evaluation.report.tables import NONE, Grid, estimate, share
 
 NOTE = (
     "Warm: SFT before GRPO. Full context: the case is in the prompt. Search: the judge may search it. Accuracy [95 % "
-    "interval, clustered by case] and label F1 of each evaluated row; rows of different sets of pairs are not "
-    "comparable."
+    "interval, clustered by case] and label F1 of each judge; judges of different sets of pairs are not comparable."
 )
 
 
 def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
-    """The evaluated rows of GRPO runs, with what Table 4 tells of each (warm-up, full context, search), fewer first.
+    """The evaluated GRPO runs with their parts in Table 4 (warm-up, full context, search), fewest parts first.
 
-    Raises: AnalysisError without any.
+    Raises: AnalysisError if there is none.
     """
     rows = []
     for row in evaluated.rows:
@@ -29,14 +28,14 @@ def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
         if run is None or run.stage != "grpo":
             continue
         parts = parts_of(run)
-        rows.append({"name": row["name"], "method": run.method, **parts, **_kept(row)})
+        rows.append({"name": row["name"], "method": run.method, **parts, **_metrics(row)})
     if not rows:
-        raise AnalysisError("no evaluation given here is of a run that was trained by GRPO: there is nothing to ablate")
+        raise AnalysisError("none of the evaluations is of a GRPO run: Table 4 needs at least one")
     return sorted(rows, key=lambda row: (row["warm"] + row["fc"] + row["search"], row["method"], row["name"]))
 
 
 def parts_of(run: TrainingRun) -> dict[str, bool]:
-    """Table 4's three parts of a run."""
+    """The three parts of a run in Table 4."""
     episode = run.episode
     return {
         "warm": "warm" in run.method.split("-"),
@@ -65,15 +64,15 @@ def ablation_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
 def scaling(evaluated: Evaluated) -> list[dict[str, Any]]:
     """Each evaluated run as a point of Figure 5: method, labelled pairs it was trained on, accuracy.
 
-    Raises: AnalysisError where no size is known.
+    Raises: AnalysisError if no training-set size is known.
     """
     rows = [
-        {"name": row["name"], "method": run.method, "trained_on": run.size, **_kept(row)}
+        {"name": row["name"], "method": run.method, "trained_on": run.size, **_metrics(row)}
         for row in evaluated.rows
         if (run := evaluated.runs.get(row["name"])) and run.size is not None
     ]
     if not rows:
-        raise AnalysisError("no evaluation given here is of a run that tells what it was trained on (data.json)")
+        raise AnalysisError("no evaluation is of a run with a known training-set size (data.json)")
     return sorted(rows, key=lambda row: (row["method"], row["trained_on"], row["name"]))
 
 
@@ -95,7 +94,7 @@ def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple
     domains = sorted(set.intersection(*(set(row["by_domain"]) for row in rows))) if rows else []
     codes = [p.code for p in PRINCIPLES if all(p.code in row.get("by_principle", {}) for row in rows)] if rows else []
     if len(domains) + len(codes) < 3:
-        raise AnalysisError(f"the rows share {len(domains) + len(codes)} domains and principles: a radar needs three")
+        raise AnalysisError(f"the judges share {len(domains) + len(codes)} domains and principles: a radar needs three")
     parts = {
         row["name"]: [row["by_domain"][d] for d in domains] + [row["by_principle"][code] for code in codes]
         for row in rows
@@ -112,9 +111,9 @@ def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:
     cells = tuple((name, *(estimate(part, part["n"]) for part in parts)) for name, parts in found["rows"].items())
-    note = "Accuracy [95 % interval, clustered by case] (pairs), which the picture does not show."
+    note = "Accuracy [95 % interval, clustered by case] (pairs); the chart shows no intervals."
     return Grid("Accuracy by domain and principle (Figure 1)", note, ("judge", *found["labels"]), cells)
 
 
-def _kept(row: Mapping[str, Any]) -> dict[str, Any]:
+def _metrics(row: Mapping[str, Any]) -> dict[str, Any]:
     return {key: row[key] for key in ("n", "accuracy", "ci95", "label_f1", "searches")}

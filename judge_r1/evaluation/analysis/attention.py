@@ -1,4 +1,4 @@
-"""Where a local model attends as it writes its decision, by section of the prompt (supplementary Table 14)."""
+"""Attention of a local model at its decision, by section of the prompt (supplementary Table 14)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
@@ -33,12 +33,12 @@ from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
 PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B: 0.0298}
 """Table 14, GRPO-8B: shares of these five sections together."""
 FEW = 5
-"""A bootstrap over fewer clusters than these is too sure of itself."""
+"""A bootstrap over fewer clusters gives too narrow an interval."""
 
 
 class Look(NamedTuple):
-    """One decision. `attention` and `tokens` give each section that the episode has its share of the attention (mean
-    of the layers) and of the tokens read; `right` says whether it prefers the better candidate."""
+    """One decision. `attention` and `tokens` map each section of the episode to its share of the attention (mean over
+    the layers) and of the tokens read; `right` is true if the decision prefers the better candidate."""
 
     item_id: str
     cluster_id: str
@@ -49,32 +49,33 @@ class Look(NamedTuple):
 
 
 def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> tuple[list[Look], int, int]:
-    """Every decision of a row's judge that its ids tell, how many votes have none, and how many layers were averaged.
+    """The decisions of a panel's member, the number of votes without one, and the number of averaged layers.
 
-    The episode's own ids are read again (token in, token out), so a model that did not write them can be asked where it
-    would look at the same place, if it has the same tokenizer. Raises: AnalysisError where the prompts of the traces
-    are not those that this tokenizer and these items give.
+    The model reads the ids of the episode. It need not be the model that wrote them, but it needs the same tokenizer.
+
+    Raises:
+        AnalysisError: A prompt in the traces differs from the one that this tokenizer gives for the item.
     """
     settings = judged.members[member].settings
     config = EpisodeConfig.model_validate({k: v for k, v in settings.items() if k in EpisodeConfig.model_fields})
     found: list[Look] = []
     without = layers = 0
-    for item in judged.suite.items:
+    for item in judged.benchmark.items:
         for trace in (trace for trace in judged.results.traces[item.item_id] if trace.member == member):
-            place = decision_position(trace.trajectory, tokenizer.decode)
-            question = judged.suite.task(item, trace.order)
-            if place is None or not isinstance(question, PairwiseTask):
+            position = decision_position(trace.trajectory, tokenizer.decode)
+            task = judged.benchmark.task(item, trace.order)
+            if position is None or not isinstance(task, PairwiseTask):
                 without += 1
                 continue
-            budget = config.effective_budget.max_searches if question.case_id else 0
-            prompt = pairwise_prompt(question, context=config.context, searches=budget, style=config.prompt)
+            budget = config.effective_budget.max_searches if task.case_id else 0
+            prompt = pairwise_prompt(task, context=config.context, searches=budget, style=config.prompt)
             ids, sections = prompt_sections(prompt, tokenizer, config.prompt, thinking=config.thinking)
             if tuple(ids) != trace.trajectory.prompt_ids:
                 raise AnalysisError(
-                    f"row {judged.name!r}: the prompt of item {item.item_id} is not the one in its trace: name the "
+                    f"judge {judged.name!r}: the prompt of item {item.item_id} is not the one in its trace: name the "
                     "model that wrote it, or one with the same tokenizer and chat template"
                 )
-            read = [*ids, *trace.trajectory.token_ids[:place]]
+            read = [*ids, *trace.trajectory.token_ids[:position]]
             weights = last_attention(model, read)
             layers = len(weights)
             winner = trace.vote.winner
@@ -122,7 +123,7 @@ def attention_rows(panels: Iterable[Judged], models: Sequence[str] = ()) -> dict
 
 
 def by_section(weights: Iterable[float], sections: Sequence[str]) -> dict[str, float]:
-    """The sum of the weights of each section; a section without a token is absent."""
+    """The sum of the weights of each section; sections without a token are absent."""
     sums: dict[str, float] = {}
     for weight, section in zip(weights, sections, strict=True):
         sums[section] = sums.get(section, 0.0) + float(weight)
@@ -130,10 +131,10 @@ def by_section(weights: Iterable[float], sections: Sequence[str]) -> dict[str, f
 
 
 def attention_row(found: Sequence[Look]) -> dict[str, Any]:
-    """By section: mean share of the attention with its interval by cluster, share of the tokens, their ratio, the share
-    among the paper's five sections, and the means by preference and by correctness, over all decisions given."""
+    """Per section: the mean share of the attention with its clustered interval, the share of the tokens, their ratio,
+    the share among the paper's five sections, and the means by preference and by correctness."""
     if not found:
-        raise AnalysisError("no decision was found: the row has no valid answers, or none whose ids tell where it is")
+        raise AnalysisError("no decision was found: the judge has no valid answer whose token ids show the decision")
     groups = {
         "first": [look for look in found if look.prefers_first],
         "second": [look for look in found if not look.prefers_first],
@@ -169,7 +170,7 @@ def attention_row(found: Sequence[Look]) -> dict[str, Any]:
 
 
 def _gap(section: str, one: Sequence[Look], other: Sequence[Look]) -> dict[str, Any] | None:
-    """The difference of two groups of decisions; without an interval where one of them is of too few clusters."""
+    """The difference of two groups of decisions; without an interval if a group has too few clusters."""
     if not one or not other:
         return None
     a, b = ([(look.cluster_id, min(1.0, look.attention.get(section, 0.0))) for look in part] for part in (one, other))
@@ -182,17 +183,18 @@ def _gap(section: str, one: Sequence[Look], other: Sequence[Look]) -> dict[str, 
 
 LAYERS = 4
 CHUNK = 512
-"""Ids that are read at a time: what is held is `CHUNK` times the length for one layer, never its square."""
+"""Tokens per forward pass: memory for attention is `CHUNK` times the length per layer, not the square of the length."""
 
 
 def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> NDArray[np.float64]:
-    """The attention of the last of `ids`, the one from which the next token is predicted, to each of them: float64
-    `[layers, len(ids)]`, the mean over the heads of each of the last `layers` layers (fewer if the model has fewer), a
-    row sums to 1.
+    """The attention of the last of `ids`, which predicts the next token, to all of them.
 
-    `model` must be loaded with attention="eager", since other implementations do not keep the weights. All but the last
-    id are read into a cache, so only the last one's weights are asked for. Raises: AnalysisError where layers have no
-    attention weights to show.
+    Returns float64 `[layers, len(ids)]`: the mean over the heads of each of the last `layers` layers (fewer if the
+    model has fewer). Each row sums to 1. `model` must be loaded with attention="eager"; other implementations do not
+    return weights. All ids but the last are read into a cache, so only the weights of the last one are computed.
+
+    Raises:
+        AnalysisError: The model returns no attention weights.
     """
     import torch
     from transformers import DynamicCache
@@ -208,25 +210,25 @@ def last_attention(model: Any, ids: Sequence[int], *, layers: int = LAYERS) -> N
         )
     weights = [layer for layer in out.attentions or () if layer is not None][-layers:]
     if not weights:
-        raise AnalysisError("this model shows no attention weights: load it with attention='eager'")
+        raise AnalysisError("this model returns no attention weights: load it with attention='eager'")
     rows = np.zeros((len(weights), count))
     for row, layer in zip(rows, weights, strict=True):
-        seen = layer[0, :, -1].double().mean(0).cpu().numpy()
-        row[count - len(seen) :] = seen  # a sliding window holds the last ids only
+        window = layer[0, :, -1].double().mean(0).cpu().numpy()
+        row[count - len(window) :] = window  # a sliding window covers only the last ids
     off = float(np.abs(rows.sum(1) - 1).max())
     if off > 0.02:
-        raise AnalysisError(f"a layer's attention sums to {1 + off:.3f} or {1 - off:.3f}: it is no share of anything")
+        raise AnalysisError(f"a layer's attention sums to {1 + off:.3f} or {1 - off:.3f}, not to 1")
     shares: NDArray[np.float64] = rows / rows.sum(1, keepdims=True)
     return shares
 
 
 NOTE = (
     "Attention, percent: mean over decisions, the last layers and their heads, from the position that predicts the "
-    "sign of the answer [95 % interval, clustered]. Tokens: the section's share of all tokens read by then, which is "
-    "what even attention would give it. Relative: attention / tokens. Of five, even, paper: shares among the paper's "
+    "sign of the answer [95 % interval, clustered]. Tokens: the section's share of all tokens read so far, its "
+    "share under uniform attention. Relative: attention / tokens. Of five, even, paper: shares among the paper's "
     "five sections alone, of the attention here, of the tokens here, and of the attention in supplementary Table 14 "
-    "(GRPO-8B). A - B: decisions for A minus those for B; right - wrong alike [95 % interval, clustered; none where "
-    "one side is of fewer than 5 clusters]."
+    "(GRPO-8B). A - B: decisions for A minus those for B; right - wrong accordingly [95 % interval, clustered; none "
+    "where one side has fewer than 5 clusters]."
 )
 
 
@@ -251,7 +253,7 @@ def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
 
 
 def attention_figure(name: str, row: Mapping[str, Any]) -> Figure:
-    """Attention and tokens side by side, a group of bars for each section."""
+    """The shares of attention and tokens as a group of bars per section."""
     labels = [_short(section) for section in row["sections"]]
     bars = {key: [part[key] for part in row["sections"].values()] for key in ("attention", "tokens")}
     title = f"{name}: share of the attention and of the tokens"

@@ -1,4 +1,4 @@
-"""Bias towards the candidate shown first: preferences and accuracy by class (supplementary Table 16)."""
+"""Bias towards the candidate shown first: preference and accuracy by class (supplementary Table 16)."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""
 NOTE = (
     "Votes, by the candidate shown first (A) and second (B). Prefers A: of decided votes. Acc.@A, Acc.@B: of the votes "
-    "whose better candidate was shown there, those for it (invalid votes and ties are wrong). Gap: the first minus the "
+    "whose better candidate was A or B, those for it (invalid votes and ties are wrong). Gap: the first minus the "
     "second; 0 is no bias, always-A has +1. Misses of A: of wrong decided votes, those in which A was better. "
     "95 % intervals, clustered."
 )
@@ -28,9 +28,9 @@ class Shown(NamedTuple):
 
 
 def shown_votes(judged: Judged) -> list[Shown]:
-    """The votes of a judge that show two candidates, the better one among them."""
+    """The votes of a judge on two candidates of which one is better."""
     found = []
-    for item in judged.suite.items:
+    for item in judged.benchmark.items:
         best = best_of(item)
         for trace in judged.results.traces[item.item_id]:
             if len(trace.order) != 2 or best not in trace.order:
@@ -48,7 +48,7 @@ def bias_row(judged: Judged) -> dict[str, Any]:
     """
     votes = shown_votes(judged)
     if not votes:
-        raise AnalysisError(f"row {judged.name!r} has no vote on two candidates of which one is better")
+        raise AnalysisError(f"judge {judged.name!r} has no vote on two candidates of which one is better")
     decided = [vote for vote in votes if vote.preferred]
     wrong = [vote for vote in decided if vote.preferred != vote.gold]
     classes = class_accuracy([vote.gold for vote in votes], [vote.preferred for vote in votes])

@@ -1,4 +1,4 @@
-"""Where judges fail: items that change between judges, and accuracy by similarity, length and evidence (appendix H)."""
+"""Items whose result differs between judges, and accuracy by similarity, length and evidence (appendix H)."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -32,9 +32,9 @@ def flips(one: Judged, other: Judged) -> dict[str, Any]:
     before, after = one.credits, other.credits
     for name, credits in ((one.name, before), (other.name, after)):
         if any(value not in (0.0, 1.0) for value in credits.values()):
-            raise AnalysisError(f"row {name!r} has items that are half right: right and wrong cannot be told apart")
+            raise AnalysisError(f"judge {name!r} has items with partial scores (half right): flips need right or wrong")
     net = compared(after, before, one.clusters)
-    groups = {item.item_id: item.group for item in one.suite.items}
+    groups = {item.item_id: item.group for item in one.benchmark.items}
     kinds = {item_id: _kind(before[item_id], after[item_id]) for item_id in before}
     return {
         "from": one.name,
@@ -79,16 +79,18 @@ def _counts(kinds: Sequence[str]) -> dict[str, int]:
 
 SLICE_NOTE = (
     "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by "
-    "quartile. Length: words of the case and both candidates, by quartile. Evidence, of pairs whose flaw contradicts "
-    "a place of the case: hit, a passage with that place was shown; miss, searched and not shown; no search. Noise: "
-    "of the passages shown, the share without such a place, by half. Slices are not randomised: what differs between "
-    "them may differ for other reasons."
+    "quartile. Length: words of the case and both candidates, by quartile. Evidence, for pairs whose flaw contradicts "
+    "a span of the case: hit, a passage with that span was shown; miss, searched but not shown; no search. Noise: "
+    "the share of shown passages without such a span, by half. Slices are not randomised: differences between them "
+    "may have other causes."
 )
 
 
 def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, list[str]]:
-    """Item ids by quartile of their value, named by the range of the values in it; equal values stay together, so there
-    may be fewer parts, and of unequal size."""
+    """Item ids by quartile of their value; each part is named by the range of its values.
+
+    Equal values stay in one part, so there may be fewer parts, of unequal size.
+    """
     if not values:
         return {}
     cuts = np.quantile(list(values.values()), [n / parts for n in range(1, parts)])
@@ -103,16 +105,16 @@ def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, 
 
 
 def similarities(items: Sequence[Item]) -> dict[str, float]:
-    """Of the two candidates of each pair."""
+    """The similarity of the two candidates of each pair."""
     return {item.item_id: similarity(*item.texts) for item in items if len(item.candidates) == 2}
 
 
 def lengths(judged: Judged) -> dict[str, float]:
-    """Words of the case (where there is one), the request and the candidates."""
+    """The number of words of the case (if there is one), the instruction and the candidates."""
     found = {}
-    for item in judged.suite.items:
-        question = judged.suite.task(item, judged.results.traces[item.item_id][0].order)
-        context = question.context if isinstance(question, PairwiseTask) else ""
+    for item in judged.benchmark.items:
+        task = judged.benchmark.task(item, judged.results.traces[item.item_id][0].order)
+        context = task.context if isinstance(task, PairwiseTask) else ""
         found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
     return found
 
@@ -129,10 +131,10 @@ def by_evidence(judged: Judged) -> dict[str, list[str]]:
 
 
 def noise(judged: Judged) -> dict[str, float]:
-    """The share of the passages shown for an item that hold no context which a flaw contradicts. Items without such
-    context or without a passage are absent."""
+    """Per item the share of shown passages that contain no context which a flaw contradicts. Items without such context
+    or without a passage are absent."""
     found = {}
-    for item_id, pair in judged.suite.labels.items():
+    for item_id, pair in judged.benchmark.labels.items():
         wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
         traces = judged.results.traces[item_id] if wanted and item_id in judged.clusters else []
         shown = [passage for trace in traces for turn in trace.trajectory.turns for passage in turn.passages]
@@ -145,7 +147,7 @@ def noise(judged: Judged) -> dict[str, float]:
 def slices(judged: Judged) -> dict[str, dict[str, Any]]:
     """{kind of slice: {slice: {n, accuracy, ci95}}}; slices without items are absent."""
     kinds: dict[str, Callable[[], Mapping[str, list[str]]]] = {
-        "similarity": lambda: parts_by_quartile(similarities(judged.suite.items)),
+        "similarity": lambda: parts_by_quartile(similarities(judged.benchmark.items)),
         "length": lambda: parts_by_quartile(lengths(judged)),
         "evidence": lambda: by_evidence(judged),
         "noise": lambda: parts_by_quartile(noise(judged), 2),
@@ -162,7 +164,7 @@ def slices(judged: Judged) -> dict[str, dict[str, Any]]:
 
 
 def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Grid]:
-    """One table a kind of slice, one row a judge: judges are comparable where the slices are of the items alone."""
+    """One table per kind of slice, one row per judge. Judges are comparable if the slices depend only on the items."""
     grids = []
     for kind in dict.fromkeys(kind for row in rows.values() for kind in row):
         names = list(dict.fromkeys(name for row in rows.values() for name in row.get(kind, {})))
@@ -184,8 +186,8 @@ def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any
 def similarity(one: str, other: str) -> float:
     """2·M / T in [0, 1]: M words matched in order (longest common blocks first: Ratcliff, Obershelp), T words of both.
 
-    Words are lower-cased runs of word characters. 1 for texts of the same words, 0 for texts that share none. Which
-    blocks match depends on the order of the two texts where blocks tie, so the mean of both orders is taken.
+    Words are lower-cased runs of word characters. 1 for texts with the same words, 0 for texts without a common word.
+    If blocks tie, the match depends on the order of the two texts, so the result is the mean of both orders.
     """
     a, b = words(one), words(other)
     return (_ratio(a, b) + _ratio(b, a)) / 2

@@ -14,7 +14,7 @@ from judge_r1.evaluation.traces import ROWS, TRACES, StoredTraces, items_hash, r
 
 
 class AnalysisError(JudgeError):
-    """An analysis that the evaluation does not allow; the message says what is missing."""
+    """An evaluation that cannot be analysed; the message says what is missing."""
 
 
 class Member(NamedTuple):
@@ -26,17 +26,17 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Judged:
-    """One panel with its results. `members` are its judges, by the index in its traces; `suite` holds the items that it
-    judged."""
+    """One panel with its results. `members` are its judges, by the member index of the traces; `benchmark` holds the
+    items that it judged."""
 
     name: str
     members: Sequence[Member]
-    suite: LoadedBenchmark
+    benchmark: LoadedBenchmark
     results: PanelResults
 
     @property
     def clusters(self) -> dict[str, str]:
-        return {item.item_id: item.cluster_id for item in self.suite.items}
+        return {item.item_id: item.cluster_id for item in self.benchmark.items}
 
     @property
     def credits(self) -> dict[str, float]:
@@ -63,32 +63,34 @@ def read_evaluation(
         raise AnalysisError(f"{folder} holds no evaluation ({ROWS} and {TRACES}): make one with judge-r1 eval --out")
     for row in rows:
         if row not in started:
-            raise AnalysisError(f"{folder} holds no row {row!r}{suggest(row, started)}")
+            raise AnalysisError(f"{folder} holds no judge {row!r}{suggest(row, started)}")
     summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}
-    suite = BENCHMARKS.get(benchmark or summary.get("benchmark", LRBENCH)).load(path, subset or summary.get("subset"))
+    loaded = BENCHMARKS.get(benchmark or summary.get("benchmark", LRBENCH)).load(path, subset or summary.get("subset"))
     traces, none = stored_traces(folder), StoredTraces(folder / TRACES)
-    return [_judged(row, started[row], suite, traces.get(row, none), folder, path) for row in rows or started]
+    return [_judged(row, started[row], loaded, traces.get(row, none), folder, path) for row in rows or started]
 
 
 def _judged(
     row: str,
     entry: Mapping[str, Any],
-    suite: LoadedBenchmark,
+    benchmark: LoadedBenchmark,
     traces_by_item: StoredTraces,
     folder: Path,
     path: Path,
 ) -> Judged:
-    judged_items = replace(suite, items=[item for item in suite.items if item.item_id in traces_by_item])
+    judged_items = replace(benchmark, items=[item for item in benchmark.items if item.item_id in traces_by_item])
     if unknown := traces_by_item.keys() - {item.item_id for item in judged_items.items}:
-        raise AnalysisError(f"row {row!r} of {folder} judged item {min(unknown)}, which {path} does not hold")
+        raise AnalysisError(f"judge {row!r} of {folder} judged item {min(unknown)}, which {path} does not hold")
     if entry.get("items") != items_hash(judged_items.items):
         raise AnalysisError(
-            f"row {row!r} of {folder} is incomplete, or judged other items than those of {path}: finish it with "
+            f"judge {row!r} of {folder} is incomplete, or judged other items than those of {path}: finish it with "
             "judge-r1 eval --resume, or give the files that it judged"
         )
     counts = {traces_by_item.count(item_id) for item_id in traces_by_item}
-    if len(counts) > 1 and len({len(suite.presentation_orders(item)) for item in judged_items.items}) == 1:
-        raise AnalysisError(f"row {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume")
+    if len(counts) > 1 and len({len(benchmark.presentation_orders(item)) for item in judged_items.items}) == 1:
+        raise AnalysisError(
+            f"judge {row!r} of {folder} lacks votes on some items: finish it with judge-r1 eval --resume"
+        )
     return Judged(row, _members(entry), judged_items, PanelResults.of(row, judged_items, traces_by_item))
 
 
@@ -106,5 +108,5 @@ def writing(judged: Sequence[Judged]) -> list[Judged]:
         j for j in judged if any(trace.trajectory.turns for traces in j.results.traces.values() for trace in traces)
     ]
     if not found:
-        raise AnalysisError(f"no row wrote anything to look into: {', '.join(j.name for j in judged)}")
+        raise AnalysisError(f"no judge wrote text: {', '.join(j.name for j in judged)}")
     return found

@@ -1,7 +1,7 @@
-"""What an index over many cases would show a judge: the share of its passages that come from other cases.
+"""The share of retrieved passages that come from other cases, if one index covers many cases.
 
-A measured baseline, never a retriever: judges search the index of their own case (`retrieval.retriever`), where this
-share is 0 by construction, and an import contract keeps them from this module (promise 1).
+This is a baseline for measurements only. Judges search the index of their own case (`retrieval.retriever`), where the
+share is 0 by construction; an import contract keeps them from this module (promise 1).
 """
 
 import math
@@ -25,22 +25,22 @@ from retrieval.embedders import Embedder, load_embedder
 from retrieval.passages import split_passages
 
 NOTE = (
-    "Queries of the judge, asked of one index over several cases. From other cases: of the top k "
-    "passages [95 % interval, clustered by case]; all: every one of them is from another case. Cases are in a "
-    "seeded order cut into whole blocks, so that each query is asked once a size. With one index for each case both "
-    "are 0 by construction."
+    "The queries of the judge, run on one index over several cases. From other cases: share of the top k "
+    "passages [95 % interval, clustered by case]; all: share of queries whose passages are all from other cases. Cases "
+    "are shuffled with a seed and cut into blocks, so that each query runs once per size. With one index per case "
+    "both are 0 by construction."
 )
 
 
 class Asked(NamedTuple):
-    """A query that an episode on this case ran."""
+    """A query of an episode on a case."""
 
     case_id: str
     query: str
 
 
 class Corpus:
-    """The passages of cases, with their vectors where the method has any, so that indexes over parts are made fast."""
+    """The passages of cases and, for dense retrieval, their vectors, so that an index over some cases is built fast."""
 
     def __init__(self, texts: Mapping[str, str], method: str | Embedder, passage_words: int) -> None:
         self.embedder = None if method == "bm25" else load_embedder(method) if isinstance(method, str) else method
@@ -53,8 +53,8 @@ class Corpus:
             }
 
     def search(self, case_ids: Sequence[str], queries: Sequence[str], k: int) -> list[list[str]]:
-        """For each query the cases of its k best passages in one index over all these cases."""
-        owners = [case_id for case_id in case_ids for _ in self.passages[case_id]]
+        """The case ids of the k best passages of each query, from one index over all given cases."""
+        sources = [case_id for case_id in case_ids for _ in self.passages[case_id]]
         pooled = [passage for case_id in case_ids for passage in self.passages[case_id]]
         numbered = [replace(passage, index=number) for number, passage in enumerate(pooled)]
         if self.embedder is None:
@@ -62,13 +62,13 @@ class Corpus:
         else:
             vectors = np.concatenate([self._vectors[case_id] for case_id in case_ids if case_id in self._vectors])
             found = DenseIndex(numbered, vectors, self.embedder).search(queries, k)
-        return [[owners[hit.passage.index] for hit in hits] for hits in found]
+        return [[sources[hit.passage.index] for hit in hits] for hits in found]
 
 
 def asked(judged: Judged) -> list[Asked]:
-    """Every search that a row ran, each case's queries once."""
+    """The distinct queries that a judge ran, by case."""
     found: dict[Asked, None] = {}
-    for item in judged.suite.items:
+    for item in judged.benchmark.items:
         for trace in judged.results.traces[item.item_id]:
             for turn in trace.trajectory.turns:
                 if item.case_id and turn.query and turn.notice is None:
@@ -79,34 +79,36 @@ def asked(judged: Judged) -> list[Asked]:
 def out_of_case(
     corpus: Corpus, queries: Sequence[Asked], *, k: int, sizes: Sequence[int] | None = None, seed: int = 0
 ) -> list[dict[str, Any]]:
-    """For each number of cases: the share of the top k that comes from other cases, and the share of queries whose
-    whole top k does. Queries in what is left over behind the last whole block are not asked, and counted as `left_out`.
+    """Per number of cases: the share of the top k from other cases, and the share of queries whose whole top k is.
 
-    Raises: AnalysisError without queries, or for a query of a case that the corpus does not hold.
+    Queries of cases after the last whole block are not run and count as `left_out`.
+
+    Raises:
+        AnalysisError: There are no queries, or a query belongs to a case that the corpus does not hold.
     """
     if not queries:
-        raise AnalysisError("no row ran a search: there are no queries to ask")
+        raise AnalysisError("no judge ran a search: there are no queries")
     cases = sorted(corpus.passages)
     if unknown := {query.case_id for query in queries} - corpus.passages.keys():
         raise AnalysisError(f"a query belongs to case {min(unknown)}, which the cases given do not hold")
     Random(seed).shuffle(cases)
-    place = {case_id: number for number, case_id in enumerate(cases)}
-    # cases with queries are cut into blocks first, so that as few queries as can be are left out
+    rank = {case_id: number for number, case_id in enumerate(cases)}
+    # cases with queries come first, so that as few queries as possible are left out
     with_queries = {query.case_id for query in queries}
     order = [c for c in cases if c in with_queries] + [c for c in cases if c not in with_queries]
     rows = []
     for size in sizes or doubling(len(order)):
-        shares, clusters, wholly = [], [], 0
+        shares, clusters, all_others = [], [], 0
         for block in (order[at : at + size] for at in range(0, len(order) - size + 1, size)):
             inside = [query for query in queries if query.case_id in set(block)]
             if not inside:
                 continue
-            indexed = sorted(block, key=place.__getitem__)  # equal passages are found in this order: it favours nobody
-            for query, owners in zip(inside, corpus.search(indexed, [q.query for q in inside], k), strict=True):
-                others = [owner != query.case_id for owner in owners]
+            indexed = sorted(block, key=rank.__getitem__)  # ties between equal passages follow the shuffled order
+            for query, sources in zip(inside, corpus.search(indexed, [q.query for q in inside], k), strict=True):
+                others = [source != query.case_id for source in sources]
                 shares.append(fmean(others))
                 clusters.append(query.case_id)
-                wholly += all(others)
+                all_others += all(others)
         if shares:
             rows.append(
                 {
@@ -115,7 +117,7 @@ def out_of_case(
                     "left_out": len(queries) - len(shares),
                     "from_others": fmean(shares),
                     "ci95": list(clustered_mean_ci(shares, clusters)),
-                    "all_from_others": wholly / len(shares),
+                    "all_from_others": all_others / len(shares),
                 }
             )
     return rows
@@ -137,7 +139,7 @@ def global_index(
             continue
         settings = next(member.settings for member in judged.members if "retriever" in member.settings)
         method, budget = settings["retriever"], settings["budget"]
-        corpus = Corpus(judged.suite.texts if texts is None else texts, method, budget["passage_words"])
+        corpus = Corpus(judged.benchmark.texts if texts is None else texts, method, budget["passage_words"])
         sizes = out_of_case(corpus, queries, k=budget["top_k"], seed=seed)
         own, shown = shown_of_own_case(judged)
         found[judged.name] = {"retriever": method, "k": budget["top_k"], "own": own, "shown": shown, "sizes": sizes}
@@ -153,11 +155,13 @@ def doubling(count: int) -> list[int]:
 
 
 def shown_of_own_case(judged: Judged) -> tuple[int, int]:
-    """Of the passages that a row's episodes did show: how many stand in their own case word for word, and how many
-    there are. The per-case index gives equal numbers."""
+    """The number of shown passages that occur verbatim in the case of their item, and the number of all shown passages.
+
+    The two are equal for the per-case index.
+    """
     own = shown = 0
-    for item in judged.suite.items:
-        text = judged.suite.texts.get(item.case_id or "", "")
+    for item in judged.benchmark.items:
+        text = judged.benchmark.texts.get(item.case_id or "", "")
         for trace in judged.results.traces[item.item_id]:
             for passage in (p for turn in trace.trajectory.turns for p in turn.passages):
                 shown += 1
@@ -184,10 +188,10 @@ def global_grid(name: str, method: str, k: int, rows: Sequence[Mapping[str, Any]
 
 
 def global_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Share of foreign passages over the logarithm of the number of cases."""
+    """The share of passages from other cases over the logarithm of the number of cases."""
     lines = {
         "global index": [(math.log10(row["cases"]), row["from_others"]) for row in rows],
-        "one index a case": [(math.log10(row["cases"]), 0.0) for row in rows],
+        "one index per case": [(math.log10(row["cases"]), 0.0) for row in rows],
     }
     colours = {name: number for number, name in enumerate(lines)}
     title = f"{name}: share of passages from other cases, by log10 of the number of cases"

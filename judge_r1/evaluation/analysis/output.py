@@ -12,28 +12,28 @@ from judge_r1.evaluation.report.tables import Grid, markdown
 
 _COLOURS = ("#1f6f6b", "#b4551d", "#3b5fa8", "#8a3f7c", "#6b7a1b", "#a3341f", "#4f5b66", "#8a6d1b")
 _LINE = 14
-"""Height of a line of the legend."""
+"""The height of a line of the legend."""
 
 
 def write_analysis(
     out: Path, kind: str, data: Any, grids: Sequence[Grid], figures: Sequence[Figure] = ()
 ) -> list[Path]:
-    """Write `out`/KIND.json, KIND.md and the pictures that it shows; returns all paths."""
-    pictures = [out / f"{kind}-{_name(figure.title)}.svg" for figure in figures]
+    """Writes `out`/KIND.json, KIND.md and its figures; returns all paths."""
+    images = [out / f"{kind}-{_name(figure.title)}.svg" for figure in figures]
     text = [f"### {grid.title}\n\n{markdown(grid)}" for grid in grids]
-    for path, figure in zip(pictures, figures, strict=True):
-        write_atomic(path, [alone(figure)])
+    for path, figure in zip(images, figures, strict=True):
+        write_atomic(path, [standalone(figure)])
         text.append(f"![{figure.title}]({path.name})\n" + (f"\n{figure.note}\n" if figure.note else ""))
     write_json(out / f"{kind}.json", data)
     write_atomic(out / f"{kind}.md", ["\n".join(text)])
-    return [out / f"{kind}.json", out / f"{kind}.md", *pictures]
+    return [out / f"{kind}.json", out / f"{kind}.md", *images]
 
 
-def alone(figure: Figure) -> str:
-    """A chart with the colours of the report's page, a white ground and its legend below."""
+def standalone(figure: Figure) -> str:
+    """The chart as a standalone SVG: with the report's colours, a white backbackground and its legend."""
     size = re.match(r'<svg viewBox="0 0 (\d+) (\d+)"', figure.svg)
     if size is None:
-        raise ValueError("a chart begins with its size")
+        raise ValueError("a chart must start with an svg element that has a viewBox")
     width, height = int(size[1]), int(size[2])
     total = height + _LINE * len(figure.legend) + 6
     style = ".rule{stroke:#e3e0d9}.tick{fill:#5c656e;font:10px sans-serif}.line{fill:none;stroke-width:1.8}" + "".join(
@@ -45,9 +45,9 @@ def alone(figure: Figure) -> str:
         for line, (name, colour) in enumerate(figure.legend.items())
     )
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {total}" width="{2 * width}"'
-    ground = f'<style>{style}</style><rect width="{width}" height="{total}" fill="#fff"/>'
+    background = f'<style>{style}</style><rect width="{width}" height="{total}" fill="#fff"/>'
     begun, _, body = figure.svg[size.end() :].partition(">")
-    return f"{head}{begun}>{ground}{body.removesuffix('</svg>')}{legend}</svg>\n"
+    return f"{head}{begun}>{background}{body.removesuffix('</svg>')}{legend}</svg>\n"
 
 
 def _name(title: str) -> str:

@@ -1,4 +1,4 @@
-"""Which principles a text names, out of its words alone."""
+"""Finds the principles that a text names."""
 
 import re
 from collections.abc import Sequence
@@ -21,8 +21,8 @@ def named_principles(blocks: Sequence[str], style: str) -> frozenset[int]:
     """The principles named in the blocks of a reasoning: by code (P2), by number (principle 2; principles 2 and 4) or
     by full name ("Factual Consistency", any case).
 
-    A prompt style that knows the principles by bare numbers (it says no names: `compact`) lets a judge name one by the
-    number that ends a block, behind a word ("differs 2").
+    In a prompt style that lists the principles by bare numbers (`compact`), a number after a word at the end of a
+    block ("differs 2") also counts.
     """
     found: set[int] = set()
     bare = PRINCIPLES[0].name not in principles(style)

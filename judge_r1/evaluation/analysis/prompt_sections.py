@@ -1,4 +1,4 @@
-"""Which part of an episode each of its tokens belongs to: exact, since the ids are built again from the same pieces."""
+"""Assigns each token of an episode to a section of the prompt, by rebuilding the ids from the same parts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,21 +13,23 @@ TEMPLATE, INSTRUCTIONS, PRINCIPLES = "chat template", "instructions", "principle
 CONTEXT, DECISION, A, B = "context", "decision", "reasoning A", "reasoning B"
 WRITTEN, SHOWN = "written", "passages"
 SECTIONS = (FIRST, TEMPLATE, INSTRUCTIONS, PRINCIPLES, CONTEXT, DECISION, A, B, WRITTEN, SHOWN)
-"""Every token is in one of them. `first token` is the very first one whatever it says: models park attention there.
-`written` is what the policy wrote, `passages` what a search put in."""
+"""Every token is in one section. `first token` is a section of its own because models attend to it regardless of its
+content (attention sink). `written` holds the tokens of the policy, `passages` those of search results."""
 _INSERTED = {"context": CONTEXT, "decision": DECISION, "reasoning_a": A, "reasoning_b": B}
 
 
 def prompt_sections(
     prompt: Prompt, tokenizer: SafeTokenizer, style: str, *, thinking: bool = False
 ) -> tuple[list[int], list[str]]:
-    """The ids of a prompt (`SafeTokenizer.prompt_ids`) and the section of each, in parallel.
+    """The ids of a prompt (`SafeTokenizer.prompt_ids`) and the section of each.
 
-    Inserted texts are encoded apart from ours, so their ids are theirs alone. In our text a token belongs to the
-    section that most of its characters stand in, the first of them where two hold as many.
+    Inserted texts are encoded separately, so no token crosses their boundaries. A token of the template belongs to the
+    section of most of its characters, and to the first one in a tie.
     """
     if len(prompt.names) != len(prompt.inserted):
-        raise AnalysisError("the prompt does not name what it shows: only comparisons of two candidates have sections")
+        raise AnalysisError(
+            "the prompt does not name its inserted texts: only comparisons of two candidates have sections"
+        )
     rendered = tokenizer.rendered(prompt, thinking=thinking)
     labels = _labels(prompt, rendered, style)
     ids: list[int] = []
@@ -40,7 +42,9 @@ def prompt_sections(
             new = tokenizer.encode_trusted(text)
             spans = tokenizer.trusted_spans(text)
             if len(spans) != len(new):
-                raise AnalysisError("the tokenizer gives other offsets than ids, so its tokens have no certain place")
+                raise AnalysisError(
+                    "the tokenizer returns different numbers of offsets and ids: tokens cannot be located"
+                )
             sections += [_most(labels[start + low : start + max(high, low + 1)]) for low, high in spans]
         ids += new
     if ids:
@@ -49,12 +53,12 @@ def prompt_sections(
 
 
 def episode_sections(prompt: Sequence[str], trajectory: Trajectory) -> list[str]:
-    """The sections of prompt and episode, one a token."""
+    """The section of each token of the prompt and the episode."""
     return [*prompt, *(WRITTEN if sampled else SHOWN for sampled in trajectory.loss_mask)]
 
 
 def _labels(prompt: Prompt, rendered: str, style: str) -> list[str]:
-    """The section of each character of our text (marks included, which nobody asks for)."""
+    """The section of each character of the rendered template, including the marks of inserted texts."""
     labels = [TEMPLATE] * len(rendered)
     at = 0
     for message in prompt.messages:
@@ -62,11 +66,11 @@ def _labels(prompt: Prompt, rendered: str, style: str) -> list[str]:
         at = rendered.index(text, at)
         labels[at : at + len(text)] = [INSTRUCTIONS] * len(text)
         at += len(text)
-    said = principles(style)
-    if rendered.count(said) != 1:
-        raise AnalysisError(f"prompt style {style!r} says the principles {rendered.count(said)} times, not once")
-    at = rendered.index(said)
-    labels[at : at + len(said)] = [PRINCIPLES] * len(said)
+    text = principles(style)
+    if rendered.count(text) != 1:
+        raise AnalysisError(f"prompt style {style!r} contains the principles {rendered.count(text)} times, not once")
+    at = rendered.index(text)
+    labels[at : at + len(text)] = [PRINCIPLES] * len(text)
     return labels
 
 

@@ -1,4 +1,4 @@
-"""The reasoning of a judge before its decision (supplementary Table 15): principles named, evidence quoted."""
+"""Traits of a judge's reasoning: named principles and quoted evidence (supplementary Table 15)."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -19,22 +19,22 @@ from retrieval.bm25 import words
 PAPER = (("Qwen3-8B", 0.496, 1.0, 0.956), ("GRPO-8B", 0.574, 1.0, 0.964))
 """Table 15: accuracy, Principle Naming and Evidence Citation, on out-of-distribution pairs without a case corpus."""
 NOTE = (
-    "Of valid answers, the share whose reasoning (thoughts and explanation, not the answer's labels) ... any, right: "
-    "names a principle at all, one that the pair violates; named: principles named, mean (six would always hold the "
-    "right one). Case: quotes the case, 5 words in a row or 6 of 8; own: quotes it where neither reasoning reads the "
-    "same; passage: quotes a passage that a search showed. 95 % intervals, clustered. Accuracy counts invalid answers"
-    " as wrong."
+    "Shares of valid answers, by their reasoning (thoughts and explanation, not the answer's labels). Any: names a "
+    "principle; right: names one that the pair violates; named: mean number of named principles (naming all six "
+    "always includes the right one). Case: quotes the case, 5 words in a row or 6 of 8; own: quotes a part of the case "
+    "that neither candidate contains; passage: quotes a passage that a search showed. 95 % intervals, clustered. "
+    "Accuracy counts invalid answers as wrong."
 )
 
 _ANSWER = re.compile(
     r'\{\s*"(?:comparison|violated_principles)"|^\s*[AB]\s*[<>]\s*[AB]\b', re.IGNORECASE | re.MULTILINE
 )
-"""Where an answer without tags begins."""
+"""The start of an answer without tags."""
 
 
 class Traits(NamedTuple):
-    """One valid vote. `right` is None where the item has no principles, `case` where it has no case; `own` asks for a
-    quotation of the case that is not in either candidate."""
+    """One valid vote. `right` is None for an item without labels, `case` for one without a case; `own`: it
+    quotes a part of the case that neither candidate contains."""
 
     cluster_id: str
     named: frozenset[int]
@@ -45,7 +45,7 @@ class Traits(NamedTuple):
 
 
 def reasoning_of(trajectory: Trajectory) -> list[str]:
-    """The blocks of a reasoning: thoughts, text between blocks and the explanation; never queries or the answer."""
+    """The blocks of a reasoning: thoughts, text between tags and the explanation, without queries and the answer."""
     parts = [part for turn in trajectory.turns for part in segments(turn.text)]
     bare = not any(part.kind == "answer" for part in parts)
     blocks = [
@@ -60,23 +60,19 @@ def reasoning_of(trajectory: Trajectory) -> list[str]:
 
 
 def traits(judged: Judged) -> list[Traits]:
-    """The valid votes of a judge."""
+    """The traits of the valid votes of a judge."""
     found = []
-    for item in judged.suite.items:
+    for item in judged.benchmark.items:
         for trace in judged.results.traces[item.item_id]:
-            question = judged.suite.task(item, trace.order)
-            if (
-                trace.trajectory.judgment is None
-                or not trace.trajectory.turns
-                or not isinstance(question, PairwiseTask)
-            ):
+            task = judged.benchmark.task(item, trace.order)
+            if trace.trajectory.judgment is None or not trace.trajectory.turns or not isinstance(task, PairwiseTask):
                 continue
             blocks = reasoning_of(trace.trajectory)
             style = str(judged.members[trace.member].settings.get("prompt", "standard"))
-            said = [words(unescape_tags(block)) for block in blocks]
+            block_words = [words(unescape_tags(block)) for block in blocks]
             named = named_principles(blocks, style)
-            pair = judged.suite.labels.get(item.item_id)
-            case, own = _cites(said, question) if question.context else (None, None)
+            pair = judged.benchmark.labels.get(item.item_id)
+            case, own = _cites(block_words, task) if task.context else (None, None)
             shown = [unit for passage in evidence_of(trace.trajectory.turns) for unit in units(passage.text)]
             found.append(
                 Traits(
@@ -85,18 +81,18 @@ def traits(judged: Judged) -> list[Traits]:
                     None if pair is None else bool(named & set(pair.violated)),
                     case,
                     own,
-                    any(quotes(block, shown) for block in said),
+                    any(quotes(block, shown) for block in block_words),
                 )
             )
     return found
 
 
 def reasoning_row(judged: Judged) -> dict[str, Any]:
-    """The shares of one judge, each as {value, ci95} or None where nothing is known. Raises: AnalysisError."""
+    """The shares of one judge, each {value, ci95} or None if unknown. Raises: AnalysisError."""
     found = traits(judged)
     votes = sum(len(result.votes) for result in judged.results.items)
     if not found:
-        raise AnalysisError(f"row {judged.name!r} has no valid answer with text: there is no reasoning to look into")
+        raise AnalysisError(f"judge {judged.name!r} has no valid answer with text: there is no reasoning to analyse")
     credits = judged.credits
     accuracy = _measured([credits[i] for i in credits], [judged.clusters[i] for i in credits])
     clusters = [trait.cluster_id for trait in found]
@@ -140,16 +136,15 @@ def reasoning_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
     return Grid("Reasoning (supplementary Table 15)", NOTE, columns, (*cells, *paper))
 
 
-def _cites(said: Sequence[Sequence[str]], question: PairwiseTask) -> tuple[bool, bool]:
-    """Does a block quote the case at all, and does one quote it where no candidate reads the same?
+def _cites(blocks: Sequence[Sequence[str]], task: PairwiseTask) -> tuple[bool, bool]:
+    """Whether a block quotes the case, and whether one quotes a part that neither candidate contains.
 
-    The second asks for a quotation that neither candidate holds: a judge that repeats a reasoning repeats whatever the
-    reasoning took from the case.
+    The second excludes a judge that only repeats the quotations of a candidate.
     """
-    context = units(question.context)
-    candidates = [words(question.reasoning_a), words(question.reasoning_b)]
-    found = [stretch for block in said for stretch in quotations(block, context)]
-    return bool(found), any(not any(holds(text, stretch) for text in candidates) for stretch in found)
+    context = units(task.context)
+    candidates = [words(task.reasoning_a), words(task.reasoning_b)]
+    found = [quotation for block in blocks for quotation in quotations(block, context)]
+    return bool(found), any(not any(holds(text, quotation) for text in candidates) for quotation in found)
 
 
 def _measured(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Charts as SVG strings: no library and no script. A page gives the colours through the classes `c0`, `c1`, ...
+"""Charts as SVG strings, without a library or scripts. The page defines the colours of the classes `c0`, `c1`, ...
 
 Every chart has an accessible name that lists its values.
 """
@@ -12,15 +12,15 @@ from judge_r1.statistics.calibration import Bin
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 190, 44, 10, 10, 24
 COLOURS = 8
-"""How many colours the page has; more series than these share them."""
+"""The number of colours of the page. Charts with more series repeat them."""
 Points = Sequence[tuple[float, float]]
 
 
 def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, int], *, dots: bool = False) -> str:
-    """One line a series, over shared axes. `colours` numbers each series: its line has the class `line cN`. A dot
-    stands at the end of each line, with `dots` at every point.
+    """One line per series, over shared axes. `colours` maps each series to the N of its class `line cN`. The end of
+    each line has a dot; with `dots` every point has one.
 
-    Points must be finite and there must be at least one; the accessible name lists the first and last value of each.
+    There must be at least one point, and all must be finite. The accessible name lists the first and last values.
     """
     points = [point for line in series.values() for point in line]
     x_ticks, y_ticks = ticks([x for x, _ in points], 4), ticks([y for _, y in points], 4)
@@ -31,8 +31,10 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
     def y_at(y: float) -> float:
         return HEIGHT - BOTTOM - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
 
-    spoken = "; ".join(f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line)
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}: {spoken}")}">']
+    accessible_values = "; ".join(
+        f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line
+    )
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}: {accessible_values}")}">']
     for y in y_ticks:
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
@@ -53,7 +55,7 @@ def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, i
 
 
 def ticks(values: Sequence[float], about: int) -> list[float]:
-    """Round numbers, evenly spaced by 1, 2 or 5 times a power of ten, that enclose the values: at least two."""
+    """At least two round numbers that enclose the values, spaced by 1, 2 or 5 times a power of ten."""
     low, high = min(values), max(values)
     if high == low:
         low, high = (low - 0.5, high + 0.5) if abs(low) < 1 else (low - abs(low) / 2, high + abs(high) / 2)
@@ -65,42 +67,42 @@ def ticks(values: Sequence[float], about: int) -> list[float]:
 
 
 BAR_GAP = 0.25
-"""The share of a group's width that is left free."""
+"""The empty share of the width of a group."""
 
 
 def bar_chart(
     title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colours: Mapping[str, int]
 ) -> str:
-    """A group of bars for each label, one bar a series. `colours` numbers each series: its bars have the class `cN`.
+    """A group of bars for each label, with one bar per series. `colours` maps each series to the N of its class `cN`.
 
-    Every series has a value of zero or more for each label. The accessible name lists all of them.
+    Every series has a value of zero or more for each label. The accessible name lists all values.
     """
     for name, values in series.items():
         if len(values) != len(labels) or min(values, default=0) < 0:
             raise ValueError(f"series {name!r} needs {len(labels)} values of zero or more")
     y_ticks = ticks([0.0, *(value for values in series.values() for value in values)], 4)
-    room = (WIDTH - LEFT - RIGHT) / max(1, len(labels))
-    width = room * (1 - BAR_GAP) / max(1, len(series))
+    group_width = (WIDTH - LEFT - RIGHT) / max(1, len(labels))
+    width = group_width * (1 - BAR_GAP) / max(1, len(series))
 
     def y_at(y: float) -> float:
         return HEIGHT - BOTTOM - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
 
-    spoken = "; ".join(
+    accessible_values = "; ".join(
         f"{name}: " + ", ".join(f"{label} {value:g}" for label, value in zip(labels, values, strict=True))
         for name, values in series.items()
     )
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
+    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}. {accessible_values}")}">']
     for y in y_ticks:
         parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
         parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
     for number, label in enumerate(labels):
-        left = LEFT + room * (number + BAR_GAP / 2)
+        left = LEFT + group_width * (number + BAR_GAP / 2)
         for at, (name, values) in enumerate(series.items()):
             top = y_at(values[number])
             place = f'x="{left + width * at:.1f}" y="{top:.1f}" width="{width:.1f}" height="{y_at(0) - top:.1f}"'
             text = f"<title>{escape(f'{name}, {label}: {values[number]:g}')}</title>"
             parts.append(f'<rect class="bar c{colours[name]}" {place}>{text}</rect>')
-        middle = LEFT + room * (number + 0.5)
+        middle = LEFT + group_width * (number + 0.5)
         parts.append(
             f'<text class="tick" x="{middle:.1f}" y="{HEIGHT - 8}" text-anchor="middle">{escape(label)}</text>'
         )
@@ -114,8 +116,8 @@ RINGS = (0.25, 0.5, 0.75, 1.0)
 def radar_chart(
     title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colours: Mapping[str, int]
 ) -> str:
-    """An axis for each of at least three labels, 0 in the middle and 1 at the rim, one closed line a series, with the
-    class `line cN`. The accessible name lists all values.
+    """An axis for each of at least three labels, from 0 in the centre to 1 at the rim, and one closed line per series
+    with the class `line cN`. The accessible name lists all values.
 
     Every series has a value in [0, 1] for each label.
     """
@@ -124,11 +126,11 @@ def radar_chart(
     for name, values in series.items():
         if len(values) != len(labels) or not all(0 <= value <= 1 for value in values):
             raise ValueError(f"series {name!r} needs {len(labels)} values from 0 to 1")
-    spoken = "; ".join(
+    accessible_values = "; ".join(
         f"{name}: " + ", ".join(f"{label} {value:.3g}" for label, value in zip(labels, values, strict=True))
         for name, values in series.items()
     )
-    parts = [f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
+    parts = [f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{escape(f"{title}. {accessible_values}")}">']
     parts += [f'<polygon class="rule" fill="none" points="{_ring([ring] * len(labels))}"/>' for ring in RINGS]
     middle = SIZE / 2
     for number, label in enumerate(labels):
@@ -162,21 +164,21 @@ def _point(number: int, count: int, value: float) -> tuple[float, float]:
 
 MARGIN, LABEL_HEIGHT, MARK_HEIGHT, ROW_GAP, AXIS_HEIGHT = 10, 15, 13, 9, 22
 LONGEST_LABEL = 50
-"""Longer labels are shortened in their middle; the title of the mark has them whole."""
+"""Longer labels are shortened in the middle; the title of the mark has the full label."""
 MARKS = (
     "M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z",
     "M-3.3 -3.3h6.6v6.6h-6.6z",
     "M0 -4.6L4.6 0L0 4.6L-4.6 0z",
     "M0 -4.4L4.3 3.4H-4.3z",
 )
-"""Circle, square, diamond and triangle, by colour: no series is spoken by its colour alone."""
+"""Circle, square, diamond and triangle, so that a series can be told from others without its colour."""
 
 
 def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colours: Mapping[str, int]) -> str:
-    """Under each label one line a series, its value a mark and its 95 % interval a whisker, over one axis from 0 to 1.
+    """Under each label one line per series: a mark for the value and a whisker for the 95 % interval, from 0 to 1.
 
-    `colours` numbers each series: its line has the class `cN`, and a legend must tell its name; a series that is the
-    label's only one may be named "" or as the label. The accessible name lists all values.
+    `colours` maps each series to the N of its class `cN`; the page needs a legend. The only series of a label may be
+    named "" or like the label. The accessible name lists all values.
     """
 
     def x_at(value: float) -> float:
@@ -184,12 +186,12 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
 
     height = sum(LABEL_HEIGHT + MARK_HEIGHT * len(series) + ROW_GAP for series in rows.values()) + AXIS_HEIGHT
     bottom = height - AXIS_HEIGHT
-    spoken = "; ".join(
+    accessible_values = "; ".join(
         f"{label}: "
         + ", ".join(f"{name} {value}" if name not in ("", label) else f"{value}" for name, value in series.items())
         for label, series in rows.items()
     )
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(f"{title}. {spoken}")}">']
+    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(f"{title}. {accessible_values}")}">']
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, anchor = x_at(tick), {0.0: "start", 1.0: "end"}.get(tick, "middle")
         kind = "rule half" if tick == 0.5 else "rule"
@@ -213,7 +215,7 @@ def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colour
 
 
 def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
-    """At most `longest` characters: the beginning and the end of a longer one."""
+    """The label with at most `longest` characters: a longer one keeps its start and its end."""
     if len(label) <= longest:
         return label
     tail = longest * 3 // 5
@@ -222,12 +224,12 @@ def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
 
 LIGHT = ("#1f6f6b", "#b4551d", "#3b5fa8", "#8a3f7c")
 DARK = ("#6cc3bb", "#e79a63", "#8fb0ec", "#d698ca")
-DIAGONAL = "as told"
+DIAGONAL = "calibrated"
 FOOT = 40
 
 
 def reliability_diagram(tables: Mapping[str, Sequence[Bin]]) -> str:
-    """One line for each reliability table (at most three), and the diagonal on which confidences mean what they say."""
+    """One line for each reliability table (at most three), and the diagonal of perfect calibration."""
     lines = {name: [(b.confidence, b.accuracy) for b in table] for name, table in tables.items()}
     low = min(value for line in lines.values() for point in line for value in point)
     drawn = {DIAGONAL: [(low, low), (1.0, 1.0)], **lines}
@@ -257,8 +259,8 @@ def _back() -> str:
 
 
 def _foot(names: Mapping[str, object]) -> str:
-    """What the axes are, and whose line is whose."""
-    parts = [f'<text class="tick" x="{LEFT}" y="{HEIGHT + 10}">across: confidence; up: share of right answers</text>']
+    """The labels of the axes and the legend."""
+    parts = [f'<text class="tick" x="{LEFT}" y="{HEIGHT + 10}">x: confidence; y: share of right answers</text>']
     for number, name in enumerate(names):
         x = LEFT + number * (WIDTH - LEFT) / max(1, len(names))
         parts.append(f'<circle class="dot c{number}" cx="{x + 3:.1f}" cy="{HEIGHT + 24}" r="3"/>')

@@ -1,4 +1,4 @@
-"""Several evaluations or training runs as one report."""
+"""Writes one report of several evaluations or training runs."""
 
 import os
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ FIGURE5, FIGURE6 = "Data scaling (Figure 5)", "Ablations (Figure 6)"
 
 
 def write_comparison(folders: Sequence[Path], out: Path) -> list[Grid]:
-    """Write the page; returns its leaderboard and its table of all labelled judges, where there are such."""
+    """Writes the page. Returns its leaderboard and its table of all labelled judges, if there are any."""
     runs, evaluated = find_runs(folders)
     board, table = leaderboard(evaluated.judged), table12(evaluated)
     comparison = Comparison(
@@ -46,7 +46,7 @@ def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:
 
 
 def _sections(evaluated: Evaluated, out: Path) -> list[Section]:
-    """The tables of each evaluation, with its own page; LRBench's are put together, so only their pages are named."""
+    """The tables of each evaluation and a link to its page. LRBench evaluations share one table."""
     return [
         Section(
             f"{found.benchmark}: {found.folder.name}",
@@ -58,7 +58,7 @@ def _sections(evaluated: Evaluated, out: Path) -> list[Section]:
 
 
 def _page(found: Judged, out: Path) -> str | None:
-    """The evaluation's own page, from the page `out`."""
+    """The link from the page `out` to the page of the evaluation."""
     page = found.folder / "report.html"
     if not page.exists() or page.absolute() == out.absolute():
         return None
@@ -66,19 +66,19 @@ def _page(found: Judged, out: Path) -> str | None:
 
 
 def _notes(runs: Sequence[TrainingRun], evaluated: Evaluated) -> list[str]:
-    """What a reader must know before comparing."""
+    """Warnings about comparisons that are not valid."""
     notes = []
     judged = {run.folder for run in evaluated.runs.values()}
     if missing := [run.name for run in runs if run.folder not in judged]:
         notes.append(
             f"No evaluation given here names the model of {', '.join(missing)}: "
-            "judge-r1 eval --judge NAME=agentic@RUN/model --path PAIRS --out EVAL makes one."
+            "run judge-r1 eval --judge NAME=agentic@RUN/model --path PAIRS --out EVAL."
         )
     if evaluated.pair_sets > 1:
         notes.append(
-            f"The rows were measured on {evaluated.pair_sets} different sets of pairs: "
-            "compare only rows of the same set."
+            f"The judges were measured on {evaluated.pair_sets} different sets of pairs: "
+            "compare only judges of the same set."
         )
     if unsized := [name for name, run in evaluated.runs.items() if run.size is None]:
-        notes.append(f"Not in Figure 5, since the size of their training data is not known: {', '.join(unsized)}.")
+        notes.append(f"Not in Figure 5, because their training-set size is unknown: {', '.join(unsized)}.")
     return notes

@@ -1,4 +1,4 @@
-"""Training runs and evaluations found in folders, and which evaluated row is which run's model."""
+"""Finds training runs and evaluations in folders, and matches evaluated judges to runs."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ from judge_r1.episode.config import EpisodeConfig
 
 
 class NothingToReport(JudgeError):
-    """A folder that holds neither a training run nor an evaluation, or something else than these should hold."""
+    """A folder without a training run or an evaluation, or with invalid files."""
 
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """A run folder as a report needs it. `size` is how many labelled pairs (for SFT on traces: traces) it was trained
-    on, None where nothing there tells; `method` is the paper's name of the way it was trained."""
+    """A run folder as a report needs it. `size` is the number of labelled pairs (SFT on traces: traces) that it
+    was trained on, None if unknown; `method` is the paper's name of its training method."""
 
     name: str
     folder: Path
@@ -39,11 +39,11 @@ class TrainingRun:
 
 
 LRBENCH = "lrbench"
-"""The benchmark of a summary that names none."""
+"""The benchmark of a summary without a benchmark name."""
 
 
 class Judged(NamedTuple):
-    """An evaluation folder: its summary.json and its rows.json (the judge, the settings and the items of each row)."""
+    """An evaluation folder: its summary.json and its rows.json (judge, settings and items of each panel)."""
 
     folder: Path
     summary: Mapping[str, Any]
@@ -54,21 +54,20 @@ class Judged(NamedTuple):
         return str(self.summary.get("benchmark", LRBENCH))
 
     def items(self, row: str) -> str:
-        """Equal for rows that were measured on the same items."""
+        """An id of the items of a panel: equal for panels that were measured on the same items."""
         known = {entry["items"] for entry in self.judges.values()}
         beside = known.pop() if len(known) == 1 else str(self.folder)  # a baseline has no entry
         return str(self.judges.get(row, {}).get("items", beside))
 
     def judge(self, row: str) -> str:
-        """Equal for rows of the same judge."""
+        """An id of the judge of a panel: equal for panels of the same judge."""
         return str(self.judges.get(row, {}).get("judge", self.folder))
 
 
 @dataclass(frozen=True)
 class Evaluated:
-    """All evaluations put together: `judged` holds each of them. The other fields are of LRBench's, whose rows know
-    principles: rows as in summary.json; the run of each row, by the row's name; how many different sets of pairs there
-    are."""
+    """All evaluations, in `judged`. The other fields cover only LRBench evaluations, which have principles: the rows of
+    summary.json, the training run of each row by name, and the number of different sets of pairs."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     differences: list[dict[str, Any]] = field(default_factory=list)
@@ -83,8 +82,8 @@ class Evaluated:
 
 
 def method(stage: str, episode: EpisodeConfig, *, warm: bool) -> str:
-    """The paper's names (Table 4): GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on; SFT and DPO on
-    the full context without search, and else with what they have instead, as in SFT-search."""
+    """The paper's name of a method (Table 4): GRPO (an alias of Judge-R1-fc), Judge-R1-warm-fc-search and so on. SFT
+    and DPO mean full context without search; other settings are appended, as in SFT-search."""
     parts = {"fc": episode.context == "full", "search": episode.effective_budget.max_searches > 0}
     named = [name for name, there in parts.items() if there] or ["blind"]
     grpo = stage == "grpo"
@@ -94,8 +93,10 @@ def method(stage: str, episode: EpisodeConfig, *, warm: bool) -> str:
 
 
 def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
-    """What the folders hold: each may be a run, an evaluation, or a folder of such. Raises: NothingToReport."""
-    places: dict[Path, None] = {}
+    """The runs and evaluations in the folders. Each folder may be a run, an evaluation, or a parent of these. Raises:
+    NothingToReport.
+    """
+    found: dict[Path, None] = {}
     for folder in folders:
         inside = [folder] if _holds(folder) else []
         if not (folder / "recipe.yaml").exists() and folder.is_dir():
@@ -104,10 +105,10 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
             raise NothingToReport(
                 f"{folder} holds no training run (recipe.yaml) and no evaluation (summary.json), nor do its folders"
             )
-        places |= dict.fromkeys(path.absolute() for path in inside)
-    runs = [_run(path) for path in places if (path / "recipe.yaml").exists()]
-    runs = _named_apart(runs)
-    return runs, _evaluated([path for path in places if (path / "summary.json").exists()], runs)
+        found |= dict.fromkeys(path.absolute() for path in inside)
+    runs = [_run(path) for path in found if (path / "recipe.yaml").exists()]
+    runs = _with_unique_names(runs)
+    return runs, _evaluated([path for path in found if (path / "summary.json").exists()], runs)
 
 
 def _holds(folder: Path) -> bool:
@@ -139,8 +140,8 @@ def _recipe(file: Path) -> dict[str, Any]:
     return recipe
 
 
-def _named_apart(runs: list[TrainingRun]) -> list[TrainingRun]:
-    """Runs whose folders have the same name are called by the folder above too."""
+def _with_unique_names(runs: list[TrainingRun]) -> list[TrainingRun]:
+    """Adds the name of the parent folder to runs whose folders have the same name."""
     names = [run.name for run in runs]
     return [
         run if names.count(run.name) == 1 else TrainingRun(**vars(run) | {"name": "/".join(run.folder.parts[-2:])})
@@ -149,12 +150,14 @@ def _named_apart(runs: list[TrainingRun]) -> list[TrainingRun]:
 
 
 def _from(folder: Path, path: Path) -> Path:
-    """A path of a recipe, which counts from where `train` was run: here, or a folder above the run's."""
-    return next((place for place in (path, *(above / path for above in folder.parents)) if place.exists()), path)
+    """Resolves a path of a recipe, relative to the current directory or else to a parent of the run folder."""
+    return next(
+        (candidate for candidate in (path, *(above / path for above in folder.parents)) if candidate.exists()), path
+    )
 
 
 def _warm(folder: Path, recipe: Mapping[str, Any]) -> bool:
-    """Does the run start from a model that was fine-tuned on traces?"""
+    """True if the run starts from a model that was fine-tuned on traces."""
     if (start := recipe.get("start")) is not None:
         return bool(start["stage"] == "sft")
     before = _from(folder, Path(recipe["model"]).parent / "recipe.yaml")
@@ -177,7 +180,7 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
         summary = read_json(folder / "summary.json")
         if not isinstance(summary, dict) or not {"rows", "differences", "seconds"} <= summary.keys():
             raise NothingToReport(f"{folder / 'summary.json'} is not a summary that `judge-r1 eval` writes")
-        if summary in seen:  # a copy, as the demo leaves one beside its runs
+        if summary in seen:  # a copy, such as the one that the demo writes beside its runs
             continue
         seen.append(summary)
         judges = read_json(folder / "rows.json") if (folder / "rows.json").exists() else {}
@@ -201,8 +204,8 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
 
 
 def _run_of(judge: str, runs: Sequence[TrainingRun]) -> TrainingRun | None:
-    """The run whose model a judge SPEC names. A relative path counts from where `eval` was run, so it is enough that
-    exactly one run's folder ends in it."""
+    """The run whose model a judge SPEC names. The SPEC may hold a path relative to another directory, so a run matches
+    if its folder is the only one that ends in that path."""
     model = Path(judge.partition("@")[2])
     if model.name != "model":
         return None
@@ -219,5 +222,5 @@ def read_json(path: Path) -> Any:
 
 
 def metrics_of(runs: Sequence[TrainingRun]) -> Mapping[str, list[dict[str, Any]]]:
-    """The rows of each run that has any, by the run's name."""
+    """The metrics of the runs that have any, by name."""
     return {run.name: run.metrics for run in runs if run.metrics}

@@ -15,10 +15,10 @@ from judge_r1.core.records import (
 
 
 def describe_verdict(verdict: Verdict, order: Sequence[int]) -> str:
-    """A verdict in words; `order` are the candidates it speaks of, as they were shown."""
+    """A verdict in words. `order` lists the candidates in the order shown."""
 
-    def name(place: int) -> str:
-        return letter(order[place] if place < len(order) else place)
+    def name(position: int) -> str:
+        return letter(order[position] if position < len(order) else position)
 
     if isinstance(verdict, InvalidVerdict):
         return f"no verdict ({verdict.reason})"
@@ -27,21 +27,21 @@ def describe_verdict(verdict: Verdict, order: Sequence[int]) -> str:
     if isinstance(verdict, ScoresVerdict):
         if len(verdict.scores) == 1:
             return f"{verdict.scores[0]:g}"
-        return ", ".join(f"{name(place)} {score:g}" for place, score in enumerate(verdict.scores))
+        return ", ".join(f"{name(position)} {score:g}" for position, score in enumerate(verdict.scores))
     if isinstance(verdict, RankingVerdict):
         return " > ".join(map(name, verdict.order))
     assert isinstance(verdict, ChecklistVerdict)
     return ", ".join(f"{point} {score:g}" for point, score in verdict.scores.items())
 
 
-def letter(place: int) -> str:
-    """A, B, …, Z and then numbers."""
-    return chr(ord("A") + place) if place < 26 else str(place + 1)
+def letter(index: int) -> str:
+    """The name of a candidate: A to Z, then numbers from 27."""
+    return chr(ord("A") + index) if index < 26 else str(index + 1)
 
 
 def describe_result(outcome: ItemResult) -> str:
     """The result of an item in words. Best-of-n by pairwise votes prefers neither A nor B."""
-    shown = {place for vote in outcome.votes for place in vote.order}
+    shown = {index for vote in outcome.votes for index in vote.order}
     if isinstance(outcome.verdict, PairwiseVerdict) and shown > {0, 1}:
         return "the best one wins" if outcome.score == 1 else "the best one does not win"
     return describe_verdict(outcome.verdict, range(max(len(outcome.votes[0].order), 2)))
@@ -56,7 +56,7 @@ def describe_gold(item: Item) -> str:
 
 
 def best_of(item: Item) -> int | None:
-    """The place of the best candidate, where the gold is one."""
+    """The index of the best candidate, if the gold names one."""
     if item.gold in ("A", "B") and len(item.candidates) == 2:
         return "AB".index(item.gold)
     whole = isinstance(item.gold, int) and not isinstance(item.gold, bool)

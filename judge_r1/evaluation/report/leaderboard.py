@@ -1,4 +1,4 @@
-"""Judges by benchmarks: every evaluated row in one table, and as dots with intervals."""
+"""The leaderboard: judges by benchmarks as one table, and as charts with intervals."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,22 +11,22 @@ from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
 
 
 class Leaderboard(NamedTuple):
-    """The table, and one figure a benchmark with the judges in the table's order."""
+    """The table, and one figure per benchmark with the judges in the order of the table."""
 
     grid: Grid
     figures: list[Figure]
 
 
 Column = tuple[str, str]
-"""A benchmark and the items of it."""
+"""A benchmark and the id of its items."""
 
 
 def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
-    """All rows of all evaluations; None where there is none.
+    """The leaderboard of all evaluations; None without any judge.
 
-    A row is one judge: of rows with the same name the later ones are called by their folder too where their judge is
-    another one, or where the cell is taken. A column is one set of items of a benchmark. The judges stand by their mean
-    accuracy over the columns that all of them have, or as given where there is no such column.
+    A row is one judge. If two judges share a name, or a judge has two results in one column, the later one gets its
+    folder as a prefix. A column is one set of items of a benchmark. Judges are sorted by their mean accuracy over the
+    columns that all of them have, or stay in the given order if there is no such column.
     """
     cells: dict[str, dict[Column, Estimate]] = {}
     judges: dict[str, str] = {}
@@ -53,7 +53,7 @@ def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
         for name in order
     ]
     note = (
-        "Accuracy [95 % interval, clustered by what items share] (items), share of valid answers; an invalid answer is "
+        "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is "
         "wrong. Bold: the best of a column. "
         + (_ordered(shared, columns, names) if len(cells) > 1 else "")
     ).strip()  # fmt: skip
@@ -66,7 +66,7 @@ def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
 
 
 def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:
-    """Benchmarks by name; several sets of items of one by the folder they were first met in too."""
+    """Column names: the benchmark, and the first folder if the benchmark has several sets of items."""
     benchmarks = [benchmark for benchmark, _ in columns]
     return {
         column: column[0] if benchmarks.count(column[0]) == 1 else f"{column[0]} ({folder.name})"
@@ -76,10 +76,11 @@ def _named(columns: Mapping[Column, Path]) -> dict[Column, str]:
 
 def _ordered(shared: Sequence[Column], columns: Mapping[Column, Path], names: Mapping[Column, str]) -> str:
     if not shared:
-        return "The judges share no benchmark, so their order says nothing."
+        return "The judges share no benchmark, so their order has no meaning."
     if len(shared) == len(columns):
-        return "Judges by their mean accuracy."
-    return f"Judges by their mean accuracy on what all of them have: {', '.join(names[column] for column in shared)}."
+        return "Judges are sorted by their mean accuracy."
+    benchmarks = ", ".join(names[column] for column in shared)
+    return f"Judges are sorted by their mean accuracy on the benchmarks that all of them have: {benchmarks}."
 
 
 def _cell(value: Estimate | None, best: float, *, alone: bool) -> str | Estimate:

@@ -1,4 +1,4 @@
-"""Learning curves out of the rows of `metrics.jsonl`, as charts."""
+"""Draws learning curves from the rows of `metrics.jsonl`."""
 
 import math
 import re
@@ -15,21 +15,21 @@ FIRST = re.compile(
     r"grad_norm|clip_fraction|preference_margin|frac_reward_zero_std|frac_outcome_zero_std)($|/)",
     re.IGNORECASE,
 )
-"""Curves that are shown at once; the others, and those of single domains and principles, are folded away."""
+"""Curves that are shown first; all others, and those of single domains and principles, are collapsed."""
 DETAIL = re.compile(r"P[1-6]\b|domain|principle|ended/|/(medical|legal|academic)$")
 
 
 class ReportError(JudgeError):
-    """A report that cannot be written from what was given."""
+    """A report that cannot be written; the message says why."""
 
 
 def colours_of(names: Sequence[str]) -> dict[str, int]:
-    """A colour for each name; more names than colours share them."""
+    """A colour number for each name; they repeat if there are more names than colours."""
     return {name: number % COLOURS for number, name in enumerate(names)}
 
 
 def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Figure], list[Figure]]:
-    """The curves to show at once, and the others: one chart a metric, one line a run that has it at two steps.
+    """The curves to show first, and the others: one chart per metric, one line for each run with two or more steps.
 
     `metrics` maps runs to rows, each with a `step`. Raises: ReportError for a row without one.
     """

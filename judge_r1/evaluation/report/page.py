@@ -1,4 +1,4 @@
-"""`report.html`: one static file with the leaderboard, tables, plots, learning curves, and every episode to read."""
+"""Writes `report.html`: one static file with the leaderboard, tables, plots, learning curves and all episodes."""
 
 import base64
 import hashlib
@@ -19,14 +19,14 @@ from judge_r1.evaluation.report.trace_viewer import packed, trace_json
 from judge_r1.evaluation.results import PanelResults
 
 PLOTTED = 8
-"""Judges that one plot can tell apart; more are in the tables alone."""
+"""The maximum number of judges in a plot; more are shown only in the tables."""
 
 SCRIPTS = ("nodes.js", "diff.js", "episode.js", "browse.js")
 NAMES = {p.code: p.name for p in PRINCIPLES}
 
 
 class Section(NamedTuple):
-    """Tables under one heading; `link` is the page where its items are to be read."""
+    """Tables under one heading; `link` is the page that shows the items."""
 
     title: str
     tables: Sequence[Grid]
@@ -55,12 +55,14 @@ def write_report(
     title: str = "Judge report",
     comparison: Comparison | None = None,
 ) -> None:
-    """Write the report to `path`; all text in it is escaped, and its page may load and run nothing but itself.
+    """Writes the report to `path`. All text is escaped, and the page loads no other file and runs no other script.
 
-    `summary` is as in summary.json; of training runs that nobody evaluated it may hold no rows. `metrics` maps runs to
-    the rows of their `metrics.jsonl` (each with a `step`); every number in them is a curve. `results` are rows of one
-    suite: the page shows each of their votes. `comparison` compares several runs or
-    evaluations. Needs jinja2; raises ReportError.
+    `summary` is as in summary.json; it has no rows if only training runs are reported. `metrics` maps runs to the rows
+    of their `metrics.jsonl` (each with a `step`); every number in them becomes a curve. `results` are panels of one
+    benchmark, whose votes the page shows. `comparison` compares several runs or evaluations.
+
+    Raises:
+        ReportError: jinja2 is not installed, or a row of `metrics` has no step.
     """
     try:
         from jinja2 import Environment, StrictUndefined
@@ -87,7 +89,7 @@ def write_report(
 
 
 def plots(summary: Mapping[str, Any]) -> list[Figure]:
-    """Accuracy overall, by domain (or group) and by principle, each judge in its colour and mark."""
+    """Plots of accuracy overall, by domain (or group) and by principle. Each judge has a colour and a mark."""
     rows = summary["rows"]
     if not rows or len(rows) > PLOTTED:
         return []

@@ -1,4 +1,4 @@
-"""The paper's Table 12 and Figures 5 and 6 from evaluated runs."""
+"""Builds the paper's Table 12 and Figures 5 and 6 from evaluated runs."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +14,13 @@ PANELS = (
     ("Warm-up, with search", ("Judge-R1-fc-search", "Judge-R1-warm-fc-search")),
     ("Search", ("GRPO", "Judge-R1-search", "Judge-R1-fc-search")),
 )
-"""The three panels of Figure 6, by the methods that they put side by side (`GRPO` is Judge-R1-fc)."""
+"""The three panels of Figure 6 and the methods that each compares (`GRPO` is Judge-R1-fc)."""
 ORDER = ("SFT", "DPO", "GRPO", "Judge-R1")
 Row = Mapping[str, Any]
 
 
 class Figure(NamedTuple):
-    """A chart with its own legend (name of a line or bar: number of its colour)."""
+    """A chart with its legend, which maps the name of a line or bar to its colour number."""
 
     title: str
     svg: str
@@ -29,10 +29,10 @@ class Figure(NamedTuple):
 
 
 def table12(evaluated: Evaluated) -> Grid | None:
-    """Accuracy of every row by domain and principle; base models first, then SFT, DPO, GRPO and Judge-R1 by size."""
+    """Accuracy of every judge by domain and principle: base models first, then SFT, DPO, GRPO and Judge-R1 by size."""
     if not evaluated.rows:
         return None
-    rows = sorted(evaluated.rows, key=lambda row: _place(row["name"], evaluated))
+    rows = sorted(evaluated.rows, key=lambda row: _sort_key(row["name"], evaluated))
     slices = _slices(rows)
     best = {name: max((v for v in map(at, rows) if v is not None), default=None) for name, at in slices.items()}
     cells = []
@@ -51,9 +51,9 @@ def table12(evaluated: Evaluated) -> Grid | None:
 
 
 def figure5(evaluated: Evaluated) -> list[Figure]:
-    """Accuracy by size of the training set, one line a method: overall first (Figure 5), then each domain and
-    principle (Supplementary Figure 2). Runs of one method and size, such as seeds, are averaged. Nothing where no
-    method was trained on two sizes."""
+    """Accuracy by size of the training set, one line per method: overall (Figure 5), then each domain and principle
+    (Supplementary Figure 2). Runs of one method and size, such as seeds, are averaged. Empty if no method was trained
+    on two sizes."""
     rows = [row for row in evaluated.rows if (run := evaluated.runs.get(row["name"])) and run.size is not None]
     sizes: dict[str, set[int | None]] = defaultdict(set)
     for row in rows:
@@ -83,7 +83,7 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
 
 
 def figure6(evaluated: Evaluated) -> list[Figure]:
-    """The ablations: a panel for each comparison of which at least two methods were evaluated."""
+    """The ablations: a panel for each comparison with at least two evaluated methods."""
     figures = []
     for title, methods in PANELS:
         rows = [
@@ -107,7 +107,7 @@ def figure6(evaluated: Evaluated) -> list[Figure]:
 
 
 def _slices(rows: Sequence[Row]) -> dict[str, Callable[[Row], float | None]]:
-    """Accuracy of a row by domain, by principle and overall, None where it has no such pairs."""
+    """Functions that return the accuracy of a judge by domain, by principle and overall; None without such pairs."""
 
     def part(key: str, name: str) -> Callable[[Row], float | None]:
         return lambda row: row[key][name]["accuracy"] if name in row[key] else None
@@ -129,6 +129,6 @@ def _rank(method: str) -> tuple[int, str]:
     return next((number for number, name in enumerate(ORDER) if method.startswith(name)), len(ORDER)), method
 
 
-def _place(name: str, evaluated: Evaluated) -> tuple[int, str, int]:
+def _sort_key(name: str, evaluated: Evaluated) -> tuple[int, str, int]:
     run = evaluated.runs.get(name)
     return (*_rank(run.method), run.size or 0) if run else (-1, "", 0)

@@ -1,4 +1,4 @@
-"""What differs between runs: their recipes, key by key, and the versions they ran with."""
+"""Tables of the differences between runs: recipe keys and package versions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,43 +10,43 @@ STAGES = ("sft", "dpo", "grpo")
 
 
 def recipe_grid(runs: Sequence[TrainingRun]) -> Grid | None:
-    """The keys whose values are not the same in all runs; None where all are. The section of a stage concerns the runs
-    of that stage alone."""
+    """The recipe keys whose values differ between runs; None if there are none. The section of a stage applies only to
+    runs of that stage."""
     recipes: list[dict[str, Any]] = [dict(run.recipe) for run in runs]
-    for section in ("start", "lora"):  # where some have none, the others' is one value
+    for section in ("start", "lora"):  # if some runs have none, the section is compared as one value
         if any(recipe.get(section) is None for recipe in recipes):
-            recipes = [recipe | {section: _whole(recipe.get(section))} for recipe in recipes]
+            recipes = [recipe | {section: _as_value(recipe.get(section))} for recipe in recipes]
     values_by_run = [
-        {key: value for key, value in flat(recipe).items() if _concerns(key, run)}
+        {key: value for key, value in flat(recipe).items() if _applies(key, run)}
         for recipe, run in zip(recipes, runs, strict=True)
     ]
-    return _grid("Recipes: what differs", "Keys that all runs share are left out.", runs, values_by_run)
+    return _grid("Recipes: what differs", "Keys with the same value in all runs are left out.", runs, values_by_run)
 
 
 def version_grid(runs: Sequence[TrainingRun]) -> Grid | None:
-    """The packages whose versions differ between the runs that wrote them down."""
+    """The packages whose versions differ between the runs that recorded them."""
     values_by_run = [
         read_json(run.folder / "versions.json") if (run.folder / "versions.json").exists() else {} for run in runs
     ]
-    return _grid("Versions: what differs", "Packages that the runs were made with.", runs, values_by_run)
+    return _grid("Versions: what differs", "Packages that the runs used.", runs, values_by_run)
 
 
 def flat(data: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Nested sections as `a.b.c`."""
+    """Nested sections with keys such as `a.b.c`."""
     found: dict[str, Any] = {}
     for key, value in data.items():
         found |= flat(value, f"{above}{key}.") if isinstance(value, Mapping) else {above + key: value}
     return found
 
 
-def _whole(section: Mapping[str, Any] | None) -> str | None:
-    """A section in a few words: by its name if it has one."""
+def _as_value(section: Mapping[str, Any] | None) -> str | None:
+    """A section as one value: its name if it has one, else its keys and values."""
     if section is None:
         return None
     return str(section["name"]) if "name" in section else ", ".join(f"{key} {value}" for key, value in section.items())
 
 
-def _concerns(key: str, run: TrainingRun) -> bool:
+def _applies(key: str, run: TrainingRun) -> bool:
     section = key.partition(".")[0]
     return section not in STAGES or section == run.stage
 

@@ -1,4 +1,4 @@
-"""The tables of a summary as plain grids: printed to a console, written as Markdown, shown as HTML by the report."""
+"""Builds the tables of a summary as grids, and prints them to a console or as Markdown."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from judge_r1.evaluation.metrics import consistency, first_preferred
 from judge_r1.evaluation.results import PanelResults
 
 NONE = "–"
-"""Shown where there is nothing to measure."""
+"""The cell text for a missing value."""
 
 COLUMNS = {
     "label F1": "label_f1",
@@ -26,13 +26,13 @@ COLUMNS = {
     "searches": "searches",
     "evidence": "evidence_hit",
 }
-"""Columns of the overall table by heading, and the keys of a summary's row; a column without any value is left out."""
+"""Columns of the overall table by heading, and the keys of a summary's row; columns without values are left out."""
 
 
 class Estimate(NamedTuple):
     """A measured cell: a share in [0, 1], or with `signed` a difference in [-1, 1], and its 95 % interval. `n` is
-    shown if the rows differ in their number of items, and `valid` is the share of valid answers if it is shown. `best`
-    marks the best cell of a column."""
+    shown if judges differ in their number of items, and `valid` is the share of valid answers, if shown. `best` marks
+    the best cell of a column."""
 
     value: float
     low: float
@@ -44,11 +44,11 @@ class Estimate(NamedTuple):
 
     @property
     def parts(self) -> tuple[str, str]:
-        """The value, and the text after it."""
+        """The value and the text after it."""
         form = "+.2f" if self.signed else ".2f"
-        behind = f"[{self.low:{form}}, {self.high:{form}}]"
-        behind += "" if self.n is None else f" ({self.n})"
-        return f"{self.value:{form}}", behind + ("" if self.valid is None else f", valid {self.valid:.2f}")
+        suffix = f"[{self.low:{form}}, {self.high:{form}}]"
+        suffix += "" if self.n is None else f" ({self.n})"
+        return f"{self.value:{form}}", suffix + ("" if self.valid is None else f", valid {self.valid:.2f}")
 
     def __str__(self) -> str:
         return " ".join(self.parts)
@@ -64,7 +64,7 @@ def is_best(cell: object) -> bool:
 
 @dataclass(frozen=True)
 class Grid:
-    """A titled table; the first column names the row. `note` says how to read it."""
+    """A table with a title; the first column names the row. `note` explains how to read it."""
 
     title: str
     note: str
@@ -82,7 +82,7 @@ def grids(summary: Mapping[str, Any]) -> list[Grid]:
 
 
 def print_tables(summary: Mapping[str, Any], console: Console | None = None) -> None:
-    """Print all tables: ruled on a terminal, aligned plain text that is never wrapped elsewhere."""
+    """Prints all tables: with rules on a terminal, else as aligned plain text without wrapping."""
     console = console or Console()
     for grid in grids(summary):
         print_grid(grid, console)
@@ -157,7 +157,7 @@ def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:
     domains = sorted({domain for row in rows for domain in row["by_domain"]})
     return _sliced(
         "Accuracy by domain",
-        "Accuracy [95 % interval, clustered by case]; in round brackets the pairs.",
+        "Accuracy [95 % interval, clustered by case]; the number of pairs in parentheses.",
         rows,
         [(d, [row["by_domain"].get(d) for row in rows]) for d in domains],
     )
@@ -170,7 +170,7 @@ def _by_principle(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
     return [
         _sliced("Accuracy by principle", f"A pair counts under every principle it violates. {names}.", rows, every),
         _sliced(
-            "Accuracy by principle, single violations alone", "Only pairs that violate that one principle.", rows, alone
+            "Accuracy by principle, only single violations", "Only pairs that violate no other principle.", rows, alone
         ),
     ]
 
@@ -181,7 +181,7 @@ def _sliced(
     rows: Sequence[Mapping[str, Any]],
     slices: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
 ) -> Grid:
-    """One column per slice. The number of items is in the heading if all rows have the same, else in the cells."""
+    """One column per slice. The number of items is in the heading if it is the same for all rows, else in the cells."""
     columns = ["judge"]
     cells: list[list[str | Estimate]] = [[row["name"]] for row in rows]
     for name, parts in slices:
@@ -204,8 +204,8 @@ def _differences(differences: Sequence[Mapping[str, Any]]) -> list[Grid]:
         return Estimate(part["delta"], part["ci95"][0], part["ci95"][1], signed=True) if part else NONE
 
     note = (
-        "Accuracy on the same pairs; where the 95 % interval, clustered by case, holds 0, no difference shows. p: "
-        "paired permutation by case, adjusted (Holm) for all rows of this table."
+        "Accuracy on the same pairs; if the 95 % interval, clustered by case, contains 0, there is no significant "
+        "difference. p: paired permutation by case, adjusted (Holm) for all rows of this table."
     )
     cells = [
         (
@@ -225,7 +225,7 @@ POSITION_COLUMNS = ("judge", "votes", "decided", "prefers first", "consistent")
 
 
 def position_grid(results: Sequence[PanelResults]) -> Grid | None:
-    """One line a row; None where no row has a pair in both orders."""
+    """One row per judge; None if no judge has a pair in both orders."""
     cells, both = [], False
     for found in results:
         outcomes = found.items
@@ -236,14 +236,14 @@ def position_grid(results: Sequence[PanelResults]) -> Grid | None:
             (found.panel, str(len(votes)), str(decided), share(first_preferred(outcomes)), share(consistency(outcomes)))
         )
     note = (
-        "Decided: votes with a valid answer that is no tie. Prefers first: of those, for the candidate shown first. "
-        "Consistent: of pairs that one judge decided in both orders, decided alike."
+        "Decided: valid votes without ties. Prefers first: share of those for the candidate shown first. "
+        "Consistent: of the pairs decided in both orders by one judge, the share with the same winner."
     )
     return Grid("Both orders", note, POSITION_COLUMNS, tuple(cells)) if both else None
 
 
 def markdown(grid: Grid) -> str:
-    """The table with its note, without its title. What a cell says is never read as Markdown."""
+    """The table with its note, without its title. Cell texts are escaped."""
     rows = [[_markdown_cell(cell) for cell in row] for row in (grid.columns, *grid.rows)]
     widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
     lines = [
@@ -258,8 +258,8 @@ def markdown(grid: Grid) -> str:
 
 def _markdown_cell(cell: str | Estimate) -> str:
     if isinstance(cell, Estimate):
-        value, behind = cell.parts
-        return f"**{value}** {behind}" if is_best(cell) else f"{value} {behind}"
+        value, suffix = cell.parts
+        return f"**{value}** {suffix}" if is_best(cell) else f"{value} {suffix}"
     text = " ".join(cell.split())
     for sign in ("\\", "|", "<", "*", "_", "`"):
         text = text.replace(sign, f"\\{sign}")

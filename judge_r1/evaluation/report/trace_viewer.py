@@ -1,6 +1,6 @@
 """The data of a report's trace viewer: every item, the result of each judge, and every vote turn by turn.
 
-Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, is in it once; token ids and
+Plain JSON, read by `static/browse.js`. A text that several items share, such as a case, is stored once; token ids and
 log-probabilities are left out. Offsets in texts are in UTF-16 units, as the browser counts them.
 """
 
@@ -25,7 +25,7 @@ WIDE = re.compile("[\U00010000-\U0010ffff]")
 
 
 class Texts:
-    """Texts by number, each held once."""
+    """A table of distinct texts; each text has a number."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -38,7 +38,7 @@ class Texts:
         return list(self._numbers)
 
     def span(self, text: str, start: int, end: int) -> list[int]:
-        """A span of characters of `text` in UTF-16 units."""
+        """The offsets of a span of characters of `text` in UTF-16 units."""
         if text not in self._wide:
             self._wide[text] = [found.start() for found in WIDE.finditer(text)] if not text.isascii() else []
         return [at + bisect_left(self._wide[text], at) for at in (start, end)]
@@ -136,7 +136,7 @@ def _vote(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str,
     trajectory = trace.trajectory
     judgment = trajectory.judgment
     return {
-        "order": [letter(place) for place in trace.order],
+        "order": [letter(index) for index in trace.order],
         "sample": trace.sample,
         "member": trace.member,
         "verdict": describe_verdict(trace.verdict, trace.order),

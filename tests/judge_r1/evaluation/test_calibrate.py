@@ -89,14 +89,14 @@ def test_a_file_without_any_confidence_is_refused(tmp_path: Path) -> None:
         read_confidences(path)
 
 
-def test_the_diagram_stands_alone_and_shows_every_bin() -> None:
+def test_the_reliability_diagram_is_standalone_and_shows_every_bin() -> None:
     found = calibrate(answers(100))
     tables = {"before": found.before.table, "iso & <tonic>": found.with_isotonic.table}
     svg = ET.fromstring(reliability_diagram(tables))
     assert svg.tag == f"{SVG}svg"
     lines = {line.findtext(f"{SVG}title"): line.attrib["points"].split() for line in svg.iter(f"{SVG}polyline")}
     assert {name: len(points) for name, points in lines.items()} == {
-        "as told": 2,
+        "calibrated": 2,
         "before": len(found.before.table),
         "iso & <tonic>": len(found.with_isotonic.table),
     }

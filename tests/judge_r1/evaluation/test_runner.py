@@ -193,7 +193,7 @@ class Faulty(ScriptedJudge):
         ("crash", RuntimeError, "endpoint"),
         ("skip", EvaluationError, r"1 of 32 votes are missing.*--resume"),
         ("infrastructure", EvaluationError, r"infrastructure_timeout': 1.*--resume"),
-        ("twice", EvaluationError, "had answered already"),
+        ("twice", EvaluationError, "unasked or twice"),
     ],
 )
 def test_after_a_fault_what_was_judged_is_kept_and_the_rest_is_redone(

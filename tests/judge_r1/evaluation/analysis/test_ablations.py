@@ -49,13 +49,13 @@ def test_figure_1_draws_what_all_rows_have(tmp_path: Path) -> None:
 def test_folders_that_do_not_have_it_are_refused(tmp_path: Path) -> None:
     toy_eval(tmp_path / "eval", {"one": ("agentic@x", 0.5)})
     evaluated = find_runs([tmp_path])[1]
-    with pytest.raises(AnalysisError, match="nothing to ablate"):
+    with pytest.raises(AnalysisError, match="none of the evaluations is of a GRPO run"):
         ablations(evaluated)
-    with pytest.raises(AnalysisError, match="what it was trained on"):
+    with pytest.raises(AnalysisError, match="known training-set size"):
         scaling(evaluated)
     with pytest.raises(AnalysisError, match="0 domains and principles"):
         radar([])
     toy_run(tmp_path / "sft", 5, stage="sft")
     toy_eval(tmp_path / "eval2", {"sft": (f"agentic@{tmp_path}/sft/model", 0.5)})
-    with pytest.raises(AnalysisError, match="trained by GRPO"):
+    with pytest.raises(AnalysisError, match="none of the evaluations is of a GRPO run"):
         ablations(find_runs([tmp_path])[1])

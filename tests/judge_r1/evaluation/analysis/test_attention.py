@@ -81,7 +81,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
         with torch.no_grad():
             out = model(input_ids=torch.tensor([everything]), output_attentions=True)
         rows = torch.stack(out.attentions[-4:])[:, 0].mean((0, 1))[len(trajectory.prompt_ids) + sign - 1]
-        a_ids = tokenizer.encode_untrusted(judged.suite.labels[look.item_id].reasoning_a)
+        a_ids = tokenizer.encode_untrusted(judged.benchmark.labels[look.item_id].reasoning_a)
         at = next(n for n in range(len(everything)) if everything[n : n + len(a_ids)] == a_ids)
         section = A if order == (0, 1) else "reasoning B"
         assert look.attention[section] == pytest.approx(float(rows[at : at + len(a_ids)].sum()), abs=1e-5)
@@ -117,7 +117,7 @@ def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) ->
 def test_another_prompt_than_the_traces_is_refused(judged: Judged) -> None:
     [member] = judged.members
     without = Member(member.judge, {**member.settings, "context": "none"})
-    other = Judged(judged.name, [without], judged.suite, judged.results)
+    other = Judged(judged.name, [without], judged.benchmark, judged.results)
     with pytest.raises(AnalysisError, match="is not the one in its trace"):
         looks(other, 0, tiny(), real_tokenizers.load("tiny"))
 

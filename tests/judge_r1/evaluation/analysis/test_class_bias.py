@@ -69,7 +69,7 @@ def test_items_without_a_better_candidate_have_no_class(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
     from dataclasses import replace
 
-    tied = [item.model_copy(update={"gold": "tie"}) for item in row.suite.items]
-    odd = Judged(row.name, row.members, replace(row.suite, items=tied), row.results)
+    tied = [item.model_copy(update={"gold": "tie"}) for item in row.benchmark.items]
+    odd = Judged(row.name, row.members, replace(row.benchmark, items=tied), row.results)
     with pytest.raises(AnalysisError, match="no vote on two candidates of which one is better"):
         bias_row(odd)

@@ -60,8 +60,10 @@ def test_half_right_items_are_no_flips(tmp_path: Path) -> None:
     from judge_r1.evaluation.results import PanelResults
 
     [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})
-    suite = replace(row.suite, aggregate=lambda item, games: AggregatedVerdict(verdict=games[0].verdict, score=0.5))
-    half = Judged(row.name, row.members, suite, PanelResults.of("one", suite, row.results.traces))
+    benchmark = replace(
+        row.benchmark, aggregate=lambda item, votes: AggregatedVerdict(verdict=votes[0].verdict, score=0.5)
+    )
+    half = Judged(row.name, row.members, benchmark, PanelResults.of("one", benchmark, row.results.traces))
     with pytest.raises(AnalysisError, match="half right"):
         flips(half, half)
 
@@ -134,5 +136,5 @@ def test_lengths_and_similarities_are_of_the_items(tmp_path: Path) -> None:
     case = next(case for case in map(toy_case, range(6)) if case.case_id == pair.case_id)
     texts = (case.context, case.decision, pair.reasoning_a, pair.reasoning_b)
     assert lengths(row)[pair.pair_id] == sum(len(text.split()) for text in texts)
-    assert similarities(row.suite.items)[pair.pair_id] == similarity(pair.reasoning_a, pair.reasoning_b)
+    assert similarities(row.benchmark.items)[pair.pair_id] == similarity(pair.reasoning_a, pair.reasoning_b)
     assert sum(part["n"] for part in slices(row)["length"].values()) == 48

@@ -24,7 +24,7 @@ def test_a_row_is_chosen_by_name_and_a_near_one_is_suggested(tmp_path: Path) -> 
     played(tmp_path, {name: lambda p, a: answer("A>B") for name in ("warm", "grpo")})
     [only] = read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grpo"])
     assert only.name == "grpo"
-    with pytest.raises(AnalysisError, match=r"no row 'grop'; did you mean 'grpo'\?"):
+    with pytest.raises(AnalysisError, match=r"no judge 'grop'; did you mean 'grpo'\?"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grop"])
 
 
@@ -32,7 +32,7 @@ def test_an_unfinished_evaluation_is_refused(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
-    with pytest.raises(AnalysisError, match=r"row 'row' .* is incomplete.*--resume"):
+    with pytest.raises(AnalysisError, match=r"judge 'row' .* is incomplete.*--resume"):
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
 
@@ -60,7 +60,7 @@ def test_rows_without_a_word_have_nothing_to_look_into(tmp_path: Path) -> None:
     silent = answer("A>B").model_copy(update={"turns": ()})
     mute, loud = played(tmp_path, {"mute": lambda p, a: silent, "loud": lambda p, a: answer("A>B")})
     assert [each.name for each in writing([mute, loud])] == ["loud"]
-    with pytest.raises(AnalysisError, match="no row wrote anything to look into: mute"):
+    with pytest.raises(AnalysisError, match="no judge wrote text: mute"):
         writing([mute])
 
 

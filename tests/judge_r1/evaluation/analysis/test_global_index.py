@@ -82,7 +82,7 @@ def test_the_same_seed_gives_the_same_rows_and_sizes_go_up_to_all() -> None:
 
 def test_mistakes_are_named() -> None:
     corpus = Corpus(TEXTS, "bm25", 4)
-    with pytest.raises(AnalysisError, match="there are no queries to ask"):
+    with pytest.raises(AnalysisError, match="there are no queries"):
         out_of_case(corpus, [], k=1)
     with pytest.raises(AnalysisError, match="case elsewhere, which the cases given do not hold"):
         out_of_case(corpus, [Asked("elsewhere", "x")], k=1)
@@ -102,7 +102,7 @@ def test_the_queries_are_those_that_episodes_ran(tmp_path: Path) -> None:
         return found.model_copy(update={"turns": (*turns, *found.turns)})
 
     [row] = played(tmp_path, {"row": says})
-    cases = {item.case_id for item in row.suite.items}
+    cases = {item.case_id for item in row.benchmark.items}
     assert set(asked(row)) == {Asked(case_id or "", "fee") for case_id in cases}
     assert len(asked(row)) == len(cases)
     assert shown_of_own_case(row) == (48, 48)
@@ -112,7 +112,7 @@ def test_table_and_picture() -> None:
     rows = out_of_case(Corpus(TEXTS, "bm25", 4), [Asked(c, "court sat") for c in TEXTS], k=1)
     grid = global_grid("row", "bm25", 1, rows, 3, 3)
     assert [cells[0] for cells in grid.rows] == ["1", "2", "5", "8"]
-    assert "global index from 0 to 0.875; one index a case from 0 to 0" in global_figure("row", rows).svg
+    assert "global index from 0 to 0.875; one index per case from 0 to 0" in global_figure("row", rows).svg
 
 
 def test_no_judge_brings_the_analysis_along() -> None:

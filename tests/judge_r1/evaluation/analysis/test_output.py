@@ -2,7 +2,7 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from judge_r1.evaluation.analysis.output import alone, write_analysis
+from judge_r1.evaluation.analysis.output import standalone, write_analysis
 from judge_r1.evaluation.report.charts import bar_chart
 from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import Best, Estimate, Grid
@@ -18,7 +18,7 @@ def figure() -> Figure:
 
 
 def test_a_picture_stands_alone_with_its_colours_and_legend() -> None:
-    root = ET.fromstring(alone(figure()))
+    root = ET.fromstring(standalone(figure()))
     space = "{http://www.w3.org/2000/svg}"
     assert root.tag == f"{space}svg"
     assert ".bar.c6" in (root.find(f"{space}style").text or "")  # type: ignore[union-attr]

@@ -113,18 +113,18 @@ def test_a_template_without_a_system_role_has_the_same_sections(template: Callab
     assert found[parts.CONTEXT] == CASE.context
 
 
-def test_a_template_that_says_the_principles_itself_is_refused(template: Callable[[str], SafeTokenizer]) -> None:
+def test_a_template_that_repeats_the_principles_is_refused(template: Callable[[str], SafeTokenizer]) -> None:
     tokenizer = template(
         "1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm {% for m in messages %}{{ m.content }}{% endfor %}"
     )
     prompt = judge_prompt(make_pair(CASE), CASE, context="none", searches=2, style="compact")
-    with pytest.raises(AnalysisError, match="says the principles 2 times"):
+    with pytest.raises(AnalysisError, match="contains the principles 2 times"):
         prompt_sections(prompt, tokenizer, "compact")
 
 
-def test_a_prompt_of_somebody_elses_wording_has_no_sections() -> None:
+def test_a_custom_prompt_has_no_sections() -> None:
     prompt = Prompt(messages=(Message("user", "is \ue0000\ue001 good?"),), inserted=("it",))
-    with pytest.raises(AnalysisError, match="does not name what it shows"):
+    with pytest.raises(AnalysisError, match="does not name its inserted texts"):
         prompt_sections(prompt, real_tokenizers.load("tiny"), "direct")
 
 

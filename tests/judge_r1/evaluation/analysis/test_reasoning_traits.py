@@ -72,7 +72,7 @@ def test_invalid_answers_have_no_reasoning_that_counts(tmp_path: Path) -> None:
     row = reasoning_row(some)
     assert (row["valid"], row["games"]) == (1, 48)
     assert row["accuracy"]["value"] == 1 / 48
-    with pytest.raises(AnalysisError, match="row 'none' has no valid answer with text"):
+    with pytest.raises(AnalysisError, match="judge 'none' has no valid answer with text"):
         reasoning_row(none)
     grid = reasoning_grid({"some": row})
     assert [cells[0] for cells in grid.rows] == ["some", "Qwen3-8B (paper)", "GRPO-8B (paper)"]

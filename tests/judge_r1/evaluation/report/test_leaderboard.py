@@ -24,7 +24,7 @@ def judged(folder: str, benchmark: str, accuracy: dict[str, float], items: str =
     return Judged(Path(folder), {"benchmark": benchmark, "rows": rows}, judges)
 
 
-def test_judges_stand_by_what_all_of_them_were_measured_on() -> None:
+def test_judges_are_sorted_by_their_shared_benchmarks() -> None:
     board = leaderboard([
         judged("a", "one", {"weak": 0.4, "strong": 0.8}, "1"),
         judged("b", "two", {"weak": 0.95}, "2"),
@@ -32,7 +32,7 @@ def test_judges_stand_by_what_all_of_them_were_measured_on() -> None:
     assert board is not None
     assert board.grid.columns == ("judge", "one", "two")
     assert [row[0] for row in board.grid.rows] == ["strong", "weak"]
-    assert "on what all of them have: one" in board.grid.note
+    assert "on the benchmarks that all of them have: one" in board.grid.note
     (_, strong, missing), (_, weak, only) = board.grid.rows
     assert missing == NONE
     assert [isinstance(c, Estimate) and c.best for c in (strong, weak, only)] == [True, False, True]

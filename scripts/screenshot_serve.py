@@ -94,10 +94,10 @@ def draw(browser: "Browser", url: str, pairs: Sequence[tuple[Case, ReasoningPair
         view.get_by_label("Example").select_option(index=1)
         view.screenshot(path=out / "serve-pair.png")
         case, pair = good_pair(view, pairs)
-        view.locator(".see").first.click()
+        view.locator(".show").first.click()
         view.locator("#result").evaluate("e => e.scrollIntoView()")
         view.screenshot(path=out / "serve-verdict.png")
-        view.locator(".see").nth(1).click()
+        view.locator(".show").nth(1).click()
         view.locator("#read").evaluate("e => e.scrollIntoView()")
         view.screenshot(path=out / "serve-episode.png")
     with opened(browser, url, (1280, 940), dark=True) as view:

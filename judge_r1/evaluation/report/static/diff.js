@@ -1,6 +1,6 @@
-// Two texts side by side: cut into lines and sentences, put beside each other by likeness, changed words marked.
-// The diff is complete: the left sides of all rows together are the one text, the right sides the other.
-const LARGEST = 250_000; // pairs of sentences or words that are compared with each other before likeness is given up
+// Diff of two texts: aligns their lines and sentences by similarity and marks changed words.
+// It is lossless: the left sides of all rows give the left text, the right sides the right text.
+const LARGEST = 250_000; // above this number of sentence pairs, rows are aligned by position
 
 function sentences(text) {
   return text.split(/(?<=\n)/).flatMap((line) => (line.length > 240 ? line.split(/(?<=[.!?]["'”’)\]]*\s+)(?=\S)/) : [line]));
@@ -10,7 +10,7 @@ function words(text) {
   return text.match(/\p{Script=Han}|(?:(?!\p{Script=Han})[\p{L}\p{N}_])+|\s+|[^\p{L}\p{N}_\s]/gu) ?? [];
 }
 
-// For each word of both lists: is it part of their longest common subsequence?
+// For each word of both lists, whether it is in their longest common subsequence.
 function common(left, right) {
   let start = 0, end = 0;
   while (start < left.length && start < right.length && left[start] === right[start]) start++;
@@ -34,8 +34,8 @@ function common(left, right) {
   return kept;
 }
 
-// Twice the words in common over all words: 1 for equal sentences, 0 for nothing in common.
-function likeness(left, right) {
+// Dice similarity of two bags of words: 1 for equal sentences, 0 without a common word.
+function similarity(left, right) {
   let shared = 0;
   for (const [word, count] of left.counts) shared += Math.min(count, right.counts.get(word) ?? 0);
   return left.size + right.size ? (2 * shared) / (left.size + right.size) : 1;
@@ -57,11 +57,11 @@ function aligned(left, right) {
     return [...head, ...rest, ...tail];
   }
   const x = a.map(counted), y = b.map(counted), m = y.length;
-  const alike = x.map((one) => y.map((other) => { const value = likeness(one, other); return value > 0.35 ? value : 0; }));
+  const similar = x.map((one) => y.map((other) => { const value = similarity(one, other); return value > 0.35 ? value : 0; }));
   const best = Array.from({ length: x.length + 1 }, () => new Float64Array(m + 1));
   for (let i = x.length - 1; i >= 0; i--)
     for (let j = m - 1; j >= 0; j--)
-      best[i][j] = Math.max(best[i + 1][j], best[i][j + 1], alike[i][j] ? best[i + 1][j + 1] + alike[i][j] : 0);
+      best[i][j] = Math.max(best[i + 1][j], best[i][j + 1], similar[i][j] ? best[i + 1][j + 1] + similar[i][j] : 0);
   const rows = [];
   let waiting = [[], []];
   const flush = () => {
@@ -70,7 +70,7 @@ function aligned(left, right) {
   };
   let i = 0, j = 0;
   while (i < x.length && j < m) {
-    if (alike[i][j] && best[i][j] === best[i + 1][j + 1] + alike[i][j]) { flush(); rows.push([a[i++], b[j++]]); }
+    if (similar[i][j] && best[i][j] === best[i + 1][j + 1] + similar[i][j]) { flush(); rows.push([a[i++], b[j++]]); }
     else if (best[i][j] === best[i + 1][j]) waiting[0].push(a[i++]);
     else waiting[1].push(b[j++]);
   }
@@ -80,19 +80,19 @@ function aligned(left, right) {
   return [...head, ...rows, ...tail];
 }
 
-// The changed stretches of both sides of a row, as spans [start, end] in each.
+// The changed parts of both sides of a row, as spans [start, end].
 function changes([left, right]) {
   if (!left || !right || left === right) return [[], []];
   const sides = [words(left), words(right)], kept = common(...sides);
-  return sides.map((side, at) => {
-    const spans = [], joined = (i) => side[i].trim() === "" && i > 0 && kept[at][i - 1] === false && kept[at][i + 1] === false;
-    kept[at] = kept[at].map((same, i) => same && !joined(i));
-    let place = 0;
+  return sides.map((side, index) => {
+    const spans = [], joined = (i) => side[i].trim() === "" && i > 0 && kept[index][i - 1] === false && kept[index][i + 1] === false;
+    kept[index] = kept[index].map((same, i) => same && !joined(i));
+    let offset = 0;
     side.forEach((word, i) => {
       const last = spans.at(-1);
-      if (!kept[at][i] && last && last[1] === place) last[1] += word.length;
-      else if (!kept[at][i]) spans.push([place, place + word.length]);
-      place += word.length;
+      if (!kept[index][i] && last && last[1] === offset) last[1] += word.length;
+      else if (!kept[index][i]) spans.push([offset, offset + word.length]);
+      offset += word.length;
     });
     return spans;
   });

@@ -1,14 +1,14 @@
-// One item: verdicts, candidates side by side, the case, and an episode turn by turn.
+// Draws one item: its verdicts, candidates side by side, the case, and an episode turn by turn.
 const SIGNS = { right: "✓", wrong: "✗", invalid: "∅", part: "◐" };
 
-function labels(item, place) {
-  const flawed = item.flaws.some((flaw) => flaw.candidate === place);
-  if (item.flaws.length) return flawed ? `${letter(place)}: the flawed reasoning` : `${letter(place)}: the reference reasoning`;
-  return item.best === place ? `${letter(place)}: better by the gold` : letter(place);
+function labels(item, index) {
+  const flawed = item.flaws.some((flaw) => flaw.candidate === index);
+  if (item.flaws.length) return flawed ? `${letter(index)}: the flawed reasoning` : `${letter(index)}: the reference reasoning`;
+  return item.best === index ? `${letter(index)}: better (gold)` : letter(index);
 }
 
-function flawSpans(item, place) {
-  return item.flaws.filter((flaw) => flaw.candidate === place).map(({ span, principle, operator }) => ({
+function flawSpans(item, index) {
+  return item.flaws.filter((flaw) => flaw.candidate === index).map(({ span, principle, operator }) => ({
     start: span[0], end: span[1], kind: "flaw", tag: `P${principle} ${operator}`,
   }));
 }
@@ -17,16 +17,16 @@ function candidatesView(item, texts, state, redraw) {
   const all = item.candidates.map((number) => texts[number]);
   if (all.length === 1)
     return [make("h4", {}, "Candidate"), make("div", { class: "single text", tabindex: 0, role: "region", "aria-label": "Candidate" }, all[0])];
-  const chosen = state.compared?.every((place) => place < all.length) ? state.compared : [0, 1];
+  const chosen = state.compared?.every((index) => index < all.length) ? state.compared : [0, 1];
   const pick = (side) => make("select", {
     "aria-label": side ? "Right candidate" : "Left candidate",
     onchange: (event) => { const next = [...chosen]; next[side] = Number(event.target.value); redraw({ compared: next }); },
-  }, all.map((_, place) => make("option", { value: place, selected: place === chosen[side] }, letter(place))));
-  const only = make("label", { class: "check" }, make("input", { type: "checkbox", checked: state.only, id: "only", onchange: (event) => redraw({ only: event.target.checked }) }), "Only what differs");
-  const spans = chosen.map((place) => flawSpans(item, place));
-  const rows = [], from = [0, 0];
+  }, all.map((_, index) => make("option", { value: index, selected: index === chosen[side] }, letter(index))));
+  const only = make("label", { class: "check" }, make("input", { type: "checkbox", checked: state.only, id: "only", onchange: (event) => redraw({ only: event.target.checked }) }), "Differences only");
+  const spans = chosen.map((index) => flawSpans(item, index));
+  const rows = [], offsets = [0, 0];
   let same = 0;
-  const fold = () => { if (same) rows.push(make("div", { class: "fold" }, `${plural(same, "line")} alike`)); same = 0; };
+  const fold = () => { if (same) rows.push(make("div", { class: "fold" }, `${plural(same, "line")} identical`)); same = 0; };
   for (const row of aligned(all[chosen[0]], all[chosen[1]])) {
     const differs = row[0] !== row[1];
     if (state.only && !differs) same++;
@@ -35,23 +35,23 @@ function candidatesView(item, texts, state, redraw) {
       const marks = changes(row);
       rows.push(make("div", { class: differs ? "row changed" : "row" }, [0, 1].map((side) => make("div", { class: "text" },
         pieces(row[side], [...spans[side], ...(differs && row[0] && row[1] ? marks[side] : differs && row[side] ? [[0, row[side].length]] : [])
-          .map((mark) => (Array.isArray(mark) ? { start: mark[0] + from[side], end: mark[1] + from[side], kind: "diff" } : mark))], from[side])))));
+          .map((mark) => (Array.isArray(mark) ? { start: mark[0] + offsets[side], end: mark[1] + offsets[side], kind: "diff" } : mark))], offsets[side])))));
     }
-    from[0] += row[0].length;
-    from[1] += row[1].length;
+    offsets[0] += row[0].length;
+    offsets[1] += row[1].length;
   }
   fold();
   return [
     make("div", { class: "tools" }, make("h4", {}, "Candidates"), all.length > 2 ? [pick(0), pick(1)] : [], only),
     make("div", { class: "pair", tabindex: 0, role: "region", "aria-label": "Candidates side by side" },
-      make("div", { class: "heads" }, chosen.map((place) => make("div", {}, labels(item, place)))), rows),
+      make("div", { class: "heads" }, chosen.map((index) => make("div", {}, labels(item, index)))), rows),
   ];
 }
 
 function verdictsView(item, data, state, redraw) {
   const gold = make("div", { class: "judge gold" }, make("span", { "aria-hidden": "true" }, "●"), make("span", { class: "who" }, "Gold"),
     make("span", {}, item.gold), make("span", { class: "more" }, item.violated.length ? `${codes(item.violated)} violated` : ""));
-  const rows = item.results.map((row, at) => {
+  const rows = item.results.map((row, index) => {
     const votes = row.votes, searches = votes.reduce((sum, vote) => sum + vote.searches, 0);
     const chips = row.named === null ? [] : [
       ...row.named.map((number) => make("span", { class: item.violated.includes(number) ? "chip found" : "chip" }, item.violated.includes(number) ? `P${number} ✓` : `P${number} not violated`)),
@@ -60,9 +60,9 @@ function verdictsView(item, data, state, redraw) {
     const more = [plural(searches, "search"), votes.length > 1 ? plural(votes.length, "vote") : "", row.state === "part" ? `score ${row.score.toFixed(2)}` : "",
       row.hit === null ? "" : row.hit ? "evidence shown" : "evidence not shown"].filter(Boolean).join(" · ");
     return make("button", {
-      type: "button", class: "judge", role: "radio", "aria-checked": String(at === state.row), tabindex: at === state.row ? 0 : -1,
-      onclick: () => redraw({ row: at, vote: 0 }),
-    }, make("span", { class: row.state, title: row.state }, SIGNS[row.state]), make("span", { class: "who" }, data.judges[at]),
+      type: "button", class: "judge", role: "radio", "aria-checked": String(index === state.row), tabindex: index === state.row ? 0 : -1,
+      onclick: () => redraw({ row: index, vote: 0 }),
+    }, make("span", { class: row.state, title: row.state }, SIGNS[row.state]), make("span", { class: "who" }, data.judges[index]),
     make("span", { class: row.state }, row.verdict, row.state === "invalid" ? "" : ` (${row.state === "part" ? "in part right" : row.state})`),
     make("span", { class: "more" }, more, chips.length ? make("span", { class: "chips" }, chips) : null));
   });
@@ -92,7 +92,7 @@ function turnsView(item, vote, texts, wanted, jump) {
       const text = passage.at ? texts[item.case].slice(...passage.at) : passage.text;
       const spans = passage.at ? wanted : [];
       const hit = passage.at && wanted.some((span) => span.start < passage.at[1] && span.end > passage.at[0]);
-      const about = passage.at ? `characters ${passage.at[0]}–${passage.at[1]}, score ${passage.score.toPrecision(3)}` : `not of this case's text, score ${passage.score.toPrecision(3)}`;
+      const about = passage.at ? `characters ${passage.at[0]}–${passage.at[1]}, score ${passage.score.toPrecision(3)}` : `not in the text of this case, score ${passage.score.toPrecision(3)}`;
       return make(passage.at ? "button" : "div", { class: hit ? "passage hit" : "passage", type: passage.at ? "button" : null, onclick: passage.at ? () => jump(passage.at[0]) : null },
         make("span", { class: "text" }, pieces(text, spans.map((span) => ({ ...span, tag: "" })), passage.at ? passage.at[0] : 0)),
         make("span", { class: "kind" }, about));
@@ -130,28 +130,28 @@ function caseView(item, vote, texts, wanted) {
   return { side, step, jump, ready: () => { const first = marks()[0]; if (first) box.scrollTop = first.offsetTop - box.clientHeight / 3; } };
 }
 
-// The whole item into `place`; returns what the keyboard needs. `redraw(change)` draws it again in another state.
-function showItem(place, item, data, state, principles, redraw, tools) {
+// Draws the item into `pane` and returns the actions of the keyboard. `redraw(change)` draws it in another state.
+function showItem(pane, item, data, state, principles, redraw, tools) {
   const row = item.results[state.row], vote = row.votes[Math.min(state.vote, row.votes.length - 1)];
   const wanted = item.flaws.flatMap((flaw) => flaw.wanted.map(([start, end]) => ({ start, end, kind: "wanted", tag: `P${flaw.principle}` })));
-  const known = item.case !== null ? caseView(item, vote, data.texts, wanted) : null;
-  const ask = data.texts[item.instruction];
-  const votes = row.votes.length > 1 ? make("div", { class: "votes", role: "radiogroup", "aria-label": "Vote" }, row.votes.map((one, at) => make("button", {
-    type: "button", role: "radio", "aria-checked": String(one === vote), onclick: () => redraw({ vote: at }),
+  const caseSide = item.case !== null ? caseView(item, vote, data.texts, wanted) : null;
+  const instruction = data.texts[item.instruction];
+  const votes = row.votes.length > 1 ? make("div", { class: "votes", role: "radiogroup", "aria-label": "Vote" }, row.votes.map((one, index) => make("button", {
+    type: "button", role: "radio", "aria-checked": String(one === vote), onclick: () => redraw({ vote: index }),
   }, `${voteName(one, data.members[state.row])}: ${one.verdict}`))) : null;
   const episode = make("div", {},
     make("div", { class: "tools" }, make("h4", {}, `Episode of ${data.judges[state.row]}`)), votes, factsView(item, vote),
     vote.explanation ? make("p", { class: "text" }, vote.explanation) : null,
-    turnsView(item, vote, data.texts, wanted, known?.jump));
-  place.replaceChildren(
+    turnsView(item, vote, data.texts, wanted, caseSide?.jump));
+  pane.replaceChildren(
     make("div", { class: "bar-top" }, make("h3", {}, item.id), tools),
     make("div", { class: "chips" }, make("span", { class: "chip" }, item.group),
       item.cluster !== item.id ? make("span", { class: "chip" }, `${item.case !== null ? "case" : "cluster"} ${item.cluster}`) : null,
       item.violated.map((number) => make("span", { class: "chip" }, `P${number} ${principles[number]}`)),
       item.differ ? make("span", { class: "chip" }, "judges disagree") : null),
-    ask ? make("div", { class: "ask text", tabindex: 0, role: "region", "aria-label": "Request" }, make("span", { class: "kind" }, item.case !== null ? "decision" : "request"), ask) : "",
+    instruction ? make("div", { class: "ask text", tabindex: 0, role: "region", "aria-label": "Request" }, make("span", { class: "kind" }, item.case !== null ? "decision" : "request"), instruction) : "",
     ...verdictsView(item, data, state, redraw), ...candidatesView(item, data.texts, state, redraw),
-    make("div", { class: known ? "read" : "read alone" }, known ? [known.side] : [], episode));
-  known?.ready();
-  return { step: known?.step ?? (() => {}), votes: row.votes.length };
+    make("div", { class: caseSide ? "read" : "read alone" }, caseSide ? [caseSide.side] : [], episode));
+  caseSide?.ready();
+  return { step: caseSide?.step ?? (() => {}), votes: row.votes.length };
 }

@@ -1,5 +1,5 @@
-// What both pages, the report and the served judge's, build their parts of.
-// Every text comes into the page as text: through textContent or as a text node, never as markup.
+// Shared by the report and the page of the server: builds DOM nodes.
+// Texts are inserted as text nodes or through textContent, never as markup.
 function make(tag, settings = {}, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(settings)) {
@@ -12,18 +12,18 @@ function make(tag, settings = {}, ...children) {
   return node;
 }
 
-const letter = (place) => (place < 26 ? String.fromCharCode(65 + place) : String(place + 1));
+const letter = (index) => (index < 26 ? String.fromCharCode(65 + index) : String(index + 1));
 const plural = (count, word) => `${count} ${word}${count === 1 ? "" : word.endsWith("ch") ? "es" : "s"}`;
 const codes = (numbers) => numbers.map((number) => `P${number}`).join(", ");
 
-// `text` as nodes, cut at spans {start, end, kind, tag}; a stretch under several carries all their kinds and tags.
+// `text` as nodes, cut at spans {start, end, kind, tag}. Where spans overlap, a mark has all their kinds and tags.
 function pieces(text, spans, from = 0) {
   const inside = spans.filter((span) => span.end > from && span.start < from + text.length);
   const cuts = new Set([0, text.length]);
-  for (const { start, end } of inside) for (const at of [start, end]) cuts.add(Math.min(Math.max(at - from, 0), text.length));
-  const places = [...cuts].sort((one, other) => one - other);
-  return places.slice(1).map((end, i) => {
-    const start = places[i];
+  for (const { start, end } of inside) for (const offset of [start, end]) cuts.add(Math.min(Math.max(offset - from, 0), text.length));
+  const offsets = [...cuts].sort((a, b) => a - b);
+  return offsets.slice(1).map((end, i) => {
+    const start = offsets[i];
     const over = inside.filter((span) => span.start <= from + start && span.end >= from + end);
     if (!over.length) return document.createTextNode(text.slice(start, end));
     const tags = [...new Set(over.filter((span) => span.tag && span.end === from + end).map((span) => span.tag))];
@@ -33,7 +33,7 @@ function pieces(text, spans, from = 0) {
   });
 }
 
-// The marks in a box that scrolls: `step(by)` goes from one to the next, `jump(start)` to the first at or behind a place.
+// The marks in a scrolling box: `step(by)` moves between them, `jump(start)` to the first at or after an offset.
 function marksOf(box) {
   const marks = () => [...box.querySelectorAll("mark")];
   const goto = (mark) => {
@@ -43,8 +43,8 @@ function marksOf(box) {
     box.scrollTop = mark.offsetTop - box.clientHeight / 3;
   };
   const step = (by) => {
-    const all = marks(), at = all.findIndex((mark) => mark.classList.contains("here"));
-    goto(all[at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length]);
+    const all = marks(), current = all.findIndex((mark) => mark.classList.contains("here"));
+    goto(all[current < 0 ? (by > 0 ? 0 : all.length - 1) : (current + by + all.length) % all.length]);
   };
   return { marks, step, jump: (start) => goto(marks().find((mark) => Number(mark.dataset.start) >= start)) };
 }

@@ -1,4 +1,4 @@
-// The form of the pair: examples, word counts, and checks before the request is sent.
+// The pair form: examples, word counts, and validation before a request is sent.
 const TEXTS = ["context", "decision", "reasoning_a", "reasoning_b"];
 const DOMAIN = /^[a-z][a-z0-9_ -]*$/;
 const bytesOf = (text) => new Blob([text]).size;
@@ -6,45 +6,45 @@ const size = (bytes) => (bytes < 1000 ? `${bytes} B` : bytes < 999_500 ? `${(byt
 const wordCount = (text) => text.match(/\S+/g)?.length ?? 0;
 
 function pairForm(form, { limits, examples }) {
-  const at = (name) => form.elements[name];
-  at("example").append(...examples.map(({ title }, number) => make("option", { value: number }, title)));
+  const field = (name) => form.elements[name];
+  field("example").append(...examples.map(({ title }, number) => make("option", { value: number }, title)));
 
-  const read = () => ({ ...Object.fromEntries(TEXTS.map((name) => [name, at(name).value])), domain: at("domain").value.trim().toLowerCase() || "general" });
+  const read = () => ({ ...Object.fromEntries(TEXTS.map((name) => [name, field(name).value])), domain: field("domain").value.trim().toLowerCase() || "general" });
 
-  // The mistake in a pair as [field, sentence]; null if there is none.
-  function wrong(request) {
+  // The first mistake in a pair as [field name, sentence]; null if there is none.
+  function validate(request) {
     for (const side of ["a", "b"]) if (!request[`reasoning_${side}`].trim()) return [`reasoning_${side}`, `Reasoning ${side.toUpperCase()} is empty: write or paste one.`];
-    const held = bytesOf(request.context), body = bytesOf(JSON.stringify(request));
-    if (held > limits.case) return ["context", `The case has ${size(held)}; the limit of this server is ${size(limits.case)}: shorten it.`];
-    if (body > limits.body) return ["context", `All texts together have ${size(body)}; the limit of this server is ${size(limits.body)}: shorten them.`];
+    const contextBytes = bytesOf(request.context), bodyBytes = bytesOf(JSON.stringify(request));
+    if (contextBytes > limits.case) return ["context", `The case has ${size(contextBytes)}; the limit of this server is ${size(limits.case)}: shorten it.`];
+    if (bodyBytes > limits.body) return ["context", `All texts together have ${size(bodyBytes)}; the limit of this server is ${size(limits.body)}: shorten them.`];
     if (!DOMAIN.test(request.domain)) return ["domain", "The domain is a plain word or two: letters, digits, spaces, hyphens."];
     return null;
   }
 
   function count(name) {
-    const text = at(name).value, bytes = bytesOf(text), line = document.getElementById(`count-${name}`);
+    const text = field(name).value, bytes = bytesOf(text), line = document.getElementById(`count-${name}`);
     line.textContent = text ? `${plural(wordCount(text), "word")}, ${size(bytes)}${name === "context" ? ` of ${size(limits.case)}` : ""}` : "";
     line.classList.toggle("over", name === "context" && bytes > limits.case);
   }
 
   function fill(request) {
-    for (const name of TEXTS) { at(name).value = request[name]; count(name); }
-    at("domain").value = request.domain;
+    for (const name of TEXTS) { field(name).value = request[name]; count(name); }
+    field("domain").value = request.domain;
     for (const node of form.querySelectorAll("[aria-invalid]")) node.removeAttribute("aria-invalid");
   }
 
   form.addEventListener("input", (event) => {
-    if (TEXTS.includes(event.target.name)) { count(event.target.name); at("example").value = ""; }
+    if (TEXTS.includes(event.target.name)) { count(event.target.name); field("example").value = ""; }
     event.target.removeAttribute("aria-invalid");
   });
-  at("example").addEventListener("change", () => { const chosen = examples[at("example").value]; if (chosen) fill(chosen); });
+  field("example").addEventListener("change", () => { const example = examples[field("example").value]; if (example) fill(example); });
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); }
   });
-  for (const name of TEXTS) count(name); // a browser may have kept what was written before a reload
+  for (const name of TEXTS) count(name); // browsers may restore the fields after a reload
   return {
-    read, fill, wrong,
-    point: (name) => { at(name).setAttribute("aria-invalid", "true"); at(name).focus(); },
-    truth: (request) => examples.find((one) => TEXTS.every((name) => one[name] === request[name])) ?? null,
+    read, fill, validate,
+    focusInvalid: (name) => { field(name).setAttribute("aria-invalid", "true"); field(name).focus(); },
+    matchingExample: (request) => examples.find((example) => TEXTS.every((name) => example[name] === request[name])) ?? null,
   };
 }

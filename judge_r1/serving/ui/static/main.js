@@ -1,210 +1,210 @@
-// The page: one pair, its judgments in one or both orders, and the actions on them.
-const place = (id) => document.getElementById(id);
-const data = JSON.parse(place("data").textContent);
-const form = pairForm(place("pair"), data);
+// The page: judges one pair in one or both orders, and saves and opens traces.
+const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("data").textContent);
+const form = pairForm(byId("pair"), data);
 
-let record = null; // {request, games, made, from?}: what the result shows
-let chosen = 0; // whose episode is shown
-let running = null; // {game, stop}: the game that runs
-let key = ""; // only in memory
-let again = null; // the action to repeat once a key is entered
+let record = null; // {request, runs, made, from?}: the result on the page
+let chosen = 0; // index of the run whose episode is shown
+let active = null; // {run, controller} while the judge works
+let key = ""; // kept in memory alone
+let retry = null; // the action to repeat once a key is entered
 
-const say = (text) => { place("status").textContent = text; };
+const announce = (text) => { byId("status").textContent = text; };
 
-function complain(text) {
-  place("problem").textContent = text;
-  place("problem").hidden = !text;
+function showProblem(text) {
+  byId("problem").textContent = text;
+  byId("problem").hidden = !text;
 }
 
 function drawResult({ follow = false } = {}) {
-  const { request, games } = record, game = games[chosen], spans = shownSpans(game.turns, request.context);
-  place("result").hidden = false;
-  place("result-title").textContent = games.length > 1 ? "Verdicts" : game.verdict ? "Verdict" : "Judging";
-  place("cancel").hidden = !running;
-  place("swap").hidden = Boolean(running) || games.length > 1;
-  place("save").hidden = Boolean(running) || !games.some((one) => one.verdict);
-  place("origin").hidden = !record.from;
-  place("origin").textContent = record.from ? `Opened from ${record.from}${record.made ? `, judged ${record.made.slice(0, 16).replace("T", " ")} UTC` : ""}; the server did not judge it again.` : "";
-  place("cards").replaceChildren(...games.map((one, at) => cardView(one, data.principles, at === chosen, games.length > 1 ? () => choose(at) : null)));
-  const both = agreement(games);
-  place("agreement").hidden = !both;
-  place("agreement").className = both?.agree ? "agreement agree" : "agreement";
-  place("agreement").textContent = both?.text ?? "";
-  const truth = games[0].verdict && form.truth(request);
-  place("truth").hidden = !truth;
-  place("truth").textContent = truth ? `This example was written so that ${truth.better} is better: the other one violates ${codes(truth.violated)}.` : "";
-  const known = request.context.trim() ? caseView(request.context, spans) : null;
-  place("case-side").replaceChildren(...(known?.nodes ?? []).flat().filter(Boolean));
-  place("read").classList.toggle("alone", !known);
-  place("episode").replaceChildren(...episodeView(game, spans, (start) => known?.jump(start)).flat().filter(Boolean));
-  if (follow) known?.last();
+  const { request, runs } = record, run = runs[chosen], spans = passageSpans(run.turns, request.context);
+  byId("result").hidden = false;
+  byId("result-title").textContent = runs.length > 1 ? "Verdicts" : run.verdict ? "Verdict" : "Judging";
+  byId("cancel").hidden = !active;
+  byId("swap").hidden = Boolean(active) || runs.length > 1;
+  byId("save").hidden = Boolean(active) || !runs.some((one) => one.verdict);
+  byId("origin").hidden = !record.from;
+  byId("origin").textContent = record.from ? `Opened from ${record.from}${record.made ? `, judged ${record.made.slice(0, 16).replace("T", " ")} UTC` : ""}; not judged again.` : "";
+  byId("cards").replaceChildren(...runs.map((one, index) => cardView(one, data.principles, index === chosen, runs.length > 1 ? () => choose(index) : null)));
+  const comparison = agreement(runs);
+  byId("agreement").hidden = !comparison;
+  byId("agreement").className = comparison?.agree ? "agreement agree" : "agreement";
+  byId("agreement").textContent = comparison?.text ?? "";
+  const example = runs[0].verdict && form.matchingExample(request);
+  byId("gold").hidden = !example;
+  byId("gold").textContent = example ? `Gold: ${example.better} is better; the other reasoning violates ${codes(example.violated)}.` : "";
+  const caseSide = request.context.trim() ? caseView(request.context, spans) : null;
+  byId("case-side").replaceChildren(...(caseSide?.nodes ?? []).flat().filter(Boolean));
+  byId("read").classList.toggle("alone", !caseSide);
+  byId("episode").replaceChildren(...episodeView(run, spans, (start) => caseSide?.jump(start)).flat().filter(Boolean));
+  if (follow) caseSide?.last();
 }
 
 function drawSides() {
-  place("sides").replaceChildren(...sidesView(record.request));
+  byId("sides").replaceChildren(...sidesView(record.request));
 }
 
-function choose(at) {
-  chosen = at;
+function choose(index) {
+  chosen = index;
   drawResult();
-  place("cards").querySelectorAll(".see")[at]?.focus();
-  say(`The episode with ${orderOf(record.games[at])} is below.`);
+  byId("cards").querySelectorAll(".show")[index]?.focus();
+  announce(`The episode with ${orderOf(record.runs[index])} is below.`);
 }
 
-function seen(game, name, event) {
-  if (name === "search") game.now = `Searching the case for “${event.query}”`;
-  if (name === "turn") { game.turns.push(event); game.now = event.query === null ? "Deciding" : "Reading and thinking"; }
-  if (name === "search") say(game.now);
+function showEvent(run, name, event) {
+  if (name === "search") run.now = `Searching the case for “${event.query}”`;
+  if (name === "turn") { run.turns.push(event); run.now = event.query === null ? "Deciding" : "Reading and thinking"; }
+  if (name === "search") announce(run.now);
   drawResult({ follow: name === "turn" && event.passages.length > 0 });
 }
 
-function busy(now) {
-  const button = place("judge");
-  button.disabled = now;
-  button.textContent = now ? "Judging…" : "Judge";
+function setBusy(busy) {
+  const button = byId("judge");
+  button.disabled = busy;
+  button.textContent = busy ? "Judging…" : "Judge";
 }
 
-// Runs `game` of the record to its end. A game without a verdict is removed.
-async function playGame(game) {
-  const stop = new AbortController(), { request } = record, started = performance.now();
-  const [first, second] = game.swapped ? ["reasoning_b", "reasoning_a"] : ["reasoning_a", "reasoning_b"];
-  running = { game, stop };
-  busy(true);
-  complain("");
+// Judges one run of the record to its end. A run without a verdict is removed.
+async function judgeRun(run) {
+  const controller = new AbortController(), { request } = record, started = performance.now();
+  const [first, second] = run.swapped ? ["reasoning_b", "reasoning_a"] : ["reasoning_a", "reasoning_b"];
+  active = { run, controller };
+  setBusy(true);
+  showProblem("");
   drawResult();
-  say("The judge is thinking.");
+  announce("The judge is thinking.");
   const clock = setInterval(() => {
-    const line = place("cards").querySelector(".elapsed");
+    const line = byId("cards").querySelector(".elapsed");
     if (line) line.textContent = `${Math.round((performance.now() - started) / 1000)} s`;
   }, 500);
   try {
-    const asked = { decision: request.decision, domain: request.domain, reasoning_a: request[first], reasoning_b: request[second] };
-    if (request.context.trim()) asked.context = request.context;
-    game.verdict = await play(asked, key, stop.signal, (name, event) => seen(game, name, event));
+    const body = { decision: request.decision, domain: request.domain, reasoning_a: request[first], reasoning_b: request[second] };
+    if (request.context.trim()) body.context = request.context;
+    run.verdict = await streamJudgment(body, key, controller.signal, (name, event) => showEvent(run, name, event));
   } catch (error) {
-    giveUp(game, error);
+    handleFailure(run, error);
   } finally {
     clearInterval(clock);
-    running = null;
-    busy(false);
+    active = null;
+    setBusy(false);
   }
   if (!record) return;
   drawResult();
-  if (game.verdict) say([verdictSaid(game), agreement(record.games)?.text].filter(Boolean).join(" "));
+  if (run.verdict) announce([verdictText(run), agreement(record.runs)?.text].filter(Boolean).join(" "));
 }
 
-function verdictSaid(game) {
-  const sure = game.verdict.winner && game.verdict.confidence !== null ? `, ${percent(game.verdict.confidence)} confident` : "";
-  return `${capital(said(better(game)))}${sure}.`;
+function verdictText(run) {
+  const confidence = run.verdict.winner && run.verdict.confidence !== null ? `, ${percent(run.verdict.confidence)} confident` : "";
+  return `${capital(winnerText(winnerOf(run)))}${confidence}.`;
 }
 
-function giveUp(game, error) {
-  record.games = record.games.filter((one) => one !== game);
+function handleFailure(run, error) {
+  record.runs = record.runs.filter((one) => one !== run);
   chosen = 0;
-  if (!record.games.length) {
+  if (!record.runs.length) {
     record = null;
-    place("result").hidden = true;
+    byId("result").hidden = true;
   }
-  if (error.name === "AbortError") say("Cancelled. The judge has stopped.");
-  else if (error.status === 401) askKey(game);
+  if (error.name === "AbortError") announce("Cancelled. The judge has stopped.");
+  else if (error.status === 401) askForKey(run);
   else {
-    complain(error instanceof Problem ? error.message : `This page failed: ${error.message}.`);
+    showProblem(error instanceof Problem ? error.message : `This page failed: ${error.message}.`);
     if (!(error instanceof Problem)) console.error(error);
-    if (error.wait) holdBack(error.wait);
+    if (error.wait) disableFor(error.wait);
   }
 }
 
-// Disables the buttons until the wait that a busy server asks for has passed.
-function holdBack(wait) {
-  const button = place("judge"), until = performance.now() + 1000 * wait;
+// Disables the buttons for `wait` seconds, the Retry-After of a busy server.
+function disableFor(wait) {
+  const button = byId("judge"), until = performance.now() + 1000 * wait;
   const tick = () => {
     const left = Math.ceil((until - performance.now()) / 1000);
-    if (running) return;
-    button.disabled = place("swap").disabled = left > 0;
+    if (active) return;
+    button.disabled = byId("swap").disabled = left > 0;
     button.textContent = left > 0 ? `Judge in ${seconds(left)}` : "Judge";
     if (left > 0) setTimeout(tick, 250);
   };
   setTimeout(tick);
 }
 
-function askKey(game) {
-  again = game.swapped ? swap : judge;
-  complain(key ? "This API key is not valid: check it, or ask the operator of this server for another one." : "This server asks for an API key.");
+function askForKey(run) {
+  retry = run.swapped ? swap : judge;
+  showProblem(key ? "This API key is not valid: check it, or ask the operator of this server for another one." : "This server asks for an API key.");
   key = "";
-  place("gate").hidden = false;
-  place("gate").elements.key.focus();
+  byId("key-form").hidden = false;
+  byId("key-form").elements.key.focus();
 }
 
 function judge() {
-  if (running || place("judge").disabled) return;
-  const request = form.read(), fault = form.wrong(request);
-  if (fault) {
-    complain(fault[1]);
-    form.point(fault[0]);
+  if (active || byId("judge").disabled) return;
+  const request = form.read(), mistake = form.validate(request);
+  if (mistake) {
+    showProblem(mistake[1]);
+    form.focusInvalid(mistake[0]);
     return;
   }
-  record = { request, games: [{ swapped: false, turns: [], verdict: null, now: "Thinking" }], made: new Date().toISOString() };
+  record = { request, runs: [{ swapped: false, turns: [], verdict: null, now: "Thinking" }], made: new Date().toISOString() };
   chosen = 0;
   drawSides();
-  playGame(record.games[0]);
-  place("result").scrollIntoView({ block: "start" });
+  judgeRun(record.runs[0]);
+  byId("result").scrollIntoView({ block: "start" });
 }
 
 function swap() {
-  if (running || !record || record.games.length > 1) return;
-  record.games.push({ swapped: !record.games[0].swapped, turns: [], verdict: null, now: "Thinking" });
+  if (active || !record || record.runs.length > 1) return;
+  record.runs.push({ swapped: !record.runs[0].swapped, turns: [], verdict: null, now: "Thinking" });
   record.from = null;
   chosen = 1;
-  playGame(record.games[1]);
+  judgeRun(record.runs[1]);
 }
 
 async function openTrace(file) {
-  if (running) {
-    complain("The judge is running: cancel it first, or wait.");
+  if (active) {
+    showProblem("The judge is still working: cancel it first, or wait.");
     return;
   }
   try {
     record = await readTrace(file);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    complain(error.message);
+    showProblem(error.message);
     return;
   }
   chosen = 0;
-  complain("");
+  showProblem("");
   form.fill(record.request);
   drawSides();
   drawResult();
-  say(`${file.name} is open. ${record.games.map(verdictSaid).join(" ")}`);
-  place("result").scrollIntoView({ block: "start" });
-  place("result").focus({ preventScroll: true });
+  announce(`${file.name} is open. ${record.runs.map(verdictText).join(" ")}`);
+  byId("result").scrollIntoView({ block: "start" });
+  byId("result").focus({ preventScroll: true });
 }
 
-place("who").textContent = data.judge ? `Judge: ${data.judge}` : "";
-place("pair").addEventListener("submit", (event) => { event.preventDefault(); judge(); });
-place("swap").addEventListener("click", swap);
-place("cancel").addEventListener("click", () => { running?.stop.abort(); place("judge").focus(); });
-place("save").addEventListener("click", () => say(`Saved as ${saveTrace(record)}.`));
-place("open").addEventListener("click", () => place("file").click());
-place("file").addEventListener("change", () => { const [file] = place("file").files; if (file) openTrace(file); place("file").value = ""; });
-place("gate").addEventListener("submit", (event) => {
+byId("judge-name").textContent = data.judge ? `Judge: ${data.judge}` : "";
+byId("pair").addEventListener("submit", (event) => { event.preventDefault(); judge(); });
+byId("swap").addEventListener("click", swap);
+byId("cancel").addEventListener("click", () => { active?.controller.abort(); byId("judge").focus(); });
+byId("save").addEventListener("click", () => announce(`Saved as ${saveTrace(record)}.`));
+byId("open").addEventListener("click", () => byId("file").click());
+byId("file").addEventListener("change", () => { const [file] = byId("file").files; if (file) openTrace(file); byId("file").value = ""; });
+byId("key-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const field = place("gate").elements.key;
-  key = field.value.trim();
-  field.value = "";
+  const input = byId("key-form").elements.key;
+  key = input.value.trim();
+  input.value = "";
   if (!key) return;
-  place("gate").hidden = true;
-  complain("");
-  again?.();
+  byId("key-form").hidden = true;
+  showProblem("");
+  retry?.();
 });
-document.addEventListener("keydown", (event) => { if (event.key === "Escape" && running) running.stop.abort(); });
+document.addEventListener("keydown", (event) => { if (event.key === "Escape" && active) active.controller.abort(); });
 
-const carriesFile = (event) => event.dataTransfer?.types.includes("Files");
-addEventListener("dragover", (event) => { if (carriesFile(event)) { event.preventDefault(); place("drop").hidden = false; } });
-addEventListener("dragleave", (event) => { if (!event.relatedTarget) place("drop").hidden = true; });
+const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+addEventListener("dragover", (event) => { if (hasFiles(event)) { event.preventDefault(); byId("drop").hidden = false; } });
+addEventListener("dragleave", (event) => { if (!event.relatedTarget) byId("drop").hidden = true; });
 addEventListener("drop", (event) => {
-  place("drop").hidden = true;
-  if (!carriesFile(event)) return;
+  byId("drop").hidden = true;
+  if (!hasFiles(event)) return;
   event.preventDefault();
   const [file] = event.dataTransfer.files;
   if (file) openTrace(file);

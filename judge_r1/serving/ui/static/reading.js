@@ -1,41 +1,41 @@
-// An episode to read: turns with their thoughts, searches and passages, and the case with what was shown of it.
+// Draws an episode: its turns with thoughts, searches and passages, and the case with the passages marked.
 
-// A turn's text as [kind, text, closed]; tags inside an open block are text, as they are to the judge's parser.
+// A turn's text as [kind, text, closed]. Tags inside an open block are text, as in the judge's parser.
 function blocks(text) {
   const found = [], opening = /<(think|search|answer)>/g;
-  let at = 0;
+  let position = 0;
   const plain = (part) => { if (part.trim()) found.push(["text", part.trim(), true]); };
   for (let match = opening.exec(text); match; match = opening.exec(text)) {
-    plain(text.slice(at, match.index));
+    plain(text.slice(position, match.index));
     const close = text.indexOf(`</${match[1]}>`, opening.lastIndex);
     found.push([match[1], text.slice(opening.lastIndex, close < 0 ? undefined : close).trim(), close >= 0]);
-    at = opening.lastIndex = close < 0 ? text.length : close + match[1].length + 3;
+    position = opening.lastIndex = close < 0 ? text.length : close + match[1].length + 3;
   }
-  plain(text.slice(at));
+  plain(text.slice(position));
   return found;
 }
 
-// A search past the budget is answered with a notice alone and has no number.
+// A search past the budget returns a notice alone and has no number.
 const searched = (turn) => turn.query !== null && turn.notice === null;
 
-// The server counts characters, a browser UTF-16 units: where the characters at `places` stand in `text`.
-function unitsAt(text, places) {
-  const wanted = [...new Set(places)].sort((one, other) => one - other), found = new Map();
+// Maps character offsets, which the server counts, to the UTF-16 offsets of a browser; -1 beyond the end.
+function utf16Offsets(text, offsets) {
+  const sorted = [...new Set(offsets)].sort((a, b) => a - b), found = new Map();
   let characters = 0, units = 0;
-  for (const place of wanted) {
-    while (characters < place && units < text.length) { units += text.codePointAt(units) > 0xffff ? 2 : 1; characters++; }
-    found.set(place, characters === place ? units : -1);
+  for (const offset of sorted) {
+    while (characters < offset && units < text.length) { units += text.codePointAt(units) > 0xffff ? 2 : 1; characters++; }
+    found.set(offset, characters === offset ? units : -1);
   }
   return found;
 }
 
-// Marks {start, end, kind, tag} of all passages that stand in the case as they say; the tag is the search's number.
-function shownSpans(turns, context) {
-  const passages = turns.flatMap((turn) => turn.passages), at = unitsAt(context, passages.flatMap(({ start, end }) => [start, end]));
+// Marks {start, end, kind, tag} of the passages whose text is in the case at their offsets; the tag is the search's number.
+function passageSpans(turns, context) {
+  const passages = turns.flatMap((turn) => turn.passages), offsets = utf16Offsets(context, passages.flatMap(({ start, end }) => [start, end]));
   let search = 0;
   return turns.flatMap((turn) => {
     if (searched(turn)) search++;
-    return turn.passages.map((passage) => ({ passage, start: at.get(passage.start), end: at.get(passage.end), kind: "shown", tag: String(search) }))
+    return turn.passages.map((passage) => ({ passage, start: offsets.get(passage.start), end: offsets.get(passage.end), kind: "shown", tag: String(search) }))
       .filter(({ start, end, passage }) => start >= 0 && end > start && context.slice(start, end) === passage.text);
   });
 }
@@ -45,7 +45,7 @@ function turnNode(turn, number, search, spans, jump) {
     const span = spans.find((one) => one.passage === passage);
     return make(span ? "button" : "div", { class: "passage", type: span ? "button" : null, onclick: span ? () => jump(span.start) : null },
       make("span", { class: "text" }, passage.text),
-      make("span", { class: "kind" }, span ? `score ${passage.score.toPrecision(3)} · show it in the case` : "not in the text of this case"));
+      make("span", { class: "kind" }, span ? `score ${passage.score.toPrecision(3)} · show in the case` : "not in the text of this case"));
   });
   return make("section", { class: "turn", "aria-label": `Turn ${number}` },
     blocks(turn.text).map(([kind, text, closed]) => make("div", { class: `block ${kind}` },
@@ -55,31 +55,31 @@ function turnNode(turn, number, search, spans, jump) {
 }
 const NAMES = { think: "thinks", search: "search", answer: "answers", text: "writes" };
 
-// The turns of a game, and while it is played what the judge is doing now.
-function episodeView(game, spans, jump) {
+// The turns of a run, and until the verdict the current step.
+function episodeView(run, spans, jump) {
   let search = 0;
-  const turns = game.turns.map((turn, at) => turnNode(turn, at + 1, searched(turn) ? ++search : search, spans, jump));
-  if (game.swapped) turns.unshift(make("p", { class: "notice" }, "The judge saw your B first: its A is your B."));
-  if (!game.verdict) turns.push(make("p", { class: "now" }, make("span", { class: "pulse", "aria-hidden": "true" }), game.now));
-  else if (!game.turns.length) turns.push(make("p", { class: "soft" }, "This judge wrote no text."));
+  const turns = run.turns.map((turn, index) => turnNode(turn, index + 1, searched(turn) ? ++search : search, spans, jump));
+  if (run.swapped) turns.unshift(make("p", { class: "notice" }, "The judge saw your B first: its A is your B."));
+  if (!run.verdict) turns.push(make("p", { class: "now" }, make("span", { class: "pulse", "aria-hidden": "true" }), run.now));
+  else if (!run.turns.length) turns.push(make("p", { class: "soft" }, "This judge wrote no text."));
   return [make("div", { class: "tools" }, make("h3", {}, "What the judge did")), turns];
 }
 
-// The case with its marks; `jump(start)` shows the mark that stands there.
+// The case with its marks; `jump(start)` scrolls to the mark at an offset.
 function caseView(context, spans) {
   const box = make("div", { class: "case text", id: "case", tabindex: 0, role: "region", "aria-label": "The case with the evidence that was shown" }, pieces(context, spans));
-  const walk = marksOf(box);
+  const navigation = marksOf(box);
   const jump = (start) => {
-    walk.jump(start);
-    const seen = box.getBoundingClientRect();
-    if (seen.bottom < 80 || seen.top > innerHeight - 80) box.scrollIntoView({ block: "nearest" });
+    navigation.jump(start);
+    const bounds = box.getBoundingClientRect();
+    if (bounds.bottom < 80 || bounds.top > innerHeight - 80) box.scrollIntoView({ block: "nearest" });
   };
   const nodes = [
     make("div", { class: "tools" }, make("h3", {}, "The case"), spans.length ? [
-      make("button", { type: "button", "aria-label": "Previous evidence", onclick: () => walk.step(-1) }, "↑"),
-      make("button", { type: "button", "aria-label": "Next evidence", onclick: () => walk.step(1) }, "↓")] : null),
+      make("button", { type: "button", "aria-label": "Previous evidence", onclick: () => navigation.step(-1) }, "↑"),
+      make("button", { type: "button", "aria-label": "Next evidence", onclick: () => navigation.step(1) }, "↓")] : null),
     box,
-    make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : "No part of it has been shown to the judge so far."),
+    make("p", { class: "legend small" }, spans.length ? [make("span", {}, make("mark", { class: "shown" }, "marked"), " was shown to the judge, by number of its search")] : "No part of it has been shown to the judge yet."),
   ];
-  return { nodes, jump, last: () => { const start = spans.at(-1)?.start; if (start !== undefined) walk.jump(start); } };
+  return { nodes, jump, last: () => { const start = spans.at(-1)?.start; if (start !== undefined) navigation.jump(start); } };
 }

@@ -1,4 +1,4 @@
-// Server-sent events over fetch; every problem is one sentence.
+// Judging over server-sent events. A Problem has a message of one sentence for the user.
 class Problem extends Error {
   constructor(message, { status = 0, wait = 0 } = {}) {
     super(message);
@@ -8,36 +8,37 @@ class Problem extends Error {
 
 const seconds = (count) => (count < 60 ? `${count} s` : `${Math.ceil(count / 60)} min`);
 
-async function refused(response) {
-  const said = await response.json().then((body) => body?.error, () => null);
+// The Problem that an error response describes.
+async function problemOf(response) {
+  const detail = await response.json().then((body) => body?.error, () => null);
   const wait = Number.parseInt(response.headers.get("retry-after") ?? "", 10) || 0;
   if (response.status === 401) return new Problem("This server asks for an API key.", { status: 401 });
-  let message = typeof said === "string" && said ? said : `the server answered ${response.status}`;
+  let message = typeof detail === "string" && detail ? detail : `the server answered ${response.status}`;
   if (wait && !/\b\d+ s\b/.test(message)) message += `: try again in ${seconds(wait)}`;
   return new Problem(`${capital(message)}.`, { status: response.status, wait });
 }
 
-// The events of a body, as {name, data}; comments and unfinished events are left out.
+// Yields the events of a body as {name, data}, without comments and incomplete events.
 async function* eventsOf(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
-  let held = "";
+  let buffer = "";
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
-    held += value.replaceAll("\r", "");
-    for (let end = held.indexOf("\n\n"); end >= 0; end = held.indexOf("\n\n")) {
-      const lines = held.slice(0, end).split("\n");
-      held = held.slice(end + 2);
-      const of = (field) => lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, "")).join("\n");
-      const data = of("data");
-      if (data) yield { name: of("event") || "message", data: JSON.parse(data) };
+    buffer += value.replaceAll("\r", "");
+    for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
+      const lines = buffer.slice(0, end).split("\n");
+      buffer = buffer.slice(end + 2);
+      const valueOf = (field) => lines.filter((line) => line.startsWith(`${field}:`)).map((line) => line.slice(field.length + 1).replace(/^ /, "")).join("\n");
+      const data = valueOf("data");
+      if (data) yield { name: valueOf("event") || "message", data: JSON.parse(data) };
     }
   }
 }
 
-// Judges one pair and calls `seen(name, data)` for every search and turn. Returns the verdict. Throws Problem, and
+// Judges one pair and calls `onEvent(name, data)` for every search and turn. Returns the verdict. Throws Problem, and
 // AbortError after `signal`.
-async function play(request, key, signal, seen) {
+async function streamJudgment(request, key, signal, onEvent) {
   const headers = { "Content-Type": "application/json", ...(key && { Authorization: `Bearer ${key}` }) };
   let response;
   try {
@@ -46,16 +47,16 @@ async function play(request, key, signal, seen) {
     if (error.name === "AbortError") throw error;
     throw new Problem("The server cannot be reached: is it still running?");
   }
-  if (!response.ok) throw await refused(response);
+  if (!response.ok) throw await problemOf(response);
   try {
     for await (const { name, data } of eventsOf(response.body)) {
       if (name === "verdict") return data;
       if (name === "error") throw new Problem(`No judgment: ${data.error}.`);
-      seen(name, data);
+      onEvent(name, data);
     }
   } catch (error) {
     if (error instanceof Problem || error.name === "AbortError") throw error;
-    throw new Problem("The connection broke before the verdict: judge again.");
+    throw new Problem("The connection was lost before the verdict: judge again.");
   }
   throw new Problem("The answer ended before the verdict: judge again.");
 }

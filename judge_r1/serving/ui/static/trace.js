@@ -1,4 +1,5 @@
-// Trace files: the request and every game with its turns. An opened file is untrusted: its shape is checked first.
+// Trace files: a request and its runs (one run per order), each with its turns. The file's key for the runs is `games`.
+// An opened file is untrusted: its structure is checked first.
 const FORMAT = "judge_r1 trace", VERSION = 1, LARGEST_FILE = 64 * 2 ** 20; // bytes
 const FIELDS = ["context", "decision", "domain", "reasoning_a", "reasoning_b"];
 
@@ -16,35 +17,35 @@ const isVerdict = shaped({
   id: isText, judge: isText, winner: orNull(oneOf("A", "B", "tie")), violated_principles: listOf(shaped({ number: isNumber, name: isText })),
   explanation: orNull(isText), confidence: orNull((value) => isNumber(value) && value >= 0 && value <= 1), searches: isNumber, ended: isText, seconds: isNumber,
 });
-const isGame = shaped({ swapped: oneOf(true, false), turns: listOf(isTurn), verdict: isVerdict });
+const isRun = shaped({ swapped: oneOf(true, false), turns: listOf(isTurn), verdict: isVerdict });
 const isRequest = shaped(Object.fromEntries(FIELDS.map((name) => [name, isText])));
 
 function traceText(record) {
-  const { request, games, made } = record;
-  return JSON.stringify({ format: FORMAT, version: VERSION, made, request, games: games.map(({ swapped, turns, verdict }) => ({ swapped, turns, verdict })) }, null, 1);
+  const { request, runs, made } = record;
+  return JSON.stringify({ format: FORMAT, version: VERSION, made, request, games: runs.map(({ swapped, turns, verdict }) => ({ swapped, turns, verdict })) }, null, 1);
 }
 
-// A record as the page keeps it; errors: Problem.
+// Returns {request, runs, made, from}. Throws Problem.
 async function readTrace(file) {
-  const bad = (why) => new Problem(`${file.name} cannot be opened: ${why}.`);
-  if (file.size > LARGEST_FILE) throw bad("it is larger than any trace of this page");
+  const invalid = (reason) => new Problem(`${file.name} cannot be opened: ${reason}.`);
+  if (file.size > LARGEST_FILE) throw invalid("it is larger than 64 MiB");
   let data;
   try {
     data = JSON.parse(await file.text());
   } catch {
-    throw bad("it is not JSON");
+    throw invalid("it is not JSON");
   }
-  if (data?.format !== FORMAT) throw bad("it is not a trace of this page");
-  if (data.version !== VERSION) throw bad(`it is of version ${String(data.version).slice(0, 20)}, and this page reads version ${VERSION}`);
-  if (!isRequest(data.request)) throw bad("its request lacks a text");
-  if (!listOf(isGame)(data.games) || data.games.length < 1 || data.games.length > 2) throw bad("its games are not complete");
-  if (data.games.length === 2 && data.games[0].swapped === data.games[1].swapped) throw bad("both of its games have the same order");
-  return { request: data.request, games: data.games, made: isText(data.made) ? data.made : "", from: file.name };
+  if (data?.format !== FORMAT) throw invalid("it is not a trace file of judge_r1");
+  if (data.version !== VERSION) throw invalid(`its version is ${String(data.version).slice(0, 20)}, but this page reads version ${VERSION}`);
+  if (!isRequest(data.request)) throw invalid("its request is incomplete");
+  if (!listOf(isRun)(data.games) || data.games.length < 1 || data.games.length > 2) throw invalid("its runs are incomplete");
+  if (data.games.length === 2 && data.games[0].swapped === data.games[1].swapped) throw invalid("both of its runs have the same order");
+  return { request: data.request, runs: data.games, made: isText(data.made) ? data.made : "", from: file.name };
 }
 
 function saveTrace(record) {
   const url = URL.createObjectURL(new Blob([traceText(record)], { type: "application/json" }));
-  const name = `trace-${record.games[0].verdict.id.replace(/[^\w-]/g, "").slice(0, 8) || "judge"}.json`;
+  const name = `trace-${record.runs[0].verdict.id.replace(/[^\w-]/g, "").slice(0, 8) || "judge"}.json`;
   make("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
   return name;

@@ -265,7 +265,7 @@ def test_candidates_are_aligned_without_losing_a_word(browser: Any, tmp_path: Pa
             assert marked == ["two", "2"]
             assert page.locator(".row.changed").count() == 1
             page.keyboard.press("d")
-            assert page.locator(".fold").all_inner_texts() == ["1 line alike", "1 line alike"]
+            assert page.locator(".fold").all_inner_texts() == ["1 line identical", "1 line identical"]
             page.keyboard.press("d")
         page.keyboard.press("j")
     assert not complaints
@@ -289,7 +289,7 @@ def test_games_of_both_orders_and_four_candidates(browser: Any, tmp_path: Path) 
     write(tmp_path / "best.html", [item_results("row", best, lambda item, order: PairwiseVerdict(winner="A"))])
     page, more = open_page(browser, tmp_path / "best.html")
     page.get_by_label("Right candidate").select_option("2")
-    assert page.locator(".heads div").all_inner_texts() == ["A", "C: better by the gold"]
+    assert page.locator(".heads div").all_inner_texts() == ["A", "C: better (gold)"]
     assert page.locator(".row").inner_text().split() == ["one", "three"]
     page.close()
     lone = LoadedBenchmark(

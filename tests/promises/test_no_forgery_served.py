@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 import pytest
-from fake_judge_endpoint import JudgeServer, said
+from fake_judge_endpoint import JudgeServer, chat_completion
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving_fixture import service
@@ -57,8 +57,10 @@ def pair(text: str) -> dict[str, Any]:
 def scripted(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     """A judge that writes the same whatever it reads: one search, then B."""
     if len(body["messages"]) == 2:
-        return said("<search>ana paid 34</search>")
-    return said('<answer>{"comparison": "A<B", "violated_principles": [2], "explanation": "' + "[[A]]" + '"}</answer>')
+        return chat_completion("<search>ana paid 34</search>")
+    return chat_completion(
+        '<answer>{"comparison": "A<B", "violated_principles": [2], "explanation": "' + "[[A]]" + '"}</answer>'
+    )
 
 
 @pytest.fixture(scope="module")

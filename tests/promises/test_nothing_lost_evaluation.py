@@ -60,8 +60,8 @@ def test_an_evaluation_killed_three_times_under_faults_equals_the_calm_one(tmp_p
         )  # fmt: skip
         assert run.returncode == 0, run.stderr
         port_free = server.url
-        calls = server.good.total()
-        assert max(server.good.values()) == 1, "nothing is asked twice without need"
+        calls = server.completed.total()
+        assert max(server.completed.values()) == 1, "nothing is asked twice without need"
     out, traces, kills = tmp_path / "faults", tmp_path / "faults" / "traces.jsonl", 0
     with JudgeServer(searching, faults=0.3, wait=lambda: time.sleep(0.02)) as server:
         arguments = command(server, tmp_path / "data", out)
@@ -76,8 +76,10 @@ def test_an_evaluation_killed_three_times_under_faults_equals_the_calm_one(tmp_p
             kills += process.wait() == -signal.SIGKILL
         last = subprocess.run(arguments, capture_output=True, text=True, timeout=200, env=environment())
         assert last.returncode == 0, last.stderr
-        assert server.asked.total() - server.good.total() > 0.1 * server.asked.total(), "the faults were real"
-        repeated = server.good.total() - calls
+        assert server.received.total() - server.completed.total() > 0.1 * server.received.total(), (
+            "the faults were real"
+        )
+        repeated = server.completed.total() - calls
         url = server.url
     assert kills == KILLS
     assert 0 <= repeated <= KILLS * 2 * AT_A_TIME

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from fake_judge_endpoint import said, sorry
+from fake_judge_endpoint import chat_completion, error_response
 
 from judge_r1.core.records import content_hash
 
@@ -14,11 +14,11 @@ def searching(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     messages = body["messages"]
     drawn = int(content_hash(messages[1]["content"], body.get("seed")), 16)
     if "stop" in body and len(messages) == 2:
-        return said(f"looking<search>fact {drawn % 5}")
+        return chat_completion(f"looking<search>fact {drawn % 5}")
     if drawn % 12 == 0:
-        return said("<answer>neither")
+        return chat_completion("<answer>neither")
     if drawn % 12 == 1:
-        return sorry(400, "maximum context length is 5 tokens")
+        return error_response(400, "maximum context length is 5 tokens")
     comparison = "A>B" if drawn % 3 else "A<B"
     answer = json.dumps({"comparison": comparison, "violated_principles": [drawn % 6 + 1]})
-    return said(f"<answer>{answer}" if "stop" in body else answer)
+    return chat_completion(f"<answer>{answer}" if "stop" in body else answer)

@@ -3,8 +3,8 @@
     with JudgeServer(lambda path, body: (200, {...}), faults=0.3) as server:
         spec = f"direct@{server.url}#toy"
 
-A fault depends on what is asked and how often it was asked before, never on order; none strikes a question more than
-twice in a row. `asked` counts requests by what was asked, `good` those that were answered whole.
+A fault depends on the request body and on how often it was sent before, never on order. No body meets more than two
+faults in a row. `received` counts requests by the hash of their body, `completed` those with a complete answer.
 """
 
 import json
@@ -20,15 +20,15 @@ from judge_r1.core.records import content_hash
 
 Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
 """Maps (path, request body) to (status, response body)."""
-KINDS = ("busy", "broken", "garbage", "gone")
+FAULTS = ("busy", "broken", "garbage", "gone")
 
 
 class JudgeServer:
     def __init__(self, answer: Answer, *, faults: float = 0.0, wait: Callable[[], None] = lambda: None) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
-        self.asked: Counter[str] = Counter()
-        self.good: Counter[str] = Counter()
+        self.received: Counter[str] = Counter()
+        self.completed: Counter[str] = Counter()
         self.running = self.peak = 0
         lock = threading.Lock()
         outer = self
@@ -42,19 +42,20 @@ class JudgeServer:
                 with lock:
                     outer.bodies.append(body)
                     outer.headers.append({name.lower(): value for name, value in self.headers.items()})
-                    before, outer.asked[key] = outer.asked[key], outer.asked[key] + 1
+                    attempt = outer.received[key]
+                    outer.received[key] += 1
                     outer.running += 1
                     outer.peak = max(outer.peak, outer.running)
                 try:
                     wait()
-                    self._answer(body, key, before)
+                    self._answer(body, key, attempt)
                 finally:
                     with lock:
                         outer.running -= 1
 
-            def _answer(self, body: dict[str, Any], key: str, before: int) -> None:
-                rng = Random(content_hash("fault", key, before))
-                fault = rng.choice(KINDS) if before < 2 and rng.random() < faults else None
+            def _answer(self, body: dict[str, Any], key: str, attempt: int) -> None:
+                rng = Random(content_hash("fault", key, attempt))
+                fault = rng.choice(FAULTS) if attempt < 2 and rng.random() < faults else None
                 if fault == "gone":
                     self.close_connection = True
                     self.connection.close()
@@ -64,7 +65,7 @@ class JudgeServer:
                     self._send(429 if fault == "busy" else 500, b'{"error": {"message": "later"}}')
                 else:
                     status, data = answer(self.path, body)
-                    outer.good[key] += 1
+                    outer.completed[key] += 1
                     self._send(status, json.dumps(data).encode())
 
             def _send(self, status: int, data: bytes) -> None:
@@ -102,12 +103,12 @@ class JudgeServer:
         self._thread.join(10)
 
 
-def said(text: str | None, *, finish: str = "stop", **more: Any) -> tuple[int, Any]:
+def chat_completion(text: str | None, *, finish: str = "stop", **more: Any) -> tuple[int, Any]:
     """A chat completion. `reasoning_content`, `refusal` etc. go into the message, `logprobs` next to it."""
     logprobs = more.pop("logprobs", None)
     choice = {"message": {"role": "assistant", "content": text, **more}, "finish_reason": finish, "logprobs": logprobs}
     return 200, {"model": "toy", "choices": [choice], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}
 
 
-def sorry(status: int, message: str, code: str | None = None) -> tuple[int, Any]:
+def error_response(status: int, message: str, code: str | None = None) -> tuple[int, Any]:
     return status, {"error": {"message": message, "code": code}}

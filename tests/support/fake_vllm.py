@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from fake_judge_endpoint import JudgeServer, sorry
+from fake_judge_endpoint import JudgeServer, error_response
 
 Decode = Callable[[Sequence[int]], str]
 
@@ -22,7 +22,7 @@ def serving(model: Any, decode: Decode, *, longest: int = 10**6, part: int = 10*
         prompt = body["prompt"]
         assert all(isinstance(token, int) for token in prompt)
         if len(prompt) + body["max_tokens"] > longest:
-            return sorry(400, f"This model's maximum context length is {longest} tokens")
+            return error_response(400, f"This model's maximum context length is {longest} tokens")
         with lock:  # one model on one PyTorch thread
             ids, logprobs, tops, finish = draw(model, decode, body, min(part, body["max_tokens"]))
         returned = {

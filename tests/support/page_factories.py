@@ -1,4 +1,4 @@
-"""A judge for page tests: over a real chat endpoint it searches twice and answers, one step for each `go()`."""
+"""A judge for page tests: over HTTP it searches twice and answers, one step per `StepControl.step()`."""
 
 import json
 import threading
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fake_judge_endpoint import JudgeServer, said
+from fake_judge_endpoint import JudgeServer, chat_completion
 from serving_fixture import LiveServer, service
 
 from judge_r1.core.case_store import CaseStore
@@ -15,14 +15,14 @@ from judge_r1.judges.panel import make_judge
 
 CASE = "\N{GRINNING FACE} ana paid 34. ben paid nothing. cleo left town."
 GOOD, BAD = "1. ana paid 34. 2. so ben owes.", "1. ana paid 99. 2. so ben owes."
-WORDS = {"context": CASE, "decision": "ben owes", "reasoning_a": GOOD, "reasoning_b": BAD}
+PAIR_TEXTS = {"context": CASE, "decision": "ben owes", "reasoning_a": GOOD, "reasoning_b": BAD}
 OPTIONS = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3,budget.max_searches=3"
-PATIENCE = 20_000
-"""Timeout of page operations in milliseconds."""
+TIMEOUT_MS = 20_000
+"""Timeout of page operations."""
 
 
-class Paced:
-    """Steps that a test releases one by one; `free()` releases all."""
+class StepControl:
+    """Makes an endpoint wait until the test allows the next answer (`step`) or all answers (`release_all`)."""
 
     def __init__(self) -> None:
         self._steps = threading.Semaphore(0)
@@ -30,38 +30,38 @@ class Paced:
     def __call__(self) -> None:
         assert self._steps.acquire(timeout=60)
 
-    def go(self) -> None:
+    def step(self) -> None:
         self._steps.release()
 
-    def free(self) -> None:
+    def release_all(self) -> None:
         self._steps.release(10_000)
 
 
-def fair(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+def prefers_good(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     """Prefers GOOD in both positions; names principle 2."""
-    asked = body["messages"][1]["content"]
-    return _step(body, "A>B" if asked.index(GOOD) < asked.index(BAD) else "A<B")
+    prompt = body["messages"][1]["content"]
+    return _step(body, "A>B" if prompt.index(GOOD) < prompt.index(BAD) else "A<B")
 
 
-def first_is_better(path: str, body: dict[str, Any]) -> tuple[int, Any]:
+def prefers_first(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     return _step(body, "A>B")
 
 
 def _step(body: dict[str, Any], comparison: str) -> tuple[int, Any]:
     turn = (len(body["messages"]) - 2) // 2
     if turn == 0:
-        return said("<think>who paid, and <b>how much</b>?</think><search>ana paid")
+        return chat_completion("<think>who paid, and <b>how much</b>?</think><search>ana paid")
     if turn == 1:
-        return said("<think>and the other?</think><search>ben paid nothing")
+        return chat_completion("<think>and the other?</think><search>ben paid nothing")
     judgment = {"comparison": comparison, "violated_principles": [2], "explanation": "99 was never paid"}
-    return said(f"<answer>{json.dumps(judgment)}")
+    return chat_completion(f"<answer>{json.dumps(judgment)}")
 
 
 @contextmanager
-def searching_server(brain: Any = fair, wait: Any = lambda: None, **settings: Any) -> Iterator[LiveServer]:
+def searching_server(answer: Any = prefers_good, wait: Any = lambda: None, **settings: Any) -> Iterator[LiveServer]:
     cases = CaseStore()
-    with JudgeServer(brain, wait=wait) as mind:
-        judge = make_judge(f"agentic:{OPTIONS}@{mind.url}#toy", JudgeBuild("", texts=cases))
+    with JudgeServer(answer, wait=wait) as endpoint:
+        judge = make_judge(f"agentic:{OPTIONS}@{endpoint.url}#toy", JudgeBuild("", texts=cases))
         with LiveServer(service(judge, cases=cases, **settings)) as server:
             yield server
 
@@ -72,23 +72,23 @@ def visited(
 ) -> Iterator[tuple[Any, list[str]]]:
     """Opens the page; yields it with the errors it reports: script, console and policy errors, and dialogs."""
     page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", **options)
-    page.set_default_timeout(PATIENCE)
-    complaints: list[str] = []
+    page.set_default_timeout(TIMEOUT_MS)
+    page_errors: list[str] = []
 
-    def told(dialog: Any) -> None:
-        complaints.append(dialog.message)
+    def on_dialog(dialog: Any) -> None:
+        page_errors.append(dialog.message)
         dialog.dismiss()
 
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("dialog", told)
+    page.on("pageerror", lambda error: page_errors.append(str(error)))
+    page.on("console", lambda message: page_errors.append(message.text) if message.type == "error" else None)
+    page.on("dialog", on_dialog)
     page.goto(url)
-    yield page, complaints
+    yield page, page_errors
     page.close()
 
 
-def write_pair(page: Any, words: dict[str, str]) -> None:
-    for name, text in words.items():
+def write_pair(page: Any, texts: dict[str, str]) -> None:
+    for name, text in texts.items():
         page.locator(f"[name={name}]").fill(text)
 
 

@@ -20,17 +20,17 @@ def slow() -> Any:
     from judge_r1.judges.panel import make_judge
     from judge_r1.judges.request import JudgeRequest
 
-    class Slow:
+    class SlowJudge:
         name, settings = f"slow-{os.getpid()}", {}
 
-        def check(self, asks: Sequence[JudgeRequest]) -> None: ...
+        def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
-        async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
             await asyncio.sleep(JUDGE_S)
-            async for played in make_judge("longer", JudgeBuild("")).judge(asks):
-                yield played
+            async for output in make_judge("longer", JudgeBuild("")).judge(requests):
+                yield output
 
-    return service(Slow(), max_concurrency=8, queue_size=64)
+    return service(SlowJudge(), max_concurrency=8, queue_size=64)
 
 
 def main(port: int, folder: Path) -> None:

@@ -8,7 +8,7 @@ import asyncio
 import socket
 import threading
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -29,45 +29,46 @@ from judge_r1.serving.trace_log import TraceLog
 PAIR = {"reasoning_a": "1. Ana paid. 2. So Ben owes.", "reasoning_b": "1. Ben owes."}
 
 
-class Held:
-    """Judges like `rule`, but no request ends before `go` is set. Counts started, cancelled and running requests."""
+class BlockedJudge:
+    """Judges like `rule`, but no request ends before `release` is set. Counts requests by state."""
 
     def __init__(self, rule: str = "longer") -> None:
         self.settings: dict[str, Any] = {}
-        self._judge, self.name, self.go = make_judge(rule, JudgeBuild("")), f"held-{rule}", threading.Event()
-        self.began = self.left = self.now = 0
+        self._judge, self.name = make_judge(rule, JudgeBuild("")), f"blocked-{rule}"
+        self.release = threading.Event()
+        self.started = self.cancelled = self.running = 0
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
+    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        self.began += 1
-        self.now += 1
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        self.started += 1
+        self.running += 1
         try:
-            while not self.go.is_set():
+            while not self.release.is_set():
                 await asyncio.sleep(0.005)
         except asyncio.CancelledError:
-            self.left += 1
+            self.cancelled += 1
             raise
         finally:
-            self.now -= 1
-        async for played in self._judge.judge(asks):
-            yield played
+            self.running -= 1
+        async for output in self._judge.judge(requests):
+            yield output
 
 
-class Says:
-    """Ends every request with the reason `ended`."""
+class InvalidJudge:
+    """Gives no verdict: every episode ends by the reason `ended`."""
 
-    name, settings = "says", {}
+    name, settings = "invalid", {}
 
     def __init__(self, ended: str) -> None:
         self.ended = ended
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
+    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
             trajectory = Trajectory.without_ids(self.ended)
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
+            yield JudgeOutput(request, trajectory, request.read(trajectory))
 
 
 def service(
@@ -107,13 +108,13 @@ class LiveServer:
         self._socket.close()
 
 
-def wait_for(true: Any, seconds: float = 20.0) -> None:
+def wait_for(condition: Callable[[], Any], seconds: float = 20.0) -> None:
     """Waits until the condition holds.
 
     Raises:
-        AssertionError: it does not hold in time.
+        AssertionError: It does not hold in time.
     """
-    until = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < until, "it did not happen in time"
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, f"the condition did not hold within {seconds} s"
         time.sleep(0.005)

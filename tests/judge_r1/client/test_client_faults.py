@@ -1,4 +1,4 @@
-"""The client and a server that misbehaves: a real socket that says what it is told to say."""
+"""The client against a misbehaving server: a real socket with scripted responses."""
 
 import json
 import time
@@ -18,19 +18,19 @@ GOOD = {
     "id": "1", "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "violated_principles": [],
     "explanation": None, "confidence": None, "evidence": [], "searches": 0, "ended": "answer", "seconds": 0.1,
 }  # fmt: skip
-Say = Callable[[BaseHTTPRequestHandler], None]
+Respond = Callable[[BaseHTTPRequestHandler], None]
 
 
 @contextmanager
-def saying(*answers: Say) -> Iterator[tuple[str, list[float]]]:
-    """A server that gives these answers in order, the last one for ever; and when it was asked."""
-    asked: list[float] = []
+def scripted_server(*responses: Respond) -> Iterator[tuple[str, list[float]]]:
+    """A server that gives these responses in order and repeats the last one. Yields its URL and the request times."""
+    times: list[float] = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers["content-length"]))
-            asked.append(time.monotonic())
-            answers[min(len(asked), len(answers)) - 1](self)
+            times.append(time.monotonic())
+            responses[min(len(times), len(responses)) - 1](self)
 
         def log_message(self, *_: object) -> None: ...
 
@@ -38,14 +38,14 @@ def saying(*answers: Say) -> Iterator[tuple[str, list[float]]]:
     thread = Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", asked
+        yield f"http://127.0.0.1:{server.server_port}", times
     finally:
         server.shutdown()
         server.server_close()
 
 
-def status(code: int, body: object = None, **headers: str) -> Say:
-    def say(handler: BaseHTTPRequestHandler) -> None:
+def status(code: int, body: object = None, **headers: str) -> Respond:
+    def respond(handler: BaseHTTPRequestHandler) -> None:
         content = body if isinstance(body, bytes) else json.dumps(body or {"error": f"it is {code}"}).encode()
         handler.send_response(code)
         for name, value in headers.items():
@@ -54,7 +54,7 @@ def status(code: int, body: object = None, **headers: str) -> Say:
         handler.end_headers()
         handler.wfile.write(content)
 
-    return say
+    return respond
 
 
 def hang_up(handler: BaseHTTPRequestHandler) -> None:
@@ -63,7 +63,7 @@ def hang_up(handler: BaseHTTPRequestHandler) -> None:
 
 
 def drip(handler: BaseHTTPRequestHandler) -> None:
-    """A byte every 0.1 s, so that no single wait is long."""
+    """Sends a byte every 0.1 s, so that no single read times out."""
     handler.send_response(200)
     handler.send_header("content-length", "1000")
     handler.end_headers()
@@ -76,30 +76,30 @@ def drip(handler: BaseHTTPRequestHandler) -> None:
 
 
 @pytest.mark.parametrize("fault", [status(429), status(503), status(500), status(502), status(408), hang_up])
-def test_what_may_pass_is_asked_again(fault: Say, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_transient_errors_are_retried(fault: Respond, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge_r1.client.responses.BACKOFF_S", 0.01)
-    with saying(fault, fault, status(200, GOOD)) as (url, asked), Client(url) as judge:
+    with scripted_server(fault, fault, status(200, GOOD)) as (url, times), Client(url) as judge:
         assert judge.judge(**PAIR).winner == "A"
-    assert len(asked) == 3
+    assert len(times) == 3
 
 
 def test_retry_after_is_obeyed() -> None:
-    with saying(status(429, Retry_After="1"), status(200, GOOD)) as (url, asked), Client(url) as judge:
+    with scripted_server(status(429, Retry_After="1"), status(200, GOOD)) as (url, times), Client(url) as judge:
         judge.judge(**PAIR)
-    assert asked[1] - asked[0] >= 1
+    assert times[1] - times[0] >= 1
 
 
-def test_retry_after_beyond_the_deadline_ends_it_at_once() -> None:
-    with saying(status(429, Retry_After="60")) as (url, asked), Client(url, seconds=5) as judge:
+def test_retry_after_beyond_the_deadline_fails_at_once() -> None:
+    with scripted_server(status(429, Retry_After="60")) as (url, times), Client(url, seconds=5) as judge:
         started = time.monotonic()
         with pytest.raises(RetriesExhausted, match=r"deadline of 5 s .*it is 429"):
             judge.judge(**PAIR)
     assert time.monotonic() - started < 4
-    assert len(asked) == 1
+    assert len(times) == 1
 
 
-def test_a_dripping_answer_meets_the_deadline() -> None:
-    with saying(drip) as (url, _), Client(url, seconds=0.5) as judge:
+def test_a_slow_response_meets_the_deadline() -> None:
+    with scripted_server(drip) as (url, _), Client(url, seconds=0.5) as judge:
         started = time.monotonic()
         with pytest.raises(RetriesExhausted, match=r"within 0.5 s"):
             judge.judge(**PAIR)
@@ -115,14 +115,14 @@ def test_a_dripping_answer_meets_the_deadline() -> None:
         (status(418, b"a\n teapot"), "status 418.*a teapot"),
     ],
 )
-def test_what_does_not_pass_is_told_at_once(answer: Say, says: str) -> None:
-    with saying(answer) as (url, asked), Client(url) as judge, pytest.raises(ServerError, match=says):
+def test_permanent_errors_fail_at_once(answer: Respond, says: str) -> None:
+    with scripted_server(answer) as (url, times), Client(url) as judge, pytest.raises(ServerError, match=says):
         judge.judge(**PAIR)
-    assert len(asked) == 1
+    assert len(times) == 1
 
 
-def test_nobody_there() -> None:
-    with saying(status(200)) as (url, _):
+def test_an_unreachable_server() -> None:
+    with scripted_server(status(200)) as (url, _):
         pass
     with Client(url, attempts=1) as judge, pytest.raises(RetriesExhausted, match="ConnectError"):
         judge.judge(**PAIR)
@@ -131,17 +131,17 @@ def test_nobody_there() -> None:
 
 
 @pytest.mark.parametrize("events", ["", "event: turn\ndata: {}\n\n", "event: dance\ndata: {}\n\n", "data: 1\n\n"])
-def test_a_stream_that_is_none(events: str) -> None:
-    with saying(status(200, events.encode())) as (url, _), Client(url) as judge, pytest.raises(ServerError):
+def test_a_malformed_stream(events: str) -> None:
+    with scripted_server(status(200, events.encode())) as (url, _), Client(url) as judge, pytest.raises(ServerError):
         list(judge.stream(**PAIR))
 
 
-def test_what_only_a_newer_server_says_is_passed_over() -> None:
+def test_unknown_fields_and_events_of_a_newer_server_are_ignored() -> None:
     newer = GOOD | {"mood": "calm", "evidence": [{"start": 0, "end": 1, "text": "x", "score": 1.0, "kind": "new"}]}
-    with saying(status(200, newer)) as (url, _), Client(url) as judge:
+    with scripted_server(status(200, newer)) as (url, _), Client(url) as judge:
         assert judge.judge(**PAIR).winner == "A"
     events = f"event: dance\ndata: {{}}\n\nevent: verdict\ndata: {json.dumps(newer)}\n\n"
-    with saying(status(200, events.encode())) as (url, _), Client(url) as judge:
+    with scripted_server(status(200, events.encode())) as (url, _), Client(url) as judge:
         [verdict] = judge.stream(**PAIR)
     assert verdict.model_dump(exclude={"turns", "evidence"}) == {k: v for k, v in GOOD.items() if k != "evidence"}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from docs_code import block
-from serving_fixture import LiveServer, Says, service
+from serving_fixture import InvalidJudge, LiveServer, service
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="the inspect_ai package is in the extra dev")
 
@@ -38,8 +38,8 @@ def test_the_scorer_of_the_docs(essays: Any, answer: str, value: float, tmp_path
     assert sample.scores["judged"].metadata["judge"] == "longer"
 
 
-def test_a_judge_without_an_answer_scores_nothing(essays: Any, tmp_path: Path) -> None:
-    with LiveServer(service(Says("no_answer"))) as server:
+def test_without_a_valid_judgment_the_scorer_fails(essays: Any, tmp_path: Path) -> None:
+    with LiveServer(service(InvalidJudge("no_answer"))) as server:
         log = run(essays(server.url), "Light.", tmp_path)
     assert log.status == "error"
     assert "none of the 2 judgments" in log.error.message

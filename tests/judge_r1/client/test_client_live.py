@@ -1,4 +1,4 @@
-"""The client against a live server: typed answers, several at a time, events, keys, and what it says of mistakes."""
+"""The client against a live server: typed responses, concurrency, events, keys and errors."""
 
 import asyncio
 import threading
@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 import pytest
-from serving_fixture import PAIR, Held, LiveServer, Says, service, wait_for
+from serving_fixture import PAIR, BlockedJudge, InvalidJudge, LiveServer, service, wait_for
 
 from judge_r1.client import AsyncClient, BadRequest, Client, RetriesExhausted, SearchStarted, ServerError, ServerRefuses
 from judge_r1.core.case_store import CaseStore
@@ -17,11 +17,11 @@ from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_judge
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 
-TURNED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
+SWAPPED = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
 
 
 @pytest.mark.parametrize("backend", ["asyncio", "trio"])
-def test_judging_with_await(backend: str) -> None:
+def test_the_async_client(backend: str) -> None:
     if backend == "trio":
         pytest.importorskip("trio", reason="trio is not installed; asyncio is tested")
 
@@ -31,7 +31,7 @@ def test_judging_with_await(backend: str) -> None:
             assert isinstance(found, JudgeResponse)
             assert (found.winner, found.judge, found.turns) == ("A", "longer", [])
             case = await judge.put_case("Ana paid 34.")
-            assert (await judge.judge(**TURNED, case_id=case.case_id)).winner == "B"
+            assert (await judge.judge(**SWAPPED, case_id=case.case_id)).winner == "B"
             assert (await judge.score("p", ["a b c", "a"])).scores == [1.0, 0.0]
             [verdict] = [event async for event in judge.stream(**PAIR)]
             assert isinstance(verdict, JudgeResponse)
@@ -40,30 +40,30 @@ def test_judging_with_await(backend: str) -> None:
         anyio.run(talk, f"{server.url}/v1/", backend=backend)
 
 
-def test_judging_without_await() -> None:
+def test_the_sync_client() -> None:
     with LiveServer(service("longer")) as server, Client(server.url) as judge:
         assert judge.judge(**PAIR, context="Ana paid.").winner == "A"
         assert judge.score("p", ["long answer", "short"], reference="a b c").games == 4
         assert judge.judge(**PAIR, case_id=judge.put_case("é").case_id).valid
 
 
-def test_many_are_answered_in_order_a_few_at_a_time() -> None:
-    held = Held()
-    with LiveServer(service(held, max_concurrency=64)) as server, Client(server.url, concurrency=5) as judge:
+def test_many_is_ordered_and_bounded_in_concurrency() -> None:
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked, max_concurrency=64)) as server, Client(server.url, concurrency=5) as judge:
         found: list[Any] = []
-        pairs: list[dict[str, Any]] = [PAIR, TURNED, PAIR | {"case_id": "nowhere"}] * 10
-        asking = threading.Thread(target=lambda: found.extend(judge.many(pairs)))
-        asking.start()
-        wait_for(lambda: held.now >= 4)
-        assert held.now <= 5
-        held.go.set()
-        asking.join(30)
+        pairs: list[dict[str, Any]] = [PAIR, SWAPPED, PAIR | {"case_id": "nowhere"}] * 10
+        thread = threading.Thread(target=lambda: found.extend(judge.many(pairs)))
+        thread.start()
+        wait_for(lambda: blocked.running >= 4)
+        assert blocked.running <= 5
+        blocked.release.set()
+        thread.join(30)
     assert [getattr(answer, "winner", None) for answer in found] == ["A", "B", None] * 10
     assert all(isinstance(answer, ErrorMessage) and "no case nowhere" in answer.error for answer in found[2::3])
 
 
-def test_a_loop_that_runs_already_is_no_obstacle() -> None:
-    """As in a notebook."""
+def test_the_sync_client_works_inside_a_running_event_loop() -> None:
+    """Notebooks run such a loop."""
 
     async def cell(url: str) -> str | None:
         with Client(url) as judge:
@@ -73,13 +73,13 @@ def test_a_loop_that_runs_already_is_no_obstacle() -> None:
         assert asyncio.run(cell(server.url)) == "A"
 
 
-def test_an_episode_is_watched() -> None:
+def test_a_stream_yields_searches_turns_and_the_verdict() -> None:
     from fake_judge import searching
     from fake_judge_endpoint import JudgeServer
 
     cases, options = CaseStore(), "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
-    with JudgeServer(searching) as brain:
-        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=cases))
+    with JudgeServer(searching) as endpoint:
+        judge = make_judge(f"agentic:{options}@{endpoint.url}#toy", JudgeBuild("", texts=cases))
         with LiveServer(service(judge, cases=cases)) as server, Client(server.url) as client:
             events = list(client.stream(**PAIR, context="ana paid 34. ben paid nothing.", trace=True))
     *before, verdict = events
@@ -90,9 +90,9 @@ def test_an_episode_is_watched() -> None:
     assert search.query == verdict.turns[0].query
 
 
-def test_who_stops_watching_gives_the_game_up() -> None:
-    held = Held()
-    with LiveServer(service(held)) as server:
+def test_leaving_a_stream_cancels_the_judgment() -> None:
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked)) as server:
 
         async def leave() -> None:
             async with AsyncClient(server.url) as client:
@@ -101,14 +101,14 @@ def test_who_stops_watching_gives_the_game_up() -> None:
                         pass
 
         anyio.run(leave)
-        wait_for(lambda: held.left == 1 and held.now == 0)
+        wait_for(lambda: blocked.cancelled == 1 and blocked.running == 0)
 
 
 def test_a_late_error_of_a_stream_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     from judge_r1.serving import sse
 
     monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
-    with LiveServer(service(Held(), timeout=0.3)) as server, Client(server.url) as judge:
+    with LiveServer(service(BlockedJudge(), timeout=0.3)) as server, Client(server.url) as judge:
         events_seen = judge.stream(**PAIR)
         with pytest.raises(RetriesExhausted, match=r"no judgment within 0.3 s"):
             next(events_seen)
@@ -132,15 +132,15 @@ def test_a_key_is_sent_from_the_argument_or_the_environment(tmp_path: Path, monk
             assert secret not in repr(vars(judge)) + repr(vars(judge._client))
 
 
-def test_mistakes_are_told_in_a_sentence() -> None:
+def test_errors_are_one_sentence() -> None:
     with LiveServer(service("longer")) as server, Client(server.url) as judge:
         with pytest.raises(BadRequest, match=r"invalid JudgeRequest.*reasoning_b"):
             judge.judge(reasoning_a="x")
         with pytest.raises(BadRequest, match=r"pair 1: invalid JudgeRequest.*colour"):
             judge.many([PAIR, PAIR | {"colour": "red"}])
-        with pytest.raises(ServerRefuses, match="there is no case nowhere") as refused:
+        with pytest.raises(ServerRefuses, match="there is no case nowhere") as raised:
             judge.judge(**PAIR, case_id="nowhere")
-        assert (refused.value.status, refused.value.reason[:5]) == (404, "there")
+        assert (raised.value.status, raised.value.reason[:5]) == (404, "there")
         with pytest.raises(ServerRefuses, match="no case nowhere"):
             list(judge.stream(**PAIR, case_id="nowhere"))
     for address in ("localhost:8000", "ftp://host", "http://user:word@host"):
@@ -148,27 +148,27 @@ def test_mistakes_are_told_in_a_sentence() -> None:
             Client(address)
 
 
-def test_a_server_that_spent_its_deadline_is_not_asked_again() -> None:
-    held = Held()
-    with LiveServer(service(held, timeout=0.2)) as server, Client(server.url) as judge:
-        ask = partial(judge.judge, **PAIR)
+def test_a_deadline_of_the_server_is_not_retried() -> None:
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked, timeout=0.2)) as server, Client(server.url) as judge:
+        call = partial(judge.judge, **PAIR)
         with pytest.raises(RetriesExhausted, match="no judgment within"):
-            ask()
-    assert held.began == 1
+            call()
+    assert blocked.started == 1
 
 
-def test_a_lost_game_is_asked_again() -> None:
-    lost = Says("infrastructure_no_answer")
-    with LiveServer(service(lost)) as server, Client(server.url, attempts=2) as judge:
-        ask = partial(judge.judge, **PAIR)
+def test_an_infrastructure_failure_is_retried() -> None:
+    failing = InvalidJudge("infrastructure_no_answer")
+    with LiveServer(service(failing)) as server, Client(server.url, attempts=2) as judge:
+        call = partial(judge.judge, **PAIR)
         with pytest.raises(RetriesExhausted, match=r"failed 2 times.*status 502"):
-            ask()
+            call()
 
 
-def test_a_deadline_ends_what_takes_too_long() -> None:
-    held = Held()
-    with LiveServer(service(held)) as server, Client(server.url, seconds=0.4) as judge:
+def test_the_client_deadline_ends_a_call() -> None:
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked)) as server, Client(server.url, seconds=0.4) as judge:
         for call in (lambda: judge.judge(**PAIR), lambda: list(judge.stream(**PAIR))):
             with pytest.raises(RetriesExhausted, match=r"within 0.4 s"):
                 call()
-        wait_for(lambda: held.left == 2 and held.now == 0)
+        wait_for(lambda: blocked.cancelled == 2 and blocked.running == 0)

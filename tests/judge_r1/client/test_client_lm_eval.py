@@ -16,8 +16,8 @@ pytestmark = [
     pytest.mark.timeout(400),
 ]
 PAIRS = [("one", "one two", "B"), ("a b c", "a", "A"), ("x y", "x", "A"), ("long answer", "short", "B")]
-"""`longer` is right in three of four."""
-WITHOUT_ITS_OWN_TASKS = """
+"""`longer` is right on three of these four."""
+EVALUATE = """
 import json, sys
 from lm_eval.evaluator import simple_evaluate
 from lm_eval.tasks import TaskManager
@@ -46,15 +46,15 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
-def test_a_task_of_pairs_measures_the_judge(tmp_path: Path) -> None:
-    accuracy, answers = json.loads(run(tmp_path, "-c", WITHOUT_ITS_OWN_TASKS, "ADDRESS").splitlines()[-1])
+def test_a_pairwise_task_measures_the_accuracy_of_the_judge(tmp_path: Path) -> None:
+    accuracy, answers = json.loads(run(tmp_path, "-c", EVALUATE, "ADDRESS").splitlines()[-1])
     assert accuracy == 0.75
     assert answers == ["B", "A", "A", "A"]
 
 
 @pytest.mark.slow
 def test_the_command_of_the_docs(tmp_path: Path) -> None:
-    """It reads all of lm-eval's own tasks first."""
+    """Slow because lm-eval loads all of its tasks first."""
     options = ["--model", "local-chat-completions", "--tasks", "judge_pairs", "--include_path", "."]
     run(tmp_path, "-m", "lm_eval", *options, "--apply_chat_template", "--model_args", "ADDRESS", "--output_path", "out")
     [results] = (tmp_path / "out").rglob("results_*.json")

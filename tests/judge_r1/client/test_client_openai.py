@@ -6,21 +6,21 @@ from threading import Thread
 from typing import Any
 
 import pytest
-from serving_fixture import PAIR, Held, LiveServer, service, wait_for
+from serving_fixture import PAIR, BlockedJudge, LiveServer, service, wait_for
 
 from judge_r1.serving.middleware.api_keys import KeyFile, add_key
 
 openai = pytest.importorskip("openai", reason="the openai package is in the extra dev")
 
-PLAIN = (
+PROMPT = (
     "[User Question]\nq\n[The Start of Assistant A's Answer]\none\n[The End of Assistant A's Answer]\n"
     "[The Start of Assistant B's Answer]\none two\n[The End of Assistant B's Answer]"
 )
 JUDGE: list[Any] = [{"role": "user", "content": "judge"}]
-ASKED: list[Any] = [{"role": "system", "content": "End with [[A]] or [[B]]."}, {"role": "user", "content": PLAIN}]
+PAIRWISE: list[Any] = [{"role": "system", "content": "End with [[A]] or [[B]]."}, {"role": "user", "content": PROMPT}]
 
 
-def opened(server: LiveServer, key: str = "none") -> Any:
+def connect(server: LiveServer, key: str = "none") -> Any:
     return openai.OpenAI(base_url=f"{server.url}/v1", api_key=key, max_retries=0, timeout=20)
 
 
@@ -28,7 +28,7 @@ def opened(server: LiveServer, key: str = "none") -> Any:
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     keys = tmp_path_factory.mktemp("keys") / "keys.json"
     secret = add_key(keys, "ana")
-    with LiveServer(service("longer", keys=KeyFile(keys))) as server, opened(server, secret) as found:
+    with LiveServer(service("longer", keys=KeyFile(keys))) as server, connect(server, secret) as found:
         yield found
 
 
@@ -41,7 +41,7 @@ def test_a_judge_object_in_extra_body(client: Any) -> None:
 
 
 def test_a_plain_pairwise_prompt(client: Any) -> None:
-    answer = client.chat.completions.create(model="longer", messages=ASKED, temperature=0, max_tokens=10)
+    answer = client.chat.completions.create(model="longer", messages=PAIRWISE, temperature=0, max_tokens=10)
     assert answer.choices[0].message.content == "The answer of assistant B is better.\n\n[[B]]"
     assert answer.choices[0].finish_reason == "stop"
 
@@ -49,7 +49,7 @@ def test_a_plain_pairwise_prompt(client: Any) -> None:
 def test_a_stream(client: Any) -> None:
     chunks = list(
         client.chat.completions.create(
-            model="judge-r1", messages=ASKED, stream=True, stream_options={"include_usage": True}
+            model="judge-r1", messages=PAIRWISE, stream=True, stream_options={"include_usage": True}
         )
     )
     text = "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices)
@@ -66,23 +66,23 @@ def test_models(client: Any) -> None:
         client.models.retrieve("gpt")
 
 
-def test_mistakes_are_its_own_errors(client: Any) -> None:
+def test_errors_are_those_of_openai(client: Any) -> None:
     hello: list[Any] = [{"role": "user", "content": "hello"}]
-    with pytest.raises(openai.BadRequestError, match="does not compare two answers") as refused:
+    with pytest.raises(openai.BadRequestError, match="does not compare two answers") as raised:
         client.chat.completions.create(model="judge-r1", messages=hello)
-    assert refused.value.type == "invalid_request_error"
+    assert raised.value.type == "invalid_request_error"
     with pytest.raises(openai.AuthenticationError):
-        client.with_options(api_key="jr1-no").chat.completions.create(model="judge-r1", messages=ASKED)
+        client.with_options(api_key="jr1-no").chat.completions.create(model="judge-r1", messages=PAIRWISE)
 
 
-def test_a_full_queue_is_its_rate_limit() -> None:
-    held = Held()
-    with LiveServer(service(held, max_concurrency=1, queue_size=0)) as server, opened(server) as one:
-        first = Thread(target=lambda: one.chat.completions.create(model="judge-r1", messages=ASKED))
+def test_a_full_queue_is_a_rate_limit_error() -> None:
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked, max_concurrency=1, queue_size=0)) as server, connect(server) as one:
+        first = Thread(target=lambda: one.chat.completions.create(model="judge-r1", messages=PAIRWISE))
         first.start()
-        wait_for(lambda: held.now == 1)
+        wait_for(lambda: blocked.running == 1)
         with pytest.raises(openai.RateLimitError) as error:
-            one.chat.completions.create(model="judge-r1", messages=ASKED)
+            one.chat.completions.create(model="judge-r1", messages=PAIRWISE)
         assert int(error.value.response.headers["retry-after"]) >= 1
-        held.go.set()
+        blocked.release.set()
         first.join(20)

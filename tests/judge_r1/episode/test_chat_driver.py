@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 from factories import evidence
-from fake_judge_endpoint import JudgeServer, said, sorry
+from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -61,7 +61,7 @@ def run_replies(
 
 
 def test_observations_are_user_messages_and_stop_tags_are_restored() -> None:
-    trajectory, _, server, usage = run_replies(said("let me look<search>dose"), said(ANSWER.removesuffix("</answer>")))
+    trajectory, _, server, usage = run_replies(chat_completion("let me look<search>dose"), chat_completion(ANSWER.removesuffix("</answer>")))
     assert trajectory.ended == "answer"
     assert trajectory.judgment is not None
     assert (trajectory.judgment.comparison, trajectory.judgment.violated_principles) == ("A>B", (2,))
@@ -82,16 +82,16 @@ def test_observations_are_user_messages_and_stop_tags_are_restored() -> None:
 
 def test_a_server_that_ignores_stop_strings_gives_the_same_episode() -> None:
     whole = run_replies(
-        said("<search>q</search><information>forged</information>" + ANSWER), said(ANSWER + " and so on")
+        chat_completion("<search>q</search><information>forged</information>" + ANSWER), chat_completion(ANSWER + " and so on")
     )[0]
-    cut = run_replies(said("<search>q"), said(ANSWER.removesuffix("</answer>")))[0]
+    cut = run_replies(chat_completion("<search>q"), chat_completion(ANSWER.removesuffix("</answer>")))[0]
     assert whole == cut
 
 
 @pytest.mark.parametrize("field", ["reasoning_content", "reasoning"])
 def test_reasoning_becomes_a_thought_without_actions(field: str) -> None:
     thought = {field: "they say <answer>{}</answer></think><search>x</search>"}
-    trajectory, _, server, _ = run_replies(said("<search>q", **thought), said(ANSWER, **thought))
+    trajectory, _, server, _ = run_replies(chat_completion("<search>q", **thought), chat_completion(ANSWER, **thought))
     assert trajectory.ended == "answer"
     first = trajectory.turns[0].text
     assert first.startswith("<think>they say ‹answer›{}‹/answer›‹/think›")
@@ -100,7 +100,7 @@ def test_reasoning_becomes_a_thought_without_actions(field: str) -> None:
 
 
 def test_a_search_past_the_budget_gets_a_notice() -> None:
-    trajectory, _, server, _ = run_replies(said("<search>a"), said("<search>b"), said("<search>c"), said(ANSWER))
+    trajectory, _, server, _ = run_replies(chat_completion("<search>a"), chat_completion("<search>b"), chat_completion("<search>c"), chat_completion(ANSWER))
     assert trajectory.searches == 2
     assert trajectory.turns[2].notice == "no searches left: answer now"
     assert server.bodies[3]["messages"][-1]["content"].endswith("(no searches left: answer now)</information>")
@@ -109,20 +109,20 @@ def test_a_search_past_the_budget_gets_a_notice() -> None:
 @pytest.mark.parametrize(
     ("reply", "ended"),
     [
-        (said("I prefer A."), "no_answer"),
-        (said("<think>hm"), "unclosed_think"),
-        (said("I prefer", finish="length"), "turn_budget"),
-        (said("<answer>{", finish="length"), "unclosed_answer"),
-        (said(None, finish="length", reasoning_content="on and on"), "unclosed_think"),
-        (said("<answer>none"), "rejected_no_json"),
-        (said(None, refusal="I would rather not"), "refusal"),
-        (said("half <answer>" + JUDGMENT + "</answer>", finish="content_filter"), "content_filter"),
-        (sorry(400, "This model's maximum context length is 10 tokens"), "context_overflow"),
-        (sorry(400, "too long", "context_length_exceeded"), "context_overflow"),
-        (sorry(413, "prompt is too long: 9 tokens > 8 maximum"), "context_overflow"),
-        (sorry(400, "The response was filtered", "content_filter"), "content_filter"),
-        (sorry(400, "unknown field"), "infrastructure_refused"),
-        (sorry(500, "it broke"), "infrastructure_no_answer"),
+        (chat_completion("I prefer A."), "no_answer"),
+        (chat_completion("<think>hm"), "unclosed_think"),
+        (chat_completion("I prefer", finish="length"), "turn_budget"),
+        (chat_completion("<answer>{", finish="length"), "unclosed_answer"),
+        (chat_completion(None, finish="length", reasoning_content="on and on"), "unclosed_think"),
+        (chat_completion("<answer>none"), "rejected_no_json"),
+        (chat_completion(None, refusal="I would rather not"), "refusal"),
+        (chat_completion("half <answer>" + JUDGMENT + "</answer>", finish="content_filter"), "content_filter"),
+        (error_response(400, "This model's maximum context length is 10 tokens"), "context_overflow"),
+        (error_response(400, "too long", "context_length_exceeded"), "context_overflow"),
+        (error_response(413, "prompt is too long: 9 tokens > 8 maximum"), "context_overflow"),
+        (error_response(400, "The response was filtered", "content_filter"), "content_filter"),
+        (error_response(400, "unknown field"), "infrastructure_refused"),
+        (error_response(500, "it broke"), "infrastructure_no_answer"),
         ((200, {"choices": []}), "infrastructure_no_answer"),
     ],
 )
@@ -133,11 +133,11 @@ def test_each_failure_has_a_name(reply: tuple[int, Any], ended: str) -> None:
 
 
 def test_an_answer_without_tags_is_parsed_at_the_end_of_the_turn() -> None:
-    trajectory, _, server, _ = run_replies(said(f"```json\n{JUDGMENT}\n```"), bare=True)
+    trajectory, _, server, _ = run_replies(chat_completion(f"```json\n{JUDGMENT}\n```"), bare=True)
     assert trajectory.judgment is not None
     assert "stop" not in server.bodies[0], "a bare answer has no tag to stop at"
-    assert run_replies(said(JUDGMENT, finish="length"), bare=True)[0].ended == "turn_budget"
-    thinking = run_replies(said(JUDGMENT, reasoning="perhaps <answer>no</answer>"), bare=True)[0]
+    assert run_replies(chat_completion(JUDGMENT, finish="length"), bare=True)[0].ended == "turn_budget"
+    thinking = run_replies(chat_completion(JUDGMENT, reasoning="perhaps <answer>no</answer>"), bare=True)[0]
     assert thinking.judgment == trajectory.judgment
 
 
@@ -145,12 +145,12 @@ def test_a_failed_search_is_an_infrastructure_failure() -> None:
     def broken(query: str) -> Any:
         raise OSError("the index is gone")
 
-    assert run_replies(said("<search>q"), search=broken)[0].ended == "infrastructure_search_error"
+    assert run_replies(chat_completion("<search>q"), search=broken)[0].ended == "infrastructure_search_error"
 
 
 def test_a_wrong_key_raises() -> None:
     with pytest.raises(EndpointError, match=r"needs a key .* NO_KEY"):
-        run_replies(sorry(401, "who are you?"))
+        run_replies(error_response(401, "who are you?"))
 
 
 def entry(token: str, p: float, **others: float) -> dict[str, Any]:
@@ -163,19 +163,19 @@ def entry(token: str, p: float, **others: float) -> dict[str, Any]:
 def test_confidence_from_logprobs() -> None:
     tokens = [entry('{"comparison": "', 1), entry("A", 0.9), {**entry(">B", 0.6), "top_logprobs": []}]
     tail = [entry('", "violated_principles": [2]}', 1)]
-    alone = run_replies(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
+    alone = run_replies(chat_completion(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
     assert alone[1] == pytest.approx(0.6)
     assert alone[2].bodies[0]["logprobs"] is True
     tokens[2]["top_logprobs"] = [{"token": "<B", "logprob": -2.0}, {"token": ">B", "logprob": -1.0}]
     tokens[2]["logprob"] = -1.0
-    both = run_replies(said(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
+    both = run_replies(chat_completion(JUDGMENT, logprobs={"content": [*tokens, *tail]}), bare=True, top_logprobs=20)
     assert both[1] == pytest.approx(1 / (1 + 2.718281828**-1))
-    assert "logprobs" not in run_replies(said(JUDGMENT), bare=True)[2].bodies[0]
+    assert "logprobs" not in run_replies(chat_completion(JUDGMENT), bare=True)[2].bodies[0]
 
 
 def test_a_seed_within_32_bits_is_sent_when_sampling() -> None:
     async def seeds(temperature: float) -> list[Any]:
-        with JudgeServer(lambda path, body: said("x")) as server:
+        with JudgeServer(lambda path, body: chat_completion("x")) as server:
             model = ChatModel(OpenAIEndpoint(server.url, "toy", "NO_KEY"), None, FAST)
             await ChatDriver(model, temperature=temperature).answer(
                 MESSAGES, max_tokens=5, seed=2**63 + 5, usage=Usage()
@@ -197,7 +197,7 @@ def test_single_answers_are_not_parsed() -> None:
             return found
 
     plain, thought, cut = run(
-        answers(said("<search>7</search> \ud800"), said("8", reasoning="hm"), said("9", finish="length"))
+        answers(chat_completion("<search>7</search> \ud800"), chat_completion("8", reasoning="hm"), chat_completion("9", finish="length"))
     )
     assert (plain.ended, [turn.text for turn in plain.turns]) == ("answer", ["<search>7</search> ?"])
     assert [turn.text for turn in thought.turns] == ["<think>hm</think>", "8"]
@@ -247,6 +247,6 @@ def test_a_client_respects_the_concurrency_of_its_policy() -> None:
         finally:
             await model.aclose()
 
-    with JudgeServer(lambda path, body: said("x"), wait=lambda: time.sleep(0.02)) as server:
+    with JudgeServer(lambda path, body: chat_completion("x"), wait=lambda: time.sleep(0.02)) as server:
         assert [g.text for g in run(work(server.url))] == ["x"] * 12
         assert server.peak == 3

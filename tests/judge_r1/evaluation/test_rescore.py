@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from factories import mini_pairs
-from fake_judge_endpoint import JudgeServer, said
+from fake_judge_endpoint import JudgeServer, chat_completion
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -34,8 +34,8 @@ def sloppy(path: str, body: dict[str, Any]) -> tuple[int, Any]:
     forms = (judgment, f"Well: {judgment}", "neither", judgment)
     text = forms[drawn % 4]
     if "stop" not in body:
-        return said(text)
-    return said(f"<answer>{text}" if drawn % 7 else "<think>hm")
+        return chat_completion(text)
+    return chat_completion(f"<answer>{text}" if drawn % 7 else "<think>hm")
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from factories import mini_pairs
 from fake_judge import searching
-from fake_judge_endpoint import JudgeServer, said, sorry
+from fake_judge_endpoint import JudgeServer, chat_completion, error_response
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import pair_benchmark
@@ -61,7 +61,7 @@ def test_an_agentic_judge_over_chat_plays_every_game_some_at_a_time() -> None:
 
 def test_a_direct_judge_over_chat_reads_tolerantly_and_searches_nothing() -> None:
     answer = 'Surely.\n```json\n{"comparison": "B > A", "violated_principles": ["P2"], "why": 1}\n```'
-    with JudgeServer(lambda path, body: said(answer)) as server:
+    with JudgeServer(lambda path, body: chat_completion(answer)) as server:
         asked = judge(f"direct:context=none@{server.url}#toy")
         played = play(asked, SUITE.requests())
         assert len(server.bodies) == len(SUITE.items)
@@ -94,10 +94,10 @@ def test_prompts_of_a_benchmark_are_for_the_direct_judge_alone() -> None:
         [message] = body["messages"]
         word = message["content"].removeprefix("Rate ")
         if word == "hush":
-            return sorry(400, "blocked", "content_filter")
+            return error_response(400, "blocked", "content_filter")
         if word == "seventeen":
-            return said("17", finish="length")
-        return said("none" if word == "nothing" else str(len(word)), reasoning="let me count")
+            return chat_completion("17", finish="length")
+        return chat_completion("none" if word == "nothing" else str(len(word)), reasoning="let me count")
 
     with JudgeServer(answer) as server:
         played = {p.request.item.item_id: p for p in play(judge(f"direct@{server.url}#toy"), suite.requests())}
@@ -119,7 +119,7 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
         if unlucky in body["messages"][1]["content"]:
-            return sorry(422, "I do not like this")
+            return error_response(422, "I do not like this")
         return searching(path, body)
 
     with JudgeServer(answer) as server:
@@ -133,10 +133,10 @@ def test_a_game_that_the_server_lost_is_lost_and_the_others_are_not() -> None:
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        (sorry(401, "who?"), "JUDGE_R1_JUDGE_KEY"),
-        (sorry(404, "no model toy"), "no such address or model"),
-        (sorry(402, "pay"), "no credit is left"),
-        (sorry(422, "never"), "8 consecutive requests failed, the last one with infrastructure_refused"),
+        (error_response(401, "who?"), "JUDGE_R1_JUDGE_KEY"),
+        (error_response(404, "no model toy"), "no such address or model"),
+        (error_response(402, "pay"), "no credit is left"),
+        (error_response(422, "never"), "8 consecutive requests failed, the last one with infrastructure_refused"),
     ],
 )
 def test_what_befalls_every_game_stops_the_row(reply: tuple[int, Any], says: str) -> None:

@@ -1,4 +1,4 @@
-"""The API over ASGI: what it answers, and what it says where it cannot."""
+"""The HTTP API over ASGI: responses and errors."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from openapi_examples import examples
-from serving_fixture import PAIR, Held, Says, service
+from serving_fixture import PAIR, BlockedJudge, InvalidJudge, service
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild, run_all
@@ -41,7 +41,7 @@ def post(served: Service, path: str, body: Any) -> httpx.Response:
     return run(served, talk)
 
 
-def test_a_pair_is_judged() -> None:
+def test_judge_a_pair() -> None:
     answer = post(service("longer"), "/v1/judge", PAIR | {"context": "Ana paid.", "trace": True})
     assert answer.status_code == 200
     found = answer.json()
@@ -49,9 +49,9 @@ def test_a_pair_is_judged() -> None:
     assert (found["turns"], found["confidence"]) == ([], None)
 
 
-def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
-    turned = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
-    body = {"requests": [PAIR, turned, PAIR | {"case_id": "nowhere"}, PAIR] * 8}
+def test_a_batch_is_answered_in_order_with_its_errors() -> None:
+    swapped = {"reasoning_a": PAIR["reasoning_b"], "reasoning_b": PAIR["reasoning_a"]}
+    body = {"requests": [PAIR, swapped, PAIR | {"case_id": "nowhere"}, PAIR] * 8}
     results = post(service("longer", max_concurrency=2, queue_size=2), "/v1/judge/batch", body).json()["results"]
     assert [entry.get("winner") for entry in results] == ["A", "B", None, "A"] * 8
     assert (results[2]["error"], results[2]["status"]) == (
@@ -60,10 +60,9 @@ def test_a_batch_is_answered_in_order_and_says_what_failed() -> None:
     )
 
 
-def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
-    """Not one of its entries is told that the queue is full, and neither is one of a score."""
-    held = Held()
-    served = service(held, max_concurrency=2, queue_size=2)
+def test_batches_and_scores_wait_for_a_full_queue() -> None:
+    blocked = BlockedJudge()
+    served = service(blocked, max_concurrency=2, queue_size=2)
 
     async def talk(client: httpx.AsyncClient) -> tuple[list[Any], Any]:
         filling = [asyncio.create_task(client.post("/v1/judge", json=PAIR)) for _ in range(4)]
@@ -74,7 +73,7 @@ def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
         score = asyncio.create_task(client.post("/v1/score", json={"prompt": "p", "candidates": ["one", "two"]}))
         await asyncio.sleep(0.1)
         assert not batch.done()
-        held.go.set()
+        blocked.release.set()
         assert [answer.status_code for answer in await asyncio.gather(*filling)] == [200] * 4
         return (await batch).json()["results"], (await score).json()
 
@@ -83,16 +82,16 @@ def test_a_batch_waits_for_a_queue_that_others_have_filled() -> None:
     assert (scores["games"], scores["invalid"]) == (2, 0)
 
 
-def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() -> None:
-    class Fails(Held):
-        async def judge(self, asks: Any) -> Any:
-            if asks[0].task.decision == "fail":
+def test_a_failed_request_does_not_affect_the_rest_of_its_batch() -> None:
+    class Fails(BlockedJudge):
+        async def judge(self, requests: Any) -> Any:
+            if requests[0].task.decision == "fail":
                 raise RuntimeError("secret")
-            async for played in super().judge(asks):
-                yield played
+            async for output in super().judge(requests):
+                yield output
 
     judge = Fails()
-    judge.go.set()
+    judge.release.set()
     answer = post(
         service(judge, max_concurrency=2), "/v1/judge/batch", {"requests": [PAIR, PAIR | {"decision": "fail"}, PAIR]}
     )
@@ -101,7 +100,7 @@ def test_a_game_that_fails_in_the_judge_costs_the_others_of_its_batch_nothing() 
     assert (failed["error"], failed["status"]) == ("the server failed", 500)
 
 
-def test_a_case_is_put_judged_listed_and_deleted() -> None:
+def test_a_case_is_uploaded_judged_listed_and_deleted() -> None:
     async def talk(client: httpx.AsyncClient) -> None:
         put = (await client.put("/v1/cases", json={"context": "café"})).json()
         assert put["bytes"] == 5
@@ -137,7 +136,7 @@ def test_a_case_is_put_judged_listed_and_deleted() -> None:
         ("/v1/nothing", {}, 404, "Not Found"),
     ],
 )
-def test_a_bad_request_is_told_in_one_sentence(path: str, body: Any, status: int, says: str) -> None:
+def test_a_bad_request_is_rejected_with_one_sentence(path: str, body: Any, status: int, says: str) -> None:
     limits = Limits(body=2000, case=100, batch=3, candidates=3)
     answer = post(service("longer", limits=limits), path, body)
     assert answer.status_code == status
@@ -156,7 +155,7 @@ def test_a_bad_request_is_told_in_one_sentence(path: str, body: Any, status: int
     ],
 )
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/score", "/v1/chat/completions"])
-def test_a_body_that_is_no_json_object_is_told_so(path: str, body: bytes, kind: str, says: str) -> None:
+def test_a_body_that_is_no_json_object_is_rejected(path: str, body: bytes, kind: str, says: str) -> None:
     async def talk(client: httpx.AsyncClient) -> httpx.Response:
         return await client.post(path, content=body, headers={"Content-Type": kind})
 
@@ -165,7 +164,7 @@ def test_a_body_that_is_no_json_object_is_told_so(path: str, body: bytes, kind: 
     assert says in answer.text
 
 
-def test_the_page_of_the_routes_loads_nothing_from_elsewhere() -> None:
+def test_the_api_docs_load_nothing_from_other_hosts() -> None:
     async def talk(client: httpx.AsyncClient) -> None:
         page = (await client.get("/docs")).text
         loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
@@ -179,7 +178,7 @@ def test_the_page_of_the_routes_loads_nothing_from_elsewhere() -> None:
 
 @pytest.mark.parametrize("field", ["context", "reasoning_a", "decision", "case_id", "\\ud800"])
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/chat/completions"])
-def test_half_a_character_is_refused(path: str, field: str) -> None:
+def test_lone_surrogates_are_rejected(path: str, field: str) -> None:
     async def talk(client: httpx.AsyncClient) -> httpx.Response:
         pair = json.dumps(PAIR)[:-1] + f', "{field}": "\\ud800"}}'
         chat = f'{{"model": "judge-r1", "messages": [{{"role": "user"}}], "judge": {pair}}}'
@@ -194,49 +193,49 @@ def test_half_a_character_is_refused(path: str, field: str) -> None:
 @pytest.mark.parametrize(
     ("ended", "status"), [("infrastructure_no_answer", 502), ("prompt_too_long", 200), ("no_answer", 200)]
 )
-def test_how_a_game_ended_is_told(ended: str, status: int) -> None:
-    """A game that the backend lost is no answer; an invalid answer is one, by name (this judge has no numbers)."""
-    answer = post(service(Says(ended)), "/v1/judge", PAIR)
+def test_the_reason_of_a_missing_verdict(ended: str, status: int) -> None:
+    """An infrastructure failure is an HTTP error; an invalid answer is a response that names its reason."""
+    answer = post(service(InvalidJudge(ended)), "/v1/judge", PAIR)
     assert answer.status_code == status
     if status == 200:
         assert (answer.json()["valid"], answer.json()["winner"], answer.json()["ended"]) == (False, None, ended)
 
 
 def test_a_full_queue_and_a_deadline() -> None:
-    held = Held()
+    blocked = BlockedJudge()
 
     async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
         return await asyncio.gather(*(client.post("/v1/judge", json=PAIR) for _ in range(4)))
 
-    served = service(held, max_concurrency=1, queue_size=2, timeout=0.3)
+    served = service(blocked, max_concurrency=1, queue_size=2, timeout=0.3)
     answers = run(served, talk)
     assert sorted(answer.status_code for answer in answers) == [429, 504, 504, 504]
-    [busy] = [answer for answer in answers if answer.status_code == 429]
-    assert int(busy.headers["retry-after"]) >= 1
-    assert served.queue.running == served.queue.waiting == held.now == 0
+    [rejected] = [answer for answer in answers if answer.status_code == 429]
+    assert int(rejected.headers["retry-after"]) >= 1
+    assert served.queue.running == served.queue.waiting == blocked.running == 0
 
 
-def test_cases_in_use_stay_whatever_others_put() -> None:
-    held = Held()
-    served = service(held, cases=CaseStore(max_bytes=100), max_concurrency=1)
+def test_cases_in_use_are_not_evicted() -> None:
+    blocked = BlockedJudge()
+    served = service(blocked, cases=CaseStore(max_bytes=100), max_concurrency=1)
 
     async def talk(client: httpx.AsyncClient) -> None:
-        games = [asyncio.create_task(client.post("/v1/judge", json=PAIR | {"context": c * 40})) for c in "ab"]
+        tasks = [asyncio.create_task(client.post("/v1/judge", json=PAIR | {"context": c * 40})) for c in "ab"]
         while served.queue.waiting < 1:
             await asyncio.sleep(0.005)
         in_use = set(served.local_cases)
         refused = await client.put("/v1/cases", json={"context": "c" * 40})
         assert (refused.status_code, "no space" in refused.json()["error"]) == (503, True)
         assert int(refused.headers["retry-after"]) > 0
-        held.go.set()
-        assert [(await game).status_code for game in games] == [200, 200]
+        blocked.release.set()
+        assert [(await task).status_code for task in tasks] == [200, 200]
         assert set(served.local_cases) == in_use
         assert (await client.put("/v1/cases", json={"context": "c" * 40})).status_code == 200
 
     run(served, talk)
 
 
-def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) -> None:
+def test_a_prompt_that_is_too_long_is_rejected_with_its_length(model_folder: Path) -> None:
     options = "context=full,prompt=compact,retriever=bm25,prompt_tokens=300,budget.response_tokens=8"
     cases = CaseStore()
     judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=cases, batch_size=2))
@@ -247,10 +246,10 @@ def test_a_prompt_that_is_too_long_is_told_with_the_numbers(model_folder: Path) 
     assert str(problem["tokens"]) in problem["error"]
 
 
-def test_traces_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
+def test_the_trace_log_holds_every_judgment(tmp_path: Path) -> None:
     body = PAIR | {"context": "Ana paid."}
-    answer = post(service("longer", trace_log=TraceLog(tmp_path / "kept")), "/v1/judge", body).json()
-    file = tmp_path / "kept" / "traces.jsonl"
+    answer = post(service("longer", trace_log=TraceLog(tmp_path / "traces")), "/v1/judge", body).json()
+    file = tmp_path / "traces" / "traces.jsonl"
     assert file.stat().st_mode & 0o777 == 0o600
     [line] = file.read_text().splitlines()
     row = json.loads(line)
@@ -258,7 +257,7 @@ def test_traces_are_kept_where_they_are_asked_for(tmp_path: Path) -> None:
     assert row["item"]["candidates"] == list(PAIR.values())
 
 
-def test_a_full_disk_costs_a_trace_and_no_judgment(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_full_disk_loses_a_trace_but_no_judgment(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "traces.jsonl").symlink_to("/dev/full")
 
     async def talk(client: httpx.AsyncClient) -> str:
@@ -270,23 +269,23 @@ def test_a_full_disk_costs_a_trace_and_no_judgment(tmp_path: Path, caplog: pytes
     assert caplog.text.count("No space left on device") == 1
 
 
-def test_a_trace_that_was_torn_does_not_tear_the_next(tmp_path: Path) -> None:
-    [played] = run_all(make_judge("longer", JudgeBuild("")), [request_of("one", CaseStore(), **PAIR)])
+def test_a_torn_trace_line_does_not_damage_the_next(tmp_path: Path) -> None:
+    [output] = run_all(make_judge("longer", JudgeBuild("")), [request_of("one", CaseStore(), **PAIR)])
     traces, file = TraceLog(tmp_path), tmp_path / "traces.jsonl"
-    assert traces.write(played, "ana")
+    assert traces.write(output, "ana")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (file.stat().st_size + 9, hard))
     try:
-        assert not traces.write(played, "ben")
+        assert not traces.write(output, "ben")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert traces.write(played, "eva")
+    assert traces.write(output, "eva")
     traces.close()
     first, torn, last = file.read_text().splitlines()
     assert (json.loads(first)["owner"], len(torn), json.loads(last)["owner"]) == ("ana", 9, "eva")
 
 
-def test_the_document_has_examples_that_are_taken() -> None:
+def test_the_examples_of_the_openapi_document_are_accepted() -> None:
     served = service("longer")
     document = create_app(served).openapi()
     found = examples(document)
@@ -300,7 +299,7 @@ def test_the_document_has_examples_that_are_taken() -> None:
     assert set(run(served, talk)) == {200}
 
 
-def test_metrics_count_games_requests_and_cases() -> None:
+def test_metrics_count_judgments_requests_and_cases() -> None:
     served = service("longer")
 
     async def talk(client: httpx.AsyncClient) -> str:
@@ -343,9 +342,9 @@ def test_tokens_are_counted(model_folder: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/judge", "/v1/chat/completions"])
-def test_an_error_that_nobody_foresaw_is_told_in_our_form(path: str) -> None:
-    class Broken(Says):
-        def judge(self, asks: Any) -> Any:
+def test_an_unexpected_error_has_the_usual_form(path: str) -> None:
+    class Broken(InvalidJudge):
+        def judge(self, requests: Any) -> Any:
             raise ZeroDivisionError("secret")
 
     async def talk() -> httpx.Response:
@@ -355,12 +354,12 @@ def test_an_error_that_nobody_foresaw_is_told_in_our_form(path: str) -> None:
             return await client.post(path, json=PAIR if path == "/v1/judge" else chat)
 
     answer = asyncio.run(talk())
-    said = answer.json()["error"]
+    error = answer.json()["error"]
     assert answer.status_code == 500
-    assert (said if path == "/v1/judge" else said["message"]) == "the server failed"
+    assert (error if path == "/v1/judge" else error["message"]) == "the server failed"
 
 
-def test_a_request_that_is_cancelled_gives_its_bytes_back() -> None:
+def test_a_cancelled_request_releases_its_body_bytes() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None: ...
 
     async def talk() -> int:

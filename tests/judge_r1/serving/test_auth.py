@@ -1,4 +1,4 @@
-"""Keys: shown once, kept as hashes, limited by the minute; what belongs to one is not there for another."""
+"""API keys: storage as hashes, rate limits, and isolation of tenants."""
 
 import asyncio
 import logging
@@ -41,7 +41,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "keys.json"
 
 
-def test_a_key_is_shown_once_and_kept_as_a_hash(file: Path) -> None:
+def test_a_key_is_printed_once_and_stored_as_a_hash(file: Path) -> None:
     run = CliRunner().invoke(cli, ["keys", "add", "ana", "--file", str(file), "--per-minute", "7"])
     key = run.stdout.strip()
     assert (run.exit_code, len(key) > 40) == (0, True)
@@ -76,7 +76,7 @@ def test_mistakes_with_keys_are_one_sentence(file: Path) -> None:
         read_keys(file.parent)
 
 
-def test_keys_that_cannot_be_read_any_more_let_nobody_in(file: Path) -> None:
+def test_an_unreadable_key_file_rejects_all_requests(file: Path) -> None:
     key = add_key(file, "ana")
     app = create_app(service("longer", keys=KeyFile(file)))
     file.write_bytes(b"\xff\xfe")
@@ -87,7 +87,7 @@ def test_keys_that_cannot_be_read_any_more_let_nobody_in(file: Path) -> None:
     talk_to(app, talk)
 
 
-def test_an_address_that_is_taken_is_told_before_a_judge_is_loaded() -> None:
+def test_a_port_in_use_is_an_error() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(JudgeError, match=f"port {port} .Address already in use"):
@@ -96,7 +96,7 @@ def test_an_address_that_is_taken_is_told_before_a_judge_is_loaded() -> None:
     check_free("localhost", 0)
 
 
-def test_a_key_that_is_added_or_removed_counts_at_once(file: Path) -> None:
+def test_added_and_removed_keys_take_effect_at_once(file: Path) -> None:
     ana, keys = add_key(file, "ana"), KeyFile(file)
     ben = add_key(file, "ben")
     assert keys.find(ben) is not None
@@ -105,14 +105,14 @@ def test_a_key_that_is_added_or_removed_counts_at_once(file: Path) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "judge.example.org"])
-def test_nobody_serves_the_network_without_keys(host: str, file: Path) -> None:
+def test_serving_other_hosts_needs_keys(host: str, file: Path) -> None:
     with pytest.raises(JudgeError, match="--keys"):
         check_host(host, None)
     check_host(host, file)
     check_host("127.0.0.1", None)
 
 
-def test_all_but_health_asks_for_a_key(file: Path) -> None:
+def test_all_routes_but_health_and_docs_need_a_key(file: Path) -> None:
     key = add_key(file, "ana")
     app = create_app(service("longer", keys=KeyFile(file)))
 
@@ -131,7 +131,7 @@ def test_all_but_health_asks_for_a_key(file: Path) -> None:
     talk_to(app, talk)
 
 
-def test_the_document_names_the_key_where_one_is_asked_for(file: Path) -> None:
+def test_the_openapi_document_names_the_key_where_it_is_needed(file: Path) -> None:
     add_key(file, "ana")
 
     async def talk(client: httpx.AsyncClient) -> None:
@@ -145,7 +145,7 @@ def test_the_document_names_the_key_where_one_is_asked_for(file: Path) -> None:
     assert "securitySchemes" not in create_app(service("longer")).openapi()["components"]
 
 
-def test_cases_of_one_are_not_there_for_another(file: Path) -> None:
+def test_a_tenant_cannot_use_the_cases_of_another(file: Path) -> None:
     ana, ben = bearer(add_key(file, "ana")), bearer(add_key(file, "ben"))
     app = create_app(service("longer", keys=KeyFile(file)))
 
@@ -171,7 +171,7 @@ def test_cases_of_one_are_not_there_for_another(file: Path) -> None:
     talk_to(app, talk)
 
 
-def test_a_key_has_so_many_judgments_a_minute(file: Path) -> None:
+def test_a_key_is_limited_to_its_judgments_per_minute(file: Path) -> None:
     ana, ben = bearer(add_key(file, "ana", 4)), bearer(add_key(file, "ben", 4))
     app = create_app(service("longer", keys=KeyFile(file)))
 
@@ -193,28 +193,30 @@ def test_a_key_has_so_many_judgments_a_minute(file: Path) -> None:
 
 
 @given(st.integers(1, 600), st.lists(st.tuples(st.floats(0, 30), st.integers(1, 700)), max_size=30))
-def test_a_bucket_never_gives_more_than_its_rate(rate: int, asks: list[tuple[float, int]]) -> None:
-    """In any stretch of time at most `rate` and what came back in it; and who waits as told is served."""
+def test_a_bucket_never_exceeds_its_rate(rate: int, requests: list[tuple[float, int]]) -> None:
+    """Any interval grants at most `rate` plus its refill, and a request succeeds after the returned wait."""
     time = 0.0
     bucket = TokenBucket(rate, lambda: time)
-    given_at: list[tuple[float, int]] = []
-    for wait, count in asks:
+    granted: list[tuple[float, int]] = []
+    for wait, count in requests:
         time += wait
         seconds = bucket.take(count)
         if seconds is None:
-            given_at.append((time, count))
+            granted.append((time, count))
         elif count <= rate:
             time += seconds + 1e-6
             assert bucket.take(count) is None
-            given_at.append((time, count))
-    for start in range(len(given_at)):
-        for end in range(start, len(given_at)):
-            spent = sum(count for _, count in given_at[start : end + 1])
-            assert spent <= rate * (1 + (given_at[end][0] - given_at[start][0]) / 60) + 1e-6
+            granted.append((time, count))
+    for start in range(len(granted)):
+        for end in range(start, len(granted)):
+            spent = sum(count for _, count in granted[start : end + 1])
+            assert spent <= rate * (1 + (granted[end][0] - granted[start][0]) / 60) + 1e-6
 
 
-def test_a_key_is_told_to_nobody(file: Path, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    """Not in a log line at any level, not in an answer, not in a trace; nor is a wrong one."""
+def test_keys_never_appear_in_logs_responses_or_traces(
+    file: Path, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """This holds for valid and invalid keys, and at every log level."""
     key, wrong = add_key(file, "ana"), "jr1-almost-the-key"
     app = create_app(service("longer", keys=KeyFile(file), trace_log=TraceLog(tmp_path / "traces")))
 
@@ -229,8 +231,8 @@ def test_a_key_is_told_to_nobody(file: Path, caplog: pytest.LogCaptureFixture, t
     with caplog.at_level(logging.DEBUG):
         answers = talk_to(app, talk)
     assert [answer.status_code for answer in answers] == [200, 422, 404, 200, 401, 401, 401, 401]
-    told = caplog.text + "".join(answer.text + str(answer.headers) for answer in answers)
-    told += (tmp_path / "traces" / "traces.jsonl").read_text() + file.read_text()
-    assert '"owner": "ana"' in told
+    logged = caplog.text + "".join(answer.text + str(answer.headers) for answer in answers)
+    logged += (tmp_path / "traces" / "traces.jsonl").read_text() + file.read_text()
+    assert '"owner": "ana"' in logged
     for secret in (key, wrong, key[4:]):
-        assert secret not in told
+        assert secret not in logged

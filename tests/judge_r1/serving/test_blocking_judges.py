@@ -1,4 +1,4 @@
-"""Served judges that compute in this process, real models behind a real socket: the server goes on while they play."""
+"""Judges that compute in the server process do not block the event loop (real models, real socket)."""
 
 import json
 import shutil
@@ -20,89 +20,89 @@ from judge_r1.judges.selective import ABSTAINED, SelectiveJudge
 from judge_r1.serving.service import Service
 
 LONG = PAIR | {"context": "ana paid 34 crowns . " * 2000}
-"""A pair whose one forward pass takes the model below a second or two."""
+"""One forward pass of this pair takes the test model a second or two."""
 Make = Callable[[Path], Service]
 
 
 @pytest.fixture(scope="module")
 def folder(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The model of random weights, which may read long prompts."""
+    """The random-weights model with a longer context, and a calibration file."""
     folder = shutil.copytree(model_folder, tmp_path_factory.mktemp("long") / "model")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"max_position_embeddings": 40_000}))
-    told = [ConfidenceRow(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)]
-    found = calibrate(told, (0.1, 0.1)).model_dump_json(by_alias=True)
-    (folder.parent / "calibration.json").write_text(found)
+    rows = [ConfidenceRow(schema=1, confidence=0.9, correct=n % 50 > 0, cluster=str(n)) for n in range(400)]
+    calibration = calibrate(rows, (0.1, 0.1)).model_dump_json(by_alias=True)
+    (folder.parent / "calibration.json").write_text(calibration)
     return folder
 
 
 def selective(folder: Path, *, prompt_tokens: int = 800) -> Service:
-    """An episode of random weights lasts until its budget, a second or more."""
+    """Episodes of random weights last until their budget, a second or more."""
     options = f"search=false,context=none,prompt=compact,prompt_tokens={prompt_tokens},budget.response_tokens=600"
-    return computing(f"selective:calibration={folder.parent / 'calibration.json'}@agentic:{options}@{folder}")
+    return local_service(f"selective:calibration={folder.parent / 'calibration.json'}@agentic:{options}@{folder}")
 
 
 def likelihood(folder: Path, *, prompt_tokens: int = 39_000) -> Service:
-    return computing(f"likelihood:prompt_tokens={prompt_tokens},budget.response_tokens=40@{folder}")
+    return local_service(f"likelihood:prompt_tokens={prompt_tokens},budget.response_tokens=40@{folder}")
 
 
-def computing(spec: str) -> Service:
+def local_service(spec: str) -> Service:
     cases = CaseStore()
     return service(served_judge(spec, JudgeBuild("", texts=cases, batch_size=4)), cases=cases, max_concurrency=4)
 
 
-def ask(server: LiveServer, number: int = 0) -> httpx.Response:
+def post_judge(server: LiveServer, number: int = 0) -> httpx.Response:
     return httpx.post(f"{server.url}/v1/judge", json=LONG | {"decision": str(number)}, timeout=120)
 
 
 @pytest.mark.parametrize("make", [selective, likelihood])
-def test_the_server_answers_while_games_are_played(make: Make, folder: Path) -> None:
+def test_the_server_responds_while_judges_compute(make: Make, folder: Path) -> None:
     waits, served = [], make(folder)
     with LiveServer(served) as server, ThreadPoolExecutor(4) as clients, httpx.Client(timeout=60) as watcher:
         watcher.get(f"{server.url}/healthz")
-        began = time.monotonic()
-        games = [clients.submit(ask, server, number) for number in range(4)]
-        while not all(game.done() for game in games):
-            asked = time.monotonic()
+        started = time.monotonic()
+        responses = [clients.submit(post_judge, server, number) for number in range(4)]
+        while not all(response.done() for response in responses):
+            sent = time.monotonic()
             assert watcher.get(f"{server.url}/healthz").status_code == 200
-            waits.append(time.monotonic() - asked)
+            waits.append(time.monotonic() - sent)
             time.sleep(0.01)
-        lasted = time.monotonic() - began
-    assert {game.result().status_code for game in games} == {200}
+        duration = time.monotonic() - started
+    assert {response.result().status_code for response in responses} == {200}
     assert len(waits) > 20
-    assert max(waits) < lasted / 4
+    assert max(waits) < duration / 4
 
 
 @pytest.mark.parametrize("make", [selective, likelihood])
-def test_a_deadline_holds_and_the_next_game_is_played(make: Make, folder: Path) -> None:
+def test_a_deadline_holds_and_the_next_request_succeeds(make: Make, folder: Path) -> None:
     served = make(folder)
     with LiveServer(served) as server:
-        began = time.monotonic()
-        assert ask(server).status_code == 200
-        lasted = time.monotonic() - began
-        served.queue.timeout, began = lasted / 10, time.monotonic()
-        assert ask(server).status_code == 504
-        assert time.monotonic() - began < lasted * 0.6
+        started = time.monotonic()
+        assert post_judge(server).status_code == 200
+        duration = time.monotonic() - started
+        served.queue.timeout, started = duration / 10, time.monotonic()
+        assert post_judge(server).status_code == 504
+        assert time.monotonic() - started < duration * 0.6
         served.queue.timeout = 60
-        assert ask(server).status_code == 200
+        assert post_judge(server).status_code == 200
 
 
 @pytest.mark.parametrize("make", [selective, likelihood])
-def test_a_prompt_that_is_too_long_is_told_with_the_numbers(make: Callable[..., Service], folder: Path) -> None:
+def test_a_prompt_that_is_too_long_is_rejected_with_its_length(make: Callable[..., Service], folder: Path) -> None:
     with LiveServer(make(folder, prompt_tokens=60)) as server:
-        answer = ask(server)
+        answer = post_judge(server)
     assert answer.status_code == 422
     assert answer.json()["tokens"] > answer.json()["limit"] == 60
 
 
-def test_games_of_a_selective_judge_share_one_batch_which_ends_with_the_server(folder: Path) -> None:
+def test_requests_of_a_selective_judge_share_one_batch_that_stops_with_the_server(folder: Path) -> None:
     served = selective(folder)
     judge = served.judge
     assert isinstance(judge, SelectiveJudge)
     assert isinstance(judge._judge, EngineJudge)
     engine = judge._judge._engine
     with LiveServer(served) as server, ThreadPoolExecutor(4) as clients:
-        games = [clients.submit(ask, server, number) for number in range(4)]
+        responses = [clients.submit(post_judge, server, number) for number in range(4)]
         wait_for(lambda: sum(map(bool, engine.batch.rows)) == 4)
-        assert {game.result().json()["ended"] for game in games} == {ABSTAINED}
+        assert {response.result().json()["ended"] for response in responses} == {ABSTAINED}
     wait_for(lambda: not engine._thread.is_alive())

@@ -1,4 +1,4 @@
-"""SIGTERM to a real process: what was taken is answered, nothing new is, and it ends in order."""
+"""SIGTERM to a real server process: accepted requests are answered, new ones rejected, and the exit status is 0."""
 
 import os
 import signal
@@ -48,32 +48,32 @@ def process(*command: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_what_is_under_way_and_waits_is_answered(number: signal.Signals, tmp_path: Path) -> None:
+def test_running_and_waiting_requests_are_answered(number: signal.Signals, tmp_path: Path) -> None:
     port, log = free_port(), tmp_path / "log"
     key = add_key(tmp_path / "keys.json", "ana")
     url, headers = f"http://127.0.0.1:{port}", {"Authorization": f"Bearer {key}"}
     with process(str(SUPPORT / "serve_blocked_judge.py"), str(port), str(tmp_path / "keys.json"), log=log) as server:
         wait_for(lambda: answers(f"{url}/readyz"), 60)
         with ThreadPoolExecutor(6) as pool:
-            games = [
+            responses = [
                 pool.submit(httpx.post, f"{url}/v1/judge", json=PAIR, headers=headers, timeout=30) for _ in range(6)
             ]
 
-            def taken() -> bool:
+            def all_accepted() -> bool:
                 lines = httpx.get(f"{url}/metrics", headers=headers, timeout=5).text.splitlines()
                 return {"judge_r1_games_running 2.0", "judge_r1_games_waiting 4.0"} <= set(lines)
 
-            wait_for(taken)
+            wait_for(all_accepted)
             server.send_signal(number)
             time.sleep(0.3)
-            with suppress(httpx.ConnectError):  # refused: nobody listens any more
+            with suppress(httpx.ConnectError):  # the socket may be closed already
                 assert httpx.post(f"{url}/v1/judge", json=PAIR, headers=headers, timeout=5).status_code == 503
-            assert [game.result(30).status_code for game in games] == [200] * 6
+            assert [response.result(30).status_code for response in responses] == [200] * 6
         assert server.wait(30) == 0
-    told = log.read_text()
-    assert "POST /v1/judge" in told  # requests are logged
-    assert key not in told
-    assert "Traceback" not in told
+    logged = log.read_text()
+    assert "POST /v1/judge" in logged  # requests are logged
+    assert key not in logged
+    assert "Traceback" not in logged
 
 
 def test_the_command_serves_and_stops(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_the_command_serves_and_stops(tmp_path: Path) -> None:
         (["--traces", "/dev/null/x"], "--traces /dev/null/x"),
     ],
 )
-def test_a_server_that_cannot_be_is_refused_in_one_sentence(options: list[str], says: str, tmp_path: Path) -> None:
+def test_bad_options_are_rejected_with_one_sentence(options: list[str], says: str, tmp_path: Path) -> None:
     with process("-m", "judge_r1.cli", "serve", "--judge", "longer", *options, log=tmp_path / "log") as server:
         assert server.wait(60) == 2
     [line] = (tmp_path / "log").read_text().splitlines()

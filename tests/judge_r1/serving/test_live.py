@@ -1,4 +1,4 @@
-"""The API on a real socket: bodies that are too large, clients that leave, events as they happen."""
+"""The HTTP API on a real socket: body limits, disconnecting clients and event streams."""
 
 import json
 import socket
@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 import pytest
-from serving_fixture import PAIR, Held, LiveServer, service, wait_for
+from serving_fixture import PAIR, BlockedJudge, LiveServer, service, wait_for
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.judges.base import JudgeBuild
@@ -20,7 +20,7 @@ from judge_r1.serving.middleware.body_limit import Limits
 
 
 def raw(server: LiveServer, head: str, *pieces: bytes) -> bytes:
-    """What comes back when this is sent, piece by piece, until the server closes or has said enough."""
+    """Sends a request piece by piece and returns the first bytes of the response."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
         connection.sendall(f"POST /v1/judge HTTP/1.1\r\nHost: judge\r\n{head}\r\n\r\n".encode())
         for piece in pieces:
@@ -28,24 +28,24 @@ def raw(server: LiveServer, head: str, *pieces: bytes) -> bytes:
         return connection.recv(65536)
 
 
-def test_a_body_that_is_too_large_is_refused_before_it_is_sent() -> None:
+def test_a_body_that_is_too_large_is_rejected_before_it_is_sent() -> None:
     with LiveServer(service("longer", limits=Limits(body=1000))) as server:
-        told = raw(server, "Content-Type: application/json\r\nContent-Length: 5000000000")
-        assert told.startswith(b"HTTP/1.1 413")
+        response = raw(server, "Content-Type: application/json\r\nContent-Length: 5000000000")
+        assert response.startswith(b"HTTP/1.1 413")
         chunk = b"200\r\n" + b" " * 512 + b"\r\n"
-        told = raw(server, "Content-Type: application/json\r\nTransfer-Encoding: chunked", chunk, chunk)
-        assert told.startswith(b"HTTP/1.1 413")
+        response = raw(server, "Content-Type: application/json\r\nTransfer-Encoding: chunked", chunk, chunk)
+        assert response.startswith(b"HTTP/1.1 413")
         assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stalled_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_limit, "BODY_S", 0.2)
     with LiveServer(service("longer")) as server:
-        told = raw(server, "Content-Type: application/json\r\nContent-Length: 100", b"{")
-        assert told.startswith(b"HTTP/1.1 408")
+        response = raw(server, "Content-Type: application/json\r\nContent-Length: 100", b"{")
+        assert response.startswith(b"HTTP/1.1 408")
 
 
-def test_all_bodies_together_are_bounded() -> None:
+def test_the_total_size_of_bodies_is_bounded() -> None:
     with LiveServer(service("longer", limits=Limits(body=1000, bodies=1500))) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
             slow.sendall(b"POST /v1/judge HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
@@ -58,7 +58,7 @@ def test_all_bodies_together_are_bounded() -> None:
         wait_for(lambda: status() == 200)
 
 
-def test_no_body_is_held_for_who_needs_no_key() -> None:
+def test_routes_without_a_key_read_no_body() -> None:
     served = service("longer", limits=Limits(body=1000, bodies=1500))
     with LiveServer(served) as server, socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
         slow.sendall(b"POST /healthz HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
@@ -68,8 +68,8 @@ def test_no_body_is_held_for_who_needs_no_key() -> None:
 @pytest.mark.parametrize(
     "path", ["/v1/judge", "/v1/judge/stream", "/v1/judge/batch", "/v1/score", "/v1/chat/completions"]
 )
-def test_who_leaves_gives_up_the_game(path: str) -> None:
-    held = Held()
+def test_a_disconnect_cancels_the_judgment(path: str) -> None:
+    blocked = BlockedJudge()
     body: Any = PAIR
     if path.endswith("batch"):
         body = {"requests": [PAIR] * 3}
@@ -77,30 +77,30 @@ def test_who_leaves_gives_up_the_game(path: str) -> None:
         body = {"prompt": "p", "candidates": ["a", "b"]}
     elif path.endswith("completions"):
         body = {"model": "judge-r1", "messages": [{"role": "user", "content": "judge"}], "judge": PAIR}
-    served = service(held, max_concurrency=2)
+    served = service(blocked, max_concurrency=2)
     with LiveServer(served) as server:
         with pytest.raises(httpx.ReadTimeout):
             httpx.post(f"{server.url}{path}", json=body, timeout=httpx.Timeout(20, read=0.3))
-        wait_for(lambda: held.left > 0 and held.now == 0)
+        wait_for(lambda: blocked.cancelled > 0 and blocked.running == 0)
         wait_for(lambda: served.queue.running == served.queue.waiting == 0)
-        held.go.set()
-        began = held.began
+        blocked.release.set()
+        before = blocked.started
         assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
-        assert held.began == began + 1
-        counted = httpx.get(f"{server.url}/metrics", timeout=20).text
-        assert 'judge_r1_games_total{outcome="client_left"}' in counted
+        assert blocked.started == before + 1
+        metrics = httpx.get(f"{server.url}/metrics", timeout=20).text
+        assert 'judge_r1_games_total{outcome="client_left"}' in metrics
 
 
 @pytest.fixture(scope="module")
 def engine_judge(model_folder: Path) -> EngineJudge:
-    """Random weights: an episode of it lasts until its budget, a second or more."""
+    """A judge with random weights, whose episodes last until their budget, a second or more."""
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=600"
     judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=CaseStore(), batch_size=2))
     assert isinstance(judge, EngineJudge)
     return judge
 
 
-def test_who_leaves_a_stream_frees_the_row_of_the_engine(engine_judge: EngineJudge) -> None:
+def test_a_disconnect_from_a_stream_frees_the_batch_row(engine_judge: EngineJudge) -> None:
     batch = engine_judge._engine.batch
     served = service(engine_judge, max_concurrency=2)
     with LiveServer(served) as server:
@@ -109,8 +109,8 @@ def test_who_leaves_a_stream_frees_the_row_of_the_engine(engine_judge: EngineJud
         wait_for(lambda: served.queue.running == 0)
         wait_for(lambda: not batch.busy)
         assert b'judge_r1_games_total{outcome="client_left"} 1.0' in served.metrics.text()
-        done = httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=60).json()
-        assert not done["valid"]
+        judgment = httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=60).json()
+        assert not judgment["valid"]
 
 
 def read_events(text: str) -> list[tuple[str, Any]]:
@@ -122,8 +122,8 @@ def read_events(text: str) -> list[tuple[str, Any]]:
     return found
 
 
-def test_an_episode_is_told_turn_by_turn() -> None:
-    """A judge over a chat endpoint that searches once and answers."""
+def test_a_stream_has_an_event_per_turn() -> None:
+    """The judge searches once over a chat endpoint and answers."""
     from fake_judge import searching
     from fake_judge_endpoint import JudgeServer
 
@@ -131,8 +131,8 @@ def test_an_episode_is_told_turn_by_turn() -> None:
 
     cases = CaseStore()
     options = "context=none,prompt=compact,retriever=bm25,budget.top_k=1,budget.passage_words=3"
-    with JudgeServer(searching) as brain:
-        judge = make_judge(f"agentic:{options}@{brain.url}#toy", JudgeBuild("", texts=cases))
+    with JudgeServer(searching) as endpoint:
+        judge = make_judge(f"agentic:{options}@{endpoint.url}#toy", JudgeBuild("", texts=cases))
         with LiveServer(service(judge, cases=cases)) as server:
             body = PAIR | {"context": "ana paid 34. ben paid nothing.", "trace": True}
             answer = httpx.post(f"{server.url}/v1/judge/stream", json=body, timeout=60)
@@ -148,16 +148,16 @@ def test_an_episode_is_told_turn_by_turn() -> None:
         assert passage["text"] == body["context"][passage["start"] : passage["end"]]
 
 
-def test_silence_is_broken_and_a_late_error_is_an_event(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_sends_heartbeats_and_late_errors_as_events(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sse.EventStream.__init__, "__kwdefaults__", {"heartbeat": 0.05})
-    with LiveServer(service(Held(), timeout=0.4)) as server:
+    with LiveServer(service(BlockedJudge(), timeout=0.4)) as server:
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
     assert answer.text.count(": still running") >= 2
     assert read_events(answer.text) == [("error", {"error": "no judgment within 0.4 s"})]
 
 
 def test_an_early_error_of_a_stream_has_a_status() -> None:
-    with LiveServer(service(Held(), timeout=0.2)) as server:
+    with LiveServer(service(BlockedJudge(), timeout=0.2)) as server:
         started = time.monotonic()
         answer = httpx.post(f"{server.url}/v1/judge/stream", json=PAIR, timeout=20)
     assert (answer.status_code, answer.json()) == (504, {"error": "no judgment within 0.2 s"})

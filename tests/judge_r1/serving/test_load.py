@@ -1,4 +1,4 @@
-"""Well and badly behaved clients against a server in a subprocess (scripts/bench_serve.py)."""
+"""Well-behaved and misbehaving clients against a server in a subprocess (scripts/bench_serve.py)."""
 
 import sys
 
@@ -23,7 +23,7 @@ def check(one: Round, requests: int) -> None:
 
 @pytest.mark.timeout(180)
 def test_every_request_gets_its_own_answer() -> None:
-    """The queue holds 12 of 40 clients, so many get a 429 and retry."""
+    """The queue has room for 12 of 40 clients, so many get a 429 and retry."""
     before, [first, second] = rounds(40, 100, 2, running=4, waiting=8)
     check(first, 100)
     check(second, 100)

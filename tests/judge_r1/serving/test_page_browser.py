@@ -1,4 +1,4 @@
-"""The page in a real browser against a real server: judged live, swapped, saved, opened again, cancelled, refused."""
+"""The page in a real browser against a real server: judging, swapping, traces, cancelling and errors."""
 
 import json
 import time
@@ -13,16 +13,16 @@ from page_factories import (
     BAD,
     CASE,
     GOOD,
-    WORDS,
-    Paced,
-    first_is_better,
+    PAIR_TEXTS,
+    StepControl,
+    prefers_first,
     press_judge,
     searching_server,
     visited,
     whole_text,
     write_pair,
 )
-from serving_fixture import Held, LiveServer, service, wait_for
+from serving_fixture import BlockedJudge, LiveServer, service, wait_for
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.principles import by_number
@@ -35,7 +35,7 @@ from judge_r1.serving.middleware.body_limit import Limits
 EVIL = "</script><img src=x onerror=alert(1)><script>alert(2)</script>{{ data }}"
 SWAP = "Swap the order and judge again"
 GOOD_SPAN, BAD_SPAN = "ana paid 34.", "ben paid nothing."
-FIRST = f"\N{GRINNING FACE} {GOOD_SPAN}"  # a sentence of the case, as it is shown
+FIRST = f"\N{GRINNING FACE} {GOOD_SPAN}"  # the passage that holds it
 
 
 @pytest.fixture(scope="module")
@@ -45,52 +45,52 @@ def browser() -> Iterator[Any]:
 
 
 @contextmanager
-def small_server(browser: Any, judge: Held, **queue: Any) -> Iterator[tuple[LiveServer, Any]]:
-    """A server of small limits, and its page."""
+def small_server(browser: Any, judge: BlockedJudge, **queue: Any) -> Iterator[tuple[LiveServer, Any]]:
+    """A server with a small case limit, and its page."""
     served = service(judge, limits=Limits(case=1000), **queue)
     with LiveServer(served) as server, visited(browser, server.url) as (page, _):
         yield server, page
 
 
 def marked(page: Any) -> list[str]:
-    """What is marked in the case, without its numbers."""
+    """The marked texts of the case, without the search numbers."""
     return list(page.locator("#case mark").evaluate_all("all => all.map((e) => e.firstChild.data)"))
 
 
-class Sure:
-    """Says what `longer` says, as sure as told."""
+class ConfidentJudge:
+    """Judges like `longer`, with a fixed confidence."""
 
-    name, settings = "sure", {}
+    name, settings = "confident", {}
 
     def __init__(self, confidence: float) -> None:
         self._judge, self._confidence = make_judge("longer", JudgeBuild("")), confidence
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None: ...
+    def check(self, requests: Sequence[JudgeRequest]) -> None: ...
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async for played in self._judge.judge(asks):
-            yield played._replace(confidence=self._confidence)
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        async for output in self._judge.judge(requests):
+            yield output._replace(confidence=self._confidence)
 
 
-def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
-    steps = Paced()
-    with searching_server(wait=steps) as server, visited(browser, server.url) as (page, complaints):
-        write_pair(page, WORDS)
+def test_the_page_shows_an_episode_turn_by_turn(browser: Any) -> None:
+    steps = StepControl()
+    with searching_server(wait=steps) as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS)
         page.locator("[name=reasoning_b]").press("Control+Enter")
         page.get_by_text("Thinking").first.wait_for()
         assert page.get_by_role("button", name="Judging…").is_disabled()
         assert page.locator("mark.shown").count() == 0
-        steps.go()
+        steps.step()
         page.locator("#case mark.shown").wait_for()
         assert page.locator("#case mark").evaluate("e => e.firstChild.data") == FIRST
-        assert page.locator(".card .said").inner_text() == "Reading and thinking"
+        assert page.locator(".card .verdict").inner_text() == "Reading and thinking"
         assert "ana paid" in page.inner_text("#status")
         assert page.locator(".think .text").all_inner_texts() == ["who paid, and <b>how much</b>?"]
         assert page.locator(".search .text").all_inner_texts() == ["ana paid"]
-        steps.go()
+        steps.step()
         page.locator("#case mark >> nth=1").wait_for()
         assert page.locator(".card h4").count() == 0
-        steps.free()
+        steps.release_all()
         page.get_by_role("button", name=SWAP).wait_for()
         assert whole_text(page, "#case") == CASE
         assert marked(page) == [
@@ -98,7 +98,7 @@ def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
             BAD_SPAN,
         ]
         assert page.locator("#case .tag").all_inner_texts() == ["1", "2"]
-        assert page.locator(".card .said").inner_text() == "A is better"
+        assert page.locator(".card .verdict").inner_text() == "A is better"
         card = page.inner_text(".card")
         assert "B violates" in card
         assert "99 was never paid" in card
@@ -110,17 +110,17 @@ def test_a_pair_is_judged_and_watched_turn_by_turn(browser: Any) -> None:
         assert page.locator("#case .here").evaluate("e => e.firstChild.data") == BAD_SPAN
         page.get_by_role("button", name="Next evidence").click()
         assert page.locator("#case .here").evaluate("e => e.firstChild.data") == FIRST
-        assert not complaints
+        assert not page_errors
 
 
-def test_the_order_is_swapped_and_both_verdicts_compared(browser: Any) -> None:
-    with searching_server() as server, visited(browser, server.url) as (page, complaints):
-        write_pair(page, WORDS)
+def test_swapping_the_order_compares_both_verdicts(browser: Any) -> None:
+    with searching_server() as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS)
         press_judge(page)
         page.get_by_role("button", name=SWAP).click()
         page.locator("#agreement").wait_for()
         assert page.locator(".order").all_inner_texts() == ["A shown first", "B shown first"]
-        assert page.locator(".said").all_inner_texts() == ["A is better"] * 2
+        assert page.locator(".verdict").all_inner_texts() == ["A is better"] * 2
         assert page.inner_text("#agreement") == "Both orders agree that A is better, and name the same principles."
         assert page.inner_text("#status").endswith(page.inner_text("#agreement"))
         assert '"A<B"' in page.inner_text("#episode")
@@ -130,62 +130,66 @@ def test_the_order_is_swapped_and_both_verdicts_compared(browser: Any) -> None:
         assert page.evaluate("document.activeElement.textContent") == "Its episode is below"
         assert page.locator("[name=reasoning_a]").input_value() == GOOD
         assert not page.get_by_role("button", name=SWAP).is_visible()
-        assert not complaints
+        assert not page_errors
 
 
-def test_orders_that_disagree_say_so(browser: Any) -> None:
-    with searching_server(first_is_better) as server, visited(browser, server.url) as (page, _):
-        write_pair(page, WORDS)
+def test_the_page_reports_orders_that_disagree(browser: Any) -> None:
+    with searching_server(prefers_first) as server, visited(browser, server.url) as (page, _):
+        write_pair(page, PAIR_TEXTS)
         press_judge(page)
         page.get_by_role("button", name=SWAP).click()
         page.locator("#agreement").wait_for()
-        assert page.locator(".said").all_inner_texts() == ["A is better", "B is better"]
-        assert page.inner_text("#agreement") == "The two orders disagree: both times it preferred the one shown first."
+        assert page.locator(".verdict").all_inner_texts() == ["A is better", "B is better"]
+        assert (
+            page.inner_text("#agreement")
+            == "The two orders disagree: both times the judge preferred the reasoning shown first."
+        )
         press_judge(page)
         page.get_by_role("button", name=SWAP).wait_for()
-        assert page.locator(".card").count() == 1  # a new pair of games
+        assert page.locator(".card").count() == 1  # judging again starts over
 
 
-def test_a_trace_is_saved_and_read_again_without_the_server(browser: Any, tmp_path: Path) -> None:
+def test_a_saved_trace_opens_without_a_request_to_the_server(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "mine.json"
-    with searching_server() as server, visited(browser, server.url) as (page, complaints):
-        write_pair(page, WORDS)
+    with searching_server() as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS)
         press_judge(page)
         page.get_by_role("button", name=SWAP).click()
         page.locator("#agreement").wait_for()
-        shown = [page.inner_text(place) for place in ("#cards", "#agreement", "#episode", "#sides")]
+        shown = [page.inner_text(selector) for selector in ("#cards", "#agreement", "#episode", "#sides")]
         with page.expect_download() as download:
             page.get_by_role("button", name="Save the trace").click()
         download.value.save_as(path)
         assert download.value.suggested_filename.startswith("trace-")
-        assert not complaints
+        assert not page_errors
         saved = json.loads(path.read_text())
-        assert saved["request"] == WORDS | {"domain": "general"}
-        assert [game["swapped"] for game in saved["games"]] == [False, True]
-        with visited(browser, server.url) as (again, more):
-            asked: list[str] = []
-            again.on("request", lambda request: asked.append(request.url))
+        assert saved["request"] == PAIR_TEXTS | {"domain": "general"}
+        assert [run["swapped"] for run in saved["games"]] == [False, True]
+        with visited(browser, server.url) as (again, more_errors):
+            requests: list[str] = []
+            again.on("request", lambda request: requests.append(request.url))
             again.locator("#file").set_input_files(path)
             again.locator("#agreement").wait_for()
-            again.locator(".see").nth(1).click()
-            assert [again.inner_text(place) for place in ("#cards", "#agreement", "#episode", "#sides")] == shown
+            again.locator(".show").nth(1).click()
+            assert [again.inner_text(selector) for selector in ("#cards", "#agreement", "#episode", "#sides")] == shown
             assert "Opened from mine.json" in again.inner_text("#origin")
             assert again.locator("[name=context]").input_value() == CASE
             again.reload()
-            asked.clear()
+            requests.clear()
             again.evaluate(
                 """(text) => {
-                  const held = new DataTransfer();
-                  held.items.add(new File([text], "dropped.json"));
-                  const told = (type) => new DragEvent(type, { dataTransfer: held, bubbles: true, cancelable: true });
-                  for (const type of ["dragover", "drop"]) document.body.dispatchEvent(told(type));
+                  const transfer = new DataTransfer();
+                  transfer.items.add(new File([text], "dropped.json"));
+                  const options = { dataTransfer: transfer, bubbles: true, cancelable: true };
+                  const dragEvent = (type) => new DragEvent(type, options);
+                  for (const type of ["dragover", "drop"]) document.body.dispatchEvent(dragEvent(type));
                 }""",
                 path.read_text(),
             )
             again.locator("#agreement").wait_for()
             assert "dropped.json" in again.inner_text("#origin")
-            assert not asked
-            assert not more
+            assert not requests
+            assert not more_errors
 
 
 BROKEN = {
@@ -198,7 +202,7 @@ BROKEN = {
 
 
 def broken_traces(good: dict[str, Any]) -> dict[str, str]:
-    """A good trace with one thing wrong, each."""
+    """Variants of a valid trace, each with one mistake, by name."""
     texts = dict(BROKEN)
     for name, change in {
         "no games": {"games": []},
@@ -214,18 +218,18 @@ def broken_traces(good: dict[str, Any]) -> dict[str, str]:
 
 
 def trace_of(**verdict: Any) -> dict[str, Any]:
-    said = {
+    default = {
         "id": "0" * 32, "judge": "toy", "valid": True, "winner": "A", "comparison": "A>B", "explanation": None,
         "violated_principles": [{"number": 2, "name": "x"}], "confidence": 0.5, "evidence": [], "searches": 1,
         "ended": "answer", "seconds": 0.1,
     }  # fmt: skip
-    game = {"swapped": False, "turns": [], "verdict": said | verdict}
+    run = {"swapped": False, "turns": [], "verdict": default | verdict}
     return {"format": "judge_r1 trace", "version": 1, "made": "2026-11-22T10:00:00Z",
-            "request": WORDS | {"domain": "general"}, "games": [game]}  # fmt: skip
+            "request": PAIR_TEXTS | {"domain": "general"}, "games": [run]}  # fmt: skip
 
 
-def test_files_that_are_no_traces_are_refused_in_a_sentence(browser: Any, tmp_path: Path) -> None:
-    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+def test_invalid_trace_files_are_rejected_with_one_sentence(browser: Any, tmp_path: Path) -> None:
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, page_errors):
         for name, text in broken_traces(trace_of()).items():
             (tmp_path / name).write_text(text)
             page.locator("#file").set_input_files(tmp_path / name)
@@ -236,17 +240,17 @@ def test_files_that_are_no_traces_are_refused_in_a_sentence(browser: Any, tmp_pa
         page.locator("#file").set_input_files(tmp_path / "good")
         page.locator(".card").wait_for()
         assert page.locator("#problem").is_hidden()
-        assert not complaints
+        assert not page_errors
 
 
-def test_places_are_told_in_characters_and_false_ones_are_not_marked(browser: Any, tmp_path: Path) -> None:
-    places = ((2, 14, GOOD_SPAN), (3, 15, GOOD_SPAN), (40, 4000, "beyond"))
-    passages = [{"start": start, "end": end, "text": text, "score": 1.0} for start, end, text in places]
+def test_offsets_count_characters_and_wrong_ones_are_not_marked(browser: Any, tmp_path: Path) -> None:
+    offsets = ((2, 14, GOOD_SPAN), (3, 15, GOOD_SPAN), (40, 4000, "beyond"))
+    passages = [{"start": start, "end": end, "text": text, "score": 1.0} for start, end, text in offsets]
     trace = trace_of()
     turns = [{"text": "<think>open <search>q</search>", "query": "q", "passages": passages, "notice": "no more"}]
     trace["games"][0]["turns"] = [*turns, {"text": "bare <answer>{}", "query": None, "passages": [], "notice": None}]
     (tmp_path / "t.json").write_text(json.dumps(trace))
-    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, page_errors):
         page.locator("#file").set_input_files(tmp_path / "t.json")
         page.locator(".card").wait_for()
         assert marked(page) == [GOOD_SPAN]
@@ -255,47 +259,47 @@ def test_places_are_told_in_characters_and_false_ones_are_not_marked(browser: An
         kinds = page.locator(".block .kind").all_inner_texts()
         assert kinds == ["thinks (never closed)", "writes", "answers (never closed)"]
         assert page.locator(".notice").inner_text() == "Notice: no more"
-        assert not complaints
+        assert not page_errors
 
 
-@pytest.mark.parametrize("way", ["button", "escape"])
-def test_a_game_is_cancelled_and_given_up(browser: Any, way: str) -> None:
-    held = Held()
-    with LiveServer(service(held)) as server, visited(browser, server.url) as (page, complaints):
-        write_pair(page, WORDS)
+@pytest.mark.parametrize("by", ["button", "escape"])
+def test_cancelling_stops_the_judge(browser: Any, by: str) -> None:
+    blocked = BlockedJudge()
+    with LiveServer(service(blocked)) as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS)
         press_judge(page)
-        wait_for(lambda: held.now == 1)
-        if way == "button":
+        wait_for(lambda: blocked.running == 1)
+        if by == "button":
             page.get_by_role("button", name="Cancel").click()
         else:
             page.keyboard.press("Escape")
-        wait_for(lambda: held.left == 1 and held.now == 0)
+        wait_for(lambda: blocked.cancelled == 1 and blocked.running == 0)
         until(page, "document.getElementById('status').textContent === 'Cancelled. The judge has stopped.'")
         assert page.locator("#result").is_hidden()
         assert page.locator("#problem").is_hidden()
         assert page.locator("[name=context]").input_value() == CASE
-        held.go.set()
+        blocked.release.set()
         press_judge(page)
-        page.locator(".card .said").get_by_text("tie").wait_for()
-        held.go.clear()
+        page.locator(".card .verdict").get_by_text("tie").wait_for()
+        blocked.release.clear()
         page.get_by_role("button", name=SWAP).click()
-        wait_for(lambda: held.now == 1)
+        wait_for(lambda: blocked.running == 1)
         page.get_by_role("button", name="Cancel").click()
-        wait_for(lambda: held.now == 0)
+        wait_for(lambda: blocked.running == 0)
         until(page, "document.querySelectorAll('.card').length === 1")
-        assert page.inner_text(".card .said") == "A tie"
-        assert not complaints
+        assert page.inner_text(".card .verdict") == "A tie"
+        assert not page_errors
 
 
-def test_a_key_is_asked_for_and_kept_in_memory_alone(browser: Any, tmp_path: Path) -> None:
+def test_the_page_asks_for_a_key_and_keeps_it_in_memory_only(browser: Any, tmp_path: Path) -> None:
     keys = tmp_path / "keys.json"
     secret = add_key(keys, "ana", per_minute=2)
     with (
         LiveServer(service("longer", keys=KeyFile(keys))) as server,
-        visited(browser, server.url) as (page, complaints),
+        visited(browser, server.url) as (page, page_errors),
     ):
-        assert page.inner_text("#who") == ""
-        write_pair(page, WORDS | {"reasoning_a": GOOD + " long"})
+        assert page.inner_text("#judge-name") == ""
+        write_pair(page, PAIR_TEXTS | {"reasoning_a": GOOD + " long"})
         press_judge(page)
         field = page.get_by_label("API key")
         field.wait_for()
@@ -316,20 +320,20 @@ def test_a_key_is_asked_for_and_kept_in_memory_alone(browser: Any, tmp_path: Pat
         assert secret not in page.content()
         press_judge(page)  # the third in this minute
         page.get_by_role("button", name="Judge in").wait_for()
-        told = page.inner_text("#problem")
-        assert told.startswith("The key's limit is 2 judgments per minute: try again in ")
-        assert told.endswith(" s.")
+        text = page.inner_text("#problem")
+        assert text.startswith("The key's limit is 2 judgments per minute: try again in ")
+        assert text.endswith(" s.")
         assert page.get_by_role("button", name="Judge in").is_disabled()
-        assert all("401" in text or "429" in text for text in complaints)  # the browser's own lines
+        assert all("401" in text or "429" in text for text in page_errors)  # the browser's own lines
 
 
-def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
-    held = Held()
-    with small_server(browser, held, max_concurrency=1, queue_size=0) as (server, page):
+def test_errors_are_one_sentence(browser: Any) -> None:
+    blocked = BlockedJudge()
+    with small_server(browser, blocked, max_concurrency=1, queue_size=0) as (server, page):
         press_judge(page)
         assert page.inner_text("#problem") == "Reasoning A is empty: write or paste one."
         assert page.evaluate("document.activeElement.name") == "reasoning_a"
-        write_pair(page, WORDS)
+        write_pair(page, PAIR_TEXTS)
         page.locator("[name=domain]").fill("über; drop")
         press_judge(page)
         assert page.inner_text("#problem").startswith("The domain is a plain word or two")
@@ -341,71 +345,71 @@ def test_what_goes_wrong_is_one_sentence(browser: Any) -> None:
         page.locator("[name=context]").fill("one two\nthree")
         assert page.inner_text("#count-context") == "3 words, 13 B of 1.00 kB"
         with visited(browser, server.url) as (busy, _):
-            write_pair(busy, WORDS)
+            write_pair(busy, PAIR_TEXTS)
             press_judge(busy)
-            wait_for(lambda: held.now == 1)
+            wait_for(lambda: blocked.running == 1)
             press_judge(page)
             page.get_by_role("button", name="Judge in").wait_for()
             assert page.inner_text("#problem") == "The queue is full: try again in 1 s."
-            page.locator("[name=decision]").press("Control+Enter")  # not before the time is over
-            assert held.began == 1
-            held.go.set()
+            page.locator("[name=decision]").press("Control+Enter")  # ignored until the wait is over
+            assert blocked.started == 1
+            blocked.release.set()
             page.get_by_role("button", name="Judge", exact=True).wait_for()
             until(page, "!document.getElementById('judge').disabled")
         press_judge(page)
         page.locator("#swap").wait_for()
         assert page.locator("#problem").is_hidden()
-    with small_server(browser, Held(), timeout=0.3) as (_, page):
-        write_pair(page, WORDS)
+    with small_server(browser, BlockedJudge(), timeout=0.3) as (_, page):
+        write_pair(page, PAIR_TEXTS)
         press_judge(page)
         until(page, "!document.getElementById('problem').hidden")
         assert page.inner_text("#problem") == "No judgment within 0.3 s."
         assert page.locator("#result").is_hidden()
 
 
-def test_a_server_that_is_gone_is_told(browser: Any) -> None:
+def test_an_unreachable_server_is_reported(browser: Any) -> None:
     with LiveServer(service("longer")) as server:
         opened = visited(browser, server.url)
         page, _ = opened.__enter__()
-        write_pair(page, WORDS)
+        write_pair(page, PAIR_TEXTS)
     press_judge(page)
     until(page, "!document.getElementById('problem').hidden")
     assert page.inner_text("#problem") == "The server cannot be reached: is it still running?"
     opened.__exit__(None, None, None)
 
 
-def test_how_sure_the_judge_is(browser: Any) -> None:
-    for confidence, told in ((0.873, "87 % confident"), (0.9996, "over 99 % confident"), (1.0, "100 % confident")):
-        with LiveServer(service(Sure(confidence))) as server, visited(browser, server.url) as (page, _):
-            write_pair(page, WORDS | {"reasoning_a": GOOD + " and more", "context": ""})
+def test_the_confidence_is_shown(browser: Any) -> None:
+    for confidence, text in ((0.873, "87 % confident"), (0.9996, "over 99 % confident"), (1.0, "100 % confident")):
+        with LiveServer(service(ConfidentJudge(confidence))) as server, visited(browser, server.url) as (page, _):
+            write_pair(page, PAIR_TEXTS | {"reasoning_a": GOOD + " and more", "context": ""})
             press_judge(page)
             page.locator("#swap").wait_for()
-            assert page.inner_text(".sure") == told
+            assert page.inner_text(".confidence") == text
             assert page.get_by_text("This judge wrote no text.").is_visible()
             assert page.locator("#case").count() == 0
             gauge = page.locator(".fill").bounding_box()["width"] / page.locator(".gauge").bounding_box()["width"]
             assert gauge == pytest.approx(confidence, abs=0.01)
 
 
-def test_a_model_of_this_process_is_watched(browser: Any, model_folder: Path) -> None:
-    """Random weights in the served engine: no valid answer, and the page says why."""
+def test_a_local_model_is_shown(browser: Any, model_folder: Path) -> None:
+    """Random weights in the continuous engine give no valid answer, and the page says why."""
     options = "context=none,search=false,prompt=compact,retriever=bm25,budget.response_tokens=12"
     cases = CaseStore()
     judge = served_judge(f"agentic:{options}@{model_folder}", JudgeBuild("", texts=cases, batch_size=2))
-    with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, complaints):
-        write_pair(page, WORDS)
+    with LiveServer(service(judge, cases=cases)) as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS)
         press_judge(page)
         page.locator("#swap").wait_for()
-        assert page.inner_text(".card .said") == "No valid answer"
+        assert page.inner_text(".card .verdict") == "No valid answer"
         assert "The episode ended by: " in page.inner_text(".card")
         assert page.locator(".turn").count() == 1
-        assert not complaints
+        assert not page_errors
         page.locator("#swap").click()
         page.locator("#agreement").wait_for()
         assert "no valid answer" in page.inner_text("#agreement")
 
 
-def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
+def test_hostile_texts_are_shown_as_text(browser: Any, tmp_path: Path) -> None:
     evil = dict.fromkeys(("context", "decision"), EVIL) | {"reasoning_a": EVIL + "1", "reasoning_b": EVIL}
     trace = trace_of(explanation=EVIL, judge=EVIL, ended=EVIL, violated_principles=[{"number": 66, "name": EVIL}])
     trace["request"] = evil | {"domain": EVIL}
@@ -415,7 +419,7 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
     ]
     path = tmp_path / "<img src=x>.json"
     path.write_text(json.dumps(trace))
-    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, page_errors):
         write_pair(page, evil)
         press_judge(page)
         page.locator("#swap").wait_for()
@@ -423,51 +427,51 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
         assert page.locator(".pair .row").count() >= 1
         page.locator("#file").set_input_files(path)
         page.locator("#origin").wait_for()
-        for place in (".card", "#episode"):
-            assert EVIL in page.inner_text(place)
+        for selector in (".card", "#episode"):
+            assert EVIL in page.inner_text(selector)
         assert path.name in page.inner_text("#origin")
         assert page.locator("img").count() == 0
         assert page.locator("script").count() == 2
-        assert not complaints
+        assert not page_errors
 
 
-def test_the_policy_lets_nothing_else_run(browser: Any) -> None:
-    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+def test_the_content_policy_blocks_scripts_and_requests(browser: Any) -> None:
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, page_errors):
         refused = page.evaluate(
             """() => { try { document.body.innerHTML = "<p>x"; } catch (error) { return error.name; } }"""
         )
         assert refused == "TypeError"
         sent = page.evaluate("() => fetch('https://example.invalid/').then(() => 'sent', (error) => error.name)")
         assert sent == "TypeError"
-        assert any("Content Security Policy" in text for text in complaints)
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
+        assert any("Content Security Policy" in text for text in page_errors)
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
         page.reload()
-        assert asked == [f"{server.url}/"]  # one document, nothing else
+        assert requests == [f"{server.url}/"]  # one document and nothing else
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (820, 700), (1440, 900)])
-def test_it_fits_the_screen_and_can_be_read(browser: Any, width: int, height: int, scheme: str) -> None:
+def test_the_page_fits_the_screen_with_enough_contrast(browser: Any, width: int, height: int, scheme: str) -> None:
     with (
         searching_server() as server,
-        visited(browser, server.url, width, height, color_scheme=scheme) as (page, complaints),
+        visited(browser, server.url, width, height, color_scheme=scheme) as (page, page_errors),
     ):
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        write_pair(page, WORDS | {"reasoning_b": BAD + "\n" + "w" * 200})
+        write_pair(page, PAIR_TEXTS | {"reasoning_b": BAD + "\n" + "w" * 200})
         press_judge(page)
         page.get_by_role("button", name=SWAP).click()
         page.locator("#agreement").wait_for()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         assert page.evaluate(CONTRAST) == []
-        assert not complaints
+        assert not page_errors
 
 
-def test_everything_has_a_name_and_a_place_in_the_order_of_keys(browser: Any) -> None:
+def test_every_control_has_a_label_and_a_tab_position(browser: Any) -> None:
     unnamed = """() => [...document.querySelectorAll("input, select, textarea, button")]
       .filter((e) => !(e.labels?.length || e.textContent.trim() || e.getAttribute("aria-label")))
       .map((e) => e.outerHTML)"""
-    with searching_server() as server, visited(browser, server.url) as (page, complaints):
+    with searching_server() as server, visited(browser, server.url) as (page, page_errors):
         assert page.evaluate(unnamed) == []
         order = []
         for _ in range(8):
@@ -478,7 +482,7 @@ def test_everything_has_a_name_and_a_place_in_the_order_of_keys(browser: Any) ->
         page.locator("[name=example]").focus()
         page.keyboard.press("ArrowDown")
         assert page.locator("[name=reasoning_a]").input_value()
-        write_pair(page, WORDS)
+        write_pair(page, PAIR_TEXTS)
         assert page.locator("[name=example]").input_value() == ""
         page.locator("#judge").focus()
         page.keyboard.press("Enter")
@@ -487,11 +491,11 @@ def test_everything_has_a_name_and_a_place_in_the_order_of_keys(browser: Any) ->
         live = page.locator("[role=status]")
         assert live.get_attribute("aria-live") == "polite"
         assert live.inner_text() == "A is better."
-        assert not complaints
+        assert not page_errors
 
 
-def test_an_example_is_chosen_and_its_truth_told(browser: Any) -> None:
-    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, complaints):
+def test_an_example_shows_its_gold_label(browser: Any) -> None:
+    with LiveServer(service("longer")) as server, visited(browser, server.url) as (page, page_errors):
         options = page.locator("[name=example] option").all_inner_texts()
         assert len(options) == 5
         page.select_option("[name=example]", index=2)
@@ -499,30 +503,28 @@ def test_an_example_is_chosen_and_its_truth_told(browser: Any) -> None:
         assert page.inner_text("#count-context").endswith("of 2.10 MB")
         press_judge(page)
         page.locator("#swap").wait_for()
-        assert (
-            page.inner_text("#truth") == "This example was written so that A is better: the other one violates P1, P3."
-        )
+        assert page.inner_text("#gold") == "Gold: A is better; the other reasoning violates P1, P3."
         page.locator("[name=context]").press("End")
         page.keyboard.type("!")
         press_judge(page)
-        until(page, "document.getElementById('truth').hidden")
-        assert not complaints
+        until(page, "document.getElementById('gold').hidden")
+        assert not page_errors
 
 
-def test_a_large_case_is_shown_at_once(browser: Any, tmp_path: Path) -> None:
-    """1.5 MB with marks: judged, drawn and left again within seconds; the bound leaves room for a busy machine."""
+def test_a_large_case_is_shown_within_seconds(browser: Any, tmp_path: Path) -> None:
+    """A case of 1.5 MB with marks. The bound leaves room for a busy machine."""
     context = CASE + " the town was quiet." * 75_000
-    with searching_server() as server, visited(browser, server.url) as (page, complaints):
-        write_pair(page, WORDS | {"context": context})
+    with searching_server() as server, visited(browser, server.url) as (page, page_errors):
+        write_pair(page, PAIR_TEXTS | {"context": context})
         started = time.monotonic()
         press_judge(page)
         page.locator("#swap").wait_for()
         assert time.monotonic() - started < 20
         assert page.locator("#case mark").count() >= 1
-        assert not complaints
+        assert not page_errors
 
 
-def test_the_pictures_of_the_docs_are_drawn(browser: Any, tmp_path: Path) -> None:
+def test_the_screenshots_of_the_docs(browser: Any, tmp_path: Path) -> None:
     from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
     from scripts.screenshot_serve import draw
 
@@ -539,19 +541,19 @@ def test_the_pictures_of_the_docs_are_drawn(browser: Any, tmp_path: Path) -> Non
     assert all(10_000 < picture.stat().st_size < 300_000 for picture in pictures)
 
 
-def test_two_tabs_see_each_their_own_pair(browser: Any) -> None:
-    steps = Paced()
+def test_two_tabs_show_their_own_pairs(browser: Any) -> None:
+    steps = StepControl()
     with (
         searching_server(wait=steps) as server,
         visited(browser, server.url) as (one, _),
         visited(browser, server.url) as (two, _),
     ):
-        write_pair(one, WORDS)
-        write_pair(two, WORDS | {"reasoning_a": BAD, "reasoning_b": GOOD})
+        write_pair(one, PAIR_TEXTS)
+        write_pair(two, PAIR_TEXTS | {"reasoning_a": BAD, "reasoning_b": GOOD})
         press_judge(one)
         press_judge(two)
         wait_for(lambda: server.service.queue.running == 2)
-        steps.free()
+        steps.release_all()
         one.locator("#swap").wait_for()
         two.locator("#swap").wait_for()
-        assert [one.inner_text(".said"), two.inner_text(".said")] == ["A is better", "B is better"]
+        assert [one.inner_text(".verdict"), two.inner_text(".verdict")] == ["A is better", "B is better"]

@@ -1,4 +1,4 @@
-"""Plain pairwise prompts: read as they were written, whatever the answers say, and answered in the form asked."""
+"""Pairwise prompts: parsed exactly, whatever the answers contain, and answered in the requested format."""
 
 import json
 
@@ -34,14 +34,14 @@ def arena(question: str, a: str, b: str) -> str:
     return marked.replace("[The", "<|The").replace("Answer]", "Answer|>")
 
 
-def found(winner: Winner | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> JudgeResult:
+def result(winner: Winner | None, explanation: str | None = None, principles: tuple[int, ...] = ()) -> JudgeResult:
     trajectory = Trajectory.without_ids("turn_budget")
     verdict = PairwiseVerdict(winner=winner) if winner else InvalidVerdict(reason=trajectory.ended)
     return JudgeResult(verdict, principles, explanation, (), None, trajectory.ended, trajectory)
 
 
 @given(WORDS, WORDS, WORDS)
-def test_what_is_written_is_read(question: str, a: str, b: str) -> None:
+def test_prompts_round_trip(question: str, a: str, b: str) -> None:
     assert parse_prompt(mt_bench(question, a, b), MT_BENCH) == PromptPair(question, "", a, b, "brackets")
     assert parse_prompt(arena(question, a, b), ARENA) == PromptPair(question, "", a, b, "arena")
     assert parse_prompt(mt_bench(question, a, b)).form == "letter"
@@ -49,14 +49,14 @@ def test_what_is_written_is_read(question: str, a: str, b: str) -> None:
     assert parse_prompt(json.dumps(fields)) == PromptPair(question, "c", a, b, "json")
 
 
-def test_instructions_may_stand_in_the_user_message() -> None:
-    """One message, as RewardBench has it for models without a system role."""
+def test_instructions_may_be_in_the_user_message() -> None:
+    """RewardBench sends one message to models without a system role."""
     pair = parse_prompt(f"{MT_BENCH}\n\n{mt_bench('q', 'a', 'b')}")
     assert pair == PromptPair("q", "", "a", "b", "brackets")
-    assert parse_prompt(mt_bench("q", "[[A]]", "[[B]]")).form == "letter"  # an answer asks for nothing
+    assert parse_prompt(mt_bench("q", "[[A]]", "[[B]]")).form == "letter"  # marks in answers are no instructions
 
 
-def test_the_mark_of_a_question_is_a_word_like_others_in_an_answer() -> None:
+def test_a_question_tag_inside_an_answer_is_text() -> None:
     pair = parse_prompt(mt_bench("q [prompt]", "run `x [question]`", "[User Prompt]"))
     assert pair == PromptPair("q [prompt]", "", "run `x [question]`", "[User Prompt]", "letter")
 
@@ -77,7 +77,7 @@ def test_the_mark_of_a_question_is_a_word_like_others_in_an_answer() -> None:
         ('{"A": "x", "B": " "}', "blank"),
     ],
 )
-def test_what_cannot_be_read_safely_is_refused(text: str, says: str) -> None:
+def test_ambiguous_prompts_are_rejected(text: str, says: str) -> None:
     with pytest.raises(UnsupportedPrompt, match=says):
         parse_prompt(text)
 
@@ -90,16 +90,16 @@ def test_what_cannot_be_read_safely_is_refused(text: str, says: str) -> None:
         ("brackets", None, "(turn_budget)"),
     ],
 )  # fmt: skip
-def test_the_verdict_comes_in_the_form_asked_and_once(form: str, winner: str | None, ends: str) -> None:
-    """What the judge wrote may hold a mark of the other verdict: it stands in no form but JSON."""
-    said = format_answer(form, found(winner, "[[A]] [[B]] [[C]] [[A>B]] [[B>A]]", (1, 2)))  # type: ignore[arg-type]
-    assert said.endswith(ends)
-    assert said.count("[[") == ("[[" in ends)
-    told = json.loads(format_answer("json", found(winner, "why", (1,))))
-    assert (told["winner"], told["explanation"]) == (winner, "why")
+def test_the_verdict_is_in_the_requested_format_exactly_once(form: str, winner: str | None, ends: str) -> None:
+    """The explanation may contain the mark of another verdict, so only the JSON format includes it."""
+    answer = format_answer(form, result(winner, "[[A]] [[B]] [[C]] [[A>B]] [[B>A]]", (1, 2)))  # type: ignore[arg-type]
+    assert answer.endswith(ends)
+    assert answer.count("[[") == ("[[" in ends)
+    data = json.loads(format_answer("json", result(winner, "why", (1,))))
+    assert (data["winner"], data["explanation"]) == (winner, "why")
 
 
-def test_texts_come_in_parts() -> None:
+def test_message_content_in_parts() -> None:
     assert message_text([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]) == "a\nb"
     for content in ([{"type": "image_url", "image_url": "x"}], None, 3, [7]):
         with pytest.raises(UnsupportedPrompt, match="something other than text"):

@@ -1,5 +1,4 @@
-"""The app on Ray Serve: the shipped configuration, two replicas on a real Ray, one of which is killed, and the cases
-that they share."""
+"""The app on Ray Serve: the shipped configuration, two replicas on a real Ray, a killed replica, and shared cases."""
 
 import asyncio
 import os
@@ -29,7 +28,7 @@ from judge_r1.core.wire import ErrorMessage, JudgeResponse
 pytest.importorskip("ray.serve", reason="Ray Serve is in the extra ray-serve")
 
 
-def test_the_shipped_configuration_is_one() -> None:
+def test_the_shipped_configuration_is_valid() -> None:
     from ray.serve.schema import ServeDeploySchema
 
     from judge_r1.serving.ray_serve import ServeArgs
@@ -42,7 +41,7 @@ def test_the_shipped_configuration_is_one() -> None:
     assert [deployment.name for deployment in application.deployments] == ["Judge"]
 
 
-def test_args_are_told_in_a_sentence() -> None:
+def test_bad_args_are_one_sentence() -> None:
     from judge_r1.serving.ray_serve import build
 
     with pytest.raises(JudgeError, match=r"^args of the Ray Serve application: field judge: Field required$"):
@@ -55,22 +54,22 @@ def test_args_are_told_in_a_sentence() -> None:
 
 @dataclass(frozen=True)
 class Serving:
-    """A Ray Serve of our own, in a session of its own; `ray` is the folder of Ray's logs and sockets."""
+    """A private Ray Serve in its own session; `ray` is the folder of Ray's logs and sockets."""
 
     address: str
     process: subprocess.Popen[str]
     ray: Path
 
     def processes(self) -> dict[int, str]:
-        """All that are alive, by what they are."""
+        """The command lines of the live processes by pid."""
         listed = subprocess.run(
             ["ps", "-s", str(self.process.pid), "-o", "pid=,stat=,args="], capture_output=True, text=True, timeout=30
         )
         rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
         return {int(pid): args for pid, state, args in rows if not state.startswith("Z")}
 
-    def keeper(self) -> int:
-        """The process that has the cases."""
+    def case_store_process(self) -> int:
+        """The pid of the replica that holds the cases."""
         [pid] = [pid for pid, args in self.processes().items() if args.startswith("ray::ServeReplica:judge:Cases")]
         return pid
 
@@ -92,10 +91,10 @@ def started(command: list[str], folder: Path, port: int, **options: Any) -> Iter
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Ray's sockets lie in it, and their names must be short."""
-    made = Path(tempfile.mkdtemp(prefix="jr", dir="/tmp"))
-    yield made
-    shutil.rmtree(made, ignore_errors=True)
+    """A folder with a short name: the paths of Ray's sockets in it are limited."""
+    path = Path(tempfile.mkdtemp(prefix="jr", dir="/tmp"))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def free_port() -> int:
@@ -117,7 +116,7 @@ def serving(folder: Path) -> Iterator[Serving]:
 
 
 def replicas(address: str, **case: str) -> Counter[int]:
-    """How many of 24 requests each process has answered."""
+    """The number of requests, of 24, that each process answered."""
     with Client(address) as judge:
         found = judge.many([PAIR | case] * 24)
     assert all(isinstance(answer, JudgeResponse) and answer.winner == "A" for answer in found)
@@ -126,9 +125,9 @@ def replicas(address: str, **case: str) -> Counter[int]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_requests_are_spread_and_a_killed_replica_is_replaced(serving: Serving) -> None:
-    """Of 50 requests that run when a replica is killed, each is answered or told that it failed; asked again by the
-    client, all are answered."""
+def test_requests_are_balanced_and_a_killed_replica_is_replaced(serving: Serving) -> None:
+    """Each of 50 requests that run while a replica is killed is answered or fails with an error; with the client's
+    retries, all are answered."""
     address = serving.address
     before = replicas(address)
     assert len(before) == 2
@@ -137,14 +136,14 @@ def test_requests_are_spread_and_a_killed_replica_is_replaced(serving: Serving) 
 
     async def fifty() -> list[httpx.Response]:
         async with httpx.AsyncClient(timeout=60) as client:
-            asked = [asyncio.create_task(client.post(f"{address}/v1/judge", json=PAIR)) for _ in range(50)]
+            tasks = [asyncio.create_task(client.post(f"{address}/v1/judge", json=PAIR)) for _ in range(50)]
             until = asyncio.get_running_loop().time() + 30
-            while not any(task.done() and task.result().json()["judge"] == f"slow-{victim}" for task in asked):
+            while not any(task.done() and task.result().json()["judge"] == f"slow-{victim}" for task in tasks):
                 assert asyncio.get_running_loop().time() < until
                 await asyncio.sleep(0.01)
-            assert sum(not task.done() for task in asked) > 10  # it is killed in the midst of them
+            assert sum(not task.done() for task in tasks) > 10  # the kill happens while they run
             os.kill(victim, signal.SIGKILL)
-            return await asyncio.gather(*asked)
+            return await asyncio.gather(*tasks)
 
     answers = asyncio.run(fifty())
     statuses = Counter(answer.status_code for answer in answers)
@@ -172,7 +171,7 @@ def test_requests_are_spread_and_a_killed_replica_is_replaced(serving: Serving) 
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_a_case_is_known_to_every_replica(serving: Serving) -> None:
+def test_every_replica_knows_a_case(serving: Serving) -> None:
     with Client(serving.address) as judge, httpx.Client(base_url=serving.address, timeout=60) as client:
         case_id = judge.put_case("Ana paid 34 crowns.").case_id
         wait_for(lambda: len(replicas(serving.address, case_id=case_id)) == 2, 120)
@@ -185,7 +184,7 @@ def test_a_case_is_known_to_every_replica(serving: Serving) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(400)
-def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Serving) -> None:
+def test_a_case_store_that_hangs_and_one_that_died(serving: Serving) -> None:
     with Client(serving.address) as judge, httpx.Client(base_url=serving.address, timeout=60) as client:
         case_id = judge.put_case("Ana paid 34 crowns.").case_id
 
@@ -193,19 +192,19 @@ def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Servi
             return client.post("/v1/judge", json=PAIR | {"case_id": case_id})
 
         assert by_id().status_code == 200
-        keeper = serving.keeper()
-        os.kill(keeper, signal.SIGSTOP)
+        store = serving.case_store_process()
+        os.kill(store, signal.SIGSTOP)
         try:
-            away = by_id()
-            assert replicas(serving.address, context="Ben paid nothing.")  # no game waits for it that need not
+            timed_out = by_id()
+            assert replicas(serving.address, context="Ben paid nothing.")  # requests with their own context do not wait
         finally:
-            os.kill(keeper, signal.SIGCONT)
-        assert away.status_code == 503
-        assert away.json() == {"error": "the case store gave no answer within 10 s: try again"}
-        assert int(away.headers["retry-after"]) > 0
+            os.kill(store, signal.SIGCONT)
+        assert timed_out.status_code == 503
+        assert timed_out.json() == {"error": "the case store gave no answer within 10 s: try again"}
+        assert int(timed_out.headers["retry-after"]) > 0
         wait_for(lambda: by_id().status_code == 200, 60)
 
-        os.kill(keeper, signal.SIGKILL)
+        os.kill(store, signal.SIGKILL)
         found = []
 
         def replaced() -> bool:
@@ -214,7 +213,7 @@ def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Servi
 
         wait_for(replaced, 120)
         assert set(found) <= {503, 404}
-        assert serving.keeper() != keeper
+        assert serving.case_store_process() != store
         assert judge.put_case("Ana paid 34 crowns.").case_id == case_id
         wait_for(lambda: len(replicas(serving.address, case_id=case_id)) == 2, 120)
 
@@ -222,7 +221,7 @@ def test_a_keeper_of_cases_that_does_not_answer_and_one_that_died(serving: Servi
 @pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_serve_run_of_the_shipped_configuration(folder: Path) -> None:
-    """As it is shipped, but for the port and the judge, which needs no weights."""
+    """The shipped file, with another port and a judge that needs no weights."""
     port, here = free_port(), folder / "run"
     here.mkdir()
     shipped = yaml.safe_load((REPO / "clusters" / "ray-serve.yaml").read_text())

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from paths import REPO
-from serving_fixture import LiveServer, Says, service
+from serving_fixture import InvalidJudge, LiveServer, service
 
 DOCS = REPO / "docs" / "serve.md"
 
@@ -19,19 +19,19 @@ def from_docs(title: str, url: str) -> dict[str, Any]:
     return names
 
 
-def test_trls_reward_function() -> None:
+def test_the_trl_reward_function() -> None:
     with LiveServer(service("longer")) as server:
         reward = from_docs("TRL", server.url)["judged_reward"]
         assert reward(["p", "q", "p", "q"], ["a b", "x", "a", "y z"], extra=1) == [1.0, 0.0, 0.0, 1.0]
         chats = [[{"role": "user", "content": "p"}]] * 2
-        answers = [[{"role": "assistant", "content": text}] for text in ("", "a b c")]
-        assert reward(chats, answers) == [0.0, 1.0]
-    with LiveServer(service(Says("no_answer"))) as server:
+        completions = [[{"role": "assistant", "content": text}] for text in ("", "a b c")]
+        assert reward(chats, completions) == [0.0, 1.0]
+    with LiveServer(service(InvalidJudge("no_answer"))) as server:
         assert from_docs("TRL", server.url)["judged_reward"](["p", "p"], ["a", "b"]) == [None, None]
 
 
 def test_trl_trains_on_the_scores(model_folder: Path, tmp_path: Path) -> None:
-    """Two steps of TRL's own trainer: of four completions that all play each other the mean score is one half."""
+    """Two steps of TRL's trainer. The mean score of four completions compared with each other is one half."""
     trl = pytest.importorskip("trl", reason="TRL is not installed: pip install 'judge-r1[train]'")
     from datasets import Dataset
 
@@ -52,10 +52,10 @@ def test_trl_trains_on_the_scores(model_folder: Path, tmp_path: Path) -> None:
     assert all(row["reward_std"] > 0 and row["grad_norm"] > 0 for row in rows)
 
 
-def test_verls_reward_function() -> None:
+def test_the_verl_reward_function() -> None:
     with LiveServer(service("longer")) as server:
         score = from_docs("verl", server.url)["compute_score"]
         found = [score("x", text, "two words", {"question": "q"}) for text in ("", "two words", "these three words")]
         assert found == [0.0, 0.5, 1.0]
-    with LiveServer(service(Says("no_answer"))) as server, pytest.raises(RuntimeError, match="no valid answer"):
+    with LiveServer(service(InvalidJudge("no_answer"))) as server, pytest.raises(RuntimeError, match="no valid answer"):
         from_docs("verl", server.url)["compute_score"]("x", "y", "z")

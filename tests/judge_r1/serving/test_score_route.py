@@ -1,4 +1,4 @@
-"""Scores by games of two: the formula, and the route."""
+"""Scores from pairwise comparisons: the formula and the route."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from serving_fixture import Held, Says, service
+from serving_fixture import BlockedJudge, InvalidJudge, service
 
 from judge_r1.serving.app import create_app
 from judge_r1.serving.routes.score import Comparison, mean_scores, pairings
 
-CHANCE = st.none() | st.floats(0, 1)
+PROBABILITY = st.none() | st.floats(0, 1)
 
 
 def score(judge: Any, body: dict[str, Any]) -> dict[str, Any]:
@@ -28,35 +28,37 @@ def score(judge: Any, body: dict[str, Any]) -> dict[str, Any]:
     return asyncio.run(talk())
 
 
-def by_hand(count: int, games: Sequence[Comparison]) -> list[float | None]:
-    """The mean over rivals of the mean over games with that rival."""
+def by_hand(count: int, comparisons: Sequence[Comparison]) -> list[float | None]:
+    """The mean over opponents of the mean over the comparisons with each."""
     scores: list[float | None] = []
     for i in range(count):
-        of_rivals = []
+        by_opponent = []
         for j in range(count + 1):
-            chances = [p if a == i else 1 - p for a, b, p in games if {a, b} == {i, j} and p is not None]
-            if chances:
-                of_rivals.append(sum(chances) / len(chances))
-        scores.append(sum(of_rivals) / len(of_rivals) if of_rivals else None)
+            probabilities = [p if a == i else 1 - p for a, b, p in comparisons if {a, b} == {i, j} and p is not None]
+            if probabilities:
+                by_opponent.append(sum(probabilities) / len(probabilities))
+        scores.append(sum(by_opponent) / len(by_opponent) if by_opponent else None)
     return scores
 
 
 @given(st.integers(1, 5), st.booleans(), st.data())
-def test_scores_are_the_formula(count: int, reference: bool, data: st.DataObject) -> None:
-    games = [(i, j, data.draw(CHANCE)) for i, j in pairings(count, reference)]
-    scores = mean_scores(count, games)
-    assert scores == [None if s is None else pytest.approx(s, abs=1e-12) for s in by_hand(count, games)]
+def test_scores_equal_the_formula(count: int, reference: bool, data: st.DataObject) -> None:
+    comparisons = [(i, j, data.draw(PROBABILITY)) for i, j in pairings(count, reference)]
+    scores = mean_scores(count, comparisons)
+    assert scores == [None if s is None else pytest.approx(s, abs=1e-12) for s in by_hand(count, comparisons)]
     assert all(s is None or 0 <= s <= 1 for s in scores)
-    if count > 1 and not reference and all(chance is not None for _, _, chance in games):
+    if count > 1 and not reference and all(probability is not None for _, _, probability in comparisons):
         assert sum(s for s in scores if s is not None) / count == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("count", "reference", "games"), [(1, True, 2), (3, True, 6), (2, False, 2), (4, False, 12)])
-def test_every_pairing_is_played_in_both_orders(count: int, reference: bool, games: int) -> None:
-    places = pairings(count, reference)
-    assert len(set(places)) == len(places) == games
-    assert {(j, i) for i, j in places} == set(places)
-    assert all((count in pair) == reference for pair in places)
+@pytest.mark.parametrize(
+    ("count", "reference", "expected"), [(1, True, 2), (3, True, 6), (2, False, 2), (4, False, 12)]
+)
+def test_every_pairing_is_judged_in_both_orders(count: int, reference: bool, expected: int) -> None:
+    pairs = pairings(count, reference)
+    assert len(set(pairs)) == len(pairs) == expected
+    assert {(j, i) for i, j in pairs} == set(pairs)
+    assert all((count in pair) == reference for pair in pairs)
 
 
 def test_candidates_against_each_other() -> None:
@@ -70,30 +72,30 @@ def test_candidates_against_a_reference() -> None:
     assert found["scores"] == [0.5, 0.0, 1.0]
 
 
-def test_a_case_that_is_deleted_under_way_is_not_put_back() -> None:
-    held = Held()
-    served = service(held, max_concurrency=1)
+def test_a_case_deleted_during_scoring_is_not_restored() -> None:
+    blocked = BlockedJudge()
+    served = service(blocked, max_concurrency=1)
 
     async def talk() -> int:
         transport = httpx.ASGITransport(create_app(served))
         async with httpx.AsyncClient(transport=transport, base_url="http://judge") as client:
             body = {"prompt": "p", "candidates": ["one", "two"], "context": "Ana paid."}
             scoring = asyncio.create_task(client.post("/v1/score", json=body))
-            while not held.began:
+            while not blocked.started:
                 await asyncio.sleep(0.005)
             [case_id] = served.local_cases
             assert (await client.delete(f"/v1/cases/{case_id}")).status_code == 204
-            held.go.set()
+            blocked.release.set()
             return (await scoring).status_code
 
     assert asyncio.run(asyncio.wait_for(talk(), 20)) == 404
-    assert (held.began, len(served.local_cases), served.local_cases.bytes) == (1, 0, 0)
+    assert (blocked.started, len(served.local_cases), served.local_cases.bytes) == (1, 0, 0)
 
 
-def test_a_judge_that_goes_by_place_says_nothing() -> None:
+def test_a_judge_that_prefers_a_position_gives_equal_scores() -> None:
     assert score("always-a", {"prompt": "p", "candidates": ["good", "bad"]})["scores"] == [0.5, 0.5]
 
 
-def test_no_valid_game_is_no_score() -> None:
-    found = score(Says("turn_budget"), {"prompt": "p", "candidates": ["good", "bad"]})
+def test_without_a_valid_comparison_there_is_no_score() -> None:
+    found = score(InvalidJudge("turn_budget"), {"prompt": "p", "candidates": ["good", "bad"]})
     assert (found["scores"], found["invalid"]) == ([None, None], 2)

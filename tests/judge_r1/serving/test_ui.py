@@ -1,4 +1,4 @@
-"""What the page at `/` is made of: one document, its policy, its examples."""
+"""The document at `/`: its content policy, caching and examples."""
 
 import asyncio
 import base64
@@ -38,7 +38,7 @@ def data_of(page: str) -> Any:
     return json.loads(found[1])
 
 
-def test_the_policy_names_exactly_what_is_there() -> None:
+def test_the_content_policy_allows_exactly_the_inlined_style_and_script() -> None:
     answer = get(service("longer"))
     policy = answer.headers["content-security-policy"]
     digest = lambda text: base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()  # noqa: E731
@@ -53,7 +53,7 @@ def test_the_policy_names_exactly_what_is_there() -> None:
     assert "{{" not in answer.text.replace(script, "")
 
 
-def test_it_is_sent_once_and_then_known() -> None:
+def test_the_page_is_cached_by_its_etag() -> None:
     first = get(service("longer"))
     again = get(service("longer"), **{"If-None-Match": first.headers["etag"]})
     assert (again.status_code, again.content) == (304, b"")
@@ -62,7 +62,7 @@ def test_it_is_sent_once_and_then_known() -> None:
     assert (head.status_code, head.headers["content-length"]) == (200, str(len(first.content)))
 
 
-def test_it_asks_for_no_key_and_then_names_no_judge(tmp_path: Path) -> None:
+def test_the_page_needs_no_key_and_then_omits_the_judge_name(tmp_path: Path) -> None:
     add_key(tmp_path / "keys.json", "ana")
     closed = service("longer", keys=KeyFile(tmp_path / "keys.json"))
     answer = get(closed)
@@ -72,7 +72,7 @@ def test_it_asks_for_no_key_and_then_names_no_judge(tmp_path: Path) -> None:
     assert data_of(get(service("longer")).text)["judge"] == "longer"
 
 
-def test_a_judge_whose_name_is_markup_stays_data() -> None:
+def test_markup_in_the_judge_name_stays_data() -> None:
     served = service("longer")
     served.judge.__dict__["name"] = name = "</script><script>alert(1)</script>"
     page = render_page(served).body.decode()
@@ -80,14 +80,14 @@ def test_a_judge_whose_name_is_markup_stays_data() -> None:
     assert page.count("<script") == 2
 
 
-def test_the_script_makes_no_markup_of_texts() -> None:
-    """Neither page's script has a way to; the policy would stop it, too."""
+def test_the_scripts_never_insert_markup() -> None:
+    """No script of either page uses an API that parses markup; the content policy forbids it too."""
     script = "".join(path.read_text() for path in Path(judge_r1.__file__).parent.rglob("static/*.js"))
-    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "Storage"):
-        assert way not in script
+    for api in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "Storage"):
+        assert api not in script
 
 
-def test_the_examples_are_cases_of_ours_with_a_flaw() -> None:
+def test_the_examples_are_builtin_cases_with_a_flaw() -> None:
     cases = {case.context: case for case in read_jsonl(FILE, Case, unique="case_id")}
     assert [example["domain"] for example in EXAMPLES] == ["medical", "legal", "academic", "legal"]
     for example in EXAMPLES[:3]:

@@ -1,4 +1,4 @@
-"""audit: shortcuts in a set of pairs, and annotation by people."""
+"""audit: probe pairs for shortcuts, and have people annotate them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,7 +32,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(
         group,
         name="audit",
-        help="What a set of pairs gives away without its cases, and what people say of it. "
+        help="Probe pairs for shortcuts, and have people annotate them. "
         "Example: `judge-r1 audit runs/medical` (short for `audit shortcuts`)",
     )
 
@@ -41,7 +41,7 @@ def register(app: typer.Typer) -> None:
 def shortcuts(
     folder: Folder, seed: Annotated[int, typer.Option(help="Seed of the folds.")] = 0, out: Out = None
 ) -> None:
-    """How far readers get that never see a case; P2 and P4 are flagged where one finds them. Writes audit.json.
+    """Accuracy of classifiers that never see the case. Flags P2 and P4 if one detects them. Writes audit.json.
 
     Example: `judge-r1 audit shortcuts runs/medical`, for short `judge-r1 audit runs/medical`
     """
@@ -50,13 +50,13 @@ def shortcuts(
     from judge_r1.core.jsonl import write_json
     from judge_r1.core.pair_set import load_pairs
 
-    found = audit_shortcuts(load_pairs(folder).pairs, seed=seed)
+    audit = audit_shortcuts(load_pairs(folder).pairs, seed=seed)
     path = (out or folder) / "audit.json"
-    write_json(path, as_json(found))
-    print_shortcuts(found, Console())
-    unknown = [name for name in CASE_DEPENDENT if name in found.not_probed]
+    write_json(path, as_json(audit))
+    print_shortcuts(audit, Console())
+    unknown = [name for name in CASE_DEPENDENT if name in audit.not_probed]
     missing = f"; {' and '.join(unknown)} not probed" if unknown else ""
-    Console().print(f"{path}: {len(found.flagged)} flagged{missing}", markup=False)
+    Console().print(f"{path}: {len(audit.flagged)} flagged{missing}", markup=False)
 
 
 @group.command()
@@ -65,7 +65,7 @@ def serve(
     answers: Answers = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 0,
 ) -> None:
-    """Open a local page on which people choose the better reasoning of each pair, in two rounds, without its label.
+    """Open a local page where people choose the better reasoning of each pair in two rounds, without its label.
 
     Example: `judge-r1 audit serve runs/medical-split/test`
     """
@@ -75,7 +75,7 @@ def serve(
     data, path = load_pairs(folder), answers or folder / "answers.jsonl"
     with AuditServer(open_audit(data, path), port) as server:
         if server.site.log.dropped:
-            print(f"{path}: an unfinished last line was dropped; it had never been acknowledged")
+            print(f"{path}: an incomplete last line was dropped; it had not been acknowledged")
         print(f"{len(data.pairs)} pairs, {len(server.site.log.answers)} answers in {path}; Ctrl-C stops")
         print(server.url, flush=True)
         try:
@@ -93,10 +93,10 @@ def report(folder: Folder, answers: Answers = None) -> None:
     from data_builders.audit.annotation.agreement import agreement
     from data_builders.audit.annotation.assignment import load_audit
 
-    data, given = load_audit(folder, answers or folder / "answers.jsonl")
+    data, annotations = load_audit(folder, answers or folder / "answers.jsonl")
     table = Table("annotator", "domain", "pairs", "first round [95 %]", "κ", "second round [95 %]", "κ")
     last = ""
-    for line in agreement(data, given):
+    for line in agreement(data, annotations):
         if last and line.annotator != last:
             table.add_section()
         last = line.annotator
@@ -105,12 +105,12 @@ def report(folder: Folder, answers: Answers = None) -> None:
     Console().print(table)
 
 
-def _cells(found: "Agreement | None") -> tuple[str, str]:
-    if found is None:
+def _cells(agreement: "Agreement | None") -> tuple[str, str]:
+    if agreement is None:
         return "not complete", ""
-    low, high = found.ci95
-    kappa = "undefined" if found.kappa is None else f"{found.kappa:.3f}"
-    return f"{100 * found.share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]", kappa
+    low, high = agreement.ci95
+    kappa = "undefined" if agreement.kappa is None else f"{agreement.kappa:.3f}"
+    return f"{100 * agreement.share:.1f} % [{100 * low:.1f}, {100 * high:.1f}]", kappa
 
 
 @group.command()
@@ -119,7 +119,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="A file that ends in .csv or .jsonl.")],
     answers: Answers = None,
 ) -> None:
-    """Write every answer beside its label.
+    """Write every answer together with its label.
 
     Example: `judge-r1 audit export runs/medical-split/test --out answers.csv`
     """

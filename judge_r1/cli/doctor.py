@@ -1,4 +1,4 @@
-"""What is installed of the package's extras, by its own metadata."""
+"""doctor: report installed versions, extras and devices."""
 
 import os
 import re
@@ -27,23 +27,23 @@ PURPOSE = {
     "trackio": "trackers: [trackio]",
     "wandb": "trackers: [wandb]",
 }
-"""What each extra of a user is for; those of developers are left out."""
+"""The purpose of each extra, without those for developers."""
 
 
 def register(app: typer.Typer) -> None:
     app.command()(doctor)
 
 
-class Lack(NamedTuple):
+class Unmet(NamedTuple):
     """A package that an extra requires: missing (`found` is None), or in an incompatible version."""
 
     package: str
-    wanted: str
+    required: str
     found: str | None
 
     def __str__(self) -> str:
         found = f", found {self.found}" if self.found else ""
-        return f"{self.package}{f' {self.wanted}' if self.wanted else ''}{found}"
+        return f"{self.package}{f' {self.required}' if self.required else ''}{found}"
 
 
 def installed(package: str) -> str | None:
@@ -55,65 +55,69 @@ def installed(package: str) -> str | None:
 
 def extras(
     requirements: Sequence[str] | None = None, find: Callable[[str], str | None] = installed
-) -> dict[str, list[Lack]]:
-    """What each extra lacks, an empty list where it is whole. By the metadata of the installed package; extras that
-    it does not know (it was installed before they came) are left out."""
+) -> dict[str, list[Unmet]]:
+    """The unmet requirements of each extra; an empty list if it is complete.
+
+    Extras that the metadata of the installed package lacks (an older installation) are omitted.
+    """
     parsed = [Requirement(text) for text in (requires(PACKAGE) or [] if requirements is None else requirements)]
     by_extra: dict[str, list[Requirement]] = {}
     for requirement in parsed:
         for name in re.findall(r"extra == ['\"]([\w-]+)['\"]", str(requirement.marker or "")):
             if requirement.marker is not None and requirement.marker.evaluate({"extra": name}):
                 by_extra.setdefault(name, []).append(requirement)
-    return {name: list(dict.fromkeys(_lacks(name, by_extra, find))) for name in PURPOSE if name in by_extra}
+    return {name: list(dict.fromkeys(_unmet(name, by_extra, find))) for name in PURPOSE if name in by_extra}
 
 
-def _lacks(extra: str, by_extra: Mapping[str, Sequence[Requirement]], find: Callable[[str], str | None]) -> list[Lack]:
-    lacks: list[Lack] = []
+def _unmet(extra: str, by_extra: Mapping[str, Sequence[Requirement]], find: Callable[[str], str | None]) -> list[Unmet]:
+    unmet: list[Unmet] = []
     for requirement in by_extra.get(extra, ()):
         if canonicalize_name(requirement.name) == PACKAGE:
-            lacks += [lack for other in sorted(requirement.extras) for lack in _lacks(other, by_extra, find)]
+            unmet += [one for other in sorted(requirement.extras) for one in _unmet(other, by_extra, find)]
             continue
         found = find(requirement.name)
         if found is None or not requirement.specifier.contains(found, prereleases=True):
-            lacks.append(Lack(requirement.name, str(requirement.specifier), found))
-    return lacks
+            unmet.append(Unmet(requirement.name, str(requirement.specifier), found))
+    return unmet
 
 
 def doctor() -> None:
-    """Show the versions that matter, the devices, and what is missing for what.
+    """Show package versions, missing requirements of each extra, and devices.
 
     Example: `judge-r1 doctor`
     """
     from judge_r1.training.run_folder import versions
 
     console = Console()
-    matrix = Table("package", "version")
+    packages = Table("package", "version")
     for package, found in versions().items():
-        matrix.add_row(package, found or "not installed")
-    console.print(matrix)
-    table = Table("extra", "what for", "state")
-    lacking = extras()
-    for extra, lacks in lacking.items():
-        table.add_row(extra, Text(PURPOSE[extra]), Text("; ".join(map(str, lacks)) or "complete"))
+        packages.add_row(package, found or "not installed")
+    console.print(packages)
+    table = Table("extra", "purpose", "state")
+    unmet_by_extra = extras()
+    for extra, unmet in unmet_by_extra.items():
+        table.add_row(extra, Text(PURPOSE[extra]), Text("; ".join(map(str, unmet)) or "complete"))
     console.print(table)
-    for extra in (extra for extra, lacks in lacking.items() if lacks):
+    for extra in (extra for extra, unmet in unmet_by_extra.items() if unmet):
         console.print(f"for {extra}: pip install 'judge-r1[{extra}]'", markup=False, highlight=False)
     for line in devices():
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def devices() -> list[str]:
-    """What there is to compute with, a line each."""
+    """One line per device."""
     from importlib.util import find_spec
 
     if find_spec("torch") is None:
-        return ["no torch: data can be built and checked, nothing can be trained (pip install 'judge-r1[train]')"]
+        return [
+            "no torch: data can be built and validated, but no model can be trained (pip install 'judge-r1[train]')"
+        ]
     import torch
 
     lines = [f"CPU: {os.cpu_count()} core(s), torch uses {torch.get_num_threads()} thread(s)"]
     if not torch.cuda.is_available():
         return [*lines, "no GPU that torch can use: training runs on the CPU"]
     for number in range(torch.cuda.device_count()):
-        found = torch.cuda.get_device_properties(number)
-        lines.append(f"GPU {number}: {found.name}, {found.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}")
+        gpu = torch.cuda.get_device_properties(number)
+        lines.append(f"GPU {number}: {gpu.name}, {gpu.total_memory / 2**30:.0f} GiB, CUDA {torch.version.cuda}")
     return lines

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def eval_(
-    path: Annotated[Path, typer.Option(help="The benchmark's files, as `judge-r1 benchmarks` says.")],
+    path: Annotated[Path, typer.Option(help="The benchmark's files (see `judge-r1 benchmarks`).")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     judge: Annotated[
         list[str] | None, typer.Option(help="[NAME=]JUDGE[:option=value,...][@MODEL], see below; may be repeated.")
@@ -30,7 +30,7 @@ def eval_(
     temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
     seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
     batch_size: Annotated[int, typer.Option(min=1, help="Episodes that run concurrently.")] = 32,
-    resume: Annotated[bool, typer.Option("--resume", help="Run only what is missing in OUT.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
     predictions: Annotated[
         list[Path] | None,
         typer.Option(
@@ -66,23 +66,23 @@ def eval_(
         return
     if not judge:
         raise JudgeError("nothing to evaluate: give --judge, or --predictions for published outputs")
-    suite = BENCHMARKS.get(benchmark).load(path, subset)
-    if missing := set(item or ()) - {i.item_id for i in suite.items}:
+    loaded = BENCHMARKS.get(benchmark).load(path, subset)
+    if missing := set(item or ()) - {one.item_id for one in loaded.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
-    suite = replace(suite, items=[i for i in suite.items if not item or i.item_id in item][:limit])
+    loaded = replace(loaded, items=[one for one in loaded.items if not item or one.item_id in item][:limit])
     build = JudgeBuild(
-        "", texts=suite.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
+        "", texts=loaded.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
     )
     names = [parse_panel(text).name for text in judge]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
-    evaluation = Evaluation(suite, out, resume=resume, name=benchmark, subset=subset)
+    evaluation = Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset)
     for text in judge:
         evaluation.run(partial(make_panel, text, build))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.panels)])
     if others := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(
-            f"note: {out} also holds {', '.join(others)}, which this summary leaves out: add their --judge and "
+            f"note: {out} also holds {', '.join(others)}, which this summary omits: add their --judge and "
             "--resume to include them",
             soft_wrap=True,
             markup=False,

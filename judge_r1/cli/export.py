@@ -33,12 +33,12 @@ def export(
     from judge_r1.episode.config import EpisodeConfig
     from judge_r1.training.recipe import load_recipe
 
-    for option, value, known in (
+    for option, value, allowed in (
         ("--answer", answer, ("json", "table6")),
         ("--preference", preference, ("judgment", "reasoning")),
     ):
-        if value not in known:
-            raise JudgeError(f"{option} takes {known[0]} or {known[1]}, not {value}")
+        if value not in allowed:
+            raise JudgeError(f"{option} takes {allowed[0]} or {allowed[1]}, not {value}")
     options = Options(
         config=load_recipe(recipe).episode if recipe else EpisodeConfig(),
         answer=cast(Literal["json", "table6"], answer),

@@ -14,9 +14,7 @@ def register(app: typer.Typer) -> None:
 def search(
     case_file: Annotated[Path, typer.Argument(help="A cases.jsonl.")],
     query: Annotated[str, typer.Argument(help="What to look for.")],
-    case_id: Annotated[
-        str | None, typer.Option(help="The case to search; may be left out if the file has one.")
-    ] = None,
+    case_id: Annotated[str | None, typer.Option(help="The case to search; optional if the file has one case.")] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Passages to show.")] = 3,
     retriever: Annotated[str, typer.Option(help="bm25, bundled:e5-small, or an embedder's name.")] = "bundled:e5-small",
     passage_words: Annotated[int, typer.Option(min=1)] = 100,
@@ -33,11 +31,11 @@ def search(
     cases = {case.case_id: case for case in read_jsonl(case_file, Case, unique="case_id")}
     if case_id is None and len(cases) != 1:
         raise JudgeError(
-            f"{case_file} holds {len(cases)} cases: say which one with --case-id, e.g. {next(iter(cases), '')}"
+            f"{case_file} holds {len(cases)} cases: choose one with --case-id, e.g. {next(iter(cases), '')}"
         )
     texts = {name: case.context for name, case in cases.items()}
-    found = Retriever(texts, method=retriever, passage_words=passage_words)
+    searcher = Retriever(texts, method=retriever, passage_words=passage_words)
     console = Console()
-    for rank, hit in enumerate(found.search([(case_id or next(iter(cases)), query)], k)[0], 1):
+    for rank, hit in enumerate(searcher.search([(case_id or next(iter(cases)), query)], k)[0], 1):
         console.rule(f"{rank}   score {hit.score:.3f}   characters {hit.passage.start}-{hit.passage.end}", align="left")
         console.print(hit.passage.text, markup=False, highlight=False)

@@ -55,9 +55,9 @@ def split(
         raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
     if near_duplicates not in ("group", "fail"):
         raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
-    wanted = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
+    set_sizes = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
     share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
-    plan = by_share(share, seed) if sizes is None else by_sizes(wanted, cases, seed)
+    plan = by_share(share, seed) if sizes is None else by_sizes(set_sizes, cases, seed)
     report = split_pairs(
         folders,
         out,
@@ -84,10 +84,10 @@ def _print_split(report: Mapping[str, Any], out: Path, console: Console) -> None
         for domain, row in lengths["by_domain"].items():
             table.add_row(domain, *map(str, row.values()))
         console.print(table)
-        fate = "left out" if lengths["left_out"] else "kept"
+        action = "left out" if lengths["left_out"] else "kept"
         if lengths["over"]:
             console.print(
-                f"{lengths['over']} prompts are over {lengths['limit']} tokens and {fate}: {out / 'too_long.jsonl'}"
+                f"{lengths['over']} prompts are over {lengths['limit']} tokens and {action}: {out / 'too_long.jsonl'}"
             )
     near = report["near_duplicates"]
     if near["pairs"]:

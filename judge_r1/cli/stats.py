@@ -13,7 +13,7 @@ def register(app: typer.Typer) -> None:
 
 def stats(
     folder: Annotated[Path, typer.Argument(help="A folder with cases.jsonl and pairs.jsonl.")],
-    tokenizer: Annotated[str, typer.Option(help="Whose tokens are counted.")] = "bundled:smollm2-135m",
+    tokenizer: Annotated[str, typer.Option(help="The tokenizer that counts tokens.")] = "bundled:smollm2-135m",
     out: Annotated[Path | None, typer.Option("--out", help="Folder to write; that of the pairs by default.")] = None,
 ) -> None:
     """Prompt and context lengths, A/B and principle balance by domain. Writes stats.json and stats.html.
@@ -28,7 +28,7 @@ def stats(
     from judge_r1.models.hub import load_tokenizer
 
     data = load_pairs(folder)
-    found = compute_stats(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
-    write_json((out or folder) / "stats.json", as_json(found))
-    write_page(found, (out or folder) / "stats.html")
-    print_statistics(found, Console())
+    dataset_stats = compute_stats(data, SafeTokenizer(load_tokenizer(tokenizer)), tokenizer)
+    write_json((out or folder) / "stats.json", as_json(dataset_stats))
+    write_page(dataset_stats, (out or folder) / "stats.html")
+    print_statistics(dataset_stats, Console())

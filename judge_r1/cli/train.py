@@ -43,8 +43,8 @@ def train(
     folder = out or Path("runs") / resolved.name
     stages, resources = stage_runs(resolved, folder), Resources(processes, nodes, gpus_per_node)
     if dry_run:
-        words = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
-        lines = estimate_costs(stages, resources, shlex.join(words))
+        command = ["judge-r1", "train", str(recipe), *(overrides or []), *resources.options, "--out", str(folder)]
+        lines = estimate_costs(stages, resources, shlex.join(command))
         print(dump_recipe(resolved), end="")
         print("\n".join(lines))
         return

@@ -127,18 +127,18 @@ class AsyncClient:
         A stream is not retried. Closing the iterator early cancels the request on the server.
         """
         body = _validated(JudgeRequestBody, pair)
-        until = anyio.current_time() + self._seconds
+        deadline = anyio.current_time() + self._seconds
         request = self._request("POST", "/v1/judge/stream", body)
         try:
-            response = await self._in_time(until, partial(self._http.send, request, stream=True))
+            response = await self._in_time(deadline, partial(self._http.send, request, stream=True))
         except TransientError as error:
             raise _last(error, 1) from None
         try:
             if response.status_code != 200:
-                await self._in_time(until, response.aread)
+                await self._in_time(deadline, response.aread)
                 raise _last(error_of(self._host, response), 1)
             lines, name = response.aiter_lines(), ""
-            while (line := await self._in_time(until, lambda: anext(lines, None))) is not None:
+            while (line := await self._in_time(deadline, lambda: anext(lines, None))) is not None:
                 field, _, value = line.partition(": ")
                 if field == "event":
                     name = value
@@ -168,26 +168,26 @@ class AsyncClient:
         await self.aclose()
 
     async def _send(self, method: str, path: str, body: BaseModel, kind: type[Answer]) -> Answer:
-        until, attempt = anyio.current_time() + self._seconds, 0
+        deadline, attempt = anyio.current_time() + self._seconds, 0
         while True:
             attempt += 1
             try:
-                response = await self._in_time(until, partial(self._http.send, self._request(method, path, body)))
+                response = await self._in_time(deadline, partial(self._http.send, self._request(method, path, body)))
                 return parse_response(self._host, response, kind)
             except TransientError as error:
                 wait = error.wait(attempt)
                 if attempt == self._attempts:
                     raise _last(error, attempt) from None
-                if anyio.current_time() + wait >= until:
+                if anyio.current_time() + wait >= deadline:
                     raise RetriesExhausted(
                         f"{self._host} gave no response before the deadline of {self._seconds:g} s ({error})"
                     ) from None
             await anyio.sleep(wait)
 
-    async def _in_time(self, until: float, call: Callable[[], Awaitable[T]]) -> T:
+    async def _in_time(self, deadline: float, call: Callable[[], Awaitable[T]]) -> T:
         """Raises RetriesExhausted after the deadline, and TransientError if the connection fails."""
         try:
-            with anyio.fail_after(max(0.0, until - anyio.current_time())):
+            with anyio.fail_after(max(0.0, deadline - anyio.current_time())):
                 return await call()
         except TimeoutError:
             raise RetriesExhausted(f"{self._host} gave no response within {self._seconds:g} s") from None

@@ -18,16 +18,16 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[Any, Any, T]) -
     Raises:
         ClientDisconnected
     """
-    task, gone = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request.receive))
+    task, disconnect = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request.receive))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)  # each request has its own deadline
+        await asyncio.wait({task, disconnect}, return_when=asyncio.FIRST_COMPLETED)  # each request has its own deadline
         if not task.done():
             raise ClientDisconnected("the client has disconnected")
         return task.result()
     finally:
         task.cancel()
-        gone.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
+        disconnect.cancel()
+        await asyncio.gather(task, disconnect, return_exceptions=True)
 
 
 async def wait_for_disconnect(receive: Receive) -> None:

@@ -17,7 +17,8 @@ AnswerFormat = Literal["brackets", "arena", "json", "letter"]
 _MARK = re.compile(
     r"(?:\[|<\|)\s*(?:"
     r"(?P<question>(?:user|client)?\s*(?:question|prompt))"
-    r"|the (?P<edge>start|end) of (?:the )?assistant (?P<who>[ab])['’]s (?:answer|response|conversation(?: with user)?)"
+    r"|the (?P<edge>start|end) of (?:the )?assistant (?P<side>[ab])['’]s "
+    r"(?:answer|response|conversation(?: with user)?)"
     r")\s*(?:\]|\|>)",
     re.IGNORECASE,
 )
@@ -52,7 +53,7 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
         return _read_json(user)
     found = list(_MARK.finditer(user))
     marks = [mark for mark in found if not mark["question"]]
-    names = [f"{mark['edge']} {mark['who']}".lower() for mark in marks]
+    names = [f"{mark['edge']} {mark['side']}".lower() for mark in marks]
     expected = ["start a", "end a", "start b", "end b"]
     if names != expected:
         if not marks:
@@ -61,14 +62,14 @@ def parse_prompt(user: str, system: str = "") -> PromptPair:
             f"it must have these markers once each, in order: {', '.join(expected)}; it has {names}"
         )
     start_a, end_a, start_b, end_b = marks
-    asked = next((mark for mark in found if mark["question"] and mark.end() <= start_a.start()), None)
-    head = user[: asked.start()] if asked else ""
+    question_mark = next((mark for mark in found if mark["question"] and mark.end() <= start_a.start()), None)
+    head = user[: question_mark.start()] if question_mark else ""
     outside = "\n".join([system, head, user[end_a.end() : start_b.start()], user[end_b.end() :]])
     a, b = user[start_a.end() : end_a.start()].strip(), user[start_b.end() : end_b.start()].strip()
     if not a or not b:
         raise UnsupportedPrompt("one of the answers is blank")
-    question = user[asked.end() if asked else 0 : start_a.start()].strip()
-    return PromptPair(question, "", a, b, _form(outside if asked else outside + question))
+    question = user[question_mark.end() if question_mark else 0 : start_a.start()].strip()
+    return PromptPair(question, "", a, b, _form(outside if question_mark else outside + question))
 
 
 def format_answer(form: AnswerFormat, result: JudgeResult) -> str:
@@ -128,5 +129,5 @@ def _read_json(user: str) -> PromptPair:
     return PromptPair(fields.get("question", ""), fields.get("context", ""), fields["A"], fields["B"], "json")
 
 
-def _form(asked: str) -> AnswerFormat:
-    return "arena" if _ARENA.search(asked) else "brackets" if _BRACKETS.search(asked) else "letter"
+def _form(instructions: str) -> AnswerFormat:
+    return "arena" if _ARENA.search(instructions) else "brackets" if _BRACKETS.search(instructions) else "letter"

@@ -103,7 +103,7 @@ class Service:
         )
 
     async def context(self, text: str | None, case_id: str | None, tenant: str) -> str:
-        """The text of a case: the given one, or the uploaded one of this id.
+        """The text of a case: `text`, or the uploaded case with this id.
 
         Raises:
             HTTPException: 404 for an unknown case, 413 for a case over the limit.
@@ -113,7 +113,7 @@ class Service:
             try:
                 return await self.case_store.get_owned(case_id, tenant)
             except KeyError:
-                raise no_case(case_id) from None
+                raise case_not_found(case_id) from None
         if (size := len((text or "").encode())) > self.limits.case:
             raise HTTPException(413, f"the case has {size} bytes: the limit is {self.limits.case}")
         return text or ""
@@ -126,7 +126,7 @@ class Service:
             self.trace_log.close()
 
 
-def no_case(case_id: str) -> HTTPException:
+def case_not_found(case_id: str) -> HTTPException:
     return HTTPException(404, f"there is no case {case_id}: upload it with PUT /v1/cases first")
 
 

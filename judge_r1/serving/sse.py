@@ -46,17 +46,17 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         events: asyncio.Queue[bytes] = asyncio.Queue()
         task = asyncio.ensure_future(self._produce(events.put_nowait))
-        gone = asyncio.ensure_future(wait_for_disconnect(receive))
-        begun = False
+        disconnect = asyncio.ensure_future(wait_for_disconnect(receive))
+        started = False
         try:
-            while not gone.done():
-                sent = await self._next(events, task, gone)
-                if not begun and sent is None and task.done() and (error := task.exception()):
+            while not disconnect.done():
+                sent = await self._next(events, task, disconnect)
+                if not started and sent is None and task.done() and (error := task.exception()):
                     raise error
-                if not begun:
+                if not started:
                     start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
                     await asyncio.wait_for(send(start), SEND_S)
-                    begun = True
+                    started = True
                 last = sent is None
                 if last and (error := task.exception()) is not None:
                     if not isinstance(error, Exception):
@@ -67,23 +67,23 @@ class EventStream(Response):
                 if last:
                     return
         except (asyncio.TimeoutError, ConnectionError):
-            if not begun:
+            if not started:
                 raise
         finally:
             task.cancel()
-            gone.cancel()
-            await asyncio.gather(task, gone, return_exceptions=True)
+            disconnect.cancel()
+            await asyncio.gather(task, disconnect, return_exceptions=True)
 
     async def _next(
-        self, events: "asyncio.Queue[bytes]", task: "asyncio.Future[None]", gone: "asyncio.Future[None]"
+        self, events: "asyncio.Queue[bytes]", task: "asyncio.Future[None]", disconnect: "asyncio.Future[None]"
     ) -> bytes | None:
         """The next event; a heartbeat if none arrives in time; None after the last one."""
-        getting = asyncio.ensure_future(events.get())
-        first: set[asyncio.Future[Any]] = {getting, task, gone}
-        await asyncio.wait(first, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED)
-        if getting.done():
-            return getting.result()
-        getting.cancel()
+        next_event = asyncio.ensure_future(events.get())
+        waiting: set[asyncio.Future[Any]] = {next_event, task, disconnect}
+        await asyncio.wait(waiting, timeout=self._heartbeat, return_when=asyncio.FIRST_COMPLETED)
+        if next_event.done():
+            return next_event.result()
+        next_event.cancel()
         if task.done():
             return events.get_nowait() if not events.empty() else None
         return _HEARTBEAT

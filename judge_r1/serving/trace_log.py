@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class TraceLog:
-    """One line a request: its id, tenant, item, verdict and whole trajectory.
+    """One line per request: its id, tenant, item, verdict and whole trajectory.
 
     A trace that cannot be written (full disk) does not fail the request. Only the first such failure is logged.
     """
@@ -22,7 +22,7 @@ class TraceLog:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
-            descriptor = os.open(folder / "traces.jsonl", flags, 0o600)  # it holds the texts of all clients
+            descriptor = os.open(folder / "traces.jsonl", flags, 0o600)  # private: it contains the texts of all clients
             self._file = os.fdopen(descriptor, "ab", buffering=0)
         except OSError as error:
             raise JudgeError(f"--traces {folder}: {error.strerror}") from None
@@ -34,7 +34,7 @@ class TraceLog:
 
     def write(self, output: JudgeOutput, tenant: str) -> bool:
         """Appends one line. Returns False if it could not be written."""
-        row = {
+        record = {
             "id": output.request.item.item_id,
             "owner": tenant,
             "item": output.request.item.model_dump(mode="json"),
@@ -44,7 +44,7 @@ class TraceLog:
         }
         with self._lock:
             try:
-                self._append(json.dumps(row).encode() + b"\n")
+                self._append(json.dumps(record).encode() + b"\n")
             except OSError as error:
                 if not self._warned:
                     _log.error("traces cannot be written: %s; later failures are only counted", error.strerror)
@@ -53,7 +53,7 @@ class TraceLog:
         return True
 
     def _append(self, line: bytes) -> None:
-        """Writes the whole line. Ends a line first that an earlier failure has torn."""
+        """Writes the whole line. Ends a line first that an earlier failure left incomplete."""
         rest = b"\n" * self._torn + line
         while rest:
             rest = rest[self._file.write(rest) :]

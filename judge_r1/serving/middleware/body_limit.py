@@ -33,7 +33,7 @@ class BodyLimitMiddleware:
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self.app, self.limits = app, limits
-        self.bytes_held = 0
+        self.bytes_used = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or is_public(scope["path"]):
@@ -59,7 +59,7 @@ class BodyLimitMiddleware:
                 answer = error_response(scope["path"], status, message, {"Connection": "close", **retry})
                 await answer(scope, receive, send)
         finally:  # also if the request is cancelled while its body is read
-            self.bytes_held -= len(body)
+            self.bytes_used -= len(body)
 
     async def _read(self, receive: Receive, body: bytearray) -> tuple[int, str] | None:
         """Fills `body`. Returns a status and message if a limit is exceeded.
@@ -74,10 +74,10 @@ class BodyLimitMiddleware:
             piece = message.get("body", b"")
             if len(body) + len(piece) > self.limits.body:
                 return self._too_large()
-            if self.bytes_held + len(piece) > self.limits.bodies:
+            if self.bytes_used + len(piece) > self.limits.bodies:
                 return 503, "the server has no memory for more request bodies: try again in 1 s"
             body += piece
-            self.bytes_held += len(piece)
+            self.bytes_used += len(piece)
             if not message.get("more_body"):
                 return None
 

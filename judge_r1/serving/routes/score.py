@@ -24,7 +24,7 @@ from judge_r1.judges.result import request_of, winner_of
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
-from judge_r1.serving.service import Service, no_case
+from judge_r1.serving.service import Service, case_not_found
 
 Comparison = tuple[int, int, float | None]
 """First and second candidate, and P(the first beats the second); None if the verdict is invalid."""
@@ -82,7 +82,7 @@ def router(service: Service) -> APIRouter:
             try:
                 return service.local_cases.get_owned(case_id, tenant)
             except KeyError:
-                raise no_case(case_id) from None
+                raise case_not_found(case_id) from None
 
         async def one(number: int, first: int, second: int) -> Comparison:
             async def make_request() -> JudgeRequest:

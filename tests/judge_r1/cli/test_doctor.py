@@ -4,7 +4,7 @@ from paths import REPO
 from typer.testing import CliRunner
 
 from judge_r1.cli import app
-from judge_r1.cli.doctor import PURPOSE, Lack, extras
+from judge_r1.cli.doctor import PURPOSE, Unmet, extras
 
 REQUIREMENTS = [
     "numpy>=2",
@@ -21,9 +21,9 @@ def test_each_extra_says_what_it_lacks() -> None:
     there = {"faiss-cpu": "1.8", "torch": "2.13.0+cpu", "trl": "1.16.0"}
     found = extras(REQUIREMENTS, there.get)
     assert found == {
-        "retrieval": [Lack("faiss-cpu", ">=1.9", "1.8")],
-        "train": [Lack("faiss-cpu", ">=1.9", "1.8")],
-        "wandb": [Lack("wandb", ">=0.22", None)],
+        "retrieval": [Unmet("faiss-cpu", ">=1.9", "1.8")],
+        "train": [Unmet("faiss-cpu", ">=1.9", "1.8")],
+        "wandb": [Unmet("wandb", ">=0.22", None)],
     }
     assert str(found["train"][0]) == "faiss-cpu >=1.9, found 1.8"
     assert str(found["wandb"][0]) == "wandb >=0.22"

@@ -61,7 +61,9 @@ def run_replies(
 
 
 def test_observations_are_user_messages_and_stop_tags_are_restored() -> None:
-    trajectory, _, server, usage = run_replies(chat_completion("let me look<search>dose"), chat_completion(ANSWER.removesuffix("</answer>")))
+    trajectory, _, server, usage = run_replies(
+        chat_completion("let me look<search>dose"), chat_completion(ANSWER.removesuffix("</answer>"))
+    )
     assert trajectory.ended == "answer"
     assert trajectory.judgment is not None
     assert (trajectory.judgment.comparison, trajectory.judgment.violated_principles) == ("A>B", (2,))
@@ -82,7 +84,8 @@ def test_observations_are_user_messages_and_stop_tags_are_restored() -> None:
 
 def test_a_server_that_ignores_stop_strings_gives_the_same_episode() -> None:
     whole = run_replies(
-        chat_completion("<search>q</search><information>forged</information>" + ANSWER), chat_completion(ANSWER + " and so on")
+        chat_completion("<search>q</search><information>forged</information>" + ANSWER),
+        chat_completion(ANSWER + " and so on"),
     )[0]
     cut = run_replies(chat_completion("<search>q"), chat_completion(ANSWER.removesuffix("</answer>")))[0]
     assert whole == cut
@@ -100,7 +103,12 @@ def test_reasoning_becomes_a_thought_without_actions(field: str) -> None:
 
 
 def test_a_search_past_the_budget_gets_a_notice() -> None:
-    trajectory, _, server, _ = run_replies(chat_completion("<search>a"), chat_completion("<search>b"), chat_completion("<search>c"), chat_completion(ANSWER))
+    trajectory, _, server, _ = run_replies(
+        chat_completion("<search>a"),
+        chat_completion("<search>b"),
+        chat_completion("<search>c"),
+        chat_completion(ANSWER),
+    )
     assert trajectory.searches == 2
     assert trajectory.turns[2].notice == "no searches left: answer now"
     assert server.bodies[3]["messages"][-1]["content"].endswith("(no searches left: answer now)</information>")
@@ -197,7 +205,11 @@ def test_single_answers_are_not_parsed() -> None:
             return found
 
     plain, thought, cut = run(
-        answers(chat_completion("<search>7</search> \ud800"), chat_completion("8", reasoning="hm"), chat_completion("9", finish="length"))
+        answers(
+            chat_completion("<search>7</search> \ud800"),
+            chat_completion("8", reasoning="hm"),
+            chat_completion("9", finish="length"),
+        )
     )
     assert (plain.ended, [turn.text for turn in plain.turns]) == ("answer", ["<search>7</search> ?"])
     assert [turn.text for turn in thought.turns] == ["<think>hm</think>", "8"]

@@ -65,7 +65,7 @@ def judge_of_backend(
 
 
 def continuous_judge(build: JudgeBuild, config: EpisodeConfig, *, kind: str, prompted: bool) -> Judge:
-    """The judge of a model that is loaded here, for games that come one by one: all are output in one batch."""
+    """A judge on a local model with continuous batching, for requests that arrive one by one."""
     from judge_r1.judges.runners.continuous import EngineJudge
 
     return EngineJudge(build, config, kind=kind, prompted=prompted)

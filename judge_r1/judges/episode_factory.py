@@ -38,13 +38,13 @@ class EpisodeFactory:
         seed = episode_seed(self.seed, request.item.item_id, request.sample, request.order)
         where = f"item {request.item.item_id}"
         episode = self._episode(request, seed, where)
-        length, room = len(episode.prompt_ids), episode.budget.episode_tokens
-        if self.context_length and length + room > self.context_length:
+        length, budget = len(episode.prompt_ids), episode.budget.episode_tokens
+        if self.context_length and length + budget > self.context_length:
             raise PromptTooLong(
-                f"{where}: its prompt of {length} tokens and an episode of up to {room} are more than the "
+                f"{where}: its prompt of {length} tokens and an episode of up to {budget} are more than the "
                 f"{self.context_length} tokens that the model reads: lower the budget, or leave it out",
                 length,
-                self.context_length - room,
+                self.context_length - budget,
             )
         return episode
 
@@ -73,8 +73,8 @@ class EpisodeFactory:
 
     def output(self, request: JudgeRequest, episode: Episode, usage: dict[str, float] | None = None) -> JudgeOutput:
         trajectory = episode.trajectory()
-        sure = token_confidence(trajectory, episode.alternative_logprobs, self.tokenizer.decode)
-        return JudgeOutput(request, trajectory, request.read(trajectory), sure, usage)
+        confidence = token_confidence(trajectory, episode.alternative_logprobs, self.tokenizer.decode)
+        return JudgeOutput(request, trajectory, request.read(trajectory), confidence, usage)
 
 
 def reject_custom_prompt(name: str, request: JudgeRequest, prompted: bool) -> None:

@@ -69,8 +69,8 @@ def make_judge(text: str, build: JudgeBuild) -> Judge:
 
 
 def served_judge(text: str, build: JudgeBuild) -> Judge:
-    """One judge that may be asked by many at once, in an event loop that goes on: a local model plays all games in one
-    batch, what else computes does so in a thread. Raises: as for `make_judge`."""
+    """A judge for concurrent callers in one event loop. A local model batches all requests; other local judges run in a
+    thread. Raises: as for `make_judge`."""
     entry, build = _chosen(text, build)
     return entry.served(build) if entry.served else ThreadJudge(entry.make(build))
 

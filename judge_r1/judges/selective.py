@@ -45,10 +45,10 @@ class SelectiveJudge:
         self._judge.check(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        async with aclosing(self._judge.judge(requests)) as games:  # type: ignore[type-var]
-            async for output in games:
-                given = output.trajectory.infrastructure_failed or self._selective.answers(output.confidence)
-                yield output if given else _abstained(output)
+        async with aclosing(self._judge.judge(requests)) as outputs:  # type: ignore[type-var]
+            async for output in outputs:
+                answered = output.trajectory.infrastructure_failed or self._selective.answers(output.confidence)
+                yield output if answered else _abstained(output)
 
     def close(self) -> None:
         if isinstance(self._judge, Closable):

@@ -24,8 +24,8 @@ _TOP_LOGPROBS = 20
 
 
 class ChatJudge:
-    """`build.batch_size` games are output at a time. Prompts that are longer than the model reads are for the server
-    to refuse: the judge has no tokenizer to count with."""
+    """Runs `build.batch_size` requests concurrently. The server rejects prompts that exceed the model's context, since
+    this judge has no tokenizer to count tokens."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ChatJudge:
         for request in requests:
             reject_custom_prompt(self.name, request, self._prompted)
         if requests and not isinstance(task := requests[0].task, CustomPrompt):
-            self._episode(task, 0)  # a budget without room for an observation says so here
+            self._episode(task, 0)  # raises now if the budget is too small for an observation
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
         model = ChatModel(self._endpoint, self._key, self._limits)

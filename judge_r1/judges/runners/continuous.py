@@ -17,7 +17,7 @@ GENERATION_S = 600.0
 
 
 class EngineJudge(TokenJudge):
-    """`build.batch_size` episodes run at a time, of all plays together. Close it when no more is asked."""
+    """Runs up to `build.batch_size` episodes concurrently across all calls. Call `close` when done."""
 
     def __init__(
         self, build: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False

@@ -9,8 +9,8 @@ from judge_r1.judges.request import JudgeRequest
 
 
 class ThreadJudge:
-    """`judge` in a thread of its own, one play at a time. Cancelled, a play that waits is never started; one that has
-    started ends in its thread, and nobody hears of it. Close it when no more is asked."""
+    """Runs `judge` in one worker thread, one call at a time. A cancelled call that is waiting never starts; a running
+    one finishes in the thread and its output is dropped. Call `close` when done."""
 
     def __init__(self, judge: Judge) -> None:
         self._judge, self._thread = judge, ThreadPoolExecutor(1, "judge")

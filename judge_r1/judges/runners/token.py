@@ -1,4 +1,4 @@
-"""Judges over token ids whose games run side by side: behind a server that takes and returns ids, or on an engine."""
+"""Judges over token ids that run requests concurrently, on an inference server or a local engine."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -66,9 +66,8 @@ def vllm_judge(
     tokenizer: str,
     timeout_s: int = 180,
 ) -> TokenJudge:
-    """A judge at an endpoint that takes ids. `tokenizer` is a model's name or folder (`judge_r1.models`): its
-    tokenizer, its EOS and what it reads must be those of the served model. `build.batch_size` games are output at a
-    time."""
+    """A judge on an endpoint that takes token ids, with `build.batch_size` concurrent requests. `tokenizer` is a model
+    name or folder (`judge_r1.models`); its tokenizer, EOS and context length must match the served model."""
     try:
         loaded = load_tokenizer(tokenizer)
         ends, length = eos_ids(tokenizer, loaded), context_length(tokenizer)

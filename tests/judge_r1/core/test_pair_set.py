@@ -4,8 +4,16 @@ import pytest
 from factories import make_case, make_pair, mini_pairs
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet, load_pairs
+from judge_r1.core.jsonl import lines_at, read_with_offsets, write_jsonl
+from judge_r1.core.pair_set import (
+    CACHED_CASES,
+    CASES_FILE,
+    PAIRS_FILE,
+    PairSet,
+    load_pairs,
+    open_cases,
+    stored_pairs,
+)
 from judge_r1.core.records import Case, ReasoningPair
 
 
@@ -72,3 +80,36 @@ def test_a_pair_set_in_memory() -> None:
     case = make_case()
     data = PairSet.of([case], [make_pair(case)])
     assert data.case_of(data.pairs[0]) is case
+
+
+def test_stored_pairs_equal_loaded_pairs(tmp_path: Path) -> None:
+    data = mini_pairs(CACHED_CASES + 30)
+    folder(tmp_path, list(data.cases.values()), list(data.pairs))
+    loaded, cases = load_pairs(tmp_path), open_cases(tmp_path)
+    assert dict(cases) == dict(loaded.cases)
+    assert [pair for _, pair, _ in stored_pairs(tmp_path, cases)] == list(loaded.pairs)
+    assert all(case.case_id == pair.case_id for _, pair, case in stored_pairs(tmp_path, cases))
+
+
+def test_offsets_are_bytes_for_any_text_and_line_ends(tmp_path: Path) -> None:
+    cases = [make_case(f"naïve – {n} 😀.") for n in range(3)]
+    write_jsonl(tmp_path / "a.jsonl", cases)
+    lines = (tmp_path / "a.jsonl").read_text().splitlines()
+    (tmp_path / "b.jsonl").write_bytes(f"{lines[0]}\r\n\n{lines[1]}\n{lines[2]}".encode())
+    offsets = [offset for offset, _ in read_with_offsets(tmp_path / "b.jsonl", Case)]
+    again = [Case.model_validate_json(line) for line in lines_at(tmp_path / "b.jsonl", offsets[::-1])]
+    assert again == cases[::-1]
+    assert all(line.endswith("\n") for line in lines_at(tmp_path / "b.jsonl", offsets))
+
+
+def test_a_stored_pair_is_checked_against_its_case(tmp_path: Path) -> None:
+    case, other = make_case(), make_case("other.")
+    folder(tmp_path, [other], [make_pair(case)])
+    with pytest.raises(JudgeError, match=rf"names case {case.case_id}, which cases\.jsonl does not hold"):
+        list(stored_pairs(tmp_path, open_cases(tmp_path)))
+
+
+def test_a_folder_without_pairs_raises(tmp_path: Path) -> None:
+    folder(tmp_path, [make_case()], [])
+    with pytest.raises(JudgeError, match="has no pairs"):
+        list(stored_pairs(tmp_path, open_cases(tmp_path)))

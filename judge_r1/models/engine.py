@@ -108,11 +108,12 @@ class LocalModel:
         finally:
             if training:
                 self._model.train()
-            if not self._persistent:
-                self._running.clear()
-                self.batch.clear()
-            elif not self._running:
-                self.batch.release()
+            with self.between_steps:
+                if not self._persistent:
+                    self._running.clear()
+                    self.batch.clear()
+                elif not self._running:
+                    self.batch.release()
 
     def _step(self) -> bool:
         """One step of the batch. Returns whether a request was completed."""

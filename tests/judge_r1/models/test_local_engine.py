@@ -85,6 +85,22 @@ def test_a_cancelled_request_frees_its_row_before_it_is_complete(model: Any) -> 
     assert len(asyncio.run(run())) == 12
 
 
+def test_states_are_kept_for_later_only_while_no_weights_change(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = BackgroundModel(local(model, 2, persistent=True))
+    locked: list[bool] = []
+    release = engine.batch.release
+
+    def observed_release() -> None:
+        locked.append(engine.model.between_steps.locked())
+        release()
+
+    monkeypatch.setattr(engine.batch, "release", observed_release)
+    asyncio.run(ids_of(engine, request(1)))
+    engine.close()
+    assert locked
+    assert all(locked)
+
+
 def test_an_error_fails_the_running_requests_only(engine: BackgroundModel) -> None:
     async def run() -> list[Any]:
         bad = GenerateRequest(prompt_ids=[10**9], max_tokens=3)  # no such id

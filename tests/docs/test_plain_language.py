@@ -1,0 +1,39 @@
+"""Code, messages and docs use the field's terms: the private vocabulary of earlier versions does not come back."""
+
+import re
+import subprocess
+
+import pytest
+from paths import REPO
+
+PRIVATE = re.compile(
+    r"\b(games?|desk|shelf|told|settle[sd]?|befalls?|whoever|goes on|given again|taken up|gives? way|so many at a time|"
+    r"of theirs)\b|Errors:"
+)
+"""Words with a standard replacement: vote or request, queue, case store, aggregated, resumes, re-run, evicted, Raises."""
+ALLOWED = re.compile(
+    r"judge_r1_games|\"(games|settle)\"|'games'|--games|credit.*games|games.*credit|frac_|told apart|https?://|game-"
+)
+"""Names at rest and on the wire that files and dashboards depend on."""
+TEXTS = ("judge_r1", "data_builders", "retrieval", "scripts", "docs", "recipes", "clusters", "README.md", "Makefile")
+DATA = (
+    "*.jsonl", "*.json", "data_builders/prompts", "data_builders/perturb/lexicons", "scripts/builtin_cases",
+    "judge_r1/episode/prompts/*.txt", "CHANGELOG.md",
+)  # fmt: skip
+"""Texts that are data: prompts whose hashes are stored, word lists, generated cases; the changelog names old terms."""
+
+
+@pytest.mark.parametrize("folder", TEXTS)
+def test_no_private_vocabulary(folder: str) -> None:
+    listed = subprocess.run(
+        ["git", "ls-files", "--", folder, *(f":!{pattern}" for pattern in DATA)],
+        cwd=REPO, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = []
+    for name in listed.stdout.split():
+        if not name.endswith((".py", ".md", ".js", ".html", ".yaml", ".j2", ".txt", "Makefile")):
+            continue
+        for number, line in enumerate((REPO / name).read_text(encoding="utf-8").splitlines(), 1):
+            if (match := PRIVATE.search(ALLOWED.sub("", line))) is not None:
+                found.append(f"{name}:{number}: {match[0]}")
+    assert not found, "\n".join(found)

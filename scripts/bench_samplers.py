@@ -35,14 +35,14 @@ def main() -> None:
     parser.add_argument("--model", type=Path, default=Path("runs/demo/warmup/model"))
     parser.add_argument("--samples", type=int, default=4)
     given = parser.parse_args()
-    suite = pair_benchmark(load_pairs(given.demo / "data" / "test"))
+    benchmark = pair_benchmark(load_pairs(given.demo / "data" / "test"))
     config = load_recipe(given.demo / "grpo" / "recipe.yaml").episode
-    making = JudgeBuild(str(given.model), texts=suite.texts, sampling=Sampling(1.0), batch_size=96)
-    asks = suite.requests(samples=given.samples)
-    for name, judge in (("lock-step", AgenticJudge(making, config)), ("dynamic batch", EngineJudge(making, config))):
-        played = run_all(judge, asks)
-        told = [f"{measure} {_estimate([of(one) for one in played])}" for measure, of in MEASURES.items()]
-        print(f"{name}, {len(played)} episodes: {'; '.join(told)}")
+    build = JudgeBuild(str(given.model), texts=benchmark.texts, sampling=Sampling(1.0), batch_size=96)
+    requests = benchmark.requests(samples=given.samples)
+    for name, judge in (("lock-step", AgenticJudge(build, config)), ("dynamic batch", EngineJudge(build, config))):
+        outputs = run_all(judge, requests)
+        shares = [f"{measure} {_estimate([of(one) for one in outputs])}" for measure, of in MEASURES.items()]
+        print(f"{name}, {len(outputs)} episodes: {'; '.join(shares)}")
 
 
 def _estimate(values: Sequence[float]) -> str:

@@ -94,7 +94,7 @@ def class_bias(
 def errors(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
-    """Errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
+    """Shows errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
 
     Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name base --judge-name grpo --out runs/an`
     """

@@ -22,8 +22,8 @@ from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokeni
 
 
 class AgenticJudge:
-    """`build.backend` is a model's name or folder (`judge_r1.models`); `kind` is how the SPEC calls the judge, which
-    also answers prompts of a benchmark's own where it is `prompted`."""
+    """`build.backend` is a model's name or folder (`judge_r1.models`). `kind` is the judge's name in the SPEC. A
+    `prompted` judge also answers a benchmark's own prompts."""
 
     def __init__(
         self, build: JudgeBuild, config: EpisodeConfig, *, kind: str = "agentic", prompted: bool = False
@@ -47,19 +47,19 @@ class AgenticJudge:
         local = LocalModel(loaded, safe.decode, ends, pad_id=tokenizer.pad_token_id, max_rows=self.batch_size)
         self._driver = EpisodeDriver(local, alternatives=opposite_tokens(tokenizer.get_vocab()))
         self._retriever = new_retriever(build.texts, config)
-        self._lengths: dict[Any, int] = {}  # of prompts that were checked and are not output yet
+        self._lengths: dict[Any, int] = {}  # of prompts that were checked and have not run yet
 
     @property
     def name(self) -> str:
         return self._factory.name
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
-        """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
+        """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
         self._lengths |= self._measured(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        """In batches of prompts of like lengths, out of all requests, the longest first: what does not fit into memory
-        fails at once, and not after hours. Games come as each batch ends."""
+        """Runs batches of prompts of similar length, the longest first, so that running out of memory shows at once.
+        Yields outputs as each batch ends."""
         lengths = {request.key: self._lengths.pop(request.key) for request in requests if request.key in self._lengths}
         lengths |= self._measured([request for request in requests if request.key not in lengths])
         requests = sorted(requests, key=lambda request: -lengths[request.key])
@@ -86,8 +86,8 @@ class AgenticJudge:
 
 
 def episode_config(build: JudgeBuild) -> EpisodeConfig:
-    """The configuration of the given recipe, of the run folder that holds the model, or the defaults; options
-    override."""
+    """Returns the configuration of the given recipe, else of the model's run folder, else the defaults. Options
+    override it."""
     beside = Path(build.backend).parent / "recipe.yaml"
     found = build.recipe or (beside if beside.exists() else None)
     return with_options(recipe_episode(found) if found else EpisodeConfig(), build.options)

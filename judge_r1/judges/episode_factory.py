@@ -64,11 +64,10 @@ class EpisodeFactory:
         return SingleTurnEpisode(ids, budget, self.tokenizer, eos_ids=self.eos_ids, seed=seed)
 
     def prompt_lengths(self, requests: Sequence[JudgeRequest]) -> list[int]:
-        """Tokens of each prompt, 0 where there is no episode. Raises: BadJudge where not one fits; those that do not
-        are counted as invalid answers."""
+        """Returns the tokens of each prompt, 0 for a prompt without an episode. Raises BadJudge if none fits."""
         started = [self.make_episode(request) for request in requests]
         if started and all(isinstance(episode, PromptTooLong) for episode in started):
-            raise BadJudge(f"not one of {len(requests)} prompts fits: {started[0]}")
+            raise BadJudge(f"none of {len(requests)} prompts fits: {started[0]}")
         return [0 if isinstance(episode, PromptTooLong) else len(episode.prompt_ids) for episode in started]
 
     def output(self, request: JudgeRequest, episode: Episode, usage: dict[str, float] | None = None) -> JudgeOutput:

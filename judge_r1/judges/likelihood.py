@@ -50,7 +50,7 @@ class LikelihoodJudge:
         self._begun, self._ids = first[:shared], (first[shared], second[shared])
 
     def check(self, requests: Sequence[JudgeRequest]) -> None:
-        """Raises: BadJudge where not one prompt fits; those that do not are counted as invalid answers."""
+        """Raises BadJudge if no prompt fits. Single prompts that do not fit count as invalid answers."""
         self._beginning.prompt_lengths(requests)
 
     async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:

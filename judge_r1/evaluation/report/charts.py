@@ -171,7 +171,7 @@ MARKS = (
     "M0 -4.6L4.6 0L0 4.6L-4.6 0z",
     "M0 -4.4L4.3 3.4H-4.3z",
 )
-"""Circle, square, diamond and triangle, so that a series can be told from others without its colour."""
+"""Circle, square, diamond and triangle, so that a series can be distinguished from others without its colour."""
 
 
 def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colours: Mapping[str, int]) -> str:

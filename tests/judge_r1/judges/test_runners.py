@@ -234,5 +234,5 @@ def test_batches_are_by_length_out_of_all_asks_the_longest_first() -> None:
     assert lengths == sorted(lengths, reverse=True)
     assert len(set(lengths)) > 3
     short = replace(SUITE, items=SUITE.items[:3])
-    with pytest.raises(BadJudge, match="not one of 3 prompts fits"):
+    with pytest.raises(BadJudge, match="none of 3 prompts fits"):
         play(judge(f"agentic:{OPTIONS},prompt_tokens=5@bundled:tiny"), short.requests())

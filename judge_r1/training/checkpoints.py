@@ -45,10 +45,10 @@ def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoin
     Raises:
         NoCheckpoint: There is none. The message lists the steps that have one.
     """
-    found = checkpoints(folder, updates)
-    chosen = [c for c in found if step in (None, c.step)]
+    complete = checkpoints(folder, updates)
+    chosen = [c for c in complete if step in (None, c.step)]
     if not chosen:
-        steps = f"it has steps {', '.join(str(c.step) for c in found)}" if found else "none is complete"
+        steps = f"it has steps {', '.join(str(c.step) for c in complete)}" if complete else "none is complete"
         raise NoCheckpoint(f"{folder} has no checkpoint{'' if step is None else f' of step {step}'}: {steps}")
     return chosen[-1]
 

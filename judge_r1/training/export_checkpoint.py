@@ -13,7 +13,7 @@ from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import Recipe, load_recipe
-from judge_r1.training.trl.lora import add_adapters, folded
+from judge_r1.training.trl.lora import add_adapters, merge_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 
@@ -42,7 +42,7 @@ def merge(run: Path, *, step: int | None = None, out: Path | None = None) -> Mer
     target = out or run / f"model-step-{checkpoint.step}"
     if target.exists():
         raise JudgeError(f"{target} exists: remove it, or choose another --out")
-    with placed(target) as partial:
+    with atomic_folder(target) as partial:
         weights = _convert(checkpoint, recipe, partial)
         write_card(partial, recipe, checkpoint.step, run / "metrics.jsonl")
         difference = verify_weights(partial, weights)
@@ -55,7 +55,7 @@ def partial_of(target: Path) -> Path:
 
 
 @contextmanager
-def placed(target: Path) -> Iterator[Path]:
+def atomic_folder(target: Path) -> Iterator[Path]:
     """Yields an empty folder that is renamed to `target` when the block ends, or removed if it raises, so `target` is
     never incomplete."""
     partial = partial_of(target)
@@ -87,7 +87,7 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
                 return weights
             add_adapters(recipe, Path(scratch) / "lora_adapter", partial)
         rounded = {name: t.bfloat16() if "lora_" in name else t for name, t in weights.items()}  # as verl writes them
-        return folded(rounded, recipe.lora)
+        return merge_adapters(rounded, recipe.lora)
     tensors = {n: t for file in sorted(checkpoint.folder.glob("*.safetensors")) for n, t in load_file(file).items()}
     if recipe.lora is None:
         AutoModelForCausalLM.from_pretrained(checkpoint.folder, dtype="auto").save_pretrained(partial)
@@ -95,7 +95,7 @@ def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str,
         return tensors
     add_adapters(recipe, checkpoint.folder, partial)
     base = AutoModelForCausalLM.from_pretrained(resolve(recipe.model), dtype="auto").state_dict()
-    return folded(base | tensors, recipe.lora)
+    return merge_adapters(base | tensors, recipe.lora)
 
 
 def _write_full_precision(merged: Path, weights: dict[str, Any], recipe: Recipe, partial: Path) -> None:

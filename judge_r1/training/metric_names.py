@@ -38,8 +38,8 @@ _MISLEADING = ("completions/clipped", "completions/mean_term", "completions/min_
 
 def from_trl(logs: Mapping[str, float]) -> dict[str, float]:
     """The logs of a TRL trainer under common names."""
-    kept = {name: value for name, value in logs.items() if not name.startswith(_MISLEADING)}
-    return {TRL.get(name, f"trl/{name}"): value for name, value in kept.items()}
+    shown = {name: value for name, value in logs.items() if not name.startswith(_MISLEADING)}
+    return {TRL.get(name, f"trl/{name}"): value for name, value in shown.items()}
 
 
 def from_verl(metrics: Mapping[str, float]) -> dict[str, float]:

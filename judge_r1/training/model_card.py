@@ -38,7 +38,7 @@ def write_card(folder: Path, recipe: Recipe, step: int | None, metrics: Path) ->
         "Context `{}`, search {}.".format(recipe.episode.context, "on" if recipe.episode.search else "off"),
         _table(rows),
         f"## Recipe\n\n```yaml\n{dump_recipe(recipe)}```",
-        "## Versions\n\n" + ", ".join(f"{name} {found}" for name, found in versions().items() if found),
+        "## Versions\n\n" + ", ".join(f"{name} {version}" for name, version in versions().items() if version),
     ]
     (folder / "README.md").write_text("\n\n".join(part for part in parts if part) + "\n", encoding="utf-8")
 
@@ -49,7 +49,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
     values = {name: [row[name] for row in rows if name in row][-RECENT:] for name in names if name.count("/") < 3}
     if not values:
         return ""
-    lines = [f"| {name} | {sum(found) / len(found):.4g} |" for name, found in values.items()]
+    lines = [f"| {name} | {sum(series) / len(series):.4g} |" for name, series in values.items()]
     return "\n".join(
         [f"Means of the last {RECENT} logged training steps:", "", "| metric | mean |", "|---|---|", *lines]
     )

@@ -34,13 +34,13 @@ PACKAGES = (
 
 def versions() -> dict[str, str | None]:
     """The versions of `PACKAGES`; None if not installed."""
-    found: dict[str, str | None] = {"python": platform.python_version()}
+    installed: dict[str, str | None] = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
-            found[package] = None
-    return found
+            installed[package] = None
+    return installed
 
 
 class RunFolder:

@@ -111,8 +111,8 @@ class Ledger:
         self._entries: dict[str, dict[str, Any]] = json.loads(self._path.read_text()) if self._path.exists() else {}
 
     def entry(self, name: str) -> tuple[str, int]:
-        found = self._entries.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
-        return found["id"], found["step"]
+        entry = self._entries.setdefault(name, {"id": uuid4().hex[:12], "step": 0})
+        return entry["id"], entry["step"]
 
     def accepted(self, name: str, step: int) -> None:
         with self._lock:

@@ -33,7 +33,7 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
     saved = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").eval()
     texts = [load_tokenizer(str(folder)).encode(p.definition, add_special_tokens=False) for p in PRINCIPLES]
     rounded = {name: tensor.to(saved.dtype).float() for name, tensor in weights.items()}
-    found = [_log_probs(saved.float(), ids) for ids in texts]
+    actual = [_log_probs(saved.float(), ids) for ids in texts]
     del saved
     other = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(folder), dtype=torch.float32).eval()
     missing, unknown = other.load_state_dict(rounded, strict=False)
@@ -42,7 +42,7 @@ def verify_weights(folder: Path, weights: Mapping[str, Any]) -> float:
         raise WeightMismatch(f"{folder}: weights do not fit the model; missing {sorted(missing)}, unknown {unknown}")
     other.tie_weights()
     expected = [_log_probs(other, ids) for ids in texts]
-    worst = max(float((a - b).abs().max()) for a, b in zip(found, expected, strict=True))
+    worst = max(float((a - b).abs().max()) for a, b in zip(actual, expected, strict=True))
     if not worst <= TOLERANCE:  # also fails for NaN
         raise WeightMismatch(f"{folder}: log-probabilities differ by {worst:.2g} from those of the trained weights")
     return worst

@@ -1,5 +1,5 @@
-"""Promise 3: the reward and the headline measures equal the paper's formulas, derived here a second time and in
-fractions: over every pair of principle sets, every comparison, and no answer at all."""
+"""Promise 3: the reward and the headline metrics equal the paper's formulas. The tests derive them a second time, in
+fractions, for every pair of principle sets, every comparison, and a missing answer."""
 
 from fractions import Fraction
 from itertools import chain, combinations
@@ -20,7 +20,7 @@ CASE = make_case()
 
 
 def derived_f1(predicted: frozenset[int], gold: frozenset[int]) -> Fraction:
-    """F1 = 2 TP / (2 TP + FP + FN), 0 where a set is empty: the same number by another road than Eq. 6-7."""
+    """F1 = 2 TP / (2 TP + FP + FN), 0 where a set is empty: the same value as Eq. 6-7, computed differently."""
     hits = len(predicted & gold)
     if not predicted or not gold:
         return Fraction(0)
@@ -28,8 +28,8 @@ def derived_f1(predicted: frozenset[int], gold: frozenset[int]) -> Fraction:
 
 
 def derived_reward(right: bool, predicted: frozenset[int], gold: frozenset[int]) -> Fraction:
-    """Eq. 5 gives ±2, Eq. 8 stretches F1 onto [-1, 1], the sum is shifted by 3 and divided by 6: that is two thirds for
-    the comparison and one third of F1."""
+    """Eq. 5 gives ±2, Eq. 8 scales F1 to [-1, 1], and the sum plus 3 is divided by 6: two thirds for the comparison
+    and one third of F1."""
     return Fraction(2 if right else 0, 3) + derived_f1(predicted, gold) / 3
 
 
@@ -59,14 +59,14 @@ def test_the_reward_over_all_sets_and_comparisons(seed: int) -> None:
     assert seen == {"A", "B"}
 
 
-def test_no_answer_has_the_lowest_parts_and_reward_0() -> None:
+def test_a_missing_answer_has_the_lowest_components_and_reward_0() -> None:
     parts = score(None, make_pair(CASE))
     assert parts == {"r": 0, "R1": -2, "R2": -1, "F1": 0, "precision": 0, "recall": 0, "valid": 0}
     assert combine(parts["R1"], parts["R2"]) == 0
     assert combine(2, 1) == 1
 
 
-def test_a_valid_answer_that_is_all_wrong_scores_0_too_but_says_valid() -> None:
+def test_a_completely_wrong_answer_scores_0_and_is_valid() -> None:
     pair = make_pair(CASE)
     wrong = Judgment(comparison="A<B" if pair.preferred == "A" else "A>B", violated_principles=(1,))
     assert score(wrong, pair)["r"] == 0
@@ -77,7 +77,7 @@ LABELS = st.lists(st.integers(1, 6), max_size=8)
 
 
 @given(LABELS, LABELS)
-def test_scores_see_sets_whatever_the_order_and_repeats(predicted: list[int], gold: list[int]) -> None:
+def test_scores_ignore_order_and_repeats(predicted: list[int], gold: list[int]) -> None:
     assert f1(predicted, gold) == pytest.approx(float(derived_f1(frozenset(predicted), frozenset(gold))))
     assert f1(predicted, gold) == f1(gold, predicted)
     assert precision(predicted, gold) == recall(gold, predicted)
@@ -86,7 +86,7 @@ def test_scores_see_sets_whatever_the_order_and_repeats(predicted: list[int], go
 def judged(pair: ReasoningPair, judgment: Judgment | None) -> ItemResult:
     verdict = judgment.verdict if judgment else InvalidVerdict(reason="no_answer")
     return ItemResult(
-        judge="toy",
+        judge="test",
         item_id=pair.pair_id,
         cluster_id=pair.case_id,
         group=pair.domain,
@@ -110,10 +110,10 @@ ANSWERS = st.none() | st.tuples(st.sampled_from(["A>B", "A<B"]), st.sets(st.inte
 
 
 @given(st.lists(st.tuples(ANSWERS, st.sets(st.integers(1, 6), min_size=1)), min_size=1, max_size=8))
-def test_table_measures_agree_with_the_reward_and_with_sklearn(
+def test_table_metrics_agree_with_the_reward_and_with_sklearn(
     answers: list[tuple[tuple[str, set[int]] | None, set[int]]],
 ) -> None:
-    """Accuracy is the share of R1 = 2, and label F1 the mean F1 of the reward; both count invalid answers as 0."""
+    """Accuracy is the share of R1 = 2, and label F1 is the mean F1 of the reward. Both count invalid answers as 0."""
     from sklearn.metrics import f1_score
     from sklearn.preprocessing import MultiLabelBinarizer
 

@@ -38,7 +38,7 @@ def check_gold(pair: ReasoningPair, case: Case) -> None:
     assert pair.flawed != case.reference
 
 
-def test_every_built_mini_pair_is_right_by_its_gold() -> None:
+def test_the_gold_of_every_built_mini_pair_scores_1() -> None:
     data = built(30, seed=3)
     for pair in data.pairs:
         check_gold(pair, data.case_of(pair))
@@ -48,17 +48,19 @@ def test_every_built_mini_pair_is_right_by_its_gold() -> None:
     assert {pair.kind for pair in data.pairs} == {"single", "multi"}
 
 
-def test_gold_written_by_a_judge_scores_1_through_the_whole_machine() -> None:
-    """Tokens, episode, strict parser and reward: not only the formula."""
+def test_gold_sampled_by_a_judge_scores_1() -> None:
+    """Through tokens, episode, strict parser and reward."""
     data = mini_pairs(40)
     tokenizer = real_tokenizers.load("tiny")
     config = EpisodeConfig(search=False, prompt="compact", retriever="bm25", budget=Budget(response_tokens=80))
     lines = [[answer_text(pair)] for pair in data.pairs]
-    played = RolloutRunner(data, config, tokenizer, ScriptedBackend(tokenizer, lines), ()).run(data.pairs, Sampling())
-    assert [trajectory.reward and trajectory.reward["r"] for trajectory in played] == [1.0] * len(data.pairs)
+    trajectories = RolloutRunner(data, config, tokenizer, ScriptedBackend(tokenizer, lines), ()).run(
+        data.pairs, Sampling()
+    )
+    assert [trajectory.reward and trajectory.reward["r"] for trajectory in trajectories] == [1.0] * len(data.pairs)
 
 
-def test_validate_passes_what_was_built_and_reads_it_back_the_same(tmp_path: Path) -> None:
+def test_validate_accepts_built_pairs_and_they_load_unchanged(tmp_path: Path) -> None:
     data = built(12, seed=0)
     write_jsonl(tmp_path / CASES_FILE, data.cases.values())
     write_jsonl(tmp_path / PAIRS_FILE, data.pairs)
@@ -69,11 +71,11 @@ def test_validate_passes_what_was_built_and_reads_it_back_the_same(tmp_path: Pat
     assert (list(loaded.pairs), dict(loaded.cases)) == (list(data.pairs), dict(data.cases))
 
 
-def test_validate_finds_pairs_that_are_none(tmp_path: Path) -> None:
-    """A file that loads, with an invented detail that the case holds."""
+def test_validate_finds_invalid_pairs(tmp_path: Path) -> None:
+    """The file loads, but the case contains the invented detail."""
     case = make_case()
-    flaw = Flaw(principle=4, operator="toy", span=Span(start=3, end=16))
-    origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
+    flaw = Flaw(principle=4, operator="test", span=Span(start=3, end=16))
+    origin = Origin(teacher="test", seed=0, flaws=(flaw,))
     flawed = "1. ben left rome, so this counts."
     write_jsonl(tmp_path / CASES_FILE, [case])
     write_jsonl(tmp_path / PAIRS_FILE, [ReasoningPair.of(case, flawed, variant=1, origin=origin, seed=0)])
@@ -99,7 +101,7 @@ def real_pairs(folder: Path, source: str) -> Iterator[tuple[Case, ReasoningPair]
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("source", ["medrbench", "echr", "f1000rd"])
-def test_real_pairs_are_right_by_their_gold(real_data: Path, source: str) -> None:
+def test_the_gold_of_real_pairs_scores_1(real_data: Path, source: str) -> None:
     count = 0
     for case, pair in real_pairs(real_data, source):
         check_gold(pair, case)

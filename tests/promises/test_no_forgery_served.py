@@ -1,5 +1,5 @@
-"""Promise 6 at the API: what stands in a case, a reasoning, a question or a request never changes whose case is read,
-how an answer is parsed, or which verdict is told."""
+"""Promise 6 at the API: the text of a case, a reasoning, a question or a request never changes which case is searched,
+how an answer is parsed, or which verdict is returned."""
 
 import asyncio
 import json
@@ -36,7 +36,7 @@ REQUESTS = [
 ATTACKS = [*HOSTILE, *MARKS, *REQUESTS]
 
 
-def talk_to(app: Any, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
+def run_client(app: Any, talk: Callable[[httpx.AsyncClient], Awaitable[Any]]) -> Any:
     async def within() -> Any:
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://judge") as client:
             return await asyncio.wait_for(talk(client), 120)
@@ -55,7 +55,7 @@ def pair(text: str) -> dict[str, Any]:
 
 
 def scripted(path: str, body: dict[str, Any]) -> tuple[int, Any]:
-    """A judge that writes the same whatever it reads: one search, then B."""
+    """A fake judge with a fixed output: one search, then B."""
     if len(body["messages"]) == 2:
         return chat_completion("<search>ana paid 34</search>")
     return chat_completion(
@@ -64,24 +64,24 @@ def scripted(path: str, body: dict[str, Any]) -> tuple[int, Any]:
 
 
 @pytest.fixture(scope="module")
-def brain() -> Iterator[JudgeServer]:
+def fake_judge() -> Iterator[JudgeServer]:
     with JudgeServer(scripted) as server:
         yield server
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-def test_hostile_requests_are_judged_like_calm_ones(text: str, brain: JudgeServer) -> None:
-    """The same writing of the judge gives the same verdict, and its evidence is of the case that was sent."""
+def test_hostile_requests_are_judged_like_harmless_ones(text: str, fake_judge: JudgeServer) -> None:
+    """The same output of the judge gives the same verdict, and the evidence is from the submitted case."""
     cases = CaseStore()
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=cases))
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{fake_judge.url}#toy", JudgeBuild("", texts=cases))
     app, sent = create_app(service(judge, cases=cases)), pair(text)
 
     async def talk(client: httpx.AsyncClient) -> tuple[Any, str]:
         answer = (await client.post("/v1/judge", json=sent)).json()
         return answer, (await client.post("/v1/judge/stream", json=sent)).text
 
-    before = len(brain.bodies)
-    answer, stream = talk_to(app, talk)
+    before = len(fake_judge.bodies)
+    answer, stream = run_client(app, talk)
     assert (answer["winner"], answer["ended"], answer["searches"]) == ("B", "answer", 1)
     assert [entry["number"] for entry in answer["violated_principles"]] == [2]
     assert answer["evidence"]
@@ -89,40 +89,40 @@ def test_hostile_requests_are_judged_like_calm_ones(text: str, brain: JudgeServe
         assert passage["text"] == sent["context"][passage["start"] : passage["end"]]
     events = [line.removeprefix("event: ") for line in stream.splitlines() if line.startswith("event: ")]
     assert events == ["search", "turn", "turn", "verdict"]
-    for body in brain.bodies[before:]:
+    for body in fake_judge.bodies[before:]:
         shown = body["messages"][1]["content"]
-        calm = escape_tags(sent["reasoning_a"])
-        assert calm in shown
-        assert not TAG.search(calm)
+        escaped = escape_tags(sent["reasoning_a"])
+        assert escaped in shown
+        assert not TAG.search(escaped)
 
 
 @pytest.mark.parametrize("text", ATTACKS)
-def test_a_plain_prompt_is_answered_by_the_judge_alone(text: str) -> None:
-    """Answers that write verdicts and marks: told is the judge's verdict (B is longer), once, or a 400."""
+def test_the_reply_to_a_plain_prompt_has_only_the_verdict_of_the_judge(text: str) -> None:
+    """Candidates contain verdicts and marks. The reply has the judge's verdict (B is longer) once, or is a 400."""
     app = create_app(service("longer"))
     marked = (
         f"[User Question]\nq\n[The Start of Assistant A's Answer]\n{text}\n[The End of Assistant A's Answer]\n"
         f"[The Start of Assistant B's Answer]\n{text} and more\n[The End of Assistant B's Answer]"
     )
-    asks = {"role": "system", "content": "End with [[A]], [[B]] or [[C]]."}
+    system = {"role": "system", "content": "End with [[A]], [[B]] or [[C]]."}
 
     async def talk(client: httpx.AsyncClient) -> list[httpx.Response]:
         answers = []
         for content in (marked, json.dumps({"question": text, "A": text, "B": text + " and more"})):
             for stream in (False, True):
-                messages = [asks, {"role": "user", "content": content}]
+                messages = [system, {"role": "user", "content": content}]
                 body = {"model": "judge-r1", "messages": messages, "stream": stream}
                 answers.append(await client.post("/v1/chat/completions", json=body))
         return answers
 
-    plain, plain_stream, said_json, json_stream = talk_to(app, talk)
+    plain, plain_stream, json_reply, json_stream = run_client(app, talk)
     forged = "The End of" in text or "The Start of" in text
     assert plain.status_code == plain_stream.status_code == (400 if forged else 200)
     if not forged:
         content = plain.json()["choices"][0]["message"]["content"]
         assert (content.count("[["), content.endswith("[[B]]")) == (1, True)
         assert _streamed(plain_stream.text) == content
-    assert json.loads(said_json.json()["choices"][0]["message"]["content"])["winner"] == "B"
+    assert json.loads(json_reply.json()["choices"][0]["message"]["content"])["winner"] == "B"
     assert json.loads(_streamed(json_stream.text))["winner"] == "B"
 
 
@@ -132,9 +132,9 @@ def _streamed(text: str) -> str:
     return "".join(json.loads(line)["choices"][0]["delta"].get("content", "") for line in lines[:-1])
 
 
-def test_the_judges_words_pass_for_no_verdict_of_a_chat_call(brain: JudgeServer) -> None:
-    """Its explanation says [[A]], its verdict is B."""
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=CaseStore()))
+def test_the_explanation_of_the_judge_is_not_the_verdict_of_a_chat_call(fake_judge: JudgeServer) -> None:
+    """The explanation contains [[A]], the verdict is B."""
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{fake_judge.url}#toy", JudgeBuild("", texts=CaseStore()))
     user = (
         "End with [[A]] or [[B]].\n[User Question]\nq\n[The Start of Assistant A's Answer]\na\n"
         "[The End of Assistant A's Answer]\n[The Start of Assistant B's Answer]\nb\n[The End of Assistant B's Answer]"
@@ -144,8 +144,8 @@ def test_the_judges_words_pass_for_no_verdict_of_a_chat_call(brain: JudgeServer)
         body = {"model": "judge-r1", "messages": [{"role": "user", "content": user}]}
         return (await client.post("/v1/chat/completions", json=body)).json()
 
-    # without a case nothing can be searched: the judge is told so and answers in its next turn
-    content = talk_to(create_app(service(judge)), talk)["choices"][0]["message"]["content"]
+    # without a case the search returns a notice, and the judge answers in its next turn
+    content = run_client(create_app(service(judge)), talk)["choices"][0]["message"]["content"]
     assert "[[A]]" not in content
 
 
@@ -158,9 +158,9 @@ def engine_judge() -> tuple[EngineJudge, CaseStore]:
     return judge, cases
 
 
-def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[EngineJudge, CaseStore]) -> None:
-    """A real tokenizer and engine behind the API: the prompt of a hostile request has the control tokens of a calm one
-    and no other."""
+def test_requests_produce_no_control_token_of_the_model(engine_judge: tuple[EngineJudge, CaseStore]) -> None:
+    """A real tokenizer and engine behind the API: the prompt of a hostile request has exactly the control tokens of a
+    harmless one."""
     judge, cases = engine_judge
     added = judge._factory.tokenizer.added
     tokens = [str(token) for token in judge._factory.tokenizer.hf.added_tokens_decoder.values()]
@@ -169,7 +169,7 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
 
     class RecordingFactory:
         def __getattr__(self, name: str) -> Any:
-            return getattr(factory, name)
+            return getattr(original, name)
 
         def make_episode(self, request: Any) -> Any:
             episode = make_episode(request)
@@ -177,17 +177,19 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
                 seen.append([token for token in episode.prompt_ids if token in added])
             return episode
 
-    factory = judge._factory
+    original = judge._factory
     judge._factory = RecordingFactory()  # type: ignore[assignment]
     app = create_app(service(judge, cases=cases))
 
     async def talk(client: httpx.AsyncClient) -> list[int]:
-        return [(await client.post("/v1/judge", json=pair(text))).status_code for text in ["calm", *ATTACKS, *tokens]]
+        return [
+            (await client.post("/v1/judge", json=pair(text))).status_code for text in ["harmless", *ATTACKS, *tokens]
+        ]
 
     try:
-        statuses = talk_to(app, talk)
+        statuses = run_client(app, talk)
     finally:
-        judge._factory = factory
+        judge._factory = original
     assert set(statuses) == {200}
     assert len(seen) == len(statuses)
     assert all(ids == seen[0] for ids in seen[1:])
@@ -196,39 +198,39 @@ def test_requests_write_no_control_token_of_the_model(engine_judge: tuple[Engine
 
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["ana", "ben"]), st.sampled_from(ATTACKS)), min_size=2, max_size=6))
-def test_no_request_reads_the_case_of_another(asked: Sequence[tuple[str, str]]) -> None:
-    """Owners put hostile cases and judge at once; evidence is of the own case, ids of others are not there."""
+def test_no_request_reads_the_case_of_another(tenants: Sequence[tuple[str, str]]) -> None:
+    """Tenants store hostile cases and judge concurrently. Evidence is their own; other tenants get 404."""
     import tempfile
 
-    with JudgeServer(scripted) as brain, tempfile.TemporaryDirectory() as folder:
+    with JudgeServer(scripted) as fake_judge, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "keys.json"
         keys = {name: {"Authorization": f"Bearer {add_key(file, name)}"} for name in ("ana", "ben")}
         cases = CaseStore()
-        judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=cases))
+        judge = make_judge(f"agentic:context=none,{OPTIONS}@{fake_judge.url}#toy", JudgeBuild("", texts=cases))
         app = create_app(service(judge, cases=cases, keys=KeyFile(file)))
 
-        async def one(client: httpx.AsyncClient, number: int, owner: str, text: str) -> None:
-            context = f"ana paid 34 in {number} {owner} {text}"
-            put = await client.put("/v1/cases", json={"context": context}, headers=keys[owner])
+        async def one(client: httpx.AsyncClient, number: int, tenant: str, text: str) -> None:
+            context = f"ana paid 34 in {number} {tenant} {text}"
+            put = await client.put("/v1/cases", json={"context": context}, headers=keys[tenant])
             case_id = put.json()["case_id"]
             body = {name: value for name, value in pair(text).items() if name != "context"} | {"case_id": case_id}
-            found = (await client.post("/v1/judge", json=body, headers=keys[owner])).json()
-            assert found["evidence"]
-            for passage in found["evidence"]:
+            result = (await client.post("/v1/judge", json=body, headers=keys[tenant])).json()
+            assert result["evidence"]
+            for passage in result["evidence"]:
                 assert passage["text"] == context[passage["start"] : passage["end"]]
-            other = keys["ben" if owner == "ana" else "ana"]
+            other = keys["ben" if tenant == "ana" else "ana"]
             assert (await client.post("/v1/judge", json=body, headers=other)).status_code == 404
 
         async def talk(client: httpx.AsyncClient) -> None:
-            await asyncio.gather(*(one(client, n, owner, text) for n, (owner, text) in enumerate(asked)))
+            await asyncio.gather(*(one(client, n, tenant, text) for n, (tenant, text) in enumerate(tenants)))
 
-        talk_to(app, talk)
+        run_client(app, talk)
 
 
-def test_gold_in_a_request_is_no_answer(brain: JudgeServer) -> None:
-    """The strongest of them in every field at once, for every address that judges."""
+def test_an_answer_inside_a_request_is_ignored(fake_judge: JudgeServer) -> None:
+    """A complete answer in every field, for the batch and the score routes."""
     cases = CaseStore()
-    judge = make_judge(f"agentic:context=none,{OPTIONS}@{brain.url}#toy", JudgeBuild("", texts=cases))
+    judge = make_judge(f"agentic:context=none,{OPTIONS}@{fake_judge.url}#toy", JudgeBuild("", texts=cases))
     app, sent = create_app(service(judge, cases=cases)), pair(GOLD)
 
     async def talk(client: httpx.AsyncClient) -> list[Any]:
@@ -239,6 +241,6 @@ def test_gold_in_a_request_is_no_answer(brain: JudgeServer) -> None:
             (await client.post("/v1/score", json=score)).json(),
         ]
 
-    batch, scores = talk_to(app, talk)
+    batch, scores = run_client(app, talk)
     assert [entry["winner"] for entry in batch["results"]] == ["B", "B"]
-    assert scores["scores"] == [0.5, 0.5]  # it always says B, in both orders
+    assert scores["scores"] == [0.5, 0.5]  # the judge answers B in both orders

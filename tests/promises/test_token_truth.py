@@ -51,8 +51,8 @@ def written(of: EpisodeTokenizer, text: str) -> list[int]:
 
 
 @st.composite
-def tapes(draw: st.DrawFn, of: EpisodeTokenizer) -> list[int]:
-    """What a policy might sample: encoded text, cut anywhere, with stray ids between."""
+def sampled_ids(draw: st.DrawFn, of: EpisodeTokenizer) -> list[int]:
+    """Ids that a policy might sample: encoded text, cut anywhere, with random ids in between."""
     parts = draw(
         st.lists(TEXTS.map(lambda text: written(of, text)) | st.lists(st.integers(0, size(of) - 1), max_size=3))
     )
@@ -60,22 +60,22 @@ def tapes(draw: st.DrawFn, of: EpisodeTokenizer) -> list[int]:
     return ids[draw(st.integers(0, 2)) :]
 
 
-def play(of: EpisodeTokenizer, tape: Sequence[int], chunks: Sequence[int]) -> tuple[Episode, int]:
-    """Feed the tape in chunks of the given sizes, over and over; returns the episode and how many ids were used."""
+def run_episode(of: EpisodeTokenizer, sampled: Sequence[int], chunks: Sequence[int]) -> tuple[Episode, int]:
+    """Feed the ids in chunks of the given sizes, which repeat. Returns the episode and the number of ids it used."""
     episode, used, turn = Episode([5, 6], BUDGET, of, eos_ids=[EOS]), 0, 0
-    while used < len(tape) and not isinstance(episode.state, Finished):
+    while used < len(sampled) and not isinstance(episode.state, Finished):
         if isinstance(episode.state, Search):
             episode.observe(PASSAGES)
             continue
         end = used + chunks[turn % len(chunks)]
         turn += 1
-        logprobs = [-(1.0 + at) for at in range(used, min(end, len(tape)))]
-        used += episode.feed(tape[used:end], logprobs)
+        logprobs = [-(1.0 + at) for at in range(used, min(end, len(sampled)))]
+        used += episode.feed(sampled[used:end], logprobs)
     return episode, used
 
 
 def first_action(text: str) -> tuple[str, str] | None:
-    """The grammar once more, as one regular expression over the whole text of a turn."""
+    """A second implementation of the grammar: one regular expression over the text of a turn."""
     while match := re.search(r"<(think|search|answer)>(?:(.*?)</\1>)?", text, re.DOTALL):
         if match[2] is None:
             return None
@@ -86,19 +86,19 @@ def first_action(text: str) -> tuple[str, str] | None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: str) -> None:
+def test_chunk_sizes_do_not_matter_and_the_mask_marks_exactly_the_sampled_ids(name: str) -> None:
     of = tokenizer(name)
 
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-    @given(tapes(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
-    def check(tape: list[int], chunks: list[int]) -> None:
-        one, used = play(of, tape, [1])
-        many, used_in_chunks = play(of, tape, chunks)
+    @given(sampled_ids(of), st.lists(st.integers(1, 7), min_size=1, max_size=4))
+    def check(sampled: list[int], chunks: list[int]) -> None:
+        one, used = run_episode(of, sampled, [1])
+        many, used_in_chunks = run_episode(of, sampled, chunks)
         assert (many.trajectory(), many.state, used_in_chunks) == (one.trajectory(), one.state, used)
         trajectory = one.trajectory()
-        sampled = [at for at, mask in enumerate(trajectory.loss_mask) if mask]
-        assert [trajectory.token_ids[at] for at in sampled] == tape[:used]
-        assert [trajectory.logprobs[at] for at in sampled] == [-(1.0 + at) for at in range(used)]
+        unmasked = [at for at, mask in enumerate(trajectory.loss_mask) if mask]
+        assert [trajectory.token_ids[at] for at in unmasked] == sampled[:used]
+        assert [trajectory.logprobs[at] for at in unmasked] == [-(1.0 + at) for at in range(used)]
         assert all(p == 0.0 for p, mask in zip(trajectory.logprobs, trajectory.loss_mask, strict=True) if not mask)
         assert set(trajectory.loss_mask) <= {0, 1}
 
@@ -107,13 +107,13 @@ def test_chunks_do_not_matter_and_the_mask_marks_exactly_what_was_sampled(name: 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_turn_ends_at_the_id_that_completes_its_first_action(name: str) -> None:
-    """Against the grammar applied anew to every prefix of a turn: no id too many, none too few, no text lost."""
+    """Compared with the grammar applied to every prefix of a turn: no extra id, no missing id, no lost text."""
     of = tokenizer(name)
 
     @settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
-    @given(tapes(of))
-    def check(tape: list[int]) -> None:
-        episode, _ = play(of, tape, [5])
+    @given(sampled_ids(of))
+    def check(sampled: list[int]) -> None:
+        episode, _ = run_episode(of, sampled, [5])
         trajectory = episode.trajectory()
         for ids, turn in zip(sampled_turns(trajectory), trajectory.turns, strict=False):
             assert turn.text == of.decode(ids)
@@ -142,7 +142,7 @@ def sampled_turns(trajectory: Trajectory) -> list[list[int]]:
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("query", ["“naïve” 😀?", "a<b</think> é", "x</answer>y", "日本 ‹answer›", "�"])
-def test_characters_split_over_ids_reach_the_search_whole(name: str, query: str) -> None:
+def test_characters_split_over_ids_reach_the_search_intact(name: str, query: str) -> None:
     of = tokenizer(name)
     ids = of.encode_trusted(f"<think>né 😀</think><search>{query}</search>")
     episode = Episode([1], BUDGET.model_copy(update={"response_tokens": 200}), of)
@@ -153,19 +153,21 @@ def test_characters_split_over_ids_reach_the_search_whole(name: str, query: str)
     action = first_action(of.decode(ids))
     assert action is not None
     assert action[1].strip() == episode.state.query
-    if name != "tiny":  # whose tokenizer puts a space before every piece it encodes
+    if name != "tiny":  # its tokenizer puts a space before every piece
         assert action == ("search", query)
 
 
 @pytest.mark.parametrize(
     ("name", "after"), [("awkward", "“"), ("awkward", "."), ("smollm2", "."), ("smollm2", "></x"), ("bytes", "“ q")]
 )
-def test_the_id_that_completes_a_tag_is_kept_whole_and_nothing_behind_it(name: str, after: str) -> None:
-    """Such an id may hold further characters, or the first bytes of one: the stop is there, not one id later."""
+def test_the_id_that_completes_a_tag_is_kept_and_later_ids_are_dropped(name: str, after: str) -> None:
+    """This id may also contain the following characters, or the first bytes of one. The episode still stops there."""
     of = tokenizer(name)
     ids = of.encode_trusted(f"<answer>{GOLD}</answer>{after} and more")
     complete = next(n for n in range(1, len(ids) + 1) if "</answer>" in of.decode(ids[:n]))
-    assert of.decode(ids[:complete]) != f"<answer>{GOLD}</answer>", "this tokenizer must join the tag with what follows"
+    assert of.decode(ids[:complete]) != f"<answer>{GOLD}</answer>", (
+        "this tokenizer must join the tag with the next characters"
+    )
     budget = BUDGET.model_copy(update={"response_tokens": 200})
     episode = Episode([1], budget, of)
     assert episode.feed(ids, [-1.0] * len(ids)) == complete
@@ -178,20 +180,20 @@ def test_the_id_that_completes_a_tag_is_kept_whole_and_nothing_behind_it(name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_both_engines_are_handed_the_ids_that_were_sampled(name: str) -> None:
-    """From sampled ids to TRL's columns and to SFT's labels: what is trained is the tape, and EOS where SFT adds it."""
+def test_training_data_holds_the_sampled_ids(name: str) -> None:
+    """TRL's columns and SFT's labels train the sampled ids, and the EOS that SFT adds."""
     of = tokenizer(name)
-    tape = of.encode_trusted("<think>é</think><search>kara “paid”</search>")
+    sampled = of.encode_trusted("<think>é</think><search>kara “paid”</search>")
     answer = of.encode_trusted(f"<answer>{GOLD}</answer>")
     episode = Episode([5, 6], Budget(max_searches=1, response_tokens=200, observation_tokens=200), of)
-    episode.feed(tape, [-0.5] * len(tape))
+    episode.feed(sampled, [-0.5] * len(sampled))
     shown = episode.observe(PASSAGES)
     assert episode.feed([*answer, 7, 7], [-0.5] * (len(answer) + 2)) == len(answer)
     columns = as_columns([episode.trajectory()])
     ids, mask = columns["completion_ids"][0], columns["env_mask"][0]
-    assert ids == [*tape, *shown, *answer]
-    assert mask == [1] * len(tape) + [0] * len(shown) + [1] * len(answer)
+    assert ids == [*sampled, *shown, *answer]
+    assert mask == [1] * len(sampled) + [0] * len(shown) + [1] * len(answer)
     row = training_row(episode.trajectory(), EOS)
     assert row["input_ids"] == [5, 6, *ids, EOS]
-    assert [label for label in row["labels"] if label != IGNORED] == [*tape, *answer, EOS]
+    assert [label for label in row["labels"] if label != IGNORED] == [*sampled, *answer, EOS]
     assert [IGNORED if not m else i for i, m in zip(ids, mask, strict=True)] == row["labels"][2:-1]

@@ -10,7 +10,7 @@ from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
 
 MINI = RECIPES / "mini"
-RECIPE = Recipe(name="toy", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
+RECIPE = Recipe(name="test", stage="sft", model="bundled:tiny", data=DataConfig(train=Path("data")))
 
 
 def turn_recipe(stage: str, data: Path, *changes: str) -> Recipe:

@@ -12,11 +12,11 @@ from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoints import PROCESSES, checkpoints, processes_of
 from judge_r1.training.data.data_order import by_length
 from judge_r1.training.distributed import is_main, process_count
-from judge_r1.training.export_checkpoint import partial_of, placed
+from judge_r1.training.export_checkpoint import atomic_folder, partial_of
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.lora import add_adapters, folded
+from judge_r1.training.trl.lora import add_adapters, merge_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 EXAMPLES, ADAPTERS = ".examples", ".adapters"
@@ -154,9 +154,9 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
 
     trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
     check_process_count(run)
-    found = checkpoints(run.checkpoints, updates)
-    run.truncate_after(found[-1].step if found else 0)
-    trainer.train(resume_from_checkpoint=str(found[-1].folder) if found else None)
+    complete = checkpoints(run.checkpoints, updates)
+    run.truncate_after(complete[-1].step if complete else 0)
+    trainer.train(resume_from_checkpoint=str(complete[-1].folder) if complete else None)
 
 
 def check_process_count(run: RunFolder) -> None:
@@ -180,12 +180,12 @@ def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
     if not is_main():
         trainer.save_model(str(saved))  # takes part in gathering, writes nothing
         return
-    with placed(run.model) as partial:
+    with atomic_folder(run.model) as partial:
         trainer.save_model(str(saved))
         weights = {name: tensor.cpu() for name, tensor in weights.items()}  # the optimiser may fill the GPU
         if recipe.lora:
             add_adapters(recipe, saved, partial)
-            weights = folded(weights, recipe.lora)
+            weights = merge_adapters(weights, recipe.lora)
         write_card(partial, recipe, None, run.folder / "metrics.jsonl")
         verify_weights(partial, weights)
     for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):

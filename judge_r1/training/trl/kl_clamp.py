@@ -25,9 +25,9 @@ class CappedKlTrainer(GRPOTrainer):  # type: ignore[misc]
         return super()._compute_loss(model, inputs)
 
     def _get_per_token_logps_and_entropies(self, *args: Any, **kwargs: Any) -> Any:
-        found = super()._get_per_token_logps_and_entropies(*args, **kwargs)
-        if (reference := getattr(self, "_reference", None)) is not None and found[0].requires_grad:
-            policy = found[0].detach()
+        outputs = super()._get_per_token_logps_and_entropies(*args, **kwargs)
+        if (reference := getattr(self, "_reference", None)) is not None and outputs[0].requires_grad:
+            policy = outputs[0].detach()
             over = (reference - policy).exp() - (reference - policy) - 1 > KL_CAP
             reference[over] = policy[over]
-        return found
+        return outputs

@@ -31,10 +31,10 @@ def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
     from transformers.integrations.deepspeed import unset_hf_deepspeed_config
 
     file, wanted = adapters / "adapter_config.json", recipe.lora or LoraConfig()
-    found = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    if (found.get("r"), found.get("lora_alpha")) != (wanted.rank, wanted.alpha):
+    saved = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    if (saved.get("r"), saved.get("lora_alpha")) != (wanted.rank, wanted.alpha):
         raise JudgeError(
-            f"{adapters} holds adapters of rank {found.get('r')} and alpha {found.get('lora_alpha')}, "
+            f"{adapters} holds adapters of rank {saved.get('r')} and alpha {saved.get('lora_alpha')}, "
             f"and the recipe trains rank {wanted.rank} and alpha {wanted.alpha}"
         )
     unset_hf_deepspeed_config()  # otherwise ZeRO-3 would shard the model
@@ -43,7 +43,7 @@ def add_adapters(recipe: Recipe, adapters: Path, out: Path) -> None:
     load_tokenizer(recipe.model).save_pretrained(out)
 
 
-def folded(weights: Mapping[str, Any], config: LoraConfig) -> dict[str, Any]:
+def merge_adapters(weights: Mapping[str, Any], config: LoraConfig) -> dict[str, Any]:
     """Merge the adapters among `weights`: W + (alpha / rank) B A for each adapted layer (Hu et al. 2021, Eq. 3).
 
     Returns the weights by their names without adapters."""

@@ -36,8 +36,8 @@ class BoundedRedraws(ReplayBuffer):  # type: ignore[misc]
 
     def _dapo_filtered_keys(self, partition_id: str) -> tuple[set[str], Counter[float]]:
         """The groups to replace now, up to what is left of the step's limit."""
-        found, _ = super()._dapo_filtered_keys(partition_id)
-        chosen = set(sorted(found)[: self._limit - self._redrawn])
+        candidates, _ = super()._dapo_filtered_keys(partition_id)
+        chosen = set(sorted(candidates)[: self._limit - self._redrawn])
         self._redrawn += len(chosen)
         values = self._dapo_classification_cache[partition_id]
         return chosen, Counter(values[uid] for uid in chosen)

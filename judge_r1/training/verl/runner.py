@@ -52,8 +52,8 @@ def train_verl(
             raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpu_count()}")
         command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray)
         mend_marker(run.checkpoints)
-        found = checkpoints(run.checkpoints)
-        run.truncate_after(found[-1].step if found else 0)
+        complete = checkpoints(run.checkpoints)
+        run.truncate_after(complete[-1].step if complete else 0)
         home = run.folder / "verl"
         reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=SHARED_SECONDS if existing_ray else 0.0)
         follower = LogFollower(run, home, reader, recipe)

@@ -1,4 +1,4 @@
-"""Which checkpoints of a run are whole, after kills at any moment of writing one."""
+"""Complete checkpoints of a run after kills while one was being written."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ import pytest
 from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, mend_marker
 
 
-def trl(folder: Path, step: int, state: str | None = "{}") -> None:
+def trl_checkpoint(folder: Path, step: int, state: str | None = "{}") -> None:
     (folder / f"checkpoint-{step}").mkdir(parents=True)
     if state is not None:
         (folder / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
 
 
-def verl(folder: Path, step: int, *, data: bool = True) -> None:
+def verl_checkpoint(folder: Path, step: int, *, data: bool = True) -> None:
     (folder / f"global_step_{step}" / "actor").mkdir(parents=True)
     if data:
         (folder / f"global_step_{step}" / "data.pt").write_bytes(b"order")
@@ -23,35 +23,35 @@ def steps(folder: Path) -> list[int]:
     return [checkpoint.step for checkpoint in checkpoints(folder)]
 
 
-def test_a_checkpoint_of_trl_is_whole_when_its_state_is(tmp_path: Path) -> None:
+def test_a_trl_checkpoint_is_complete_with_its_state_file(tmp_path: Path) -> None:
     assert steps(tmp_path / "absent") == []
-    trl(tmp_path, 9)
-    trl(tmp_path, 10)
-    trl(tmp_path, 100, None)
-    trl(tmp_path, 101, '{"global_st')
+    trl_checkpoint(tmp_path, 9)
+    trl_checkpoint(tmp_path, 10)
+    trl_checkpoint(tmp_path, 100, None)
+    trl_checkpoint(tmp_path, 101, '{"global_st')
     assert steps(tmp_path) == [9, 10]
     assert not any(checkpoint.sharded for checkpoint in checkpoints(tmp_path))
 
 
-def test_a_checkpoint_of_verl_is_whole_when_it_is_noted(tmp_path: Path) -> None:
-    verl(tmp_path, 2)
+def test_a_verl_checkpoint_is_complete_once_the_marker_names_it(tmp_path: Path) -> None:
+    verl_checkpoint(tmp_path, 2)
     assert steps(tmp_path) == []
     marker = tmp_path / "latest_checkpointed_iteration.txt"
     marker.write_text("2")
-    verl(tmp_path, 10)
+    verl_checkpoint(tmp_path, 10)
     assert steps(tmp_path) == [2]
     marker.write_text("10")
-    verl(tmp_path, 12, data=False)
+    verl_checkpoint(tmp_path, 12, data=False)
     assert steps(tmp_path) == [2, 10]
     assert all(checkpoint.sharded for checkpoint in checkpoints(tmp_path))
 
 
-def test_an_empty_note_is_written_anew(tmp_path: Path) -> None:
+def test_an_empty_marker_is_rewritten(tmp_path: Path) -> None:
     mend_marker(tmp_path)
     marker = tmp_path / "latest_checkpointed_iteration.txt"
     assert not marker.exists()
-    verl(tmp_path, 2)
-    verl(tmp_path, 4)
+    verl_checkpoint(tmp_path, 2)
+    verl_checkpoint(tmp_path, 4)
     marker.write_text("")
     mend_marker(tmp_path)
     assert marker.read_text() == "4"
@@ -59,11 +59,11 @@ def test_an_empty_note_is_written_anew(tmp_path: Path) -> None:
     assert marker.read_text() == "4"
 
 
-def test_a_checkpoint_that_is_not_there_is_an_error_that_names_the_others(tmp_path: Path) -> None:
+def test_a_missing_checkpoint_is_an_error_that_lists_the_others(tmp_path: Path) -> None:
     with pytest.raises(NoCheckpoint, match="has no checkpoint: none is complete"):
         checkpoint_at(tmp_path, None)
-    trl(tmp_path, 5)
-    trl(tmp_path, 10)
+    trl_checkpoint(tmp_path, 5)
+    trl_checkpoint(tmp_path, 10)
     assert checkpoint_at(tmp_path, None).step == 10
     assert checkpoint_at(tmp_path, 5).step == 5
     with pytest.raises(NoCheckpoint, match="has no checkpoint of step 7: it has steps 5, 10"):

@@ -1,4 +1,4 @@
-"""Two processes train the model that one trains; a process that fails takes the others with it, in one sentence."""
+"""Two processes train the same model as one; if one process fails, the others stop and the error is one line."""
 
 import os
 import re
@@ -32,12 +32,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def same(one: Path, other: Path, *, rows: float = 1e-4, tensors: float = 2e-5) -> None:
-    """Equal metrics and weights, but for the order in which float32 numbers are added."""
+def assert_same_training(one: Path, other: Path, *, rows: float = 1e-4, tensors: float = 2e-5) -> None:
+    """Metrics and weights are equal up to the order of float32 sums."""
     ours, theirs = timeless(one), timeless(other)
     assert len(ours) == len(theirs) > 0
     for row, expected in zip(ours, theirs, strict=True):
-        means = {"entropy", "token_accuracy", "trl/logits/chosen", "trl/logits/rejected"}  # TRL's, over micro-batches
+        means = {
+            "entropy",
+            "token_accuracy",
+            "trl/logits/chosen",
+            "trl/logits/rejected",
+        }  # TRL averages these over micro-batches
         shared = (row.keys() & expected.keys()) - means
         assert {"step", "loss", "grad_norm", "learning_rate"} <= shared
         assert {key: row[key] for key in shared} == pytest.approx({k: expected[k] for k in shared}, rel=rows, abs=rows)
@@ -47,8 +52,8 @@ def same(one: Path, other: Path, *, rows: float = 1e-4, tensors: float = 2e-5) -
 
 
 def children() -> set[int]:
-    found = subprocess.run(["pgrep", "-P", str(os.getpid())], capture_output=True, text=True, timeout=30).stdout
-    return {int(pid) for pid in found.split()}
+    pids = subprocess.run(["pgrep", "-P", str(os.getpid())], capture_output=True, text=True, timeout=30).stdout
+    return {int(pid) for pid in pids.split()}
 
 
 def alive(pid: int) -> bool:
@@ -58,12 +63,12 @@ def alive(pid: int) -> bool:
         return False
 
 
-def test_two_processes_train_what_one_does(data: Path, tmp_path: Path) -> None:
+def test_two_processes_train_the_same_model_as_one(data: Path, tmp_path: Path) -> None:
     recipe = turn_recipe("sft", data)
     run_recipe(recipe, tmp_path / "one", Resources(1))
     before = children()
     run_recipe(recipe, tmp_path / "two", Resources(2))
-    same(tmp_path / "two", tmp_path / "one")
+    assert_same_training(tmp_path / "two", tmp_path / "one")
     assert children() <= before
     assert not (tmp_path / "two" / ".examples").exists()
     assert (tmp_path / "two" / "traces.json").read_text() == (tmp_path / "one" / "traces.json").read_text()
@@ -85,7 +90,7 @@ def test_two_processes_train_what_one_does(data: Path, tmp_path: Path) -> None:
     ],
     ids=str,
 )
-def test_every_way_of_several_processes(
+def test_several_processes_train_the_same_model_as_one(
     stage: str, changes: tuple[str, ...], processes: int, data: Path, tmp_path: Path
 ) -> None:
     if any("deepspeed" in change for change in changes):
@@ -93,58 +98,58 @@ def test_every_way_of_several_processes(
     plain = [change for change in changes if not change.startswith(("deepspeed", "sft.packing"))]
     run_recipe(turn_recipe(stage, data, *plain), tmp_path / "one", Resources(1))
     run_recipe(turn_recipe(stage, data, *changes), tmp_path / "several", Resources(processes))
-    same(tmp_path / "several", tmp_path / "one")
+    assert_same_training(tmp_path / "several", tmp_path / "one")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", [(), ("deepspeed=zero2",)])
-def test_several_processes_go_on_exactly(changes: tuple[str, ...], data: Path, tmp_path: Path) -> None:
-    """Killed behind a checkpoint, as a whole machine is: the run then goes on to the same end."""
+def test_several_processes_resume_exactly(changes: tuple[str, ...], data: Path, tmp_path: Path) -> None:
+    """A kill of all processes after a checkpoint, as when the machine fails. The resumed run gives the same weights."""
     import torch
 
     if changes:
         pytest.importorskip("deepspeed")
     recipe = turn_recipe("sft", data, *changes)
     run_recipe(recipe, tmp_path / "whole", Resources(2))
-    long = tmp_path / "killed"
+    killed = tmp_path / "killed"
     command = [sys.executable, "-m", "judge_r1.cli", "train", str(tmp_path / "whole" / "recipe.yaml"), "--out"]
-    started = subprocess.Popen([*command, str(long), "--processes", "2"])
+    started = subprocess.Popen([*command, str(killed), "--processes", "2"])
     deadline = time.monotonic() + 500
-    while not (long / "checkpoints" / "checkpoint-2" / "rng_state_1.pth").exists():
+    while not (killed / "checkpoints" / "checkpoint-2" / "rng_state_1.pth").exists():
         assert started.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.05)
     started.kill()
     started.wait(60)
-    gone = time.monotonic() + 60
-    while subprocess.run(["pgrep", "-f", str(long)], capture_output=True, timeout=30).returncode == 0:
-        assert time.monotonic() < gone, "a process outlived its launcher"
+    end = time.monotonic() + 60
+    while subprocess.run(["pgrep", "-f", str(killed)], capture_output=True, timeout=30).returncode == 0:
+        assert time.monotonic() < end, "a process outlived its launcher"
         time.sleep(0.2)
-    run_recipe(recipe, long, Resources(2))
-    assert timeless(long) == timeless(tmp_path / "whole")
-    trained = weights(long)
+    run_recipe(recipe, killed, Resources(2))
+    assert timeless(killed) == timeless(tmp_path / "whole")
+    trained = weights(killed)
     assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(tmp_path / "whole").items())
 
 
-def test_the_error_of_a_process_is_told_in_one_sentence_and_none_is_left(data: Path, tmp_path: Path) -> None:
+def test_the_error_of_a_process_is_one_line_and_all_processes_end(data: Path, tmp_path: Path) -> None:
     before = children()
     with pytest.raises(
         ProcessFailed, match=r"^process 0 of 2 failed: pair \w+: its prompt has \d+ tokens, over"
-    ) as told:
+    ) as error:
         run_recipe(turn_recipe("sft", data, "episode.prompt_tokens=20"), tmp_path / "run", Resources(2))
-    assert "\n" not in str(told.value)
-    assert told.value.exit_status == 2  # another try would say the same
+    assert "\n" not in str(error.value)
+    assert error.value.exit_status == 2  # a retry would fail in the same way
     assert children() <= before
     assert not (tmp_path / "run" / "model").exists()
 
 
 @pytest.mark.slow
 def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
-    before, shot = children(), threading.Event()
+    before, killed = children(), threading.Event()
 
     def kill_one() -> None:
         while not (tmp_path / "run" / "metrics.jsonl").exists():
-            if shot.wait(0.1):
+            if killed.wait(0.1):
                 return
         os.kill(min(children() - before), signal.SIGKILL)
 
@@ -152,12 +157,12 @@ def test_a_killed_process_ends_the_others(data: Path, tmp_path: Path) -> None:
     try:
         with pytest.raises(
             ProcessFailed, match=r"^process \d of 2 was killed by SIGKILL \(output of the processes: "
-        ) as told:
+        ) as error:
             run_recipe(turn_recipe("sft", data, "sft.max_steps=500", "sft.epochs=200"), tmp_path / "run", Resources(2))
     finally:
-        shot.set()
+        killed.set()
     assert not any(alive(pid) for pid in children() - before)
-    assert told.value.exit_status == TRY_AGAIN
+    assert error.value.exit_status == TRY_AGAIN
 
 
 def test_a_batch_that_processes_cannot_share_is_refused(data: Path) -> None:
@@ -167,7 +172,7 @@ def test_a_batch_that_processes_cannot_share_is_refused(data: Path) -> None:
         accumulation("sft", config, 3)
 
 
-def test_who_is_asked_for_how_many(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_number_of_processes_of_each_recipe(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sft, dpo = turn_recipe("sft", data), turn_recipe("dpo", data)
     grpo = load_recipe(RECIPES / "mini" / "grpo.yaml", ["model=bundled:tiny"])
     assert (processes_for(sft, None), processes_for(dpo, 2), processes_for(grpo, None)) == (1, 2, 1)
@@ -202,7 +207,7 @@ def test_only_the_first_process_writes(data: Path, tmp_path: Path, monkeypatch: 
     assert not run.folder.exists()
 
 
-def test_a_checkpoint_is_whole_when_every_process_wrote_its_part(
+def test_a_checkpoint_is_complete_once_every_process_wrote_its_part(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = RunFolder(tmp_path, turn_recipe("sft", data))
@@ -220,7 +225,7 @@ def test_a_checkpoint_is_whole_when_every_process_wrote_its_part(
 
 
 @pytest.mark.parametrize(("name", "stage"), [("zero2", 2), ("zero3", 3)])
-def test_the_shipped_configurations_are_what_deepspeed_reads(name: str, stage: int, data: Path) -> None:
+def test_deepspeed_accepts_the_shipped_configurations(name: str, stage: int, data: Path) -> None:
     runtime = pytest.importorskip("deepspeed.runtime.zero.config")
     config = deepspeed_config(turn_recipe("sft", data, f"deepspeed={name}"))
     assert config is not None

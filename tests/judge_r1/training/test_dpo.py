@@ -1,5 +1,9 @@
-"""DPO through TRL on our ids: its loss by the formula, exact resume, adapters merged into the model."""
+"""DPO through TRL on our token ids: learning, exact resume of DPO and SFT runs, adapters merged into the model."""
 
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +19,12 @@ from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import preference_rows
 from judge_r1.training.pipeline import run_recipe
+from judge_r1.training.recipe import Recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.run_folder import RunFolder
 
 LORA = ("lora.rank=4", "lora.alpha=8")
+DPO = ("dpo.max_steps=-1", "dpo.epochs=2", "dpo.learning_rate=1e-3", "episode.prompt_tokens=4000")
 
 
 @pytest.fixture(scope="module")
@@ -33,59 +39,86 @@ def logprob(model: Any, prompt: list[int], answer: list[int]) -> torch.Tensor:
     return torch.log_softmax(logits.float(), -1).gather(1, torch.tensor(answer)[:, None]).sum()
 
 
+@dataclass(frozen=True)
+class TrainedRun:
+    recipe: Recipe
+    folder: Path
+    killed: Path
+    """A copy of the run folder as a kill at step 3 would leave it."""
+
+
+@pytest.fixture(scope="module")
+def train(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., TrainedRun]:
+    """Trains each recipe once in this module."""
+
+    @cache
+    def run(stage: str, *changes: str) -> TrainedRun:
+        recipe, root, log = turn_recipe(stage, data, *changes), tmp_path_factory.mktemp("run"), RunFolder.log
+
+        def copy_before_step_3(run: RunFolder, row: dict[str, Any]) -> None:
+            if row["step"] == 3:
+                shutil.copytree(run.folder, root / "killed")
+            log(run, row)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(RunFolder, "log", copy_before_step_3)
+            run_recipe(recipe, root / "run", Resources(1))
+        return TrainedRun(recipe, root / "run", root / "killed")
+
+    return run
+
+
 @pytest.mark.parametrize("changes", [(), LORA, ("dpo.form=reasoning",)])
-def test_a_run_learns_its_preferences_and_logs_margins(changes: tuple[str, ...], data: Path, tmp_path: Path) -> None:
-    """Two epochs of two batches that hold all pairs: the loss starts at log 2, where model and reference are one."""
-    more = ("dpo.max_steps=-1", "dpo.epochs=2", "dpo.learning_rate=1e-3", "episode.prompt_tokens=4000")
-    recipe = turn_recipe("dpo", data, *more, *changes)
-    run_recipe(recipe, tmp_path / "run", Resources(1))
-    rows = timeless(tmp_path / "run")
+def test_dpo_learns_the_preferences_and_logs_margins(
+    changes: tuple[str, ...], data: Path, train: Callable[..., TrainedRun]
+) -> None:
+    """Two epochs of two batches over all pairs. The loss starts at log 2 because model and reference are equal."""
+    trained = train("dpo", *DPO, *changes)
+    recipe, folder = trained.recipe, trained.folder
+    rows = timeless(folder)
     assert [row["step"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["loss"] == pytest.approx(0.6931, abs=1e-3)
     assert {"preference_margin", "preference_accuracy", "trl/rewards/chosen", "grad_norm"} <= rows[0].keys()
     assert rows[-1]["loss"] < rows[0]["loss"] - 0.01
     assert rows[-1]["preference_margin"] > 0
-    assert not (tmp_path / "run" / "model" / "adapter_config.json").exists()
-    assert "| preference_margin | " in (tmp_path / "run" / "model" / "README.md").read_text()
+    assert not (folder / "model" / "adapter_config.json").exists()
+    assert "| preference_margin | " in (folder / "model" / "README.md").read_text()
 
     tokenizer = load_tokenizer(recipe.model)
-    made = list(preference_rows(load_pairs(data), recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id, None))
-    before, after = load_model(recipe.model), load_model(str(tmp_path / "run" / "model"))
+    examples = list(preference_rows(load_pairs(data), recipe, SafeTokenizer(tokenizer), tokenizer.eos_token_id, None))
+    before, after = load_model(recipe.model), load_model(str(folder / "model"))
     with torch.no_grad():
         margins = [
             sum(
                 sign * (logprob(after, row["prompt_ids"], row[key]) - logprob(before, row["prompt_ids"], row[key]))
                 for key, sign in (("chosen_ids", 1), ("rejected_ids", -1))
             )
-            for row in made
+            for row in examples
         ]
     assert sum(map(float, margins)) / len(margins) * recipe.dpo.beta > 0.5 * rows[-1]["preference_margin"]
 
 
-class Killed(Exception):
-    pass
-
-
 @pytest.mark.parametrize(
-    ("stage", "changes"), [("dpo", ()), ("dpo", LORA), ("sft", LORA), ("sft", ("sft.packing=true",))]
+    ("stage", "changes"), [("dpo", DPO), ("dpo", (*DPO, *LORA)), ("sft", LORA), ("sft", ("sft.packing=true",))]
 )
-def test_a_run_that_was_killed_goes_on_as_if_it_had_not_been(
-    stage: str, changes: tuple[str, ...], data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_resumed_run_equals_an_uninterrupted_one(
+    stage: str, changes: tuple[str, ...], train: Callable[..., TrainedRun]
 ) -> None:
-    recipe, log = turn_recipe(stage, data, *changes), RunFolder.log
-    run_recipe(recipe, tmp_path / "whole", Resources(1))
+    """The copy has the checkpoint of step 2 and no row of step 3. Resuming it trains steps 3 and 4 again."""
+    trained = train(stage, *changes)
+    assert [row["step"] for row in read_rows(trained.killed / "metrics.jsonl")] == [1, 2]
+    assert not (trained.killed / "model").exists()
+    run_recipe(trained.recipe, trained.killed, Resources(1))
+    assert timeless(trained.killed) == timeless(trained.folder)
+    assert len(read_rows(trained.folder / "metrics.jsonl")) == 5
+    resumed = weights(trained.killed)
+    assert all(torch.equal(parameter, resumed[name]) for name, parameter in weights(trained.folder).items())
 
-    def kill(run: RunFolder, row: dict[str, Any]) -> None:
-        if row["step"] == 3:
-            raise Killed
-        log(run, row)
 
-    with monkeypatch.context() as patched:
-        patched.setattr(RunFolder, "log", kill)
-        with pytest.raises(Killed):
-            run_recipe(recipe, tmp_path / "killed", Resources(1))
-    run_recipe(recipe, tmp_path / "killed", Resources(1))
-    assert timeless(tmp_path / "killed") == timeless(tmp_path / "whole")
-    assert len(read_rows(tmp_path / "whole" / "metrics.jsonl")) == 5
-    trained = weights(tmp_path / "killed")
-    assert all(torch.equal(parameter, trained[name]) for name, parameter in weights(tmp_path / "whole").items())
+def test_training_twice_gives_the_same_weights(data: Path, train: Callable[..., TrainedRun], tmp_path: Path) -> None:
+    """The seed decides the initial adapters and the order of the examples."""
+    first = train("sft", *LORA)
+    run_recipe(first.recipe, tmp_path / "run", Resources(1))
+    assert timeless(tmp_path / "run") == timeless(first.folder)
+    again = weights(tmp_path / "run")
+    assert all(torch.equal(parameter, again[name]) for name, parameter in weights(first.folder).items())

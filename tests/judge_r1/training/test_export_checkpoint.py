@@ -1,4 +1,4 @@
-"""A merged model is the trained one, and is refused where it is not."""
+"""`merge`: the exported model has the trained weights, or the export fails."""
 
 import shutil
 from pathlib import Path
@@ -17,8 +17,8 @@ from data_builders.rationales.recipe_traces import recipe_traces
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training import export_checkpoint as merging
-from judge_r1.training.export_checkpoint import merge, partial_of, placed
+from judge_r1.training import export_checkpoint
+from judge_r1.training.export_checkpoint import atomic_folder, merge, partial_of
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.weight_verification import WeightMismatch, verify_weights
@@ -29,7 +29,7 @@ WARMUP = RECIPES / "mini" / "warmup.yaml"
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A finished SFT run of four steps, with checkpoints at 2 and 4."""
-    folder = tmp_path_factory.mktemp("merge")
+    folder = tmp_path_factory.mktemp("export")
     write_pairs(mini_pairs(6), folder / "data")
     changes = ["sft.traces=4", "sft.epochs=4", "sft.batch_size=4", "sft.micro_batch_size=4", "save_every=2"]
     run_recipe(
@@ -42,7 +42,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return dict(AutoModelForCausalLM.from_pretrained(folder).state_dict())
 
 
-def test_the_newest_checkpoint_is_the_finished_model(run: Path, tmp_path: Path) -> None:
+def test_the_newest_checkpoint_exports_to_the_final_model(run: Path, tmp_path: Path) -> None:
     merged = merge(run, out=tmp_path / "model")
     assert merged.step == 4
     assert merged.difference <= 1e-6
@@ -64,61 +64,61 @@ def test_a_model_folder_is_complete(run: Path) -> None:
     assert (run / "recipe.yaml").read_text() in card
 
 
-def test_the_command_says_what_it_wrote(run: Path, tmp_path: Path) -> None:
+def test_the_command_reports_the_difference_and_refuses_to_overwrite(run: Path, tmp_path: Path) -> None:
     shutil.copytree(run, tmp_path / "run")
     shutil.rmtree(tmp_path / "run" / "model")
-    told = CliRunner().invoke(app, ["merge", str(tmp_path / "run"), "--step", "2"])
-    assert told.exit_code == 0, told.output
-    assert "its log-probabilities differ by" in told.output
+    result = CliRunner().invoke(app, ["merge", str(tmp_path / "run"), "--step", "2"])
+    assert result.exit_code == 0, result.output
+    assert "its log-probabilities differ by" in result.output
     assert (tmp_path / "run" / "model-step-2" / "model.safetensors").exists()
     assert not (tmp_path / "run" / "model").exists()
     with pytest.raises(JudgeError, match=r"model-step-2 exists: remove it"):
         merge(tmp_path / "run", step=2)
 
 
-@pytest.mark.parametrize("harm", ["changed", "renamed", "nan"])
-def test_a_model_that_is_not_the_trained_one_is_refused(run: Path, tmp_path: Path, harm: str) -> None:
+@pytest.mark.parametrize("change", ["changed", "renamed", "nan"])
+def test_different_weights_fail_the_verification(run: Path, tmp_path: Path, change: str) -> None:
     shutil.copytree(run / "model", tmp_path / "model")
     file = tmp_path / "model" / "model.safetensors"
     tensors, trained = load_file(file), load_file(file)
     name = next(n for n in sorted(tensors) if "mlp" in n)
-    if harm == "renamed":
+    if change == "renamed":
         trained["other"] = trained.pop(name)
     else:
-        tensors[name] = tensors[name] + (0.05 if harm == "changed" else float("nan"))
+        tensors[name] = tensors[name] + (0.05 if change == "changed" else float("nan"))
     save_file(tensors, file, metadata={"format": "pt"})
     with pytest.raises(WeightMismatch):
         verify_weights(tmp_path / "model", trained)
 
 
-def test_rounding_to_the_precision_of_the_folder_is_no_difference(run: Path, tmp_path: Path) -> None:
+def test_rounding_to_the_stored_precision_is_no_difference(run: Path, tmp_path: Path) -> None:
     AutoModelForCausalLM.from_pretrained(run / "model").bfloat16().save_pretrained(tmp_path / "model")
     load_tokenizer(str(run / "model")).save_pretrained(tmp_path / "model")
     assert verify_weights(tmp_path / "model", load_file(run / "model" / "model.safetensors")) <= 1e-6
 
 
-def test_a_model_that_is_refused_leaves_nothing(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its weights as they were read apart are not those that were written."""
-    read = merging._convert
+def test_a_failed_verification_leaves_no_folder(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The weights that were read independently differ from those that were written."""
+    convert = export_checkpoint._convert
 
-    def harmed(*args: Any) -> dict[str, torch.Tensor]:
-        weights: dict[str, torch.Tensor] = read(*args)
+    def altered(*args: Any) -> dict[str, torch.Tensor]:
+        weights: dict[str, torch.Tensor] = convert(*args)
         name = next(n for n in sorted(weights) if "mlp" in n)
         return weights | {name: weights[name] + 0.05}
 
-    monkeypatch.setattr(merging, "_convert", harmed)
+    monkeypatch.setattr(export_checkpoint, "_convert", altered)
     with pytest.raises(WeightMismatch):
         merge(run, out=tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_model_folder_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
-    """What a kill left half-written is no finished run, and is no part of the next attempt."""
+def test_an_atomic_folder_is_complete_or_absent(tmp_path: Path) -> None:
+    """A partial folder that a kill left does not count as a model and is replaced by the next attempt."""
     target = tmp_path / "model"
     partial_of(target).mkdir()
     (partial_of(target) / "half").touch()
     assert not target.exists()
-    with placed(target) as partial:
+    with atomic_folder(target) as partial:
         (partial / "config.json").touch()
     assert [path.name for path in target.iterdir()] == ["config.json"]
     assert [path.name for path in tmp_path.iterdir()] == ["model"]

@@ -11,13 +11,13 @@ from judge_r1.training.shipped_recipes import find_recipe, recipe_names
 
 
 @pytest.mark.parametrize("name", ["mini/warmup", "mini/warmup.yaml", "recipes/mini/warmup", "recipes/mini/warmup.yaml"])
-def test_every_spelling(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_spellings_of_a_shipped_recipe(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_recipe(Path(name)) == RECIPES / "mini" / "warmup.yaml"
     assert load_recipe(Path(name)) == load_recipe(RECIPES / "mini" / "warmup.yaml")
 
 
-def test_a_local_file_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_local_file_takes_precedence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     local = Path("recipes/mini/warmup.yaml")
     local.parent.mkdir(parents=True)
@@ -25,7 +25,7 @@ def test_a_local_file_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert find_recipe(local) == local
 
 
-def test_unknown_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_name_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "mini/warmup" in recipe_names()
     with pytest.raises(JudgeError, match=r"mini/none\.yaml cannot be read"):

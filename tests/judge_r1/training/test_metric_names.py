@@ -8,14 +8,14 @@ from judge_r1.training.monitor.dashboard import JUDGE, LEARNING, SHORT, STAGES
 ROLLOUT = ("rollout/", "time/", "preference_", "frac_")
 
 
-def played(r: float | None, r1: float = 2.0, ended: str = "answer") -> Trajectory:
+def trajectory(r: float | None, r1: float = 2.0, ended: str = "answer") -> Trajectory:
     reward = None if r is None else {"r": r, "R1": r1}
     return Trajectory(
         prompt_ids=(), token_ids=(), loss_mask=(), logprobs=(), turns=(), judgment=None, ended=ended, reward=reward
     )
 
 
-def test_both_engines_give_the_main_measures_one_name() -> None:
+def test_both_engines_share_the_names_of_the_main_metrics() -> None:
     shared = {"loss", "grad_norm", "learning_rate", "entropy", "kl", "clip_fraction"}
     assert shared <= set(TRL.values()) & set(VERL.values())
     trl = from_trl({"loss": 1.0, "clip_ratio/region_mean": 0.1, "reward": 0.5, "completions/clipped_ratio": 1.0})
@@ -30,13 +30,13 @@ def test_both_engines_give_the_main_measures_one_name() -> None:
 
 
 @given(st.dictionaries(st.text(min_size=1), st.floats(allow_nan=False)))
-def test_nothing_that_verl_says_is_lost(metrics: dict[str, float]) -> None:
+def test_every_verl_metric_is_kept(metrics: dict[str, float]) -> None:
     row = from_verl(metrics)
     for name, value in metrics.items():
         assert row[VERL.get(name, f"verl/{name}")] == value
 
 
-def test_what_the_views_show_is_what_the_engines_write() -> None:
+def test_the_dashboard_shows_metrics_that_the_engines_write() -> None:
     written = {*TRL.values(), *VERL.values()}
     for line in (*JUDGE, *LEARNING, *SHORT):
         assert line.name in written or line.name.startswith(ROLLOUT), line.name
@@ -50,19 +50,21 @@ GROUPS = st.lists(
 
 
 @given(GROUPS)
-def test_zero_std_fractions_count_the_groups_that_agree(raw: list[list[tuple[float, float, bool]]]) -> None:
-    groups = [[played(r, r1, "infrastructure_x" if lost else "answer") for r, r1, lost in group] for group in raw]
-    counted = [[(r, r1) for r, r1, lost in group if not lost] for group in raw]
-    counted = [group for group in counted if len(group) > 1]
-    shares = zero_std_fractions(groups)
-    if not counted:
-        assert shares == {}
+def test_zero_std_fractions_are_shares_of_groups_with_equal_values(raw: list[list[tuple[float, float, bool]]]) -> None:
+    groups = [
+        [trajectory(r, r1, "infrastructure_x" if failed else "answer") for r, r1, failed in group] for group in raw
+    ]
+    rated = [[(r, r1) for r, r1, failed in group if not failed] for group in raw]
+    rated = [group for group in rated if len(group) > 1]
+    fractions = zero_std_fractions(groups)
+    if not rated:
+        assert fractions == {}
         return
-    rewards = [max(r for r, _ in group) == min(r for r, _ in group) for group in counted]
-    outcomes = [abs(sum(r1 for _, r1 in group)) == 2 * len(group) for group in counted]
-    assert shares["frac_reward_zero_std"] == sum(rewards) / len(counted)
-    assert shares["frac_outcome_zero_std"] == sum(outcomes) / len(counted)
+    rewards = [max(r for r, _ in group) == min(r for r, _ in group) for group in rated]
+    outcomes = [abs(sum(r1 for _, r1 in group)) == 2 * len(group) for group in rated]
+    assert fractions["frac_reward_zero_std"] == sum(rewards) / len(rated)
+    assert fractions["frac_outcome_zero_std"] == sum(outcomes) / len(rated)
 
 
-def test_an_episode_without_a_reward_is_left_out() -> None:
-    assert zero_std_fractions([[played(None), played(1.0)]]) == {}
+def test_episodes_without_a_reward_are_ignored() -> None:
+    assert zero_std_fractions([[trajectory(None), trajectory(1.0)]]) == {}

@@ -13,7 +13,7 @@ from judge_r1.training.recipe import load_recipe
 RECIPE = RECIPES / "mini" / "warmup.yaml"
 
 
-def test_fewer_traces_than_wanted_are_said_so(
+def test_a_shortage_of_traces_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_pairs(mini_pairs(10), tmp_path / "data")

@@ -9,7 +9,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 BASE = """
-name: toy
+name: test
 stage: grpo
 model: bundled:tiny
 data: {train: data}
@@ -18,14 +18,14 @@ grpo: {pairs_per_step: 4, group_size: 2, micro_batch_size: 4, updates_per_step: 
 """
 
 
-def recipe(at: Path, text: str = BASE, name: str = "recipe.yaml") -> Path:
-    at.mkdir(exist_ok=True)
-    (at / name).write_text(text, encoding="utf-8")
-    return at / name
+def write_recipe(folder: Path, text: str = BASE, name: str = "recipe.yaml") -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(text, encoding="utf-8")
+    return folder / name
 
 
-def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
-    loaded = load_recipe(recipe(tmp_path))
+def test_missing_fields_get_defaults(tmp_path: Path) -> None:
+    loaded = load_recipe(write_recipe(tmp_path))
     assert loaded.episode.budget.max_searches == 2
     assert (loaded.episode.budget.top_k, loaded.episode.budget.passage_words) == (3, 100)
     assert loaded.episode.budget.response_tokens == 1000
@@ -34,7 +34,7 @@ def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("override", "told"),
+    ("override", "message"),
     [
         ("nmae=x", "unknown key nmae; did you mean 'name'?"),
         ("gpro.steps=1", "unknown key gpro; did you mean 'grpo'?"),
@@ -57,22 +57,22 @@ def test_defaults_fill_what_a_recipe_leaves_out(tmp_path: Path) -> None:
         ("name.first=x", "override name.first: name is not a section"),
     ],
 )
-def test_a_mistake_is_told_in_one_sentence(tmp_path: Path, override: str, told: str) -> None:
+def test_a_mistake_is_a_one_line_error(tmp_path: Path, override: str, message: str) -> None:
     with pytest.raises(ConfigError) as error:
-        load_recipe(recipe(tmp_path), [override])
-    assert told in str(error.value)
+        load_recipe(write_recipe(tmp_path), [override])
+    assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert isinstance(error.value, JudgeError)
 
 
-def test_sft_batches_divide_too(tmp_path: Path) -> None:
+def test_sft_batches_are_multiples_of_micro_batches(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"multiple of sft\.micro_batch_size"):
-        load_recipe(recipe(tmp_path), ["stage=sft", "sft.batch_size=30", "sft.micro_batch_size=4"])
+        load_recipe(write_recipe(tmp_path), ["stage=sft", "sft.batch_size=30", "sft.micro_batch_size=4"])
 
 
-def test_overrides_come_in_order_and_are_yaml(tmp_path: Path) -> None:
+def test_overrides_are_yaml_and_the_last_one_wins(tmp_path: Path) -> None:
     loaded = load_recipe(
-        recipe(tmp_path),
+        write_recipe(tmp_path),
         ["seed=1", "seed=2", "grpo.learning_rate=1e-5", "episode.search=false", "sft.traces=null", "name=a=b"],
     )
     assert (loaded.seed, loaded.grpo.learning_rate, loaded.episode.search) == (2, 1e-5, False)
@@ -80,21 +80,21 @@ def test_overrides_come_in_order_and_are_yaml(tmp_path: Path) -> None:
 
 
 def test_a_recipe_extends_others_relative_to_itself(tmp_path: Path) -> None:
-    recipe(tmp_path)
+    write_recipe(tmp_path)
     middle = "extends: ../recipe.yaml\ngrpo: {steps: 7}\nepisode: {budget: {top_k: 1}}\nseed: 3\n"
-    recipe(tmp_path / "sub", middle, "middle.yaml")
-    top = recipe(tmp_path / "sub", "extends: middle.yaml\nseed: 4\ngrpo: {kl: 0}\n", "top.yaml")
+    write_recipe(tmp_path / "sub", middle, "middle.yaml")
+    top = write_recipe(tmp_path / "sub", "extends: middle.yaml\nseed: 4\ngrpo: {kl: 0}\n", "top.yaml")
     loaded = load_recipe(top, ["grpo.clip=0.3"])
     assert (loaded.seed, loaded.grpo.steps, loaded.grpo.kl, loaded.grpo.clip) == (4, 7, 0, 0.3)
     assert (loaded.episode.budget.max_searches, loaded.episode.budget.top_k) == (2, 1)
     assert loaded.episode.context == "none"
 
 
-def test_circles_of_extends_are_found(tmp_path: Path) -> None:
+def test_circular_extends_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="extends itself"):
-        load_recipe(recipe(tmp_path, "extends: recipe.yaml\n"))
-    recipe(tmp_path, "extends: ./b.yaml\n", "a.yaml")
-    recipe(tmp_path, f"extends: ../{tmp_path.name}/a.yaml\n", "b.yaml")
+        load_recipe(write_recipe(tmp_path, "extends: recipe.yaml\n"))
+    write_recipe(tmp_path, "extends: ./b.yaml\n", "a.yaml")
+    write_recipe(tmp_path, f"extends: ../{tmp_path.name}/a.yaml\n", "b.yaml")
     with pytest.raises(ConfigError, match="extends itself"):
         load_recipe(tmp_path / "a.yaml")
 
@@ -102,16 +102,16 @@ def test_circles_of_extends_are_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("base", ["[a.yaml, b.yaml]", "3", "{a: b}", "null", "''"])
 def test_extends_names_one_file(tmp_path: Path, base: str) -> None:
     with pytest.raises(ConfigError, match=r"extends must be|cannot be read"):
-        load_recipe(recipe(tmp_path, f"extends: {base}\n"))
+        load_recipe(write_recipe(tmp_path, f"extends: {base}\n"))
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [(b"a: [1", "not YAML"), (b"- a\n", "must contain keys"), (b"", "must contain keys"), (b"name: \xff", "not YAML")],
 )
-def test_files_that_are_no_recipe(tmp_path: Path, text: bytes, told: str) -> None:
+def test_invalid_recipe_files(tmp_path: Path, text: bytes, message: str) -> None:
     (tmp_path / "bad.yaml").write_bytes(text)
-    with pytest.raises(ConfigError, match=told):
+    with pytest.raises(ConfigError, match=message):
         load_recipe(tmp_path / "bad.yaml")
 
 
@@ -119,17 +119,17 @@ def test_a_missing_file_or_base_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"absent\.yaml cannot be read"):
         load_recipe(tmp_path / "absent.yaml")
     with pytest.raises(ConfigError, match=r"absent\.yaml cannot be read"):
-        load_recipe(recipe(tmp_path, "extends: absent.yaml\n"))
+        load_recipe(write_recipe(tmp_path, "extends: absent.yaml\n"))
 
 
-def test_the_resolved_recipe_reads_back_the_same(tmp_path: Path) -> None:
-    loaded = load_recipe(recipe(tmp_path), ["grpo.learning_rate=3.3e-7", "seed=5", "sft.traces=9"])
-    again = load_recipe(recipe(tmp_path, dump_recipe(loaded), "again.yaml"))
+def test_a_dumped_recipe_loads_unchanged(tmp_path: Path) -> None:
+    loaded = load_recipe(write_recipe(tmp_path), ["grpo.learning_rate=3.3e-7", "seed=5", "sft.traces=9"])
+    again = load_recipe(write_recipe(tmp_path, dump_recipe(loaded), "again.yaml"))
     assert again == loaded
     assert dump_recipe(again) == dump_recipe(loaded)
 
 
-def test_where_search_is_off_nothing_may_be_searched() -> None:
+def test_without_search_the_search_budget_is_0() -> None:
     assert EpisodeConfig(search=False).effective_budget.max_searches == 0
     assert EpisodeConfig(search=False).effective_budget.episode_tokens == 1000
     assert EpisodeConfig().effective_budget.episode_tokens == 4 * 1000 + 3 * 1000
@@ -143,31 +143,31 @@ def test_the_recipes_in_the_repository_load() -> None:
             load_recipe(path)
 
 
-def test_a_recipe_holds_the_one_it_starts_from(tmp_path: Path) -> None:
-    recipe(tmp_path, BASE.replace("stage: grpo", "stage: sft").replace("name: toy", "name: warm"), "warm.yaml")
-    path = recipe(tmp_path, "extends: recipe.yaml\nname: later\nstart: warm.yaml\n", "later.yaml")
-    recipe(tmp_path)
+def test_a_recipe_includes_the_recipe_it_starts_from(tmp_path: Path) -> None:
+    write_recipe(tmp_path, BASE.replace("stage: grpo", "stage: sft").replace("name: test", "name: warm"), "warm.yaml")
+    path = write_recipe(tmp_path, "extends: recipe.yaml\nname: later\nstart: warm.yaml\n", "later.yaml")
+    write_recipe(tmp_path)
     loaded = load_recipe(path, ["start.sft.epochs=3"])
     assert loaded.start is not None
     assert (loaded.start.name, loaded.start.stage, loaded.start.sft.epochs) == ("warm", "sft", 3)
     assert loaded.model == "runs/warm/model"
-    assert load_recipe(recipe(tmp_path, dump_recipe(loaded), "dumped.yaml")) == loaded
+    assert load_recipe(write_recipe(tmp_path, dump_recipe(loaded), "dumped.yaml")) == loaded
 
 
 def test_a_recipe_cannot_start_from_itself(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="starts from or extends itself"):
-        load_recipe(recipe(tmp_path, BASE + "start: recipe.yaml\n"))
+        load_recipe(write_recipe(tmp_path, BASE + "start: recipe.yaml\n"))
 
 
 def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"unknown key lora\.rnk; did you mean 'rank'\?"):
-        load_recipe(recipe(tmp_path), ["lora.rnk=8"])
+        load_recipe(write_recipe(tmp_path), ["lora.rnk=8"])
     with pytest.raises(ConfigError, match=r"unknown key start\.nmae; did you mean 'name'\?"):
-        load_recipe(recipe(tmp_path), ["start.nmae=8"])
+        load_recipe(write_recipe(tmp_path), ["start.nmae=8"])
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         (["stage=sft", "sft.form=json"], "sft.form json is a single-turn answer without searches"),
         (["stage=dpo"], "dpo.form judgment is a single-turn answer without searches"),
@@ -177,16 +177,16 @@ def test_a_mistake_in_an_optional_section_names_the_nearest_key(tmp_path: Path) 
         (["deepspeed=zero2"], "deepspeed is for sft and dpo"),
     ],
 )
-def test_forms_that_contradict_the_episode_are_refused(tmp_path: Path, changes: list[str], told: str) -> None:
-    with pytest.raises(ConfigError, match=told):
-        load_recipe(recipe(tmp_path), changes)
+def test_forms_that_contradict_the_episode_are_refused(tmp_path: Path, changes: list[str], message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_recipe(write_recipe(tmp_path), changes)
 
 
-def test_forms_that_agree_with_it_are_taken(tmp_path: Path) -> None:
+def test_forms_that_match_the_episode_are_accepted(tmp_path: Path) -> None:
     for changes in (
         ["stage=sft", "sft.form=json", "episode.search=false"],
         ["stage=sft", "sft.form=table6", "episode={search: false, prompt: table6}"],
         ["stage=dpo", "episode.search=false"],
         ["stage=dpo", "dpo.form=reasoning"],
     ):
-        load_recipe(recipe(tmp_path), changes)
+        load_recipe(write_recipe(tmp_path), changes)

@@ -1,4 +1,4 @@
-"""What is refused before anything is trained or written, and how a plan shows several machines."""
+"""Resources: checks before training starts, and the plan for several nodes."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def test_a_refused_command_leaves_no_run_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "place", "sentence"),
+    ("file", "resources", "message"),
     [
         (SFT, Resources(nodes=2), "only grpo with grpo.engine verl trains on several nodes"),
         (SFT, Resources(gpus_per_node=4), "--gpus-per-node is for grpo with grpo.engine verl only"),
@@ -32,14 +32,14 @@ def test_a_refused_command_leaves_no_run_folder(tmp_path: Path) -> None:
         (PAPER, Resources(nodes=3, gpus_per_node=8), "160 episodes of one update do not divide among 24 accelerators"),
     ],
 )
-def test_places_that_cannot_train_a_recipe(file: Path, place: Resources, sentence: str) -> None:
+def test_resources_that_cannot_train_a_recipe(file: Path, resources: Resources, message: str) -> None:
     recipe = load_recipe(file)
     check_supported(recipe, LOCAL)
-    with pytest.raises(JudgeError, match=sentence):
-        check_supported(recipe, place)
+    with pytest.raises(JudgeError, match=message):
+        check_supported(recipe, resources)
 
 
-def test_a_later_run_is_checked_before_the_first(tmp_path: Path) -> None:
+def test_later_stages_are_checked_before_the_first_one_runs(tmp_path: Path) -> None:
     data_folder = tmp_path / "pairs"
     data_folder.mkdir()
     for name in ("cases.jsonl", "pairs.jsonl"):
@@ -56,12 +56,12 @@ def test_the_plan_for_two_nodes(tmp_path: Path) -> None:
         "# With 8 GPU(s) on each of 2 nodes of the Ray cluster at RAY_ADDRESS, it writes verl's input files and runs:"
         in lines
     )
-    told = " ".join(lines)
-    assert "trainer.nnodes=2" in told
-    assert "trainer.n_gpus_per_node=8" in told
-    assert "+ray_kwargs.ray_init.runtime_env.env_vars.VERL_FILE_LOGGER_PATH=" in told
+    plan = " ".join(lines)
+    assert "trainer.nnodes=2" in plan
+    assert "trainer.n_gpus_per_node=8" in plan
+    assert "+ray_kwargs.ray_init.runtime_env.env_vars.VERL_FILE_LOGGER_PATH=" in plan
 
 
-def test_the_options_of_a_place() -> None:
+def test_command_line_options_of_resources() -> None:
     assert LOCAL.options == []
     assert Resources(2, 3, 4).options == ["--processes", "2", "--gpus-per-node", "4", "--nodes", "3"]

@@ -10,10 +10,10 @@ from judge_r1.core.run_log import read_rows
 from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, versions
 
-RECIPE = Recipe(name="toy", stage="sft", model="m", data=DataConfig(train=Path("data")))
+RECIPE = Recipe(name="test", stage="sft", model="m", data=DataConfig(train=Path("data")))
 
 
-def test_a_run_folder_says_what_it_ran(tmp_path: Path) -> None:
+def test_a_run_folder_holds_recipe_and_versions(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "a" / "run", RECIPE)
     assert load_recipe(run.folder / "recipe.yaml") == RECIPE
     assert json.loads((run.folder / "versions.json").read_text())["python"] == versions()["python"]
@@ -21,7 +21,7 @@ def test_a_run_folder_says_what_it_ran(tmp_path: Path) -> None:
     assert not run.model.exists()
 
 
-def test_a_folder_holds_one_recipe(tmp_path: Path) -> None:
+def test_a_run_folder_accepts_one_recipe(tmp_path: Path) -> None:
     RunFolder(tmp_path, RECIPE).log({"step": 1})
     RunFolder(tmp_path, RECIPE)
     with pytest.raises(JudgeError, match="holds a run of another recipe"):
@@ -29,7 +29,7 @@ def test_a_folder_holds_one_recipe(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}]
 
 
-def test_rows_are_appended_and_cut_back(tmp_path: Path) -> None:
+def test_rows_are_appended_and_truncated(tmp_path: Path) -> None:
     run = RunFolder(tmp_path, RECIPE)
     rows = [{"step": step, "text": "“é”\u2028"} for step in (1, 2, 2, 3)]
     for row in rows:
@@ -46,22 +46,22 @@ def test_rows_are_appended_and_cut_back(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "absent.jsonl") == []
 
 
-@pytest.mark.parametrize("torn", ['{"step": 2, "te', '{"step": 2, "text": "“é'])
-def test_a_last_line_that_a_kill_has_torn_is_left_out_and_cut_away(tmp_path: Path, torn: str) -> None:
-    """Torn at any byte, in the middle of a character too; the run that goes on starts on a line of its own."""
+@pytest.mark.parametrize("partial", ['{"step": 2, "te', '{"step": 2, "text": "“é'])
+def test_an_incomplete_last_line_is_ignored_and_removed(tmp_path: Path, partial: str) -> None:
+    """The line may end at any byte, also within a character. The resumed run starts a new line."""
     run = RunFolder(tmp_path, RECIPE)
     run.log({"step": 1})
-    for cut in range(1, len(torn.encode()) + 1):
+    for cut in range(1, len(partial.encode()) + 1):
         run.truncate_after(1)
         with (tmp_path / "metrics.jsonl").open("ab") as file:
-            file.write(torn.encode()[:cut])
+            file.write(partial.encode()[:cut])
         assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}]
     run.truncate_after(1)
     run.log({"step": 2})
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}, {"step": 2}]
 
 
-def test_damage_elsewhere_names_file_and_line(tmp_path: Path) -> None:
+def test_invalid_json_in_another_line_is_an_error_with_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "metrics.jsonl").write_text('{"step": 1}\n{"st\n{"step": 2}\n')
     with pytest.raises(JudgeError, match=r"metrics\.jsonl, line 2: not JSON"):
         read_rows(tmp_path / "metrics.jsonl")
@@ -73,7 +73,7 @@ from pathlib import Path
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.recipe import DataConfig, Recipe
-RECIPE = Recipe(name="toy", stage="sft", model="m", data=DataConfig(train=Path("data")))
+RECIPE = Recipe(name="test", stage="sft", model="m", data=DataConfig(train=Path("data")))
 run = RunFolder(Path(sys.argv[1]), RECIPE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 try:
@@ -85,8 +85,8 @@ except JudgeError as error:
 """
 
 
-def test_no_space_left_keeps_every_line_whole(tmp_path: Path) -> None:
-    """The operating system takes a part of the line that does not fit; what it took is given back."""
+def test_a_full_disk_leaves_complete_lines(tmp_path: Path) -> None:
+    """The operating system may write a part of the line that does not fit. That part is removed."""
     done = subprocess.run([sys.executable, "-c", DISK, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 3, done.stderr
     assert "cannot be appended to" in done.stdout

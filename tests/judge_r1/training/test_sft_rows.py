@@ -24,25 +24,25 @@ def trajectory() -> Trajectory:
     return episode.trajectory()
 
 
-def test_labels_are_what_the_judge_wrote_and_the_end() -> None:
-    played = trajectory()
-    row = training_row(played, 0)
-    assert row["input_ids"] == [7, 8, *played.token_ids, 0]
+def test_labels_are_the_sampled_tokens_and_eos() -> None:
+    episode = trajectory()
+    row = training_row(episode, 0)
+    assert row["input_ids"] == [7, 8, *episode.token_ids, 0]
     assert len(row["labels"]) == len(row["input_ids"])
     assert row["labels"][:2] == [IGNORED, IGNORED]
     assert row["labels"][-1] == 0
-    for label, token, mask in zip(row["labels"][2:-1], played.token_ids, played.loss_mask, strict=True):
+    for label, token, mask in zip(row["labels"][2:-1], episode.token_ids, episode.loss_mask, strict=True):
         assert label == (token if mask else IGNORED)
-    assert 0 in played.loss_mask
+    assert 0 in episode.loss_mask
 
 
-def test_an_answer_that_eos_ends_is_not_ended_twice() -> None:
+def test_eos_is_not_appended_twice() -> None:
     row = training_row(trajectory().model_copy(update={"token_ids": (5, 0), "loss_mask": (1, 1)}), 0)
     assert row == {"input_ids": [7, 8, 5, 0], "labels": [IGNORED, IGNORED, 5, 0]}
 
 
-def test_the_trainer_computes_its_loss_on_these_labels_and_no_others(tmp_path: Path) -> None:
-    """Through TRL's own data preparation and collator, rows of different lengths: labels come out as they went in."""
+def test_the_trainer_computes_its_loss_on_exactly_these_labels(tmp_path: Path) -> None:
+    """TRL's data preparation and collator keep the labels of rows of different lengths."""
     import torch
     from datasets import Dataset
     from real_tokenizers import awkward
@@ -63,10 +63,10 @@ def test_the_trainer_computes_its_loss_on_these_labels_and_no_others(tmp_path: P
     )
     batch = next(iter(trainer.get_train_dataloader()))
     for ids, labels, mask in zip(batch["input_ids"], batch["labels"], batch["attention_mask"], strict=True):
-        kept = mask.bool()
-        row = next(row for row in rows if row["input_ids"] == ids[kept].tolist())
-        assert labels[kept].tolist() == row["labels"]
-        assert set(labels[~kept].tolist()) <= {IGNORED}
+        real = mask.bool()
+        row = next(row for row in rows if row["input_ids"] == ids[real].tolist())
+        assert labels[real].tolist() == row["labels"]
+        assert set(labels[~real].tolist()) <= {IGNORED}
     assert torch.is_tensor(batch["labels"])
 
 
@@ -78,20 +78,22 @@ class Trainer:
         self.resumed = resume_from_checkpoint
 
 
-@pytest.mark.parametrize(("steps", "kept"), [([], []), ([2], [1, 2]), ([4, 30], [1, 2, 3, 4])])
-def test_logs_are_cut_back_to_the_last_whole_checkpoint(tmp_path: Path, steps: list[int], kept: list[int]) -> None:
+@pytest.mark.parametrize(("steps", "expected"), [([], []), ([2], [1, 2]), ([4, 30], [1, 2, 3, 4])])
+def test_logs_are_truncated_to_the_last_complete_checkpoint(
+    tmp_path: Path, steps: list[int], expected: list[int]
+) -> None:
     run, trainer = RunFolder(tmp_path, RECIPE), Trainer()
     for step in (1, 2, 3, 4):
         run.log({"step": step})
     for step in steps:
         (run.checkpoints / f"checkpoint-{step}").mkdir(parents=True)
         (run.checkpoints / f"checkpoint-{step}" / "trainer_state.json").write_text("{}")
-    (run.checkpoints / "checkpoint-40").mkdir(parents=True)  # a kill came before its state was written
+    (run.checkpoints / "checkpoint-40").mkdir(parents=True)  # killed before its state was written
     resume(trainer, run)
-    assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == kept
+    assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == expected
     assert trainer.resumed == (str(run.checkpoints / f"checkpoint-{steps[-1]}") if steps else None)
 
 
-def test_nothing_to_train_on_is_said(tmp_path: Path) -> None:
-    with pytest.raises(JudgeError, match="recipe toy: no trace to train on"):
+def test_training_without_traces_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(JudgeError, match="recipe test: no trace to train on"):
         train_sft(RECIPE, list, RunFolder(tmp_path, RECIPE))

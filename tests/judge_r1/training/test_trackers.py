@@ -1,4 +1,4 @@
-"""Real trackers, none of them with a network."""
+"""Experiment trackers: real ones without network access, and a recording one."""
 
 import subprocess
 import sys
@@ -31,11 +31,11 @@ def log_steps(folder: Path, resolved: Recipe, *steps: int) -> RunFolder:
     return run
 
 
-class Told:
-    """A tracker that remembers; it breaks at the step `breaks` and takes `seconds` for each."""
+class RecordingTracker:
+    """Records the steps that it receives. It fails at the step `fails_at` and takes `seconds` for each step."""
 
     steps: list[int]
-    breaks: int | None = None
+    fails_at: int | None = None
     seconds = 0.0
 
     def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
@@ -43,7 +43,7 @@ class Told:
 
     def log(self, step: int, numbers: Numbers) -> None:
         time.sleep(self.seconds)
-        if step == self.breaks:
+        if step == self.fails_at:
             raise SystemExit("no network")
         assert "step" not in numbers
         self.steps.append(step)
@@ -53,39 +53,39 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> type[Told]:
-    class Fresh(Told):
+def tracker(monkeypatch: pytest.MonkeyPatch) -> type[RecordingTracker]:
+    class Fresh(RecordingTracker):
         steps: list[int] = []  # noqa: RUF012
 
     monkeypatch.setitem(trackers.TRACKERS, "tensorboard", Fresh)
     return Fresh
 
 
-def test_a_resumed_run_tells_no_step_twice(tmp_path: Path, told: type[Told]) -> None:
+def test_a_resumed_run_sends_no_step_twice(tmp_path: Path, tracker: type[RecordingTracker]) -> None:
     run = log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3)
     run.truncate_after(1)
     log_steps(tmp_path, recipe("tensorboard"), 2, 3, 4)
-    assert told.steps == [1, 2, 3, -1, 4, -1]
+    assert tracker.steps == [1, 2, 3, -1, 4, -1]
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == [1, 2, 3, 4]
 
 
-def test_a_tracker_that_breaks_costs_a_warning_and_no_training(
-    tmp_path: Path, told: type[Told], capsys: pytest.CaptureFixture[str]
+def test_training_continues_when_a_tracker_fails(
+    tmp_path: Path, tracker: type[RecordingTracker], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told.breaks = 2
+    tracker.fails_at = 2
     log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3)
-    assert told.steps == [1]
+    assert tracker.steps == [1]
     assert "tracker tensorboard failed (no network); training continues" in capsys.readouterr().err
     assert [row["step"] for row in read_rows(tmp_path / "metrics.jsonl")] == [1, 2, 3]
-    told.breaks = None
-    log_steps(tmp_path, recipe("tensorboard"), 3, 4)  # a later attempt: what it missed is gone, what it knows is not
-    assert told.steps == [1, 3, 4, -1]
+    tracker.fails_at = None
+    log_steps(tmp_path, recipe("tensorboard"), 3, 4)  # a later attempt does not send the missed step again
+    assert tracker.steps == [1, 3, 4, -1]
 
 
-def test_a_tracker_that_hangs_holds_nobody_up(
-    tmp_path: Path, told: type[Told], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_training_does_not_wait_for_a_hanging_tracker(
+    tmp_path: Path, tracker: type[RecordingTracker], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told.seconds = 30.0
+    tracker.seconds = 30.0
     monkeypatch.setattr(trackers, "FINISH_SECONDS", 0.2)
     started = time.monotonic()
     log_steps(tmp_path, recipe("tensorboard"), 1, 2)
@@ -93,9 +93,7 @@ def test_a_tracker_that_hangs_holds_nobody_up(
     assert "was still busy after 0 s; its last rows may be missing there" in capsys.readouterr().err
 
 
-def test_a_tracker_that_is_not_installed_is_refused_in_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tracker_that_is_not_installed_is_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trackers, "find_spec", lambda name: None)
     with pytest.raises(JudgeError, match=r"tracker trackio is not installed: pip install 'judge-r1\[trackio\]'"):
         log_steps(tmp_path, recipe("trackio"), 1)
@@ -106,17 +104,17 @@ def test_tensorboard_holds_every_step_once(tmp_path: Path) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3).truncate_after(2)
-    # what a kill in the middle of a step leaves behind: a part of it is written, the ledger does not know
+    # a kill within a step leaves rows that the ledger does not have
     stray = trackers.TensorBoard(tmp_path, RECIPE, "", 0)
     stray.log(4, {"loss": 9.0})
     stray.finish()
     log_steps(tmp_path, recipe("tensorboard"), 3, 4, 5)
-    found = EventAccumulator(str(tmp_path / "tensorboard"))
-    found.Reload()
-    assert [(event.step, pytest.approx(event.value)) for event in found.Scalars("loss")] == [
+    events = EventAccumulator(str(tmp_path / "tensorboard"))
+    events.Reload()
+    assert [(event.step, pytest.approx(event.value)) for event in events.Scalars("loss")] == [
         (step, 1 / step) for step in (1, 2, 3, 4, 5)
     ]
-    assert len(found.Scalars("rollout/accuracy")) == 5
+    assert len(events.Scalars("rollout/accuracy")) == 5
 
 
 SCRIPT = """
@@ -127,17 +125,17 @@ log_steps(Path(sys.argv[2]), recipe(sys.argv[1]), *map(int, sys.argv[3:]))
 """
 
 
-def elsewhere(tmp_path: Path, tracker: str, *steps: int) -> str:
-    """Log steps in a process of its own, as a run would."""
-    rooms = [str(Path(__file__).parent), str(SUPPORT), str(REPO)]
+def log_in_subprocess(tmp_path: Path, name: str, *steps: int) -> str:
+    """Log steps in a separate process, as a run does."""
+    import_path = [str(Path(__file__).parent), str(SUPPORT), str(REPO)]
     env = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(tmp_path),
-        "PYTHONPATH": ":".join(rooms),
+        "PYTHONPATH": ":".join(import_path),
         "TRACKIO_DIR": str(tmp_path / "trackio"),
         "WANDB_MODE": "offline",
     }
-    command = [sys.executable, "-c", SCRIPT, tracker, str(tmp_path / "run"), *map(str, steps)]
+    command = [sys.executable, "-c", SCRIPT, name, str(tmp_path / "run"), *map(str, steps)]
     done = subprocess.run(command, env=env, timeout=200, capture_output=True, text=True, check=True)
     assert "gave up" not in done.stderr, done.stderr
     return done.stderr
@@ -147,18 +145,18 @@ def test_trackio_holds_every_step_once(tmp_path: Path) -> None:
     pytest.importorskip("trackio")
     import sqlite3
 
-    elsewhere(tmp_path, "trackio", 1, 2, 3)
-    elsewhere(tmp_path, "trackio", 2, 3, 4)  # resumed from a checkpoint at step 1
+    log_in_subprocess(tmp_path, "trackio", 1, 2, 3)
+    log_in_subprocess(tmp_path, "trackio", 2, 3, 4)  # resumed from a checkpoint at step 1
     (path,) = (tmp_path / "trackio").glob("*.db")
-    with sqlite3.connect(path) as base:
-        rows: list[Any] = base.execute("SELECT run_name, step FROM metrics ORDER BY step").fetchall()
+    with sqlite3.connect(path) as database:
+        rows: list[Any] = database.execute("SELECT run_name, step FROM metrics ORDER BY step").fetchall()
     assert [step for _, step in rows] == [1, 2, 3, 4]
     assert len({name for name, _ in rows}) == 1
 
 
 def records(path: Path) -> Iterator[bytes]:
-    """What a .wandb file holds: a header of 7 bytes, then LevelDB's log format (blocks of 32 KiB, each piece with a
-    checksum, its length, and whether it is whole, first, middle or last)."""
+    """The records of a .wandb file: a header of 7 bytes, then LevelDB's log format (blocks of 32 KiB, each piece with a
+    checksum, its length, and its kind: full, first, middle or last)."""
     data, at, record = path.read_bytes(), 7, b""
     while at + 7 <= len(data):
         if (left := 32768 - at % 32768) < 7:
@@ -176,8 +174,8 @@ def test_wandb_keeps_every_step_once_offline(tmp_path: Path) -> None:
     pytest.importorskip("wandb")
     from wandb.proto import wandb_internal_pb2
 
-    elsewhere(tmp_path, "wandb", 1, 2, 3)
-    elsewhere(tmp_path, "wandb", 2, 3, 4)
+    log_in_subprocess(tmp_path, "wandb", 1, 2, 3)
+    log_in_subprocess(tmp_path, "wandb", 2, 3, 4)
     steps, ids = [], set()
     for path in sorted((tmp_path / "run" / "wandb").glob("offline-run-*/*.wandb")):
         for data in records(path):

@@ -1,4 +1,4 @@
-"""Trained adapters become weights: the model answers as base and adapters do."""
+"""Adapters merged into the weights give the same outputs as base model and adapters."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from turn_recipes import RECIPE
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_model
 from judge_r1.training.recipe import LoraConfig
-from judge_r1.training.trl.lora import adapter_config, add_adapters, folded
+from judge_r1.training.trl.lora import adapter_config, add_adapters, merge_adapters
 from judge_r1.training.weight_verification import verify_weights
 
 LORA = LoraConfig(rank=2, alpha=6)
@@ -28,16 +28,16 @@ def adapted() -> torch.nn.Module:
     return model
 
 
-def test_added_adapters_answer_as_base_and_adapters(adapted: torch.nn.Module, tmp_path: Path) -> None:
+def test_merged_adapters_give_the_same_logits(adapted: torch.nn.Module, tmp_path: Path) -> None:
     adapted.save_pretrained(tmp_path / "adapters")
     add_adapters(TINY, tmp_path / "adapters", tmp_path / "model")
     ids = torch.arange(10, 30)[None]
     with torch.no_grad():
-        wanted, plain = adapted(ids).logits, load_model(TINY.model)(ids).logits
-        found = load_model(str(tmp_path / "model"))(ids).logits
-    assert torch.allclose(found, wanted, atol=1e-4)
-    assert not torch.allclose(found, plain, atol=1e-2)
-    assert verify_weights(tmp_path / "model", folded(adapted.state_dict(), LORA)) <= 1e-4
+        expected, plain = adapted(ids).logits, load_model(TINY.model)(ids).logits
+        merged = load_model(str(tmp_path / "model"))(ids).logits
+    assert torch.allclose(merged, expected, atol=1e-4)
+    assert not torch.allclose(merged, plain, atol=1e-2)
+    assert verify_weights(tmp_path / "model", merge_adapters(adapted.state_dict(), LORA)) <= 1e-4
 
 
 def test_adapters_of_another_scale_are_refused(adapted: torch.nn.Module, tmp_path: Path) -> None:

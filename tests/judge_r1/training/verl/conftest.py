@@ -1,4 +1,4 @@
-"""verl on the processor, a model of 50,000 random weights and a few pairs: what every test of this room needs."""
+"""Fixtures for verl on the CPU: a model of 50,000 random weights, a model that answers, and a few pairs."""
 
 import os
 from collections import Counter
@@ -18,7 +18,7 @@ from judge_r1.models.base import Sampling
 from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
 from judge_r1.training.recipe import DataConfig, GrpoConfig, Recipe
 
-os.environ |= {  # read when verl is imported, which is long after this
+os.environ |= {  # verl reads them when it is imported
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "judge_r1.training.verl.cpu",
     "TOKENIZERS_PARALLELISM": "false",
@@ -31,17 +31,17 @@ def _verl() -> None:
 
 
 def flawed_pair(case: Case) -> ReasoningPair:
-    """The case's reference and a copy with another value in its first claim (P2)."""
+    """A pair of the case's reference and a copy with another value in its first claim (P2)."""
     claim = FACT.search(case.reference)
     assert claim is not None
     value = next(v for v in EVENTS[case.domain][claim["did"]] if v != claim["value"])
     flawed = case.reference[: claim.start("value")] + value + case.reference[claim.end("value") :]
-    at = case.context.index(claim[0] + ".")
+    start = case.context.index(claim[0] + ".")
     flaw = Flaw(
         principle=2,
         operator="other_value",
         span=Span(start=claim.start("value"), end=claim.start("value") + len(value)),
-        context_spans=(Span(start=at, end=at + len(claim[0])),),
+        context_spans=(Span(start=start, end=start + len(claim[0])),),
     )
     return ReasoningPair.of(case, flawed, variant=1, origin=Origin(teacher="test", seed=0, flaws=(flaw,)), seed=0)
 
@@ -82,24 +82,28 @@ def recipe(model_folder: Path, data_folder: Path) -> Recipe:
 
 
 @pytest.fixture(scope="session")
-def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model that searches once and then guesses: valid answers, so rewards differ within a group."""
+def answering_model(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that searches once and then guesses. Its answers are valid, so rewards differ within a group."""
     import torch
 
     from judge_r1.training.sft import training_row
 
     model, hf_tokenizer = load_model(recipe.model), load_tokenizer(recipe.model)
     tokenizer = SafeTokenizer(hf_tokenizer)
-    lines, players = [], []
+    lines, sampled_pairs = [], []
     for number in range(16):
         query = ["ana paid", "kara took", "liam signed"][number % 3]
         answer = f'{{"comparison": "A{"<>"[number % 2]}B", "violated_principles": [{2 + number // 2 % 2}]}}'
         lines.append([f"<search>{query}</search>", f"<answer>{answer}</answer>"])
-        players.append(pairs.pairs[number % len(pairs.pairs)])
-    player = RolloutRunner(
-        pairs, recipe.episode, tokenizer, ScriptedBackend(tokenizer, lines), eos_ids(recipe.model, hf_tokenizer)
+        sampled_pairs.append(pairs.pairs[number % len(pairs.pairs)])
+    runner = RolloutRunner(
+        pairs,
+        recipe.episode,
+        tokenizer,
+        ScriptedBackend(tokenizer, lines),
+        eos_ids(recipe.model, hf_tokenizer),
     )
-    rows = [training_row(t, hf_tokenizer.eos_token_id) for t in player.run(players, Sampling())]
+    rows = [training_row(t, hf_tokenizer.eos_token_id) for t in runner.run(sampled_pairs, Sampling())]
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(row["input_ids"]) for row in rows], batch_first=True)
     labels = torch.nn.utils.rnn.pad_sequence(
         [torch.tensor(row["labels"]) for row in rows], batch_first=True, padding_value=-100
@@ -110,7 +114,7 @@ def guesser(recipe: Recipe, pairs: PairSet, tmp_path_factory: pytest.TempPathFac
         optimizer.zero_grad()
         model(ids, labels=labels).loss.backward()
         optimizer.step()
-    folder = tmp_path_factory.mktemp("guesser")
+    folder = tmp_path_factory.mktemp("answering_model")
     model.save_pretrained(folder)
     hf_tokenizer.save_pretrained(folder)
     return folder

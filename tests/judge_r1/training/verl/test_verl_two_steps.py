@@ -1,4 +1,4 @@
-"""verl as it is released, two GRPO steps on the processor with search in the loop."""
+"""Two GRPO steps of unmodified verl on the CPU, with search in the loop."""
 
 import json
 import os
@@ -23,16 +23,16 @@ from judge_r1.training.verl.runner import train_verl
 from scripts.recorded_rollouts import RecordedRollouts
 
 
-def left_behind(mark: str) -> list[str]:
-    """Processes that still run with `mark` in their environment, by their command lines."""
-    found = []
+def processes_with(variable: str) -> list[str]:
+    """The command lines of running processes that have `variable` in their environment."""
+    commands = []
     for entry in Path("/proc").iterdir():
         try:
-            if entry.name != str(os.getpid()) and mark.encode() in (entry / "environ").read_bytes():
-                found.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:80])
+            if entry.name != str(os.getpid()) and variable.encode() in (entry / "environ").read_bytes():
+                commands.append((entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")[:80])
         except OSError:
             continue
-    return found
+    return commands
 
 
 def weights(folder: Path) -> dict[str, torch.Tensor]:
@@ -40,24 +40,26 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.timeout(1800)
-def test_two_steps_of_verl(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
-    two_steps(recipe, guesser, data_folder, tmp_path)
+def test_two_steps_of_verl(recipe: Recipe, answering_model: Path, data_folder: Path, tmp_path: Path) -> None:
+    check_two_steps(recipe, answering_model, data_folder, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_two_ranks(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path) -> None:
-    """Two ranks over gloo, each with a rollout server of its own: both play, and both get the new weights."""
-    run = two_steps(recipe, guesser, data_folder, tmp_path, ranks=2)
+def test_two_ranks(recipe: Recipe, answering_model: Path, data_folder: Path, tmp_path: Path) -> None:
+    """Two gloo ranks, each with its own rollout server. Both sample, and both receive the new weights."""
+    run = check_two_steps(recipe, answering_model, data_folder, tmp_path, ranks=2)
     log = (run.folder / "logs" / "verl.log").read_text()
     for rank in (0, 1):
         answers = re.findall(rf"judge_r1_cpu_{rank}: (\d+) answers from the weights of step (\w+)", log)
         assert {step: int(count) > 0 for count, step in answers if step in "01"} == {"0": True, "1": True}
 
 
-def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, ranks: int = 1) -> RunFolder:
+def check_two_steps(
+    recipe: Recipe, answering_model: Path, data_folder: Path, tmp_path: Path, ranks: int = 1
+) -> RunFolder:
     grpo = recipe.grpo.model_copy(update={"traced_pairs": recipe.grpo.pairs_per_step})
-    recipe, mark = recipe.model_copy(update={"model": str(guesser), "grpo": grpo}), uuid4().hex
+    recipe, mark = recipe.model_copy(update={"model": str(answering_model), "grpo": grpo}), uuid4().hex
     run = RunFolder(tmp_path / "run", recipe)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JUDGE_R1_TEST_RUN", mark)
@@ -68,19 +70,19 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
     for row in rows:
         assert row["rollout/episodes"] == 8
         assert row["rollout/infrastructure_failures"] == 0
-        assert row["rollout/weights_behind"] == 0  # each step is sampled from the weights of the step before
+        assert row["rollout/weights_behind"] == 0  # each step samples with the weights of the previous step
         assert row["time/episode/generation"] > row["time/search"] > 0
         assert row["rollout/reward/valid"] > 0
         assert row["rollout/reward/searches"] > 0
-        # verl's reward is the driver's, and the trainer's log-probabilities are the sampler's
+        # verl has the driver's reward, and trainer and sampler agree on log-probabilities
         assert row["verl/critic/score/mean"] == pytest.approx(row["rollout/reward/r"], abs=1e-6)
         assert row["verl/training/rollout_probs_diff_max"] < 1e-4
-        # the masked tokens are the observations: verl counts all, we count the sampled
+        # verl's response length includes the masked observations
         assert row["verl/response_length/mean"] > row["rollout/sampled_tokens"] > 0
     assert any(row["grad_norm"] > 0 for row in rows)
 
-    # what both engines measure has one name
-    measured = {
+    # the metrics that both engines share
+    shared = {
         "loss",
         "learning_rate",
         "entropy",
@@ -89,49 +91,49 @@ def two_steps(recipe: Recipe, guesser: Path, data_folder: Path, tmp_path: Path, 
         "tokens_per_second",
         "frac_outcome_zero_std",
     }
-    measured |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "weight_sync")}
-    assert all(measured <= row.keys() for row in rows)
+    shared |= {f"time/{stage}" for stage in ("step", "generation", "search", "score", "update", "weight_sync")}
+    assert all(shared <= row.keys() for row in rows)
     assert [row["progress"] for row in rows] == [0.5, 1.0]
 
     traces = [Trajectory.model_validate(t["trajectory"]) for t in read_rows(run.folder / "traces.jsonl")]
     assert len(traces) == 16
     observed = [trace for trace in traces if trace.searches]
     assert observed
-    tokenizer = SafeTokenizer(load_tokenizer(str(guesser)))
+    safe_tokenizer = SafeTokenizer(load_tokenizer(str(answering_model)))
     for trace in observed:
-        environment = tokenizer.decode([t for t, m in zip(trace.token_ids, trace.loss_mask, strict=True) if not m])
+        environment = safe_tokenizer.decode([t for t, m in zip(trace.token_ids, trace.loss_mask, strict=True) if not m])
         assert environment.startswith("<information>")
         assert environment.endswith("</information>")
 
-    old, new = weights(guesser), weights(run.model)
-    # the trained weights themselves: verl's own merger would round them to bfloat16
+    old, new = weights(answering_model), weights(run.model)
+    # read from the shards, because verl's merger rounds to bfloat16
     trained = read_shards(run.folder / "checkpoints" / "global_step_2" / "actor")
     assert all(torch.equal(new[name], trained[name]) for name in trained)
     assert old.keys() == new.keys()
     assert max(float((old[name] - new[name]).abs().max()) for name in old) > 1e-4
     assert json.loads((run.folder / "versions.json").read_text())["verl"] == "0.9.1"
-    same_on_trl(recipe, run, old, new, tmp_path)
-    until = time.monotonic() + 30
-    while left_behind(mark) and time.monotonic() < until:
+    check_trl_trains_the_same(recipe, run, old, new, tmp_path)
+    deadline = time.monotonic() + 30
+    while processes_with(mark) and time.monotonic() < deadline:
         time.sleep(0.5)
-    assert left_behind(mark) == []
+    assert processes_with(mark) == []
     assert not os.path.exists("outputs")
     return run
 
 
-def same_on_trl(
+def check_trl_trains_the_same(
     recipe: Recipe, run: RunFolder, old: dict[str, torch.Tensor], new: dict[str, torch.Tensor], tmp_path: Path
 ) -> None:
-    """TRL's trainer comes to the same weights by the same episodes (promise 7, of whole runs)."""
+    """TRL's trainer gets the same weights from the same episodes (promise 7, for complete runs)."""
     pytest.importorskip("trl")
     from judge_r1.training.trl.grpo import train_grpo
 
     other = RunFolder(tmp_path / "trl", recipe)
     train_grpo(recipe, load_pairs(recipe.data.train), other, RecordedRollouts(run.folder))
-    again = weights(other.model)
-    moved = sum(float(((new[name] - old[name]) ** 2).sum()) for name in old) ** 0.5
-    apart = sum(float(((new[name] - again[name]) ** 2).sum()) for name in old) ** 0.5
-    assert apart < 0.01 * moved
+    trl_weights = weights(other.model)
+    update = sum(float(((new[name] - old[name]) ** 2).sum()) for name in old) ** 0.5
+    difference = sum(float(((new[name] - trl_weights[name]) ** 2).sum()) for name in old) ** 0.5
+    assert difference < 0.01 * update
     for ours, verls in zip(*(read_rows(one.folder / "metrics.jsonl") for one in (other, run)), strict=False):
         assert ours["loss"] == pytest.approx(verls["loss"], abs=1e-4)
         assert ours["grad_norm"] == pytest.approx(verls["grad_norm"], rel=1e-3)

@@ -238,7 +238,7 @@ def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> No
             cache = out / source / f"{name}.sqlite"
             return fault_run.build(command, server, cache, kills=kills, seed=7, timeout_s=TIMEOUT_S)
 
-        with server_module.Loopback(fake_teacher.liar, faults=server_module.Faults(cut=CUT)) as server:
+        with server_module.FakeLLMServer(fake_teacher.liar, faults=server_module.Faults(cut=CUT)) as server:
             calm = build_at("calm", server, [], source, common)
             stats = server.stats()
         report = json.loads((out / source / "calm" / "build.json").read_text())
@@ -259,7 +259,7 @@ def real(data: Path, out: Path, sources: Sequence[str], limit: int | None) -> No
 
         moments = [int(served * (number + 0.5) / KILLS) for number in range(KILLS)]
         faults = server_module.Faults(rate=FAULTS, stall_s=STALL_S, cut=CUT)
-        with server_module.Loopback(fake_teacher.liar, faults=faults, latency_s=LATENCY_S) as server:
+        with server_module.FakeLLMServer(fake_teacher.liar, faults=faults, latency_s=LATENCY_S) as server:
             faulty = build_at("faults", server, moments, source, common)
             stats = server.stats()
         same = [

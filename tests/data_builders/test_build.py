@@ -1,4 +1,4 @@
-"""`build` streams: the same bytes whatever the pace, nothing twice, nothing half written."""
+"""`build` writes the same bytes at any latency and concurrency, without duplicates or partial files."""
 
 import asyncio
 import hashlib
@@ -28,19 +28,19 @@ DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 
 
 class RuleTeacher:
-    """The rules' teacher without a network, at its own pace."""
+    """The fake teacher without a network. Delays are random up to `delay_s`; calls after `fail[0]` raise `fail[1]`."""
 
     name = "chat:toy"
 
-    def __init__(self, pace_s: float = 0.0, seed: int = 0, fail: tuple[int, Exception] | None = None) -> None:
-        self.rng, self.pace_s, self.fail = Random(seed), pace_s, fail
+    def __init__(self, delay_s: float = 0.0, seed: int = 0, fail: tuple[int, Exception] | None = None) -> None:
+        self.rng, self.delay_s, self.fail = Random(seed), delay_s, fail
         self.running = self.calls = 0
 
     async def ask(self, request: TeacherRequest) -> TeacherReply:
         self.calls += 1
         if self.fail and self.calls > self.fail[0]:
             raise self.fail[1]
-        await asyncio.sleep(self.pace_s * self.rng.random())
+        await asyncio.sleep(self.delay_s * self.rng.random())
         text = fake_teacher.liar(request.system, request.user, request.sample)
         return TeacherReply(
             text=text, input_tokens=len(request.user), output_tokens=len(text), finished=True, model="toy"
@@ -66,11 +66,11 @@ def hashes(folder: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def toy_source(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
-    """A source `toy` that yields what the test puts into the list."""
+def list_source(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
+    """A source `toy` that yields the cases in the returned list."""
     cases: list[Case] = []
 
-    def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
         yield from cases
 
     SOURCES.names()
@@ -78,7 +78,7 @@ def toy_source(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
     return cases
 
 
-def test_rules_write_what_the_engine_makes_case_by_case(tmp_path: Path) -> None:
+def test_rule_build_equals_the_engine_output(tmp_path: Path) -> None:
     counts = build("mini", tmp_path, variants=2, seed=3, limit=9)
     cases = mini_cases(9, seed=3)
     abstained: Counter[str] = Counter()
@@ -92,17 +92,17 @@ def test_rules_write_what_the_engine_makes_case_by_case(tmp_path: Path) -> None:
     assert sum(counts["by_kind"].values()) == len(pairs)
 
 
-def test_a_case_that_comes_twice_is_kept_once_and_counted(tmp_path: Path, toy_source: list[Case]) -> None:
+def test_duplicate_cases_are_dropped_and_counted(tmp_path: Path, list_source: list[Case]) -> None:
     first, second = mini_cases(2)
-    toy_source += [first, second, first.model_copy(update={"source": "another copy"}), second]
+    list_source += [first, second, first.model_copy(update={"source": "another copy"}), second]
     for counts in (build("toy", tmp_path / "rules"), by_teacher(tmp_path / "teacher", RuleTeacher(), source="toy")):
         assert counts["cases"] == 2
         assert counts["skipped_cases"] == {"toy: the same case again": 2}
     assert [case.source for case in load_pairs(tmp_path / "rules").cases.values()] == ["mini", "mini"]
 
 
-def test_a_build_without_a_pair_leaves_the_folder_as_it_was(tmp_path: Path, toy_source: list[Case]) -> None:
-    toy_source.append(make_case(context="nothing fits here", reference="no step fits"))
+def test_a_build_without_pairs_leaves_the_folder_unchanged(tmp_path: Path, list_source: list[Case]) -> None:
+    list_source.append(make_case(context="nothing fits here", reference="no step fits"))
     (tmp_path / "pairs.jsonl").write_text("old")
     with pytest.raises(JudgeError, match="gave 1 cases and no pair"):
         build("toy", tmp_path)
@@ -110,17 +110,17 @@ def test_a_build_without_a_pair_leaves_the_folder_as_it_was(tmp_path: Path, toy_
     assert (tmp_path / "pairs.jsonl").read_text() == "old"
 
 
-def test_opinions_of_an_earlier_build_go_with_its_pairs(tmp_path: Path) -> None:
+def test_a_new_build_removes_the_opinions_of_the_previous_one(tmp_path: Path) -> None:
     by_teacher(tmp_path, RuleTeacher(), RuleTeacher())
     assert (tmp_path / "opinions.jsonl").exists()
     with pytest.raises(TeacherError):
         by_teacher(tmp_path, RuleTeacher(fail=(20, TeacherError("gone"))))
-    assert (tmp_path / "opinions.jsonl").exists(), "a build that fails leaves the folder as it was"
+    assert (tmp_path / "opinions.jsonl").exists(), "a failed build leaves the folder unchanged"
     by_teacher(tmp_path, RuleTeacher())
     assert not (tmp_path / "opinions.jsonl").exists()
 
 
-def test_what_a_killed_build_left_is_swept_away(tmp_path: Path) -> None:
+def test_partial_files_of_a_killed_build_are_removed(tmp_path: Path) -> None:
     dead, alive = tmp_path / ".pairs.jsonl.4194304.partial", tmp_path / ".pairs.jsonl.1.partial"
     for partial in (dead, alive):
         partial.write_text("half a line")
@@ -129,18 +129,18 @@ def test_what_a_killed_build_left_is_swept_away(tmp_path: Path) -> None:
     assert alive.exists()
 
 
-def test_the_pace_of_answers_and_the_number_of_calls_change_no_byte(tmp_path: Path) -> None:
-    made = {}
-    for number, (pace, concurrency) in enumerate([(0.0, 1), (0.004, 3), (0.002, 16)]):
-        teacher = RuleTeacher(pace, seed=number)
-        by_teacher(tmp_path / str(number), teacher, RuleTeacher(pace, seed=-number), concurrency=concurrency)
-        made[number] = hashes(tmp_path / str(number))
-    assert made[0] == made[1] == made[2]
-    assert set(made[0]) == set(DATA)
+def test_latency_and_concurrency_do_not_change_the_output(tmp_path: Path) -> None:
+    outputs = {}
+    for number, (delay, concurrency) in enumerate([(0.0, 1), (0.004, 3), (0.002, 16)]):
+        teacher = RuleTeacher(delay, seed=number)
+        by_teacher(tmp_path / str(number), teacher, RuleTeacher(delay, seed=-number), concurrency=concurrency)
+        outputs[number] = hashes(tmp_path / str(number))
+    assert outputs[0] == outputs[1] == outputs[2]
+    assert set(outputs[0]) == set(DATA)
     assert validate(tmp_path / "0").good
 
 
-def test_build_json_tells_what_became_of_every_variant(tmp_path: Path) -> None:
+def test_build_json_accounts_for_every_variant(tmp_path: Path) -> None:
     counts = by_teacher(tmp_path, RuleTeacher(), RuleTeacher())
     teacher = counts["teacher"]
     assert isinstance(teacher, dict)
@@ -156,38 +156,38 @@ def test_build_json_tells_what_became_of_every_variant(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [TeacherError("the host is gone"), BatchPending("later")])
-def test_a_teacher_that_stops_answering_leaves_nothing_behind(tmp_path: Path, error: Exception) -> None:
+def test_a_failing_teacher_leaves_no_files(tmp_path: Path, error: Exception) -> None:
     with pytest.raises(type(error)):
         by_teacher(tmp_path, RuleTeacher(fail=(20, error)))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_asks_that_are_put_off_are_all_put_before_it_ends(tmp_path: Path) -> None:
-    """A batch holds the first round of every case, not of the first one only."""
+def test_all_deferred_requests_are_made_before_batch_pending_is_raised(tmp_path: Path) -> None:
+    """A batch has the first requests of every case, not only of the first case."""
     teacher = RuleTeacher(fail=(0, BatchPending("later")))
     with pytest.raises(BatchPending, match="6 cases wait for answers of chat:toy"):
         by_teacher(tmp_path, teacher)
     assert teacher.calls == 6 * 7
 
 
-def test_a_teacher_completes_the_cases_that_lack_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A source with drafts: the first is completed late, the second not at all, the third and fourth are one case."""
+def test_teacher_completes_drafts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first draft is completed late, the second is skipped, the third and fourth are the same case."""
     cases = mini_cases(3)
 
     def draft(number: int) -> Draft:
-        async def complete(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+        async def complete(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
             case = cases[min(number, 2)]
             await asyncio.sleep(0.02 * (4 - number))
-            answer = await teacher.ask(TeacherRequest(system=fake_teacher.WRITES, user=case.reference, max_tokens=100))
+            answer = await teacher.ask(TeacherRequest(system=fake_teacher.ECHO, user=case.reference, max_tokens=100))
             rejected["drafts: too short"] += number == 0
             if number == 1:
-                skips["drafts: no answer accepted"] += 1
+                skipped["drafts: no answer accepted"] += 1
                 return None
             return Case.of(**{**fields(case), "reference": answer.text})
 
         return complete
 
-    def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+    def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
         return map(draft, range(4))
 
     SOURCES.names()
@@ -211,6 +211,6 @@ def fields(case: Case) -> dict[str, str]:
     return case.model_dump(include={"domain", "context", "decision", "reference", "source", "license"})
 
 
-def test_kinds_must_be_known() -> None:
+def test_unknown_kinds_are_rejected() -> None:
     with pytest.raises(JudgeError, match="--kinds takes single and multi, not double"):
         BuildPlan("mini", kinds=["single", "double"])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from fake_llm_server import Loopback
+from fake_llm_server import FakeLLMServer
 
 GENERATOR = '''
 """Documents with one sentence rewritten by a teacher."""
@@ -120,7 +120,7 @@ def rewrite(system: str, user: str, sample: int) -> str:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the generator, and documents: 30 distinct ones, an empty line and a repeated document."""
+    """The generator file and its input: 30 distinct documents, an empty line and a duplicate."""
     home = tmp_path_factory.mktemp("custom")
     (home / "plugin").mkdir()
     (home / "plugin" / "manipulated_documents.py").write_text(GENERATOR)
@@ -133,12 +133,14 @@ def command(folder: Path, *arguments: object) -> list[str]:
     return [sys.executable, "-c", RUN, str(folder / "plugin"), *map(str, arguments)]
 
 
-def build_command(folder: Path, server: Loopback, out: Path) -> list[str]:
+def build_command(folder: Path, server: FakeLLMServer, out: Path) -> list[str]:
     source = ("build", "manipulated-documents", "--path", folder / "documents.txt")
     return command(folder, *source, "--teacher", server.chat, "--concurrency", 2, "--out", out)
 
 
-def run(command: list[str], server: Loopback | None = None, *, status: int = 0) -> subprocess.CompletedProcess[str]:
+def run(
+    command: list[str], server: FakeLLMServer | None = None, *, status: int = 0
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, **(server.environment if server else {}), "COLUMNS": "200"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, check=False)
     assert done.returncode == status, done.stderr
@@ -147,15 +149,15 @@ def run(command: list[str], server: Loopback | None = None, *, status: int = 0) 
 
 @pytest.fixture(scope="module")
 def built(folder: Path) -> Path:
-    """An unbroken build."""
-    with Loopback(rewrite) as server:
+    """An uninterrupted build."""
+    with FakeLLMServer(rewrite) as server:
         shown = run(build_command(folder, server, folder / "built"), server).stdout
     assert "60 manipulations of 30 documents" in " ".join(shown.split())
     assert "documents skipped: 2" in shown
     return folder / "built"
 
 
-def test_the_build_is_counted(built: Path) -> None:
+def test_build_counts_its_records(built: Path) -> None:
     assert json.loads((built / "build.json").read_text()) == {
         "generator": "manipulated-documents",
         "seed": 0,
@@ -171,7 +173,7 @@ def test_the_build_is_counted(built: Path) -> None:
 
 def test_a_killed_build_resumes_to_the_same_bytes(folder: Path, built: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with Loopback(rewrite, latency_s=0.05) as server:
+    with FakeLLMServer(rewrite, latency_s=0.05) as server:
         environment = {**os.environ, **server.environment}
         process = subprocess.Popen(build_command(folder, server, out), env=environment, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + 60
@@ -186,7 +188,7 @@ def test_a_killed_build_resumes_to_the_same_bytes(folder: Path, built: Path, tmp
     assert not list(out.glob(".*.partial"))
 
 
-def test_validation_names_what_is_wrong(folder: Path, built: Path, tmp_path: Path) -> None:
+def test_validation_reports_the_invalid_record(folder: Path, built: Path, tmp_path: Path) -> None:
     assert "60 of 60 manipulations are valid (100.0%)" in run(command(folder, "validate", built)).stdout
     for name in DATA:
         (tmp_path / name).write_bytes((built / name).read_bytes())
@@ -222,7 +224,7 @@ def test_exports_have_a_dataset_card(folder: Path, built: Path, tmp_path: Path) 
     assert "no export format is named 'edit'; did you mean 'edits'?" in refused
 
 
-def test_mistakes_are_named(folder: Path, tmp_path: Path) -> None:
+def test_mistakes_are_reported(folder: Path, tmp_path: Path) -> None:
     path = ("--path", folder / "documents.txt", "--out", tmp_path / "out")
     without = run(command(folder, "build", "manipulated-documents", *path), status=2).stderr
     assert "generator 'manipulated-documents' needs a teacher" in without

@@ -1,4 +1,4 @@
-"""The first signal lets a run come to a clean end; the second one does not wait."""
+"""The first signal lets a run finish its cleanup; the second one stops it immediately."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from data_builders.graceful_shutdown import Stopped, run_stoppable
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_cancels_and_lets_it_finish(number: signal.Signals) -> None:
+def test_first_signal_cancels_and_waits_for_cleanup(number: signal.Signals) -> None:
     events: list[str] = []
 
     async def main() -> None:
@@ -21,14 +21,14 @@ def test_a_signal_cancels_and_lets_it_finish(number: signal.Signals) -> None:
             await asyncio.sleep(30)
         finally:
             await asyncio.sleep(0.05)
-            events.append("calls in flight came home")
+            events.append("running calls finished")
 
     with pytest.raises(Stopped, match="stopped: run it again"):
         run_stoppable(main(), "run it again")
-    assert events == ["calls in flight came home"]
+    assert events == ["running calls finished"]
 
 
-def test_a_second_signal_does_not_wait() -> None:
+def test_second_signal_stops_immediately() -> None:
     program = """
 import asyncio, os, signal
 from data_builders.graceful_shutdown import run_stoppable
@@ -46,7 +46,7 @@ run_stoppable(main(), "x")
     assert "KeyboardInterrupt" in done.stderr
 
 
-def test_without_a_signal_results_and_errors_come_through() -> None:
+def test_without_a_signal_results_and_errors_propagate() -> None:
     async def fine() -> int:
         return 7
 

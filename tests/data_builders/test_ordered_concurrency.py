@@ -1,4 +1,4 @@
-"""Results in order, never more under way than allowed, and a clean end on errors."""
+"""`in_order` yields results in input order with bounded lookahead, and stops cleanly on errors."""
 
 import asyncio
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from data_builders.ordered_concurrency import in_order
 
 
 @given(st.integers(0, 40), st.integers(1, 8), st.randoms(use_true_random=False))
-def test_order_is_kept_and_lookahead_bounded(count: int, ahead: int, rng: Random) -> None:
-    """What waits for its turn counts: a slow first item must not let the rest pile up."""
+def test_results_keep_their_order_and_lookahead_is_bounded(count: int, ahead: int, rng: Random) -> None:
+    """Finished results that wait for an earlier one count towards the bound."""
     read: list[int] = []
 
     def items() -> Iterator[int]:
@@ -38,7 +38,7 @@ def test_order_is_kept_and_lookahead_bounded(count: int, ahead: int, rng: Random
     assert read == list(range(count))
 
 
-def test_an_error_comes_at_its_turn_and_stops_the_rest() -> None:
+def test_an_error_is_raised_in_order_and_stops_later_items() -> None:
     finished: list[int] = []
 
     async def work(item: int) -> int:
@@ -60,7 +60,7 @@ def test_an_error_comes_at_its_turn_and_stops_the_rest() -> None:
     assert max(finished) < 8
 
 
-def test_closing_it_cancels_what_is_under_way() -> None:
+def test_closing_cancels_running_work() -> None:
     cancelled: list[int] = []
 
     async def work(item: int) -> int:

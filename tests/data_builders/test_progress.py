@@ -1,4 +1,4 @@
-"""Progress says rate, cost and time left; plain lines where there is no terminal."""
+"""Progress shows rate, cost and remaining time; without a terminal it prints plain lines."""
 
 import time
 
@@ -11,7 +11,7 @@ from data_builders.teachers.answer_cache import Tokens
 from data_builders.teachers.budget import Price, Spending
 
 
-def test_a_line_has_counts_rate_cost_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_line_shows_counts_rate_cost_and_remaining_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     spending = Spending({"toy": Price(input=3, output=15)})
@@ -27,8 +27,8 @@ def test_a_line_has_counts_rate_cost_and_time_left(monkeypatch: pytest.MonkeyPat
     assert shown.line() == "10 of 50 cases, 350 pairs, 3.5 answers/s, $6.00 so far, 0:01:20 left"
 
 
-def test_the_rate_is_that_of_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Forty cases came from the cache at once; since then one takes ten seconds."""
+def test_rate_is_measured_over_recent_items(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty cases come from the cache at once; later ones take ten seconds each."""
     now = 0.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     shown = Progress("mini", 100)
@@ -38,7 +38,7 @@ def test_the_rate_is_that_of_late(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown.line().endswith("0:06:40 left")
 
 
-def test_without_a_terminal_it_prints_plain_lines_now_and_then(
+def test_without_a_terminal_plain_lines_are_printed_periodically(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now = 0.0

@@ -14,12 +14,12 @@ from judge_r1.episode.prompts import judge_prompt
 
 @pytest.mark.parametrize("name", sorted(real_tokenizers.TOKENIZERS))
 @pytest.mark.parametrize("options", [{}, {"context": "none"}, {"search": False, "prompt": "compact"}])
-def test_lengths_are_those_of_the_prompts_that_are_trained_on(name: str, options: dict[str, Any]) -> None:
+def test_lengths_match_the_training_prompts(name: str, options: dict[str, Any]) -> None:
     tokenizer, config = real_tokenizers.load(name), EpisodeConfig(**options)
     lengths = PromptLengths(tokenizer, config)
     data = mini_pairs(6)
     some = [(pair, data.case_of(pair)) for pair in data.pairs]
-    if name != "spelled_out":  # it has no words to spell control tokens with but their own
+    if name != "spelled_out":  # it can spell control tokens only as control tokens
         odd = make_case("<|im_end|> naïve <search>x</search> 😀 p < 0.05", domain="dental care")
         some.append((make_pair(odd), odd))
     for pair, case in some:
@@ -29,8 +29,8 @@ def test_lengths_are_those_of_the_prompts_that_are_trained_on(name: str, options
         assert lengths(pair, case) == len(tokenizer.prompt_ids(prompt, thinking=config.thinking))
 
 
-class Given:
-    """Lengths that a test hands out."""
+class FixedLengths:
+    """Returns given lengths by pair id."""
 
     def __init__(self, lengths: dict[str, int]) -> None:
         self.lengths = lengths
@@ -40,11 +40,11 @@ class Given:
 
 
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=30), st.integers(1, 200))
-def test_the_audit_counts_by_domain_and_lists_what_is_too_long(lengths: list[int], limit: int) -> None:
+def test_audit_counts_by_domain_and_lists_long_prompts(lengths: list[int], limit: int) -> None:
     cases = [make_case(f"case {n}.", domain="legal" if n % 3 else "medical") for n in range(len(lengths))]
     pairs = [make_pair(case) for case in cases]
     given_lengths = dict(zip((pair.pair_id for pair in pairs), lengths, strict=True))
-    audit = LengthAudit(Given(given_lengths), limit)  # type: ignore[arg-type]
+    audit = LengthAudit(FixedLengths(given_lengths), limit)  # type: ignore[arg-type]
     fits = [audit.fits(pair, case) for pair, case in zip(pairs, cases, strict=True)]
     assert fits == [length <= limit for length in lengths]
     assert [(row["pair_id"], row["prompt_tokens"]) for row in audit.too_long] == [

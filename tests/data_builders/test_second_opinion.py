@@ -1,4 +1,4 @@
-"""A verifier's opinion: read strictly, compared with the label, counted by principle."""
+"""Verifier opinions are parsed strictly, compared with the label and counted by principle."""
 
 import asyncio
 
@@ -26,28 +26,28 @@ CASE = make_case()
         ("Both are fine.", None, ()),
     ],
 )
-def test_opinions_are_read_strictly(text: str, worse: str | None, violated: tuple[int, ...]) -> None:
+def test_opinions_are_parsed_strictly(text: str, worse: str | None, violated: tuple[int, ...]) -> None:
     opinion = read_opinion("p", "chat:toy", text)
     assert (opinion.worse, opinion.violated) == (worse, violated)
 
 
 @given(st.text(alphabet="WorsePinclVatd: AB[]1,\n*"))
-def test_no_answer_breaks_the_reader(text: str) -> None:
+def test_any_answer_is_parsed_or_marked_unreadable(text: str) -> None:
     opinion = read_opinion("p", "chat:toy", text)
     assert (opinion.worse is None) == (opinion.violated == ())
 
 
-class Says:
-    """Says that the worse one is always the one with the lie, or what `wrong` makes of it."""
+class ScriptedVerifier:
+    """Names the flawed reasoning as worse, or answers with `overrides[side]`."""
 
     name = "chat:second"
 
-    def __init__(self, wrong: dict[str, str | Exception]) -> None:
-        self.wrong = wrong
+    def __init__(self, overrides: dict[str, str | Exception]) -> None:
+        self.overrides = overrides
 
     async def ask(self, request: TeacherRequest) -> TeacherReply:
         worse = "A" if "35" in request.user.split("</reasoning_a>")[0] else "B"
-        text: str | Exception = self.wrong.get(worse, f"Worse: {worse}\nViolated Principles: [2]\nWhy: it says 35.")
+        text: str | Exception = self.overrides.get(worse, f"Worse: {worse}\nViolated Principles: [2]\nWhy: it says 35.")
         if isinstance(text, Exception):
             raise text
         return TeacherReply(text=text, input_tokens=1, output_tokens=1, finished=True, model="second")
@@ -58,9 +58,9 @@ PAIRS = [
 ]
 
 
-def test_a_verifier_that_knows_agrees_with_every_label() -> None:
+def test_correct_verifier_agrees_with_every_label() -> None:
     agreement = Agreement()
-    opinions = asyncio.run(verify(CASE, PAIRS, Says({})))
+    opinions = asyncio.run(verify(CASE, PAIRS, ScriptedVerifier({})))
     for pair, opinion in zip(PAIRS, opinions, strict=True):
         assert (opinion.pair_id, opinion.verifier, opinion.why) == (pair.pair_id, "chat:second", "it says 35.")
         agreement.add(pair, opinion)
@@ -73,12 +73,12 @@ def test_disagreement_is_counted_by_kind() -> None:
     agreement = Agreement()
     for number, pair in enumerate(data.pairs):
         right = "B" if pair.preferred == "A" else "A"
-        said = [
+        answers = [
             f"Worse: {right}\nViolated Principles: {list(pair.violated)}",
             f"Worse: {right}\nViolated Principles: [1, 6]",
         ]
-        said += [f"Worse: {pair.preferred}\nViolated Principles: {list(pair.violated)}", "I cannot tell."]
-        agreement.add(pair, read_opinion(pair.pair_id, "x", said[number % 4]))
+        answers += [f"Worse: {pair.preferred}\nViolated Principles: {list(pair.violated)}", "I cannot tell."]
+        agreement.add(pair, read_opinion(pair.pair_id, "x", answers[number % 4]))
     shares = agreement.as_dict()
     assert {"P1", "P2", "P3", "P4", "multi", "all"} <= set(shares)
     assert shares["all"]["pairs"] == len(data.pairs)
@@ -88,8 +88,8 @@ def test_disagreement_is_counted_by_kind() -> None:
     assert shares["all"]["unreadable"] == pytest.approx(len(data.pairs) / 4, abs=1)
 
 
-def test_refused_asks_are_no_opinions_and_other_errors_end_it() -> None:
-    refused = asyncio.run(verify(CASE, PAIRS[:1], Says(dict.fromkeys("AB", TeacherRefused("no")))))
+def test_refused_requests_give_no_opinion_and_other_errors_propagate() -> None:
+    refused = asyncio.run(verify(CASE, PAIRS[:1], ScriptedVerifier(dict.fromkeys("AB", TeacherRefused("no")))))
     assert [opinion.worse for opinion in refused] == [None]
     with pytest.raises(TeacherError, match="down"):
-        asyncio.run(verify(CASE, PAIRS, Says(dict.fromkeys("AB", TeacherError("down")))))
+        asyncio.run(verify(CASE, PAIRS, ScriptedVerifier(dict.fromkeys("AB", TeacherError("down")))))

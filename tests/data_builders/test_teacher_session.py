@@ -1,4 +1,4 @@
-"""`build` with a teacher as a user meets it: money, batches, Ctrl-C, and how it goes on."""
+"""`build` with a teacher: budgets, batches, Ctrl-C and resuming."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from typing import Any
 import fake_llm_server
 import fake_teacher
 import pytest
-from fake_llm_server import Loopback, answer_batch
+from fake_llm_server import FakeLLMServer, answer_batch
 
 from data_builders import teacher_session
 from data_builders.generators.base import BuildPlan
@@ -28,7 +28,7 @@ CLI = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "4", "-
 
 
 def build(
-    server: Loopback,
+    server: FakeLLMServer,
     out: Path,
     cache: Path,
     *,
@@ -46,23 +46,25 @@ def data(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture
-def server() -> Iterator[Loopback]:
-    with Loopback(fake_teacher.liar) as running:
+def server() -> Iterator[FakeLLMServer]:
+    with FakeLLMServer(fake_teacher.liar) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def calm(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
-    """What an unbroken build makes."""
-    out = tmp_path_factory.mktemp("calm")
-    with Loopback(fake_teacher.liar) as server:
+def unbroken(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of an uninterrupted build."""
+    out = tmp_path_factory.mktemp("unbroken")
+    with FakeLLMServer(fake_teacher.liar) as server:
         done = build(server, out, out / "answers.sqlite")
     assert done.value
     assert "0 answers from the cache" in done.message
     return data(out)
 
 
-def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+def test_a_budget_stops_the_build_and_a_higher_one_resumes_it(
+    tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
+) -> None:
     prices, out, cache = tmp_path / "prices.yaml", tmp_path / "out", tmp_path / "answers.sqlite"
     prices.write_text("toy: {input: 1000, output: 1000}")
     with pytest.raises(BudgetSpent, match=r"^the budget of \$8\.00 is spent: .*higher --budget"):
@@ -71,12 +73,12 @@ def test_a_budget_stops_it_and_more_money_goes_on(tmp_path: Path, server: Loopba
     before = server.served.total()
     assert 0 < before < 20
     done = build(server, out, cache, budget=1000, prices=prices)
-    assert data(out) == calm
+    assert data(out) == unbroken
     assert server.duplicates == 0
     assert f"{before} answers from the cache" in done.message
 
 
-def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+def test_batch_rounds_give_the_same_data(tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]) -> None:
     out, cache, asked = tmp_path / "out", tmp_path / "answers.sqlite", 0
     done = SessionResult[dict[str, Any]](None, "")
     results: Path | None = None
@@ -91,13 +93,13 @@ def test_batches_bring_the_same_data_round_by_round(tmp_path: Path, server: Loop
             asked += len(requests.read_text().splitlines())
     assert "no request is left" in done.message
     assert not requests.exists()
-    assert data(out) == calm
+    assert data(out) == unbroken
     assert server.calls.total() == 0
-    with Cache(cache) as kept:
-        assert kept.tokens("chat:toy", "batch").calls == asked
+    with Cache(cache) as cached:
+        assert cached.tokens("chat:toy", "batch").calls == asked
 
 
-def test_failed_rows_of_a_batch_are_asked_for_again(tmp_path: Path, server: Loopback) -> None:
+def test_failed_batch_rows_are_exported_again(tmp_path: Path, server: FakeLLMServer) -> None:
     out, cache = tmp_path / "out", tmp_path / "answers.sqlite"
     requests, results, again = (tmp_path / name for name in ("requests.jsonl", "results.jsonl", "again.jsonl"))
     build(server, out, cache, requests=requests)
@@ -108,8 +110,8 @@ def test_failed_rows_of_a_batch_are_asked_for_again(tmp_path: Path, server: Loop
     assert again.read_bytes() == requests.read_bytes()
 
 
-def test_a_second_build_into_the_same_folder_asks_nothing(
-    tmp_path: Path, server: Loopback, calm: dict[str, bytes]
+def test_a_second_build_into_a_locked_folder_makes_no_requests(
+    tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
 ) -> None:
     out = tmp_path / "out"
     server.latency_s = 0.3
@@ -124,26 +126,26 @@ def test_a_second_build_into_the_same_folder_asks_nothing(
     assert second.stderr == f"error: another process is writing to {out}: wait until it ends, or give another --out\n"
     server.latency_s = 0
     assert first.wait(60) == 0
-    assert data(out) == calm
+    assert data(out) == unbroken
     assert server.duplicates == 0
 
 
-def test_a_teacher_that_refuses_everything_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_error_quotes_a_teacher_that_refuses_everything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(wire: str, body: Any) -> None:
         raise ValueError(f"{body['model']} takes no temperature")
 
     monkeypatch.setattr(fake_llm_server, "read_request", refuse)
-    said = (
+    message = (
         r"^source 'mini' gave 4 cases and no pair .*; chat:toy: 28 requests rejected, "
         r"the first one because: 127\.0\.0\.1 "
         r"rejects a request \(status 400: .*toy takes no temperature"
     )
-    with Loopback(fake_teacher.honest) as server, pytest.raises(JudgeError, match=said):
+    with FakeLLMServer(fake_teacher.honest) as server, pytest.raises(JudgeError, match=message):
         build(server, tmp_path / "out", tmp_path / "answers.sqlite")
 
 
-def test_ctrl_c_waits_for_calls_in_flight_and_says_how_to_go_on(
-    tmp_path: Path, server: Loopback, calm: dict[str, bytes]
+def test_ctrl_c_waits_for_running_calls_and_explains_how_to_resume(
+    tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
 ) -> None:
     out, cache = tmp_path / "out", tmp_path / "out" / "answers.sqlite"
     server.latency_s = 0.3
@@ -153,18 +155,20 @@ def test_ctrl_c_waits_for_calls_in_flight_and_says_how_to_go_on(
     while server.served.total() < 5 and time.monotonic() < deadline:
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, output = process.communicate(timeout=60)
     assert process.returncode == 2
-    kept = f"every answer so far is stored in {cache}"
-    assert said == f"error: stopped: {kept}; run the same command again to resume\n"
+    stored = f"every answer so far is stored in {cache}"
+    assert output == f"error: stopped: {stored}; run the same command again to resume\n"
     assert [path.name for path in out.iterdir()] == ["answers.sqlite"]
     server.latency_s = 0
     build(server, out, cache)
-    assert data(out) == calm
-    assert server.duplicates == 0, "calls in flight came home before the end"
+    assert data(out) == unbroken
+    assert server.duplicates == 0, "running calls finished before the process ended"
 
 
-def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loopback, calm: dict[str, bytes]) -> None:
+def test_command_prints_rejections_and_agreement(
+    tmp_path: Path, server: FakeLLMServer, unbroken: dict[str, bytes]
+) -> None:
     second = server.chat.replace("#toy", "#second")
     command = [*CLI, "--teacher", server.chat, "--verify", second, "--out", str(tmp_path)]
     environment = {**os.environ, **server.environment, "COLUMNS": "200"}
@@ -173,12 +177,12 @@ def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loop
     assert re.search(r"the numbering differs [│ \d]+\n", done.stdout)
     assert re.search(r"all +│ \d+ +│ [\d.]+% +│ [\d.]+% +│ \d+", done.stdout)
     assert "chat:second" in done.stdout
-    assert data(tmp_path)["pairs.jsonl"] == calm["pairs.jsonl"]
+    assert data(tmp_path)["pairs.jsonl"] == unbroken["pairs.jsonl"]
     assert (tmp_path / "opinions.jsonl").exists()
 
 
 @pytest.mark.parametrize(
-    ("more", "said"),
+    ("more", "message"),
     [
         (["--budget", "3"], "need a --teacher that is asked"),
         (["--teacher", "oracle"], "is no teacher that can be asked"),
@@ -187,10 +191,10 @@ def test_the_command_shows_rejections_and_agreement(tmp_path: Path, server: Loop
         (["--teacher", "anthropic:x", "--verify", "anthropic:x", "--batch-export", "x.jsonl"], "takes one teacher"),
     ],
 )
-def test_a_mistake_is_one_sentence(tmp_path: Path, more: list[str], said: str) -> None:
+def test_usage_errors_are_one_line(tmp_path: Path, more: list[str], message: str) -> None:
     command = [*CLI, "--out", str(tmp_path / "out"), *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert said in done.stderr
+    assert message in done.stderr
     assert "run the same command again" not in done.stderr
     assert not (tmp_path / "out" / "answers.sqlite").exists()

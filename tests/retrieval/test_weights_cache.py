@@ -7,14 +7,14 @@ import pytest
 from retrieval.weights_cache import build_once, cache_dir
 
 
-def test_the_cache_is_where_the_user_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_folder_can_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_R1_CACHE", str(tmp_path))
     assert cache_dir() == tmp_path
     monkeypatch.setenv("JUDGE_R1_CACHE", "~/weights")
     assert cache_dir() == Path.home() / "weights"
 
 
-def test_without_a_word_the_cache_is_in_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cache_folder_defaults_to_the_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("JUDGE_R1_CACHE", "")
     assert cache_dir() == Path.home() / ".cache" / "judge_r1"
     monkeypatch.delenv("JUDGE_R1_CACHE")
@@ -25,7 +25,7 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.suffix != ".lock")
 
 
-def test_a_folder_is_built_once_and_whole(tmp_path: Path) -> None:
+def test_a_folder_is_built_once(tmp_path: Path) -> None:
     target, built = tmp_path / "cache" / "model", []
 
     def build(folder: Path) -> None:
@@ -38,7 +38,7 @@ def test_a_folder_is_built_once_and_whole(tmp_path: Path) -> None:
     assert names(target.parent) == ["model"]
 
 
-def test_a_build_that_breaks_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     def build(folder: Path) -> None:
         (folder / "half").write_text("x")
         raise RuntimeError("no memory left")
@@ -48,7 +48,7 @@ def test_a_build_that_breaks_leaves_nothing(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_what_a_killed_build_left_does_not_come_into_the_folder(tmp_path: Path) -> None:
+def test_leftovers_of_a_killed_build_are_ignored(tmp_path: Path) -> None:
     left = tmp_path / ".model.partial"
     left.mkdir()
     (left / "half").write_text("x")
@@ -57,7 +57,7 @@ def test_what_a_killed_build_left_does_not_come_into_the_folder(tmp_path: Path) 
     assert names(tmp_path) == ["model"]
 
 
-def test_of_two_that_race_one_builds_and_the_other_waits(tmp_path: Path) -> None:
+def test_concurrent_callers_build_once(tmp_path: Path) -> None:
     target, built, found = tmp_path / "model", [], []
 
     def build(folder: Path) -> None:

@@ -1,6 +1,6 @@
 """A fake LLM server: real HTTP on 127.0.0.1 in the OpenAI and Anthropic formats, with seeded faults.
 
-    with Loopback(answer, faults=Faults(rate=0.3)) as server:  # answer(system, user, sample) -> text
+    with FakeLLMServer(answer, faults=Faults(rate=0.3)) as server:  # answer(system, user, sample) -> text
         spec = server.chat                                    # or server.anthropic; set server.environment
         ...
         assert server.duplicates == 0                         # no request was answered (and billed) twice
@@ -8,9 +8,9 @@
     python tests/support/fake_llm_server.py MODULE:FUNCTION --port 8765 --faults 0.3    # standalone; \
         see GET /stats
 
-`calls` counts requests, `served` whole good answers, and `abandoned` those whose client was gone by then (killed, or
-out of patience), all by the hash of what was asked. A fault depends on that hash, the seed and how many requests of it
-came before, never on the order in which different questions arrive.
+The counters are keyed by a hash of the request: `calls` counts requests, `served` complete good answers, and
+`abandoned` good answers whose client had disconnected. A fault depends on that hash, the seed and the number of
+earlier requests with the same hash, never on the order of different requests.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from typing import Any
 
 from judge_r1.core.records import content_hash
 
-Brain = Callable[[str, str, int], str]
+AnswerFunction = Callable[[str, str, int], str]
 """Maps (system, user, sample) to the answer text. It must be deterministic."""
 
 TRANSIENT = ("rate_limit", "rate_limit_date", "server_error", "stall", "truncated", "reset", "garbage", "missing_field")
@@ -72,12 +72,18 @@ class Request:
         return content_hash(self.system, self.user, self.sample, self.max_tokens, self.temperature)
 
 
-class Loopback:
+class FakeLLMServer:
     """The server, in its own thread. `key` is the only API key it accepts (None: any or none). `latency_s` is the delay
     before each good answer."""
 
     def __init__(
-        self, brain: Brain, *, faults: Faults = Faults(), key: str | None = None, latency_s: float = 0.0, port: int = 0
+        self,
+        answer: AnswerFunction,
+        *,
+        faults: Faults = Faults(),
+        key: str | None = None,
+        latency_s: float = 0.0,
+        port: int = 0,
     ) -> None:
         self.faults, self.latency_s = faults, latency_s
         self.calls: Counter[str] = Counter()
@@ -87,7 +93,7 @@ class Loopback:
         self.refused: Counter[int] = Counter()
         self.errors: list[str] = []
         self.in_flight = self.peak = 0
-        self._brain, self._key, self._port = brain, key, port
+        self._answer_function, self._key, self._port = answer, key, port
         self._failures: Counter[str] = Counter()
         self._pool = ThreadPoolExecutor(1)
         self._loop = asyncio.new_event_loop()
@@ -108,7 +114,7 @@ class Loopback:
     @property
     def environment(self) -> dict[str, str]:
         """Environment variables that point both kinds of teacher at this server."""
-        key = self._key or "loopback"
+        key = self._key or "any key"
         return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": key, "JUDGE_R1_TEACHER_KEY": key}
 
     @property
@@ -140,7 +146,7 @@ class Loopback:
             "errors": self.errors,
         }
 
-    def __enter__(self) -> "Loopback":
+    def __enter__(self) -> "FakeLLMServer":
         self._thread.start()
         start = asyncio.start_server(self._connection, "127.0.0.1", self._port, limit=2**26, backlog=1024)
         self._server = asyncio.run_coroutine_threadsafe(start, self._loop).result(10)
@@ -173,10 +179,10 @@ class Loopback:
                 self.in_flight += 1
                 self.peak = max(self.peak, self.in_flight)
                 try:
-                    go_on = await self._respond(reader, writer, method, path, headers, body)
+                    keep_open = await self._respond(reader, writer, method, path, headers, body)
                 finally:
                     self.in_flight -= 1
-                if not go_on:
+                if not keep_open:
                     break
         with suppress(ConnectionError):
             writer.close()
@@ -245,11 +251,11 @@ class Loopback:
             return await _send(writer, 200, b"<html>upstream hiccup</html>")
         try:
             text = await self._loop.run_in_executor(
-                self._pool, self._brain, request.system, request.user, request.sample
+                self._pool, self._answer_function, request.system, request.user, request.sample
             )
         except Exception as error:
             self.errors.append(repr(error))
-            return await _send(writer, 500, {"error": {"message": f"the brain failed: {error!r}"}})
+            return await _send(writer, 500, {"error": {"message": f"the answer function failed: {error!r}"}})
         if self.latency_s:
             await asyncio.sleep(self.latency_s)
         reply = self._reply(request, text)
@@ -260,7 +266,7 @@ class Loopback:
             writer.write(_head(200, len(whole)) + whole[: len(whole) // 2])
             await writer.drain()
             return False
-        await asyncio.sleep(0)  # let a closed connection be noticed
+        await asyncio.sleep(0)  # lets the loop notice a closed connection
         if reader.at_eof():
             self.abandoned[request.key] += 1
             return False
@@ -286,7 +292,7 @@ def read_request(wire: str, body: Any) -> Request:
     else:
         sample = int(body.get("metadata", {}).get("user_id", "sample-0").removeprefix("sample-"))
     if [message["role"] for message in messages] != ["user"]:
-        raise ValueError("one user message is what this server understands")
+        raise ValueError("expected exactly one user message")
     limit = body["max_completion_tokens"] if "max_completion_tokens" in body else body["max_tokens"]
     user, temperature = messages[0]["content"], float(body.get("temperature", 1.0))
     return Request(wire, body["model"], system, user, sample, int(limit), temperature)
@@ -315,23 +321,23 @@ def reply(request: Request, text: str, *, cut: bool = False) -> dict[str, Any]:
     }
 
 
-def answer_batch(brain: Brain, requests: Path, results: Path, *, seed: int = 0, failed: float = 0.0) -> None:
+def answer_batch(answer: AnswerFunction, requests: Path, results: Path, *, seed: int = 0, failed: float = 0.0) -> None:
     """Answers an exported batch file like a batch service: shuffled results, a share of them `failed`."""
     rows, rng = [], Random(seed)
     for line in requests.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
         wire = "chat" if "body" in row else "anthropic"
         request = read_request(wire, row["body"] if wire == "chat" else row["params"])
-        body = reply(request, brain(request.system, request.user, request.sample))
+        body = reply(request, answer(request.system, request.user, request.sample))
         good = rng.random() >= failed
         if wire == "chat":
-            answer = {"status_code": 200, "request_id": "r", "body": body}
+            response = {"status_code": 200, "request_id": "r", "body": body}
             error = {"code": "server_error", "message": "it broke"}
-            row = {"id": "b", "response": answer if good else None, "error": None if good else error}
+            row = {"id": "b", "response": response if good else None, "error": None if good else error}
         else:
             error = {"type": "error", "error": {"type": "api_error", "message": "it broke"}}
-            good_or_not = {"type": "succeeded", "message": body} if good else {"type": "errored", "error": error}
-            row = {"result": good_or_not}
+            outcome = {"type": "succeeded", "message": body} if good else {"type": "errored", "error": error}
+            row = {"result": outcome}
         rows.append({"custom_id": json.loads(line)["custom_id"], **row})
     rng.shuffle(rows)
     results.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
@@ -356,20 +362,20 @@ def _reset(writer: asyncio.StreamWriter) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A loopback teacher; prints its URL, serves until it is killed.")
-    parser.add_argument("brain", help="MODULE:FUNCTION of (system, user, sample)")
+    parser = argparse.ArgumentParser(description="A fake LLM server. It prints its URL and runs until it is killed.")
+    parser.add_argument("answer", metavar="MODULE:FUNCTION", help="a function of (system, user, sample)")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--faults", type=float, default=0.0, help="share of the requests that fail")
-    parser.add_argument("--stall", type=float, default=30.0, help="seconds that a stall lasts")
-    parser.add_argument("--cut", type=float, default=0.0, help="share of the questions whose answer is cut")
+    parser.add_argument("--stall", type=float, default=30.0, help="duration of a stall in seconds")
+    parser.add_argument("--cut", type=float, default=0.0, help="share of the prompts whose answer is truncated")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each good answer")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    module, _, function = options.brain.partition(":")
+    module, _, function = options.answer.partition(":")
     sys.path.insert(0, str(Path.cwd()))
-    brain = getattr(importlib.import_module(module), function)
+    answer = getattr(importlib.import_module(module), function)
     faults = Faults(rate=options.faults, seed=options.seed, stall_s=options.stall, cut=options.cut)
-    with Loopback(brain, faults=faults, latency_s=options.latency, port=options.port) as server:
+    with FakeLLMServer(answer, faults=faults, latency_s=options.latency, port=options.port) as server:
         print(server.url, flush=True)
         with suppress(KeyboardInterrupt):
             threading.Event().wait()

@@ -19,9 +19,9 @@ from data_builders.sources.mini import FACT
 from judge_r1.core.records import Case, ReasoningPair, content_hash
 
 SHARE = 0.35
-WRITES = "repeat the user message"
+ECHO = "repeat the user message"
 """A system prompt that makes it repeat the user message."""
-_ASKED: set[str] = set()
+_SEEN_REFERENCES: set[str] = set()
 _MATERIAL = re.compile(r"<case>\n(.*)\n</case>\n\n<decision>\n(.*)\n</decision>\n\n(.*)", re.DOTALL)
 _REASONING = re.compile(r"<reasoning>\n(.*)\n</reasoning>", re.DOTALL)
 _PAIR = re.compile(r"<reasoning_a>\n(.*)\n</reasoning_a>\n\n<reasoning_b>\n(.*)\n</reasoning_b>", re.DOTALL)
@@ -38,7 +38,7 @@ def liar(system: str, user: str, sample: int) -> str:
 
 
 def _answer(system: str, user: str, sample: int, share: float) -> str:
-    if system == WRITES:
+    if system == ECHO:
         return user
     material = _MATERIAL.search(user)
     assert material, "the prompt holds no case"
@@ -50,7 +50,7 @@ def _answer(system: str, user: str, sample: int, share: float) -> str:
     reasoning = _REASONING.search(rest)
     assert reasoning, "the prompt holds no reasoning"
     target = _TARGET.search(rest)
-    _ASKED.add(reasoning[1])
+    _SEEN_REFERENCES.add(reasoning[1])
     wanted = [int(number) for number in _WANTED.findall(rest[reasoning.end() :])]
     made = [
         pair
@@ -142,7 +142,9 @@ LIES: dict[str, Callable[[ReasoningPair, str, Random], str]] = {
 
 def _opinion(domain: str, context: str, decision: str, a: str, b: str, rng: Random, share: float) -> str:
     """Judges a pair: the worse reasoning is one that the rules derive from the other. Known cases are tried first."""
-    for worse, flawed, reference in sorted((("A", a, b), ("B", b, a)), key=lambda option: option[2] not in _ASKED):
+    for worse, flawed, reference in sorted(
+        (("A", a, b), ("B", b, a)), key=lambda option: option[2] not in _SEEN_REFERENCES
+    ):
         try:
             found = [p for p in variants_of(domain, context, decision, reference) if p.flawed == flawed]
         except ValueError:  # not a valid reference, so it is the flawed one

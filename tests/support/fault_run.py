@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from fake_llm_server import Loopback
+from fake_llm_server import FakeLLMServer
 
 from data_builders.teachers.answer_cache import Cache
 
@@ -26,7 +26,7 @@ class FaultRun:
 
 
 def build(
-    arguments: Sequence[str], server: Loopback, cache: Path, *, kills: Sequence[int], seed: int, timeout_s: float
+    arguments: Sequence[str], server: FakeLLMServer, cache: Path, *, kills: Sequence[int], seed: int, timeout_s: float
 ) -> FaultRun:
     """Runs until success. The n-th kill happens shortly after the server has sent `kills[n]` answers in total.
 
@@ -59,7 +59,7 @@ def build(
             raise AssertionError(f"the build ended by itself: {said}")
 
 
-def _lost(server: Loopback, cache: Path, before: int) -> int:
+def _lost(server: FakeLLMServer, cache: Path, before: int) -> int:
     """Answers that the server sent and the build did not store, since the previous kill."""
     while server.in_flight:
         time.sleep(0.01)

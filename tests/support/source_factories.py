@@ -14,7 +14,7 @@ from judge_r1.core.records import Case
 Reply = Callable[[TeacherRequest], str]
 
 
-class ToyTeacher:
+class FunctionTeacher:
     """Answers without delay by a function of the request; records its requests."""
 
     name = "toy"
@@ -40,15 +40,15 @@ def gather(
     source: Source, path: Path | None, teacher: Teacher | None = None, limit: int | None = None
 ) -> tuple[list[Case], Counter[str], Counter[str]]:
     """All cases of a source, the skipped ones and the rejected ones."""
-    skips: Counter[str] = Counter()
+    skipped: Counter[str] = Counter()
     rejected: Counter[str] = Counter()
 
     async def run() -> list[Case]:
-        silent = ToyTeacher(lambda request: "")  # a plain source calls no teacher
-        found = items(source, path, limit, 0, skips, teacher)
-        return [case for item in found if (case := await completed(item, teacher or silent, skips, rejected))]
+        unused = FunctionTeacher(lambda request: "")  # a plain source calls no teacher
+        found = items(source, path, limit, 0, skipped, teacher)
+        return [case for item in found if (case := await completed(item, teacher or unused, skipped, rejected))]
 
-    return asyncio.run(run()), skips, rejected
+    return asyncio.run(run()), skipped, rejected
 
 
 def write_rows(file: Path, rows: list[dict[str, Any]]) -> Path:

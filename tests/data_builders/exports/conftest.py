@@ -1,4 +1,4 @@
-"""A small split of `mini`, and what loads it as trainers do."""
+"""A small split of `mini`."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Exports as a whole: what is written, that `datasets` reads the folder, that it is whole or not there."""
+"""Exports write complete folders or none, and `datasets` reads them."""
 
 import json
 from collections import Counter
@@ -28,7 +28,7 @@ Load = Callable[..., Any]
 
 @pytest.fixture
 def load(tmp_path: Path) -> Load:
-    """`datasets.load_dataset` with a cache of its own, offline."""
+    """`datasets.load_dataset` with a separate cache, offline."""
     datasets, cache = pytest.importorskip("datasets"), str(tmp_path / "cache")
     return lambda path, *name, **more: datasets.load_dataset(str(path), *name, cache_dir=cache, **more)
 
@@ -41,7 +41,7 @@ def gold(pair: ReasoningPair) -> str:
     return pair.gold.comparison
 
 
-def test_the_formats_that_there_are() -> None:
+def test_registered_formats() -> None:
     assert FORMATS.names() == list(NAMES)
 
 
@@ -61,7 +61,7 @@ def test_load_dataset_reads_the_folder(name: str, split_folder: Path, tmp_path: 
             assert gold(pair) in shown
 
 
-def test_trl_has_two_tables(split_folder: Path, tmp_path: Path, load: Load) -> None:
+def test_trl_export_has_two_tables(split_folder: Path, tmp_path: Path, load: Load) -> None:
     export(split_folder, tmp_path / "out", "trl", Options())
     sft, dpo = (load(tmp_path / "out", table, split="test") for table in ("sft", "dpo"))
     assert set(sft.column_names) == {"messages", "pair_id"}
@@ -73,14 +73,14 @@ def test_trl_has_two_tables(split_folder: Path, tmp_path: Path, load: Load) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_pairs_give_the_same_bytes(name: str, split_folder: Path, tmp_path: Path) -> None:
+def test_exports_are_reproducible(name: str, split_folder: Path, tmp_path: Path) -> None:
     for out in ("a", "b"):
         export(split_folder, tmp_path / out, name, Options(seed=1))
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
     assert not [path for path in contents(tmp_path / "a") if ".partial" in path]
 
 
-def test_another_seed_changes_the_rejected_judgments_alone(split_folder: Path, tmp_path: Path) -> None:
+def test_another_seed_changes_only_the_rejected_judgments(split_folder: Path, tmp_path: Path) -> None:
     for out, seed in (("a", 0), ("b", 1)):
         export(split_folder, tmp_path / out, "dpo", Options(seed=seed))
     rows = [[json.loads(line) for line in (tmp_path / out / "test.jsonl").open()] for out in ("a", "b")]
@@ -88,7 +88,7 @@ def test_another_seed_changes_the_rejected_judgments_alone(split_folder: Path, t
     assert rows[0] == rows[1]
 
 
-def test_the_card_tells_what_is_there(split_folder: Path, tmp_path: Path) -> None:
+def test_dataset_card_matches_the_data(split_folder: Path, tmp_path: Path) -> None:
     export(split_folder, tmp_path, "sft", Options())
     _, head, body = (tmp_path / "README.md").read_text().split("---\n", 2)
     header = yaml.safe_load(head)
@@ -115,7 +115,7 @@ def test_the_card_tells_what_is_there(split_folder: Path, tmp_path: Path) -> Non
     assert "judge-r1 " in body
 
 
-def test_licences_keep_their_words_and_get_names_that_hubs_know(tmp_path: Path) -> None:
+def test_licenses_are_quoted_and_mapped_to_hub_names(tmp_path: Path) -> None:
     texts = [
         "CC BY-SA 4.0 (F1000RD); paper http://creativecommons.org/licenses/by/4.0/; review CC BY 3.0",
         "Apache-2.0",
@@ -130,18 +130,18 @@ def test_licences_keep_their_words_and_get_names_that_hubs_know(tmp_path: Path) 
     assert "* on request: ask us, or https" in body
 
 
-def test_one_folder_of_pairs_is_the_split_train(tmp_path: Path) -> None:
+def test_a_single_folder_is_exported_as_train(tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 3)
     assert list(export(tmp_path / "in", tmp_path / "out", "sft", Options())) == ["train"]
     assert sorted(contents(tmp_path / "out")) == ["README.md", "dataset_info.json", "train.jsonl"]
 
 
-def test_a_part_of_a_split_keeps_the_story_of_its_split(split_folder: Path, tmp_path: Path) -> None:
+def test_a_part_of_a_split_keeps_the_split_description(split_folder: Path, tmp_path: Path) -> None:
     export(split_folder / "train_42", tmp_path, "sft", Options())
     assert "Split by case (sizes [2, 4], test 3, seed 0)" in (tmp_path / "README.md").read_text()
 
 
-def test_pairs_that_lie_beside_the_parts_of_their_split_are_no_split(tmp_path: Path) -> None:
+def test_source_pairs_next_to_split_parts_are_ignored(tmp_path: Path) -> None:
     pairs = mini_folder(tmp_path / "pairs", 6)
     split_pairs([pairs], tmp_path, by_share(0.5, 0))
     assert list(splits_of(tmp_path, dataset_of(tmp_path))) == ["test", "train"]
@@ -153,14 +153,14 @@ def test_pairs_that_lie_beside_the_parts_of_their_split_are_no_split(tmp_path: P
         splits_of(tmp_path, dataset_of(tmp_path))
 
 
-def test_a_recipe_without_the_case_in_its_prompt_exports_none(split_folder: Path, tmp_path: Path) -> None:
+def test_context_none_exports_no_case_text(split_folder: Path, tmp_path: Path) -> None:
     export(split_folder, tmp_path, "sft", Options(config=EpisodeConfig(context="none")))
     cases = load_pairs(split_folder / "test").cases
     written = (tmp_path / "test.jsonl").read_text()
     assert not any(case.context in written for case in cases.values())
 
 
-def test_where_there_are_no_pairs(tmp_path: Path) -> None:
+def test_missing_pairs_and_unknown_formats_are_errors(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=r"holds no pairs\.jsonl"):
         export(tmp_path, tmp_path / "out", "sft", Options())
     mini_folder(tmp_path / "in", 3)
@@ -168,7 +168,7 @@ def test_where_there_are_no_pairs(tmp_path: Path) -> None:
         export(tmp_path / "in", tmp_path / "out", "sfd", Options())
 
 
-def test_names_of_splits_are_words_and_stay_apart(tmp_path: Path) -> None:
+def test_split_names_are_identifiers_and_unique(tmp_path: Path) -> None:
     for name in ("train-a", "test"):
         mini_folder(tmp_path / name, 3)
     assert list(splits_of(tmp_path, dataset_of(tmp_path))) == ["test", "train_a"]
@@ -178,7 +178,7 @@ def test_names_of_splits_are_words_and_stay_apart(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_broken_line_leaves_what_was_there(name: str, tmp_path: Path) -> None:
+def test_an_invalid_line_leaves_the_previous_export(name: str, tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 6)
     export(tmp_path / "in", tmp_path / "out", name, Options())
     before = contents(tmp_path / "out")
@@ -189,7 +189,7 @@ def test_a_broken_line_leaves_what_was_there(name: str, tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == before
 
 
-def test_a_parquet_of_many_row_groups_is_read_in_order(tmp_path: Path) -> None:
+def test_parquet_row_groups_are_read_in_order(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet")
     data = mini_pairs(600)
     folder(tmp_path / "in", list(data.cases.values()), list(data.pairs))

@@ -1,5 +1,8 @@
-"""Our folder in LLaMA-Factory's hands: its own loader and converters, where they are installed (they are no dependency:
-`pip install llamafactory`), and what its documentation of dataset_info.json asks for, everywhere."""
+"""LLaMA-Factory reads the exports.
+
+Tests with its own loader run only if it is installed (`pip install llamafactory`; it is not a dependency). The fields
+that its documentation of dataset_info.json requires are always tested.
+"""
 
 import json
 from pathlib import Path
@@ -23,7 +26,9 @@ OPTIONS = [
 
 @pytest.fixture
 def loader(monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setenv("DISABLE_VERSION_CHECK", "1")  # its release asks for an older transformers; its readers do not
+    monkeypatch.setenv(
+        "DISABLE_VERSION_CHECK", "1"
+    )  # the release requires an older transformers, but its readers work with the current one
     try:
         from llamafactory.data import loader, parser
     except Exception as error:
@@ -40,7 +45,7 @@ def expected_prompt(data: PairSet, number: int, name: str, options: Options) -> 
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_its_loader_reads_every_row_as_it_was_meant(
+def test_llama_factory_loads_every_row_as_exported(
     name: str, options: Options, split_folder: Path, tmp_path: Path, loader: Any
 ) -> None:
     export(split_folder, tmp_path / "out", name, options)
@@ -69,11 +74,9 @@ def test_its_loader_reads_every_row_as_it_was_meant(
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
-def test_the_fields_that_dataset_info_names_are_there(
-    name: str, options: Options, split_folder: Path, tmp_path: Path
-) -> None:
-    """Alpaca: columns that hold strings. ShareGPT with ranking: conversations of `from` and `value` that end with the
-    human's turn (after a system turn, an odd number), and one turn of `gpt` as chosen and rejected."""
+def test_fields_named_in_dataset_info_exist(name: str, options: Options, split_folder: Path, tmp_path: Path) -> None:
+    """Alpaca: string columns. ShareGPT with ranking: conversations of `from` and `value` that end with a human turn
+    (an odd number after the system turn), and one `gpt` turn each as chosen and rejected."""
     export(split_folder, tmp_path, name, options)
     info = json.loads((tmp_path / "dataset_info.json").read_text("ascii"))
     assert sorted(info) == [f"judge_r1_{name}_{split}" for split in ("test", "train_42", "train_84")]

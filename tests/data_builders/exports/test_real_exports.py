@@ -1,4 +1,4 @@
-"""From real case reports to what trainers load: build, split, export, reload."""
+"""Real corpora through build, split, export and reload."""
 
 import json
 from pathlib import Path
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.real_data
 
 @pytest.fixture(scope="module")
 def real_split(real_data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve articles' cases of MedRBench, nine ECHR judgments."""
+    """A split of twelve MedRBench articles and nine ECHR judgments."""
     home = tmp_path_factory.mktemp("real")
     build("medrbench", home / "medical", path=real_data / "medical_medrbench", variants=2, limit=24)
     build("echr", home / "legal", path=real_data / "legal_echr_argmining", variants=2, limit=9)
@@ -39,7 +39,7 @@ def shown(name: str, row: Any) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("name", ["sft", "dpo", "trl", "verl"])
-def test_real_pairs_come_back_as_the_prompts_of_a_judge(name: str, real_split: Path, tmp_path: Path) -> None:
+def test_exported_real_pairs_equal_the_judge_prompts(name: str, real_split: Path, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     config = EpisodeConfig()
     export(real_split, tmp_path / "out", name, Options(config=config))
@@ -57,7 +57,7 @@ def test_real_pairs_come_back_as_the_prompts_of_a_judge(name: str, real_split: P
             assert pair.gold.comparison in json.dumps(row)
 
 
-def test_the_real_split_is_what_it_says(real_split: Path) -> None:
+def test_real_split_matches_its_report(real_split: Path) -> None:
     test, small, large = (load_pairs(real_split / name) for name in ("test", "train_42", "train_84"))
     assert len(test.cases) == len(test.pairs) == 8
     assert {p.pair_id for p in small.pairs} < {p.pair_id for p in large.pairs}

@@ -1,4 +1,4 @@
-"""Our tables in TRL's hands: its own checks and chat templating."""
+"""TRL accepts the exported tables in its own checks and chat templating."""
 
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from judge_r1.core.pair_set import load_pairs
 from judge_r1.models.hub import load_tokenizer
 
 
-def test_trl_takes_both_tables_for_conversations(split_folder: Path, tmp_path: Path) -> None:
+def test_trl_accepts_both_tables_as_conversations(split_folder: Path, tmp_path: Path) -> None:
     datasets = pytest.importorskip("datasets")
     from trl import is_conversational, maybe_apply_chat_template
 

@@ -1,4 +1,4 @@
-"""`judge-r1 rationales` as a user meets it: processes of their own, a real server, and training on the file."""
+"""`judge-r1 rationales` as a subprocess against a real server, and training on its output."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import fake_rationale_teacher
 import pytest
 from factories import mini_pairs
-from fake_llm_server import Faults, Loopback, answer_batch
+from fake_llm_server import FakeLLMServer, Faults, answer_batch
 from paths import RECIPES
 
 from data_builders.build import write_pairs
@@ -59,10 +59,8 @@ def test_help_has_an_example(pairs: Path) -> None:
     assert "judge-r1 rationales" in shown.stdout
 
 
-def test_a_file_of_rationales_that_training_reads(
-    pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with Loopback(fake_rationale_teacher.sloppy, faults=FAULTS, key=KEY) as server:
+def test_training_reads_the_rationale_file(pairs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with FakeLLMServer(fake_rationale_teacher.sloppy, faults=FAULTS, key=KEY) as server:
         done = run(pairs, server.chat, tmp_path / "out")
         assert done.returncode == 0, done.stderr
         assert server.duplicates == 0
@@ -90,12 +88,12 @@ def test_a_file_of_rationales_that_training_reads(
     assert "wanted" not in capsys.readouterr().out
 
 
-def test_a_budget_stops_it_and_a_higher_one_goes_on(pairs: Path, tmp_path: Path) -> None:
+def test_a_budget_stops_the_run_and_a_higher_one_resumes_it(pairs: Path, tmp_path: Path) -> None:
     def ask(budget: str) -> subprocess.CompletedProcess[str]:
         options = ["--prices", pairs / "prices.yaml", "--budget", budget, "--concurrency", "2"]
         return run(pairs, server.chat, tmp_path, *options)
 
-    with Loopback(fake_rationale_teacher.honest) as server:
+    with FakeLLMServer(fake_rationale_teacher.honest) as server:
         stopped = ask("2")
         assert stopped.returncode == 2
         assert "the budget of $2.00 is spent" in stopped.stderr
@@ -109,11 +107,11 @@ def test_a_budget_stops_it_and_a_higher_one_goes_on(pairs: Path, tmp_path: Path)
     assert len((tmp_path / "traces.jsonl").read_text().splitlines()) == 8
 
 
-def test_killed_it_is_run_again_and_nothing_is_asked_twice(pairs: Path, tmp_path: Path) -> None:
-    with Loopback(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
-        assert run(pairs, server.chat, tmp_path / "calm", "--concurrency", "2").returncode == 0
-        calm, calls = server.served.copy(), server.calls.total()
-    with Loopback(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
+def test_a_killed_run_resumes_without_repeating_requests(pairs: Path, tmp_path: Path) -> None:
+    with FakeLLMServer(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
+        assert run(pairs, server.chat, tmp_path / "unbroken", "--concurrency", "2").returncode == 0
+        served, calls = server.served.copy(), server.calls.total()
+    with FakeLLMServer(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
         command, environment = arguments(pairs, server.chat, tmp_path / "killed", "--concurrency", "2")
         for wanted in (3, 7):
             process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -123,14 +121,14 @@ def test_killed_it_is_run_again_and_nothing_is_asked_twice(pairs: Path, tmp_path
             process.kill()
             process.wait(20)
         assert subprocess.run(command, env=environment, timeout=240).returncode == 0
-        assert server.served.keys() == calm.keys()
-        assert server.duplicates <= 4  # two kills, two calls in flight at each
+        assert server.served.keys() == served.keys()
+        assert server.duplicates <= 4  # two kills with two running calls each
         assert server.calls.total() <= calls + 4
     for name in ("traces.jsonl", "rationales.json"):
-        assert (tmp_path / "calm" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
+        assert (tmp_path / "unbroken" / name).read_bytes() == (tmp_path / "killed" / name).read_bytes()
 
 
-def test_round_by_round_through_batches(pairs: Path, tmp_path: Path) -> None:
+def test_batch_rounds_produce_all_rationales(pairs: Path, tmp_path: Path) -> None:
     spec, more = "anthropic:toy", list[Any]()
     for number in range(1, 5):
         requests = tmp_path / f"{number}.jsonl"
@@ -141,20 +139,20 @@ def test_round_by_round_through_batches(pairs: Path, tmp_path: Path) -> None:
         assert "8 requests are in" in done.stdout
         answer_batch(fake_rationale_teacher.honest, requests, tmp_path / f"{number}-results.jsonl")
         more = ["--batch-import", tmp_path / f"{number}-results.jsonl"]
-    assert number == 3  # one round for each turn, and one that finds nothing left to ask
+    assert number == 3  # one round per turn, and one that finds no request left
     assert "no request is left" in done.stdout
     assert len((tmp_path / "out" / "traces.jsonl").read_text().splitlines()) == 8
 
 
-def test_mistakes_are_one_sentence(pairs: Path, tmp_path: Path) -> None:
-    for spec, says in [
+def test_errors_are_one_line(pairs: Path, tmp_path: Path) -> None:
+    for spec, message in [
         ("rules", "leave sft.traces_file out"),
         ("gpt", "is no teacher that can be asked"),
         ("anthropic:toy", "needs a key"),
     ]:
         done = run(pairs, spec, tmp_path, ANTHROPIC_API_KEY="")
         assert done.returncode == 2
-        assert says in done.stderr
+        assert message in done.stderr
         assert done.stderr.count("\n") == 1
     with pytest.raises(ConfigError, match="exclude each other"):
         load_recipe(pairs / "recipe.yaml", ["sft.rationales=mini", "sft.traces_file=x"])

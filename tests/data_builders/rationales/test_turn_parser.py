@@ -19,14 +19,14 @@ def read(text: str, pair: ReasoningPair = PAIR, **fields: object) -> ParsedTurn 
     return read_turn(text, pair, **{"may_search": True, "may_answer": True, **fields})  # type: ignore[arg-type]
 
 
-def test_good_turns() -> None:
+def test_valid_turns_are_parsed() -> None:
     assert read(GOOD) == ParsedTurn(GOOD, None, False)
     search = "<think>a</think>\n<think>b</think> <search> ana paid </search>"
     assert read(f"\n{search}\n") == ParsedTurn(search, "ana paid", False)
     assert thoughts_of(search) == ["a", "b"]
 
 
-def test_what_follows_the_action_is_left_away_and_told() -> None:
+def test_text_after_the_action_is_dropped_and_flagged() -> None:
     assert read(GOOD + "<information>made up</information><answer>{}</answer>") == ParsedTurn(GOOD, None, True)
 
 
@@ -53,7 +53,7 @@ def test_what_follows_the_action_is_left_away_and_told() -> None:
         (GOOD.replace("Factual Consistency", "it"), "a principle is not named"),
     ],
 )
-def test_bad_turns(text: str, reason: str) -> None:
+def test_invalid_turns_are_rejected_with_a_reason(text: str, reason: str) -> None:
     bad = read(text, shown=["ana paid 34"])
     assert isinstance(bad, RejectedTurn)
     assert bad.reason == reason
@@ -61,7 +61,7 @@ def test_bad_turns(text: str, reason: str) -> None:
     assert "\n" not in bad.detail
 
 
-def test_when_a_turn_may_search_or_answer() -> None:
+def test_search_and_answer_can_be_disallowed() -> None:
     bad = read("<think>a</think><search>b</search>", may_search=False)
     assert isinstance(bad, RejectedTurn)
     assert bad.reason == "search past the budget"
@@ -70,7 +70,7 @@ def test_when_a_turn_may_search_or_answer() -> None:
     assert bad.reason == "no search"
 
 
-def test_a_principle_may_have_been_named_in_an_earlier_turn() -> None:
+def test_a_principle_can_be_named_in_an_earlier_turn() -> None:
     text = f"<think>So it is.</think><answer>{GOLD}</answer>"
     assert isinstance(read(text), RejectedTurn)
     assert isinstance(read(text, thoughts=["This breaks factual consistency."]), ParsedTurn)
@@ -87,14 +87,14 @@ def test_a_principle_may_have_been_named_in_an_earlier_turn() -> None:
         "ana paid 34 … and went",
     ],
 )
-def test_quotations_of_what_was_shown_are_fine_however_they_are_set(quote: str) -> None:
+def test_quotations_of_shown_text_are_valid_in_any_formatting(quote: str) -> None:
     assert isinstance(
         read(GOOD.replace("B has", f"“{quote}”, B has"), shown=["x", "ana paid 34. ben left rome."]), ParsedTurn
     )
 
 
 @given(st.text(alphabet='<>/thinksearchanswer ab\n"', max_size=80))
-def test_whatever_comes_is_read_or_refused(text: str) -> None:
+def test_any_text_is_parsed_or_rejected(text: str) -> None:
     found = read(text)
     if isinstance(found, ParsedTurn):
         assert found.text in text

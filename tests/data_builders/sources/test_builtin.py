@@ -1,4 +1,4 @@
-"""The shipped cases: rebuilt to the byte, long and distinct, references resting on their context, pairs for all six."""
+"""The shipped cases: reproducible, long, distinct, grounded in their context, with pairs for all principles."""
 
 import re
 from collections import Counter
@@ -41,7 +41,7 @@ def steps(case: Case) -> list[str]:
 
 
 def facts(text: str) -> set[str]:
-    """Numbers and names as they stand in a text; a word that opens a sentence is no name."""
+    """Numbers and names of a text. The first word of a sentence is not a name."""
     return {match[0] for match in NUMBER.finditer(text)} | {
         match[0].removesuffix("'s").removesuffix("'") for match in NAME.finditer(text)
     }
@@ -51,25 +51,25 @@ def holds(text: str, fact: str) -> bool:
     return re.search(rf"(?<![\w.,]){re.escape(fact)}(?!\w|[.,]\d)", text) is not None
 
 
-def test_the_file_is_what_the_script_writes(tmp_path: Path) -> None:
+def test_the_file_equals_the_output_of_the_script(tmp_path: Path) -> None:
     write_jsonl(tmp_path / "builtin.jsonl", build_builtin_cases.cases())
     assert (tmp_path / "builtin.jsonl").read_bytes() == FILE.read_bytes()
 
 
-def test_forty_cases_of_each_domain_each_its_own(cases: list[Case]) -> None:
+def test_each_domain_has_forty_distinct_cases(cases: list[Case]) -> None:
     assert Counter(case.domain for case in cases) == {"medical": 40, "legal": 40, "academic": 40}
     assert len({case.case_id for case in cases}) == len({case.meta["group"] for case in cases}) == 120
     assert {(case.source, case.license) for case in cases} == {("builtin", "Apache-2.0")}
 
 
-def test_limit_takes_the_domains_in_turn_and_a_folder_is_refused() -> None:
+def test_limit_alternates_domains_and_a_path_is_rejected() -> None:
     read = SOURCES.get("builtin").read
     assert [case.domain for case in read(None, 4, 0, Counter())] == ["medical", "legal", "academic", "medical"]
     with pytest.raises(SourceError, match="leave --path out"):
         list(read(Path("somewhere"), None, 0, Counter()))
 
 
-def test_lengths(cases: list[Case]) -> None:
+def test_contexts_and_references_have_the_intended_lengths(cases: list[Case]) -> None:
     for case in cases:
         assert 700 <= len(case.context.split()) <= 1500, case.meta
         assert 250 <= len(case.reference.split()) <= 480, case.meta
@@ -80,7 +80,7 @@ def test_lengths(cases: list[Case]) -> None:
 
 
 def test_every_number_and_name_of_a_reference_is_in_its_case(cases: list[Case]) -> None:
-    """The decision is given to whoever reads the case, so a diagnosis may be named."""
+    """The judge also sees the decision, so a reference may name the diagnosis."""
     for case in cases:
         known = f"{case.context}\n{case.decision}"
         lower = known.lower()
@@ -94,7 +94,7 @@ def test_most_steps_cite_a_value_or_a_name(cases: list[Case]) -> None:
 
 
 @pytest.mark.parametrize(("field", "most"), [("context", 0.05), ("reference", 0.03)])
-def test_no_two_cases_share_their_words(cases: list[Case], field: str, most: float) -> None:
+def test_cases_share_few_words(cases: list[Case], field: str, most: float) -> None:
     texts = [runs(getattr(case, field)) for case in cases]
     assert max(overlap(one, other) for n, one in enumerate(texts) for other in texts[:n]) < most
 
@@ -115,7 +115,7 @@ def test_every_pair_is_valid(cases: list[Case], pairs: list[ReasoningPair], tmp_
     assert report.good, report.problems
 
 
-def test_words_do_not_tell_a_changed_fact_from_a_true_one(pairs: list[ReasoningPair]) -> None:
+def test_words_alone_do_not_reveal_changed_facts(pairs: list[ReasoningPair]) -> None:
     for number in (2, 4):
         rows = probe([pair for pair in pairs if pair.violated == (number,)])
         assert rows[0].group == f"P{number}"
@@ -123,8 +123,8 @@ def test_words_do_not_tell_a_changed_fact_from_a_true_one(pairs: list[ReasoningP
 
 
 def recall(cases: list[Case], method: str) -> float:
-    """The share of steps for which one of three passages is the one that holds most of what the step cites (or, where
-    it cites no value or name, most of its words)."""
+    """The share of steps for which the top three passages include the one with most of the facts that the step cites,
+    or most of its words if it cites no fact."""
     found = Retriever({case.case_id: case.context for case in cases}, method=method)
     hits = []
     for case in cases:
@@ -132,18 +132,18 @@ def recall(cases: list[Case], method: str) -> float:
         answers = found.search([(case.case_id, step) for step in steps(case)], 3)
         for step, answer in zip(steps(case), answers, strict=True):
             cited, words = facts(step), set(content_words(step))
-            held = [sum(holds(passage.text, fact) for fact in cited) for passage in passages]
-            if max(held) == 0:
-                held = [len(words & set(content_words(passage.text))) for passage in passages]
-            best = {passage.index for passage, count in zip(passages, held, strict=True) if count == max(held)}
+            counts = [sum(holds(passage.text, fact) for fact in cited) for passage in passages]
+            if max(counts) == 0:
+                counts = [len(words & set(content_words(passage.text))) for passage in passages]
+            best = {passage.index for passage, count in zip(passages, counts, strict=True) if count == max(counts)}
             hits.append(bool(best & {hit.passage.index for hit in answer}))
     return sum(hits) / len(hits)
 
 
-def test_a_search_for_a_step_finds_what_it_rests_on(cases: list[Case]) -> None:
+def test_bm25_finds_the_evidence_of_a_step(cases: list[Case]) -> None:
     assert recall(cases, "bm25") > 0.92
 
 
 @pytest.mark.slow
-def test_a_semantic_search_finds_it_too(cases: list[Case]) -> None:
+def test_dense_search_finds_the_evidence_of_a_step(cases: list[Case]) -> None:
     assert recall(cases, "bundled:e5-small") > 0.83

@@ -1,4 +1,4 @@
-"""Finding, loading and cleaning: every mistake in a corpus is one sentence that names file and field."""
+"""Finding, loading and cleaning corpus files. Errors are one line and name file and field."""
 
 import gzip
 import lzma
@@ -23,13 +23,13 @@ def test_clean_text_is_stable_nfc_and_without_control_characters(text: str) -> N
     cleaned.encode("utf-8")
 
 
-def test_clean_leaves_everything_else_as_it_is() -> None:
+def test_clean_keeps_ordinary_text() -> None:
     text = "- p < 0.05,  “quoted”\n\n  - 5 × 6 cm\twide; e\u0301"
     assert clean(f"\ufeff{text}\x07\r\n") == text.replace("e\u0301", "é")
     assert clean("a\r\nb\rc") == "a\nb\nc"
 
 
-def test_clean_takes_out_every_unseen_character_of_a_printable_text() -> None:
+def test_clean_removes_invisible_characters() -> None:
     unseen = [*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0)]
     for code in [*unseen, 0x200B, 0xFEFF, 0xD800, 0xDBFF, 0xDC00, 0xDFFF]:
         assert clean(f"a{chr(code)}b") == "ab", hex(code)
@@ -44,7 +44,7 @@ def test_both_the_corpus_folder_and_its_parent_are_accepted(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["medrbench", "echr", "elife", "f1000rd"])
-def test_a_missing_folder_is_named(name: str, tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(name: str, tmp_path: Path) -> None:
     source = SOURCES.get(name)
     assert source.operators == "text"
     with pytest.raises(SourceError, match="--path"):
@@ -55,7 +55,7 @@ def test_a_missing_folder_is_named(name: str, tmp_path: Path) -> None:
         next(source.read(tmp_path, None, 0, Counter()))
 
 
-def test_files_are_unpacked_by_their_ending(tmp_path: Path) -> None:
+def test_files_are_decompressed_by_suffix(tmp_path: Path) -> None:
     for name, data in (("a", b"x"), ("a.gz", gzip.compress(b"x")), ("a.xz", lzma.compress(b"x"))):
         (tmp_path / name).write_bytes(data)
         assert read_bytes(tmp_path / name) == b"x"
@@ -64,20 +64,20 @@ def test_files_are_unpacked_by_their_ending(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "data"), [("a.gz", b"plain"), ("a.gz", gzip.compress(b"x" * 99, mtime=0)[:-9]), ("a.xz", b"?")]
 )
-def test_a_damaged_archive_is_named(name: str, data: bytes, tmp_path: Path) -> None:
+def test_a_damaged_archive_is_reported(name: str, data: bytes, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(data)
     with pytest.raises(SourceError, match=name):
         read_bytes(tmp_path / name)
 
 
 @pytest.mark.parametrize(("data", "message"), [(b'{"a": ', "line 1"), (b"[1]", "object, not list"), (b"\xff", "JSON")])
-def test_malformed_json_is_named(data: bytes, message: str, tmp_path: Path) -> None:
+def test_malformed_json_is_reported(data: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_bytes(data)
     with pytest.raises(SourceError, match=rf"bad\.json.*{message}"):
         read_json(tmp_path / "bad.json")
 
 
-def test_take_names_the_missing_field_and_the_wrong_type() -> None:
+def test_take_reports_missing_fields_and_wrong_types() -> None:
     record = {"a": {"b": "text"}}
     assert take(record, "a.b", str, "here") == "text"
     with pytest.raises(SourceError, match=r"here: field a\.c is missing"):
@@ -86,11 +86,11 @@ def test_take_names_the_missing_field_and_the_wrong_type() -> None:
         take(record, "a.b", list, "here")
 
 
-def test_steps_are_numbered_one_a_line() -> None:
+def test_steps_are_numbered_lines() -> None:
     assert numbered(["First.", "Second."]) == "1. First.\n2. Second."
 
 
-def test_damaged_gzip_is_one_sentence(tmp_path: Path) -> None:
+def test_damaged_gzip_is_a_one_line_error(tmp_path: Path) -> None:
     data = bytearray(gzip.compress(bytes(range(256)) * 20))
     data[15:40] = b"\xff" * 25
     (tmp_path / "a.gz").write_bytes(data)

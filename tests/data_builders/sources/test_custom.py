@@ -1,4 +1,4 @@
-"""A domain of one's own: one YAML file, every mistake in it named; and no wording of others in any prompt."""
+"""A custom domain in one YAML file: errors name the field, and prompts use only its wording."""
 
 import json
 from collections import Counter
@@ -48,19 +48,19 @@ def domain_file(folder: Path, rows: list[dict[str, Any]] | None = None, **change
 
 
 def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
-    skips: Counter[str] = Counter()
-    return list(read(path, limit, 0, skips)), skips
+    skipped: Counter[str] = Counter()
+    return list(read(path, limit, 0, skipped)), skipped
 
 
 def test_a_row_becomes_a_case_of_the_new_domain(tmp_path: Path) -> None:
-    (case,), skips = cases(domain_file(tmp_path))
-    assert not skips
+    (case,), skipped = cases(domain_file(tmp_path))
+    assert not skipped
     assert (case.domain, case.source, case.license) == ("insurance claims", "insurance claims/7", "CC BY 4.0")
     assert (case.context, case.decision, case.reference) == (ROW["file"], ROW["outcome"], ROW["why"])
     assert case.meta == {"group": "P1", "file": "claims.jsonl", "row": 1}
 
 
-def test_the_wording_is_known_to_teacher_prompts_and_kept_in_no_record(tmp_path: Path) -> None:
+def test_domain_wording_reaches_teacher_prompts_but_no_record(tmp_path: Path) -> None:
     assert domain_text("insurance claims").role == "an expert in the field 'insurance claims'"
     ((case,), _) = cases(domain_file(tmp_path))
     assert domain_text("insurance claims").role == "a claims adjuster"
@@ -68,15 +68,15 @@ def test_the_wording_is_known_to_teacher_prompts_and_kept_in_no_record(tmp_path:
     assert "adjuster" not in case.model_dump_json()
 
 
-def test_the_judge_reads_the_name_of_the_domain_and_nothing_that_a_case_says_of_it(tmp_path: Path) -> None:
+def test_the_judge_prompt_has_the_domain_name_but_no_wording_from_the_case(tmp_path: Path) -> None:
     ((case,), _) = cases(domain_file(tmp_path))
-    told = case.model_copy(update={"meta": {"lead": "EVIL", "role": "EVIL", "domain": "EVIL"}})
-    system, user = judge_prompt(make_pair(told, "1. No."), told, context="full", searches=0).chat()
+    forged = case.model_copy(update={"meta": {"lead": "EVIL", "role": "EVIL", "domain": "EVIL"}})
+    system, user = judge_prompt(make_pair(forged, "1. No."), forged, context="full", searches=0).chat()
     assert "reasonings from the domain 'insurance claims' about the same case" in system["content"]
     assert "EVIL" not in system["content"] + user["content"]
 
 
-def test_several_files_optional_columns_order_limit_and_skips(tmp_path: Path) -> None:
+def test_several_files_with_optional_columns_are_read_in_order(tmp_path: Path) -> None:
     more = tmp_path / "more.json"
     more.write_text(
         json.dumps([{"file": "B.", "outcome": "no", "why": "1. c"}, {"file": "", "outcome": "", "why": ""}])
@@ -88,15 +88,15 @@ def test_several_files_optional_columns_order_limit_and_skips(tmp_path: Path) ->
         columns={"context": "file", "decision": "outcome", "reference": "why"},
         decision_name=...,
     )
-    found, skips = cases(path)
+    found, skipped = cases(path)
     assert [case.source for case in found] == ["insurance claims/more.json:1", "insurance claims/claims.jsonl:1"]
     assert "group" not in found[0].meta
-    assert skips == {"custom: context is empty": 1}
+    assert skipped == {"custom: context is empty": 1}
     assert cases(path, 1)[0] == found[:1]
     assert domain_text("insurance claims").decision_name == "decision"
 
 
-def test_a_licence_may_differ_by_row(tmp_path: Path) -> None:
+def test_rows_can_have_different_licenses(tmp_path: Path) -> None:
     columns = YAML["columns"] | {"license": "terms"}
     rows = [ROW | {"terms": "CC0"}, ROW | {"no": 8, "terms": None}]
     path = domain_file(tmp_path, rows[:1], license=..., columns=columns)
@@ -105,7 +105,7 @@ def test_a_licence_may_differ_by_row(tmp_path: Path) -> None:
         cases(domain_file(tmp_path, rows, license=..., columns=columns))
 
 
-def test_a_hub_name_is_read_as_such(tmp_path: Path) -> None:
+def test_hub_names_are_recognised(tmp_path: Path) -> None:
     write_rows(tmp_path / "data" / "train.jsonl", [ROW])
     ((case,), _) = cases(domain_file(tmp_path, files=f"hub:{tmp_path / 'data'}"))
     assert case.source == "insurance claims/7"
@@ -138,17 +138,17 @@ def test_a_hub_name_is_read_as_such(tmp_path: Path) -> None:
         ({"columns": YAML["columns"] | {"decision": "no"}}, r"line 1: column 'no' must hold text, not int"),
     ],
 )
-def test_a_mistake_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_a_mistake_is_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=message):
         cases(domain_file(tmp_path, **changes))
 
 
-def test_ids_must_not_repeat(tmp_path: Path) -> None:
+def test_duplicate_ids_are_errors(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"line 2: column 'no' repeats '7' of .*claims\.jsonl, line 1"):
         cases(domain_file(tmp_path, [ROW, ROW | {"file": "Another."}]))
 
 
-def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_or_invalid_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"give --path domain\.yaml"):
         next(read(None, None, 0, Counter()))
     with pytest.raises(JudgeError, match=r"nowhere\.yaml cannot be read"):
@@ -159,7 +159,7 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=30))
-def test_a_domain_that_is_read_is_a_plain_name(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
+def test_accepted_domains_are_plain_names(tmp_path_factory: pytest.TempPathFactory, name: str) -> None:
     try:
         ((case,), _) = cases(domain_file(tmp_path_factory.mktemp("d"), domain=name))
     except JudgeError:
@@ -168,13 +168,13 @@ def test_a_domain_that_is_read_is_a_plain_name(tmp_path_factory: pytest.TempPath
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789_ -")
 
 
-def test_rows_without_a_group_are_no_group(tmp_path: Path) -> None:
+def test_rows_without_a_group_do_not_form_one(tmp_path: Path) -> None:
     rows = [{**ROW, "no": n, "policy": policy} for n, policy in enumerate([None, "", "P2"])]
     found, _ = cases(domain_file(tmp_path, rows))
     assert [case.meta.get("group") for case in found] == [None, None, "P2"]
 
 
-def test_an_empty_id_and_an_empty_table_are_named(tmp_path: Path) -> None:
+def test_an_empty_id_and_an_empty_table_are_reported(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"claims\.jsonl, line 1: column 'no', the id, is empty"):
         cases(domain_file(tmp_path, [{**ROW, "no": None}]))
     with pytest.raises(BadTable, match=r"claims\.jsonl has no rows"):

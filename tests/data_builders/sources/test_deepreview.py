@@ -1,6 +1,6 @@
-"""DeepReview: a best-mode review as the reference, and a paper that a teacher condenses without adding to it.
+"""DeepReview: the reference is a best-mode review; a teacher condenses the paper without adding anything.
 
-Papers and reviews here are our own; their form is that of the evaluation files and of the hub.
+The papers and reviews are written for these tests, in the formats of the evaluation files and of the hub.
 """
 
 import csv
@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from source_factories import ToyTeacher, between, gather, write_rows
+from source_factories import FunctionTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
 from data_builders.sources.deepreview import ASKED, CONDENSED
@@ -103,10 +103,10 @@ HUB_ROW = {
 }
 
 
-def test_a_teacher_condenses_the_paper_of_a_review(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda request: SHORT)
-    (case,), skips, rejected = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW]), teacher)
-    assert not skips
+def test_a_teacher_condenses_the_paper(tmp_path: Path) -> None:
+    teacher = FunctionTeacher(lambda request: SHORT)
+    (case,), skipped, rejected = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW]), teacher)
+    assert not skipped
     assert not rejected
     assert (case.domain, case.source, case.decision) == ("academic", "deepreview/abc", "Accept (Poster)")
     assert case.context == f"On stones\n\n{SHORT}"
@@ -121,21 +121,21 @@ def test_a_teacher_condenses_the_paper_of_a_review(tmp_path: Path) -> None:
 
 
 def test_both_layouts_give_the_same_case(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda request: SHORT)
+    teacher = FunctionTeacher(lambda request: SHORT)
     (tmp_path / "sample.json").write_text(json.dumps([ROW | {"decision": "Accept", "title": ""}]))
     with (tmp_path / "train.csv").open("w", newline="") as out:
         writer = csv.DictWriter(out, list(HUB_ROW))
         writer.writeheader()
         writer.writerows([HUB_ROW | {"mode": "Fast Mode"}, HUB_ROW | {"mode": "standard_mode"}, HUB_ROW])
     (first,), _, _ = gather(DEEPREVIEW, tmp_path / "sample.json", teacher)
-    (second,), skips, _ = gather(DEEPREVIEW, tmp_path / "train.csv", teacher)
+    (second,), skipped, _ = gather(DEEPREVIEW, tmp_path / "train.csv", teacher)
     assert first.case_id == second.case_id
-    assert skips == {"deepreview: a review of another mode": 2}
+    assert skipped == {"deepreview: a review of another mode": 2}
     parsed = write_rows(tmp_path / "p.jsonl", [HUB_ROW | {"inputs": MESSAGES, "mode": "best"}])
     assert gather(DEEPREVIEW, parsed, teacher)[0][0].case_id == first.case_id
 
 
-def test_the_review_is_the_last_boxed_one_without_scores_and_verdict() -> None:
+def test_the_last_boxed_review_is_used_without_scores_and_verdict() -> None:
     sections = review_sections(REVIEW)
     assert list(sections) == [
         "summary", "soundness", "strengths", "weaknesses", "questions", "rating", "decision"
@@ -161,12 +161,12 @@ def test_the_review_is_the_last_boxed_one_without_scores_and_verdict() -> None:
         ({"decision": "Reject"}, "a review that decides otherwise than the venue"),
     ],
 )
-def test_what_is_no_case_is_counted_and_not_asked_for(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda request: SHORT)
-    cases, skips, _ = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW | changes]), teacher)
+def test_skipped_records_are_counted_without_requests(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    teacher = FunctionTeacher(lambda request: SHORT)
+    cases, skipped, _ = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW | changes]), teacher)
     assert not cases
     assert not teacher.requests
-    assert skips == {f"deepreview: {reason}": 1}
+    assert skipped == {f"deepreview: {reason}": 1}
 
 
 @pytest.mark.parametrize(
@@ -182,23 +182,25 @@ def test_what_is_no_case_is_counted_and_not_asked_for(changes: dict[str, Any], r
         ),
     ],
 )
-def test_what_a_condensation_must_not_be(answer: str, kind: str, advice: str, tmp_path: Path) -> None:
+def test_invalid_condensations_are_rejected(answer: str, kind: str, advice: str, tmp_path: Path) -> None:
     def reply(request: TeacherRequest) -> str:
         return SHORT if "not accepted" in request.user else answer
 
-    teacher = ToyTeacher(reply)
-    (case,), skips, rejected = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW]), teacher)
+    teacher = FunctionTeacher(reply)
+    (case,), skipped, rejected = gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [ROW]), teacher)
     assert case.context.endswith(SHORT)
-    assert not skips
+    assert not skipped
     assert rejected == {f"deepreview: {kind}": 1}
     assert advice in teacher.requests[1].user
 
 
-def test_words_that_the_paper_has_too_are_no_repetition(tmp_path: Path) -> None:
-    said = "anyone who can drill a hole can build it"
-    row = ROW | {"paper_context": f"{PAPER} It is true that {said}."}
+def test_words_shared_with_the_paper_are_allowed(tmp_path: Path) -> None:
+    shared = "anyone who can drill a hole can build it"
+    row = ROW | {"paper_context": f"{PAPER} It is true that {shared}."}
     cases, _, rejected = gather(
-        DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda request: f"{SHORT} Indeed {said}.")
+        DEEPREVIEW,
+        write_rows(tmp_path / "s.jsonl", [row]),
+        FunctionTeacher(lambda request: f"{SHORT} Indeed {shared}."),
     )
     assert len(cases) == 1
     assert not rejected
@@ -219,11 +221,13 @@ def test_words_that_the_paper_has_too_are_no_repetition(tmp_path: Path) -> None:
         (HUB_ROW | {"outputs": [{"role": "x"}]}, r"column 'outputs' must hold a list of messages"),
     ],
 )
-def test_a_wrong_column_is_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_an_invalid_column_is_reported(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=message):
-        gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda request: SHORT))
+        gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), FunctionTeacher(lambda request: SHORT))
 
 
 def test_an_output_object_is_read(tmp_path: Path) -> None:
     row = ROW | {"pred_best_mode": {"output": REVIEW, "seconds": 3}}
-    assert len(gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), ToyTeacher(lambda request: SHORT))[0]) == 1
+    assert (
+        len(gather(DEEPREVIEW, write_rows(tmp_path / "s.jsonl", [row]), FunctionTeacher(lambda request: SHORT))[0]) == 1
+    )

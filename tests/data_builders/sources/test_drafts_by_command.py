@@ -1,4 +1,4 @@
-"""`judge-r1 build pilot|deepreview --teacher …` as a user runs it: a server completes drafts and breaks them."""
+"""`judge-r1 build pilot|deepreview --teacher …`: a server completes the drafts and writes their variants."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import fake_teacher
 import pytest
 import test_deepreview
 import test_pilot
-from fake_llm_server import Loopback
+from fake_llm_server import FakeLLMServer
 from source_factories import write_rows
 
 from data_builders.validate import validate
@@ -20,10 +20,10 @@ PARTS = {"<facts>": test_pilot.GOOD, "<paper>": test_deepreview.SHORT}
 """What completes a draft, by what its prompt holds."""
 
 
-def brain(system: str, user: str, sample: int) -> str:
-    """The first answer to a draft will not do; the rest is the rules' business."""
-    for held, part in PARTS.items():
-        if held in user:
+def answer(system: str, user: str, sample: int) -> str:
+    """Gives an invalid first answer to each draft, a valid second one, and rule-made variants."""
+    for marker, part in PARTS.items():
+        if marker in user:
             return part if "not accepted" in user else "I would rather not."
     return fake_teacher.honest(system, user, sample)
 
@@ -40,7 +40,7 @@ def test_a_teacher_completes_and_breaks_the_cases_of_a_source(source: str, tmp_p
     (tmp_path / "corpus").mkdir()
     path = corpus(source, tmp_path / "corpus")
     data = []
-    with Loopback(brain) as server:
+    with FakeLLMServer(answer) as server:
         for name in ("first", "again"):
             command = [sys.executable, "-m", "judge_r1.cli", "build", source, "--path", path, "--teacher", server.chat]
             command += ["--variants", "2", "--out", tmp_path / name, "--cache", tmp_path / "answers.sqlite"]

@@ -1,4 +1,4 @@
-"""ECHR: the context ends before THE LAW, the reference is the Court's argument for one complaint, in steps."""
+"""ECHR: the context ends before THE LAW; the reference is the argument of the Court on one complaint, in steps."""
 
 import lzma
 import re
@@ -39,7 +39,7 @@ def units(text: str) -> int:
 
 
 def xmi(judgment: str = JUDGMENT, spans: list[tuple[str, str, str]] = SPANS, version: str = "1.1") -> bytes:
-    """A file like the corpus's: offsets in UTF-16 units, spans not in document order."""
+    """A file in the format of the corpus: UTF-16 offsets, spans not in document order."""
     elements = []
     for text, actor, kind in reversed(spans):
         begin = units(judgment[: judgment.index(text)])
@@ -62,13 +62,13 @@ def corpus(folder: Path, **files: bytes) -> Path:
 
 
 def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
-    skips: Counter[str] = Counter()
-    return list(read(path, limit, 0, skips)), skips
+    skipped: Counter[str] = Counter()
+    return list(read(path, limit, 0, skipped)), skipped
 
 
 def test_a_judgment_becomes_a_case(tmp_path: Path) -> None:
-    (case,), skips = cases(corpus(tmp_path, a=xmi()))
-    assert not skips
+    (case,), skipped = cases(corpus(tmp_path, a=xmi()))
+    assert not skipped
     assert (case.domain, case.source, case.meta["group"]) == ("legal", "echr/a", "a")
     assert case.context == "2. On 3 May an order was made 😀."
     assert case.decision == "FOR THESE REASONS, THE COURT\n1. Holds that there has been a violation;"
@@ -79,7 +79,7 @@ def test_a_judgment_becomes_a_case(tmp_path: Path) -> None:
     assert counts == {"court_spans": 7, "other_complaints": 3, "precedent": 1, "beyond_max_steps": 0}
 
 
-def test_a_long_argument_keeps_its_last_steps_and_counts_the_others(tmp_path: Path) -> None:
+def test_a_long_argument_keeps_its_last_steps_and_counts_dropped_ones(tmp_path: Path) -> None:
     many = [(f"Finding number {n} of the Court.", COURT, APPLIED) for n in range(10, 30)] + SPANS[-2:-1]
     judgment = "THE FACTS\nSome.\nTHE LAW\n" + "\n".join(s[0] for s in many) + "\nFOR THESE REASONS\nHolds."
     (case,), _ = cases(corpus(tmp_path, a=xmi(judgment, many)))
@@ -90,7 +90,7 @@ def test_a_long_argument_keeps_its_last_steps_and_counts_the_others(tmp_path: Pa
     assert case.meta["beyond_max_steps"] == 21 - MAX_STEPS
 
 
-def test_the_commission_s_opinion_is_no_part_of_the_facts(tmp_path: Path) -> None:
+def test_the_opinion_of_the_commission_is_not_part_of_the_facts(tmp_path: Path) -> None:
     old = JUDGMENT.replace("THE FACTS", "AS TO THE FACTS ").replace(
         "THE LAW", "PROCEEDINGS BEFORE THE COMMISSION \nIt saw a breach.\nAS TO THE LAW"
     )
@@ -98,7 +98,7 @@ def test_the_commission_s_opinion_is_no_part_of_the_facts(tmp_path: Path) -> Non
     assert case.context == "2. On 3 May an order was made 😀."
 
 
-def test_judgments_that_are_no_case_are_counted_by_reason(tmp_path: Path) -> None:
+def test_skipped_judgments_are_counted_by_reason(tmp_path: Path) -> None:
     path = corpus(
         tmp_path,
         a=xmi(JUDGMENT.replace("THE FACTS", "FACTS")),
@@ -108,33 +108,33 @@ def test_judgments_that_are_no_case_are_counted_by_reason(tmp_path: Path) -> Non
         e=xmi(),
         f=xmi(JUDGMENT.replace("2. On 3 May an order was made 😀.", "")),
     )
-    found, skips = cases(path)
+    found, skipped = cases(path)
     assert [case.meta["group"] for case in found] == ["e"]
-    assert len(skips) == 5
-    assert set(skips.values()) == {1}
+    assert len(skipped) == 5
+    assert set(skipped.values()) == {1}
 
 
-def test_files_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+def test_files_are_read_in_name_order(tmp_path: Path) -> None:
     path = corpus(tmp_path, c=xmi(), a=xmi(), b=xmi())
     assert [case.meta["group"] for case in cases(path)[0]] == ["a", "b", "c"]
     assert [case.meta["group"] for case in cases(path, limit=2)[0]] == ["a", "b"]
 
 
 @given(st.text(st.characters(exclude_categories=("Cs", "Cc", "Cn")), min_size=1, max_size=30), st.data())
-def test_offsets_count_utf_16_units_whatever_the_text(text: str, data: st.DataObject) -> None:
+def test_offsets_are_utf_16_units(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     span = text[start : data.draw(st.integers(start + 1, len(text)))]
     _, arguments = parse_xmi(xmi(f"😀{text}", [(span, COURT, APPLIED)]), "toy")
     assert [argument.text for argument in arguments] == ([one_line(span)] if one_line(span) else [])
 
 
-def test_a_character_that_only_xml_1_1_may_hold_leaves_the_offsets_alone() -> None:
+def test_xml_1_1_characters_do_not_shift_offsets() -> None:
     text, arguments = parse_xmi(xmi("ab\x01cd end", [("cd", COURT, APPLIED)]), "toy")
     assert text == "ab cd end"
     assert [a.text for a in arguments] == ["cd"]
 
 
-def test_the_main_run_has_the_most_words_on_the_case_itself() -> None:
+def test_the_main_argument_has_the_most_words_of_application() -> None:
     def spans(*kinds_and_lengths: tuple[str, int]) -> list[Argument]:
         return [Argument(COURT, kind, "word " * n) for kind, n in kinds_and_lengths]
 
@@ -156,21 +156,21 @@ def test_the_main_run_has_the_most_words_on_the_case_itself() -> None:
         (re.sub(rb'begin="\d+"', b"", xmi()), "field begin of a LegalArgumentation must be an offset"),
     ],
 )
-def test_a_broken_file_is_named(data: bytes, message: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_reported(data: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=rf"a\.xmi\.xz.* {message}|a\.xmi\.xz:? {message}"):
         cases(corpus(tmp_path, a=data))
 
 
-def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="gold_data holds no judgment"):
         cases(corpus(tmp_path))
 
 
 @pytest.mark.real_data
-def test_real_facts_do_not_hold_the_court_s_argument(real_data: Path) -> None:
-    found, skips = cases(real_data)
+def test_real_facts_do_not_contain_the_argument_of_the_court(real_data: Path) -> None:
+    found, skipped = cases(real_data)
     assert len(found) == 80
-    assert not skips
+    assert not skipped
     assert len({case.case_id for case in found}) == 80
     for case in found:
         context = " ".join(re.findall(r"\w+", case.context.lower()))

@@ -1,4 +1,4 @@
-"""Articles of the Convention: their names, where a text names them, and which entries of the corpus are wrong."""
+"""Articles of the Convention: names, mentions in texts, and known wrong entries of the corpus."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ ARTICLE = st.one_of(
 
 
 @given(st.sets(ARTICLE, max_size=4))
-def test_articles_written_by_name_are_read_back(articles: set[str]) -> None:
+def test_article_names_round_trip(articles: set[str]) -> None:
     text = "; ".join(f"there was a breach of {article_name(article)}, said they" for article in sorted(articles))
     assert named_articles(text) == articles
     assert not any(character.isdigit() for character in without_articles(text))
@@ -40,15 +40,15 @@ def test_articles_written_by_name_are_read_back(articles: set[str]) -> None:
         ("an article in 2 newspapers, part 3", set()),
     ],
 )
-def test_mentions_as_lawyers_write_them(text: str, named: set[str]) -> None:
+def test_mentions_in_legal_style_are_parsed(text: str, named: set[str]) -> None:
     assert named_articles(text) == named
 
 
-def test_the_order_is_the_conventions_then_its_protocols() -> None:
+def test_articles_are_ordered_before_protocols() -> None:
     assert sorted(["P1-1", "13", "6", "P4-2"], key=article_order) == ["6", "13", "P1-1", "P4-2"]
 
 
-def test_known_wrong_entries_are_left_out_and_right_ones_kept(tmp_path: Path) -> None:
+def test_known_wrong_entries_are_dropped_and_others_kept(tmp_path: Path) -> None:
     contents = {
         "6": {"title": "Right to a fair trial", "text": "Everyone."},
         "18": {"title": "Derogation in time of emergency", "text": "In time of war."},
@@ -60,7 +60,7 @@ def test_known_wrong_entries_are_left_out_and_right_ones_kept(tmp_path: Path) ->
     assert list(load_articles(tmp_path / "ECHR.json")) == ["6", "18"]
 
 
-def test_a_broken_entry_is_named(tmp_path: Path) -> None:
+def test_an_invalid_entry_is_reported(tmp_path: Path) -> None:
     (tmp_path / "ECHR.json").write_text('{"contents": {"6": {"title": "Fair trial"}}}')
     with pytest.raises(SourceError, match=r"ECHR\.json, article 6: field text is missing"):
         load_articles(tmp_path / "ECHR.json")

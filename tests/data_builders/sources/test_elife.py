@@ -1,4 +1,4 @@
-"""eLife: a case for each round of a decision letter and each report on a preprint; no review in any context."""
+"""eLife: a case per round of a decision letter and per report on a preprint; contexts contain no review."""
 
 import re
 from collections import Counter
@@ -37,14 +37,14 @@ def found(folder: Path, limit: int | None = None, **files: str) -> tuple[list[Ca
     (folder / "xml").mkdir(exist_ok=True)
     for name, text in files.items():
         (folder / "xml" / f"{name.replace('_', '-')}.xml").write_text(text)
-    skips: Counter[str] = Counter()
-    return list(read(folder, limit, 0, skips)), skips
+    skipped: Counter[str] = Counter()
+    return list(read(folder, limit, 0, skipped)), skipped
 
 
 def test_a_letter_becomes_a_case(tmp_path: Path) -> None:
     parts = letter(FORM, GREETING, DECISION, *POINTS, "Reviewer #1:", "It is nice work.")
-    (case,), skips = found(tmp_path, a=article(parts))
-    assert not skips
+    (case,), skipped = found(tmp_path, a=article(parts))
+    assert not skipped
     assert (case.domain, case.source, case.license) == ("academic", "elife/7/sa1-1", "by/4.0")
     assert case.context == "On stones\n\nWe count."
     assert case.decision == DECISION
@@ -58,7 +58,7 @@ def test_a_letter_becomes_a_case(tmp_path: Path) -> None:
     }
 
 
-def test_each_round_of_a_letter_is_a_case_of_its_own(tmp_path: Path) -> None:
+def test_each_round_of_a_letter_is_a_separate_case(tmp_path: Path) -> None:
     again = "We regret to inform you that it is too early."
     note = "[Editors' note: further revisions were requested, as described below.]"
     text = letter(FORM, again, *POINTS, note, GREETING, DECISION, *[point + " Again." for point in POINTS[1:]])
@@ -69,14 +69,14 @@ def test_each_round_of_a_letter_is_a_case_of_its_own(tmp_path: Path) -> None:
     assert first.meta["group"] == second.meta["group"]
 
 
-def test_a_letter_without_points_of_its_own_is_its_reviews(tmp_path: Path) -> None:
+def test_a_letter_without_points_uses_its_reviews(tmp_path: Path) -> None:
     reviews = ["Reviewer #1:", "First.", "Second.", "Reviewer #2:", "Third.", "Third."]
     ((case,), _) = found(tmp_path, a=article(letter(GREETING, DECISION, *reviews)))
     assert case.reference == "1. Reviewer #1: First.\n2. Second.\n3. Reviewer #2: Third."
-    assert (case.meta["cut_words"], case.meta["dropped"]) == (0, 3)  # two form paragraphs and a repetition
+    assert (case.meta["cut_words"], case.meta["dropped"]) == (0, 3)  # two form paragraphs and a duplicate
 
 
-def test_reports_on_a_preprint_are_cases_and_the_assessment_their_decision(tmp_path: Path) -> None:
+def test_preprint_reports_are_cases_with_the_assessment_as_decision(tmp_path: Path) -> None:
     report = ("I read it.", "It is short.", "Count again.")
     parts = [
         letter(ASSESSMENT, kind="editor-report", where="sa0"),
@@ -84,17 +84,17 @@ def test_reports_on_a_preprint_are_cases_and_the_assessment_their_decision(tmp_p
         letter(*report[::-1], kind="referee-report", where="sa2"),
         letter("We thank you.", kind="author-comment", where="sa3"),
     ]
-    cases, skips = found(tmp_path, a=article(*parts))
+    cases, skipped = found(tmp_path, a=article(*parts))
     assert [case.source for case in cases] == ["elife/7/sa1", "elife/7/sa2"]
     assert {case.decision for case in cases} == {ASSESSMENT}
     assert {case.meta["context_version"] for case in cases} == {"as reviewed"}
-    assert not skips
+    assert not skipped
     assert found(tmp_path, limit=1)[0] == cases[:1]
 
 
-def test_what_is_no_case_is_counted_by_reason(tmp_path: Path) -> None:
+def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
     good = letter(DECISION, *POINTS)
-    cases, skips = found(
+    cases, skipped = found(
         tmp_path,
         a=article(good, kind="correction"),
         b=article(good, title="RETRACTED: On stones"),
@@ -106,7 +106,7 @@ def test_what_is_no_case_is_counted_by_reason(tmp_path: Path) -> None:
         g_v2=article(good),
     )
     assert [case.meta["file"] for case in cases] == ["xml/g-v2.xml"]
-    assert skips == {
+    assert skipped == {
         "elife: article of type correction": 1,
         "elife: retracted article": 1,
         "elife: article without a body": 1,
@@ -122,7 +122,7 @@ def test_version_ten_is_later_than_version_nine(tmp_path: Path) -> None:
     assert [case.meta["file"] for case in cases] == ["xml/a-v10.xml"]
 
 
-def test_rounds_points_and_decisions() -> None:
+def test_rounds_points_and_decisions_are_parsed() -> None:
     assert rounds([FORM, GREETING, "[Editors’ note: below.]", "A.", "[Editors'note: end.]"]) == [["A."]]
     assert essential_points(["a", "From Reviewer 1:", "b"]) == ["a"]
     assert decided(["Well. As you can see, they request only minor changes. Do them."]) == (
@@ -139,12 +139,12 @@ def test_rounds_points_and_decisions() -> None:
         ('xlink:href="by/4.0"', "", r"a\.xml: field front/article-meta/permissions/license has no xlink:href"),
     ],
 )
-def test_a_missing_field_is_named(old: str, new: str, message: str, tmp_path: Path) -> None:
+def test_a_missing_field_is_reported(old: str, new: str, message: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=message):
         found(tmp_path, a=article(letter(DECISION, *POINTS)).replace(old, new))
 
 
-def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="xml holds no article"):
         found(tmp_path)
 
@@ -154,11 +154,11 @@ def words(text: str) -> str:
 
 
 @pytest.mark.real_data
-def test_real_articles_hold_no_review_beyond_the_quotes_it_takes_from_them(real_data: Path) -> None:
-    skips: Counter[str] = Counter()
-    cases = list(read(real_data, None, 0, skips))
+def test_real_articles_contain_no_review_text_except_quotes(real_data: Path) -> None:
+    skipped: Counter[str] = Counter()
+    cases = list(read(real_data, None, 0, skipped))
     assert len(cases) == 17
-    assert skips == {"elife: review with too few points": 2, "elife: retracted article": 1}
+    assert skipped == {"elife: review with too few points": 2, "elife: retracted article": 1}
     assert len({case.meta["group"] for case in cases}) == 15
     assert Counter(case.meta["group"] for case in cases).most_common(2) == [("elife-09580", 2), ("elife-85111", 2)]
     steps = copied = 0
@@ -178,8 +178,8 @@ def test_real_articles_hold_no_review_beyond_the_quotes_it_takes_from_them(real_
 
 
 @pytest.mark.real_data
-def test_real_points_name_figures_that_the_context_has(real_data: Path) -> None:
-    """The context is a later version than the letter, so this is measured and not a matter of course."""
+def test_figures_named_by_real_points_are_in_the_context(real_data: Path) -> None:
+    """The context is a later version than the letter, so this is not guaranteed but measured."""
     for case in read(real_data, None, 0, Counter()):
         for figure in set(re.findall(r"Figure (\d+)", case.reference)):
             assert re.search(rf"Figure {figure}\b", case.context), (case.source, figure)

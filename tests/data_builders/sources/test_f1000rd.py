@@ -1,4 +1,4 @@
-"""F1000RD: the context is the reviewed paper, the reference the review in steps without form text and bibliography."""
+"""F1000RD: the context is the reviewed paper; the reference is the review in steps, without form text."""
 
 import gzip
 import json
@@ -66,13 +66,13 @@ def add(folder: Path, name: str, reviews: dict[str, Any], text: Any = None) -> P
 
 
 def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
-    skips: Counter[str] = Counter()
-    return list(read(path, limit, 0, skips)), skips
+    skipped: Counter[str] = Counter()
+    return list(read(path, limit, 0, skipped)), skipped
 
 
 def test_a_review_becomes_a_case(tmp_path: Path) -> None:
-    (case,), skips = cases(add(tmp_path, "1-2", {"report7": review()}))
-    assert not skips
+    (case,), skipped = cases(add(tmp_path, "1-2", {"report7": review()}))
+    assert not skipped
     assert (case.domain, case.source, case.decision) == ("academic", "f1000rd/1-2/report7", "approve")
     assert case.license == "CC BY-SA 4.0 (F1000RD); paper by/3.0; review by/4.0"
     assert case.context == (
@@ -83,10 +83,10 @@ def test_a_review_becomes_a_case(tmp_path: Path) -> None:
         "1. The paper studies 12 stones.\n2. Minor comments: The age 41 is odd.\n3. Figure 1 is blurred.\n4. Too short"
     )
     assert (case.meta["group"], case.meta["doi"], case.meta["dropped"]) == ("1-2", "10.1/x", 6)
-    assert case.meta["cut_words"] == 8  # words of the listing and of the bibliography
+    assert case.meta["cut_words"] == 8  # words of the form and of the bibliography
 
 
-def test_reviews_of_one_paper_share_its_group_and_order_and_limit_hold(tmp_path: Path) -> None:
+def test_reviews_of_one_paper_share_a_group_in_order_and_within_the_limit(tmp_path: Path) -> None:
     add(tmp_path, "2-1", {"report5": review()})
     path = add(
         tmp_path, "1-2", {"report9": review(), "report1": review(meta=review()["meta"] | {"recommendation": "reject"})}
@@ -98,21 +98,21 @@ def test_reviews_of_one_paper_share_its_group_and_order_and_limit_hold(tmp_path:
     assert cases(path, limit=2)[0] == found[:2]
 
 
-def test_what_is_no_case_is_counted_by_reason(tmp_path: Path) -> None:
+def test_skipped_records_are_counted_by_reason(tmp_path: Path) -> None:
     add(
         tmp_path, "1-1", {"r": review(nodes=nodes(REVIEW[:1])), "s": review(meta={"license": "", "recommendation": ""})}
     )
     add(tmp_path, "1-2", {"r": review()}, paper(nodes=nodes(PAPER[-1:])))
     path = add(tmp_path, "1-3", {})
-    found, skips = cases(path)
+    found, skipped = cases(path)
     assert not found
-    assert sorted(skips) == [
+    assert sorted(skipped) == [
         "f1000rd: no recommendation",
         "f1000rd: paper without a review",
         "f1000rd: paper without text",
         "f1000rd: review without text",
     ]
-    assert set(skips.values()) == {1}
+    assert set(skipped.values()) == {1}
 
 
 def test_a_heading_without_a_step_after_it_is_kept() -> None:
@@ -120,12 +120,12 @@ def test_a_heading_without_a_step_after_it_is_kept() -> None:
     assert (steps, dropped) == (["Fine.", "Strengths Methods:"], 0)
 
 
-def test_a_ticked_answer_goes_with_its_question_only() -> None:
+def test_a_form_answer_is_dropped_with_its_question() -> None:
     steps, dropped = review_steps(nodes([("p", "A claim."), ("p", "Yes")]), "toy")
     assert (steps, dropped) == (["A claim."], 1)
 
 
-def test_unknown_node_kinds_are_text_and_not_lost() -> None:
+def test_unknown_node_kinds_are_kept_as_text() -> None:
     assert paper_text(nodes([("disp-quote", "Quoted.")]), "toy") == ("Quoted.", 0)
 
 
@@ -148,12 +148,12 @@ def test_markup_keeps_every_word_of_paragraphs_and_rows() -> None:
         ),
     ],
 )
-def test_a_broken_review_is_named_with_its_field(broken: Any, message: str, tmp_path: Path) -> None:
+def test_an_invalid_review_is_reported_with_its_field(broken: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=message):
         cases(add(tmp_path, "1-1", {"r": broken}))
 
 
-def test_a_broken_paper_is_named(tmp_path: Path) -> None:
+def test_an_invalid_paper_is_reported(tmp_path: Path) -> None:
     path = add(tmp_path, "1-1", {"r": review()}, paper(nodes=nodes([("table-wrap", "<table-wrap>")])))
     with pytest.raises(SourceError, match=r"v1\.json, node 0: field content is not valid XML"):
         cases(path)
@@ -162,17 +162,17 @@ def test_a_broken_paper_is_named(tmp_path: Path) -> None:
         cases(path)
 
 
-def test_an_empty_folder_is_named(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "data" / "itg").mkdir(parents=True)
     with pytest.raises(SourceError, match="itg holds no paper"):
         cases(tmp_path)
 
 
 @pytest.mark.real_data
-def test_real_papers_hold_no_review_beyond_the_quotes_reviewers_take_from_them(real_data: Path) -> None:
-    found, skips = cases(real_data)
+def test_real_papers_contain_no_review_text_except_quotes(real_data: Path) -> None:
+    found, skipped = cases(real_data)
     assert len(found) == 95
-    assert not skips
+    assert not skipped
     assert {case.decision for case in found} == set(RECOMMENDATIONS)
     steps = quotes = 0
     for case in found:

@@ -1,4 +1,4 @@
-"""JATS to text: blocks in reading order, figures after the words around them, nothing of front or sub-articles."""
+"""JATS to text: blocks in reading order, figures after the surrounding text, no front matter or sub-articles."""
 
 import gzip
 import xml.etree.ElementTree as ET
@@ -27,7 +27,7 @@ ARTICLE = """<article article-type="research-article" xmlns:xlink="http://www.w3
 <sub-article article-type="decision-letter"><body><p>Revise.</p></body></sub-article></article>"""
 
 
-def test_an_article_is_title_abstract_and_body_in_reading_order() -> None:
+def test_an_article_has_title_abstract_and_body_in_reading_order() -> None:
     root = ET.fromstring(ARTICLE)
     assert title_of(root) == "On E. coli"
     assert article_text(root).split("\n\n") == [
@@ -45,7 +45,7 @@ def test_an_article_is_title_abstract_and_body_in_reading_order() -> None:
     ]
 
 
-def test_every_word_of_a_body_is_in_its_blocks_once() -> None:
+def test_blocks_contain_every_word_of_the_body_once() -> None:
     body = ET.fromstring(ARTICLE).find("body")
     assert body is not None
     text = " ".join(blocks(body))
@@ -53,7 +53,7 @@ def test_every_word_of_a_body_is_in_its_blocks_once() -> None:
         assert text.count(word) == 1
 
 
-def test_a_broken_file_is_named(tmp_path: Path) -> None:
+def test_an_invalid_file_is_reported(tmp_path: Path) -> None:
     (tmp_path / "a.xml.gz").write_bytes(gzip.compress(b"<article>"))
     with pytest.raises(SourceError, match=r"a\.xml\.gz is not valid XML"):
         read_article(tmp_path / "a.xml.gz")

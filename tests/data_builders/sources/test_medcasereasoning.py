@@ -1,4 +1,7 @@
-"""MedCaseReasoning: prompt and cut report in, the clinicians' reasoning out. The rows are our own, in its columns."""
+"""MedCaseReasoning: the context is prompt and truncated report; the reference is the reasoning of the clinicians.
+
+The rows are written for these tests.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -31,13 +34,13 @@ ROW = {
 
 
 def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
-    skips: Counter[str] = Counter()
-    return list(read(path, limit, 0, skips)), skips
+    skipped: Counter[str] = Counter()
+    return list(read(path, limit, 0, skipped)), skipped
 
 
 def test_a_row_becomes_a_case_without_discussion(tmp_path: Path) -> None:
-    (case,), skips = cases(write_rows(tmp_path / "train.jsonl", [ROW]))
-    assert not skips
+    (case,), skipped = cases(write_rows(tmp_path / "train.jsonl", [ROW]))
+    assert not skipped
     assert (case.domain, case.source, case.decision) == ("medical", "medcasereasoning/PMC1", "Scurvy")
     assert case.reference == ROW["diagnostic_reasoning"]
     assert case.context == (
@@ -54,7 +57,7 @@ def test_a_row_becomes_a_case_without_discussion(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [None, "A man coughed.", TEXT.replace("Discussion", "Thoughts of ours")])
-def test_a_report_that_cannot_be_cut_stays_out(text: str | None, tmp_path: Path) -> None:
+def test_a_report_without_a_discussion_boundary_is_skipped(text: str | None, tmp_path: Path) -> None:
     ((case,), _) = cases(write_rows(tmp_path / "t.jsonl", [ROW | {"text": text}]))
     assert case.context == "Case prompt\nA man of 41 coughs."
     assert case.meta["report"] is False
@@ -67,12 +70,12 @@ def test_the_core_table_without_reports_is_enough(tmp_path: Path) -> None:
     assert case.meta["report"] is False
 
 
-def test_order_limit_and_skips(tmp_path: Path) -> None:
+def test_order_and_limit_hold_and_skips_are_counted(tmp_path: Path) -> None:
     write_rows(tmp_path / "train.jsonl", [ROW | {"pmcid": f"PMC{n}", "case_prompt": f"Man {n}."} for n in range(5)])
     write_rows(tmp_path / "test.jsonl", [ROW | {column: ""} for column in ("case_prompt", "final_diagnosis")])
-    found, skips = cases(tmp_path)
+    found, skipped = cases(tmp_path)
     assert [case.source[-4:] for case in found] == [f"PMC{n}" for n in range(5)]
-    assert skips == {"medcasereasoning: case_prompt is empty": 1, "medcasereasoning: final_diagnosis is empty": 1}
+    assert skipped == {"medcasereasoning: case_prompt is empty": 1, "medcasereasoning: final_diagnosis is empty": 1}
     assert cases(tmp_path, 2)[0] == found[:2]
 
 
@@ -83,12 +86,12 @@ def test_order_limit_and_skips(tmp_path: Path) -> None:
         ({"diagnostic_reasoning": ["1. a"]}, r"line 1: column 'diagnostic_reasoning' must hold text, not list"),
     ],
 )
-def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_an_invalid_column_is_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message):
         cases(write_rows(tmp_path / "t.jsonl", [ROW | changes]))
 
 
-def test_a_missing_column_is_named_with_the_nearest(tmp_path: Path) -> None:
+def test_a_missing_column_error_suggests_the_nearest(tmp_path: Path) -> None:
     row = {k: v for k, v in ROW.items() if k != "final_diagnosis"} | {"final_diagnoses": "x"}
     with pytest.raises(BadTable, match=r"column 'final_diagnosis' is missing; did you mean 'final_diagnoses'\?; the"):
         cases(write_rows(tmp_path / "t.jsonl", [row]))

@@ -1,4 +1,4 @@
-"""MedRBench: the context ends before the discussion, and holds what the reference cites but not the reference."""
+"""MedRBench: the context ends before the discussion and contains the cited facts but not the reasoning."""
 
 import json
 import re
@@ -58,13 +58,13 @@ def corpus(folder: Path, diagnosis: Any = None, treatment: Any = None) -> Path:
 
 
 def cases(path: Path, limit: int | None = None) -> tuple[list[Case], Counter[str]]:
-    skips: Counter[str] = Counter()
-    return list(read(path, limit, 0, skips)), skips
+    skipped: Counter[str] = Counter()
+    return list(read(path, limit, 0, skipped)), skipped
 
 
-def test_one_case_for_each_task(tmp_path: Path) -> None:
-    (diagnosis, treatment), skips = cases(corpus(tmp_path))
-    assert not skips
+def test_each_task_gives_one_case(tmp_path: Path) -> None:
+    (diagnosis, treatment), skipped = cases(corpus(tmp_path))
+    assert not skipped
     assert (diagnosis.reference, diagnosis.decision) == ("1. Colic points to a stone of 7 mm.", "Stone.")
     assert (treatment.reference, treatment.decision) == ("- Aim: no pain.", "Give ibuprofen.")
     assert diagnosis.source == "medrbench/diagnosis/PMC2"
@@ -92,12 +92,12 @@ def test_an_outcome_named_by_the_report_is_marked(tmp_path: Path) -> None:
     assert not other.meta["decision_in_context"]
 
 
-def test_reports_that_cannot_be_cut_are_skipped_or_marked() -> None:
+def test_reports_without_a_discussion_heading_are_skipped_or_marked() -> None:
     assert report_before_discussion("Title\nJust text about a case presentation in a long line of many words.") is None
     assert report_before_discussion("Case report\nA man.\nNo end.") == ("Case report\nA man.\nNo end.", False)
 
 
-def test_skips_are_counted_by_reason_and_order_and_limit_hold(tmp_path: Path) -> None:
+def test_skips_are_counted_and_order_and_limit_hold(tmp_path: Path) -> None:
     diagnosis = {
         "PMC9": record("diagnosis"),
         "PMC3": record("diagnosis", differential_diagnosis=" \n---"),
@@ -105,11 +105,11 @@ def test_skips_are_counted_by_reason_and_order_and_limit_hold(tmp_path: Path) ->
         "PMC1": record("diagnosis", case_summary=""),
     }
     path = corpus(tmp_path, diagnosis=diagnosis)
-    found, skips = cases(path)
+    found, skipped = cases(path)
     assert [case.source for case in found] == ["medrbench/treatment/PMC2", "medrbench/diagnosis/PMC9"]
-    assert sorted(skips.values()) == [1, 1, 1]
-    assert any("heading" in reason for reason in skips)
-    assert any("differential_diagnosis is empty" in reason for reason in skips)
+    assert sorted(skipped.values()) == [1, 1, 1]
+    assert any("heading" in reason for reason in skipped)
+    assert any("differential_diagnosis is empty" in reason for reason in skipped)
     assert cases(path, limit=1)[0] == found[:1]
 
 
@@ -126,12 +126,12 @@ def test_skips_are_counted_by_reason_and_order_and_limit_hold(tmp_path: Path) ->
         ([], "must hold a JSON object, not list"),
     ],
 )
-def test_a_broken_file_is_named_with_record_and_field(diagnosis: Any, message: str, tmp_path: Path) -> None:
+def test_an_invalid_file_is_reported_with_record_and_field(diagnosis: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=rf"demo_diagnosis_100\.json.*{re.escape(message)}"):
         cases(corpus(tmp_path, diagnosis=diagnosis))
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     path = corpus(tmp_path)
     (path / "data" / "MedRBench" / "demo_treatment_100.json").unlink()
     with pytest.raises(SourceError, match=r"demo_treatment_100\.json cannot be read"):
@@ -144,14 +144,14 @@ def eight_grams(text: str) -> list[tuple[str, ...]]:
 
 
 @pytest.mark.real_data
-def test_real_contexts_hold_the_facts_but_not_the_reasoning(real_data: Path) -> None:
-    found, skips = cases(real_data)
+def test_real_contexts_contain_the_facts_but_not_the_reasoning(real_data: Path) -> None:
+    found, skipped = cases(real_data)
     raw = {}
     for task in ("diagnosis", "treatment"):
         file = real_data / "medical_medrbench" / "data" / "MedRBench" / f"demo_{task}_100.json"
         raw |= {(task, article): entry["raw_case"] for article, entry in json.loads(file.read_text("utf-8")).items()}
     assert len(found) == len(raw) == 150
-    assert not skips
+    assert not skipped
     cited = findable = 0
     for case in found:
         context = set(eight_grams(case.context))
@@ -172,5 +172,5 @@ def test_real_contexts_hold_the_facts_but_not_the_reasoning(real_data: Path) -> 
 
 
 @pytest.mark.real_data
-def test_real_cases_are_the_same_on_a_second_reading(real_data: Path) -> None:
+def test_reading_real_cases_is_reproducible(real_data: Path) -> None:
     assert cases(real_data)[0] == cases(real_data / "medical_medrbench")[0]

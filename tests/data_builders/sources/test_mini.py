@@ -11,20 +11,20 @@ def cases(count: int, seed: int = 0) -> list[Case]:
     return list(read(None, count, seed, Counter()))
 
 
-def test_it_is_registered_and_needs_no_path() -> None:
+def test_mini_is_registered_without_a_path() -> None:
     source = SOURCES.get("mini")
     assert source.operators == "mini"
     assert len(list(source.read(None, None, 0, Counter()))) == 300
     assert list(source.read(None, 0, 0, Counter())) == []
 
 
-def test_a_case_depends_on_its_number_and_the_seed_alone() -> None:
+def test_a_case_depends_only_on_its_number_and_the_seed() -> None:
     assert cases(9) == cases(30)[:9]
     assert cases(9, seed=1) != cases(9)
     assert len({case.case_id for case in cases(300)}) == 300
 
 
-def test_facts_are_distinct_and_of_the_domain() -> None:
+def test_facts_are_distinct_and_match_the_domain() -> None:
     domains = Counter()
     for case in cases(60):
         domains[case.domain] += 1
@@ -51,8 +51,8 @@ def test_a_reference_restates_facts_of_its_case_and_ends_with_advice() -> None:
         assert re.fullmatch(rf"{len(claims) + 1}\. next ask \w+ for the \w+ by \w+\.", advice)
 
 
-def test_every_fact_is_a_passage_of_its_own_at_three_words() -> None:
-    """The laptop recipe counts on it: at least twelve passages a case, one look-up shows one fact."""
+def test_every_fact_is_one_passage_of_three_words() -> None:
+    """The laptop recipe relies on this: a case has at least twelve passages, and one search shows one fact."""
     for case in cases(30):
         passages = split_passages(case.context, 3)
         assert [p.text for p in passages] == [f"{fact}." for fact in facts_of(case.context)]

@@ -1,6 +1,6 @@
-"""PILOT: facts and articles in, and a reasoning that a teacher writes, which must name, quote and count what is there.
+"""PILOT: a teacher writes a reasoning from facts and articles, whose claims must be in the input.
 
-The facts and articles here are our own; their form is that of the published ECHR2023 folder.
+The facts and articles are written for these tests, in the format of the published ECHR2023 folder.
 """
 
 import json
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from source_factories import ToyTeacher, between, gather, write_rows
+from source_factories import FunctionTeacher, between, gather, write_rows
 
 from data_builders.sources import SOURCES
 from data_builders.sources.corpus_io import SourceError
@@ -60,9 +60,9 @@ def folder(path: Path, rows: list[dict[str, Any]] | None = None, **changes: Any)
 
 
 def test_a_teacher_writes_the_reasoning_of_a_case(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda request: GOOD)
-    (case,), skips, rejected = gather(PILOT, folder(tmp_path), teacher)
-    assert not skips
+    teacher = FunctionTeacher(lambda request: GOOD)
+    (case,), skipped, rejected = gather(PILOT, folder(tmp_path), teacher)
+    assert not skipped
     assert not rejected
     assert (case.domain, case.source, case.reference) == ("legal", "pilot/001-1", GOOD)
     assert case.decision == "Violation of Article 6, Article 1 of Protocol No. 1."
@@ -79,8 +79,8 @@ def test_a_teacher_writes_the_reasoning_of_a_case(tmp_path: Path) -> None:
     }
 
 
-def test_the_ask_holds_facts_and_violated_articles_and_no_other(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda request: GOOD)
+def test_the_prompt_has_facts_and_violated_articles_only(tmp_path: Path) -> None:
+    teacher = FunctionTeacher(lambda request: GOOD)
     gather(PILOT, folder(tmp_path), teacher)
     (request,) = teacher.requests
     assert between(request.user, "facts") == FACTS.strip()
@@ -92,37 +92,37 @@ def test_the_ask_holds_facts_and_violated_articles_and_no_other(tmp_path: Path) 
     assert "$" not in request.user + request.system
 
 
-def test_facts_cannot_write_the_tags_that_part_the_prompt(tmp_path: Path) -> None:
-    teacher = ToyTeacher(lambda request: GOOD)
+def test_tags_inside_facts_are_escaped(tmp_path: Path) -> None:
+    teacher = FunctionTeacher(lambda request: GOOD)
     gather(PILOT, folder(tmp_path, facts=f"{FACTS} </facts> $violated <b>"), teacher)
     assert teacher.requests[0].user.count("</facts>") == 1
     assert "‹/facts› $violated <b>" in teacher.requests[0].user
 
 
-def test_the_same_answers_give_the_same_cases(tmp_path: Path) -> None:
+def test_equal_answers_give_equal_cases(tmp_path: Path) -> None:
     rows = [ROW | {"case_id": f"001-{n}", "facts": f"{FACTS} File {n}."} for n in range(70)]
     path = folder(tmp_path, rows)
-    first, second = (gather(PILOT, path, ToyTeacher(lambda request: GOOD))[0] for _ in range(2))
+    first, second = (gather(PILOT, path, FunctionTeacher(lambda request: GOOD))[0] for _ in range(2))
     assert first == second
     assert [case.source for case in first] == [f"pilot/001-{n}" for n in range(70)]
 
 
-def test_a_rejected_reasoning_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
+def test_a_rejected_reasoning_is_requested_again_with_the_reason(tmp_path: Path) -> None:
     def reply(request: TeacherRequest) -> str:
         return GOOD if "not accepted" in request.user else GOOD.replace("Article 6 and ", "")
 
-    teacher = ToyTeacher(reply)
-    (case,), skips, rejected = gather(PILOT, folder(tmp_path), teacher)
+    teacher = FunctionTeacher(reply)
+    (case,), skipped, rejected = gather(PILOT, folder(tmp_path), teacher)
     assert case.reference == GOOD
-    assert not skips
+    assert not skipped
     assert rejected == {"pilot: names other articles than the violated ones": 1}
     assert "this is where it differs: Article 6." in teacher.requests[1].user
 
 
-def test_a_reasoning_that_is_never_right_costs_its_case(tmp_path: Path) -> None:
-    cases, skips, rejected = gather(PILOT, folder(tmp_path), ToyTeacher(lambda request: "I cannot."))
+def test_a_case_without_a_valid_reasoning_is_dropped(tmp_path: Path) -> None:
+    cases, skipped, rejected = gather(PILOT, folder(tmp_path), FunctionTeacher(lambda request: "I cannot."))
     assert not cases
-    assert skips == {"pilot: no answer accepted, the last is not numbered steps": 1}
+    assert skipped == {"pilot: no answer accepted, the last is not numbered steps": 1}
     assert rejected == {"pilot: is not numbered steps": 3}
 
 
@@ -142,24 +142,24 @@ def test_a_reasoning_that_is_never_right_costs_its_case(tmp_path: Path) -> None:
         ('"', "", "does not cite the facts"),
     ],
 )
-def test_what_a_reasoning_must_not_be(old: str, new: str, kind: str, tmp_path: Path) -> None:
-    """Each check, by a text that is right but for one thing."""
+def test_invalid_reasonings_are_rejected(old: str, new: str, kind: str, tmp_path: Path) -> None:
+    """Each text violates exactly one check."""
     assert old in GOOD
-    teacher = ToyTeacher(lambda request: GOOD.replace(old, new))
+    teacher = FunctionTeacher(lambda request: GOOD.replace(old, new))
     _, _, rejected = gather(PILOT, folder(tmp_path), teacher)
     assert set(rejected) == {f"pilot: {kind}"}
 
 
-def test_short_quotations_do_not_count_as_citing(tmp_path: Path) -> None:
+def test_short_quotations_are_not_citations(tmp_path: Path) -> None:
     text = GOOD.replace('"owned a mill near Lovas"', '"a mill"').replace(
         '"the district court ordered the town to pay"', "the order"
     )
-    _, _, rejected = gather(PILOT, folder(tmp_path), ToyTeacher(lambda request: text))
+    _, _, rejected = gather(PILOT, folder(tmp_path), FunctionTeacher(lambda request: text))
     assert set(rejected) == {"pilot: does not cite the facts"}
     assert QUOTES == 2
 
 
-def test_what_is_no_case_is_counted_and_not_asked_for(tmp_path: Path) -> None:
+def test_skipped_records_are_counted_without_requests(tmp_path: Path) -> None:
     rows = [
         ROW | {"facts": " \n"},
         ROW | {"violated_articles": []},
@@ -167,22 +167,22 @@ def test_what_is_no_case_is_counted_and_not_asked_for(tmp_path: Path) -> None:
         ROW | {"violated_articles": ["4"]},
         ROW | {"violated_articles": ["46-2"]},
     ]
-    teacher = ToyTeacher(lambda request: GOOD)
-    cases, skips, _ = gather(PILOT, folder(tmp_path, rows), teacher)
+    teacher = FunctionTeacher(lambda request: GOOD)
+    cases, skipped, _ = gather(PILOT, folder(tmp_path, rows), teacher)
     assert not cases
     assert not teacher.requests
-    assert skips == {
+    assert skipped == {
         "pilot: no facts": 1,
         "pilot: no violated article": 1,
         "pilot: an article of which the corpus has no right text": 3,
     }
 
 
-def test_both_the_folder_and_the_repository_are_accepted_and_files_come_by_name(tmp_path: Path) -> None:
+def test_folder_and_repository_layouts_are_read_in_name_order(tmp_path: Path) -> None:
     path = folder(tmp_path / "data" / "ECHR2023")
     write_rows(path / "train.jsonl", [ROW | {"case_id": "001-2", "facts": f"{FACTS} More."}])
     for start in (tmp_path, path):
-        cases, _, _ = gather(PILOT, start, ToyTeacher(lambda request: GOOD))
+        cases, _, _ = gather(PILOT, start, FunctionTeacher(lambda request: GOOD))
         assert [case.source for case in cases] == ["pilot/001-1", "pilot/001-2"]
 
 
@@ -194,12 +194,12 @@ def test_both_the_folder_and_the_repository_are_accepted_and_files_come_by_name(
         ({"facts": ["a"]}, r"line 1: column 'facts' must hold text, not list; the columns are: case_id, title"),
     ],
 )
-def test_a_wrong_column_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_an_invalid_column_is_reported(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message):
-        gather(PILOT, folder(tmp_path, **changes), ToyTeacher(lambda request: GOOD))
+        gather(PILOT, folder(tmp_path, **changes), FunctionTeacher(lambda request: GOOD))
 
 
-def test_a_missing_place_is_named(tmp_path: Path) -> None:
+def test_a_missing_folder_is_reported(tmp_path: Path) -> None:
     from collections import Counter
 
     with pytest.raises(SourceError, match=r"give --path, the folder that holds ECHR\.json"):
@@ -212,7 +212,7 @@ def test_a_missing_place_is_named(tmp_path: Path) -> None:
         next(drafts(tmp_path, Counter()))
 
 
-def test_the_good_reasoning_is_good() -> None:
+def test_the_valid_reasoning_passes_all_checks() -> None:
     from data_builders.sources.corpus_io import CorpusRow
     from data_builders.sources.pilot import EchrCase
 

@@ -1,4 +1,4 @@
-"""Rows of a corpus: texts are cleaned, and every mistake is named with its row, its column, the columns there are."""
+"""Corpus rows: texts are cleaned; errors name the row, the column and the existing columns."""
 
 from pathlib import Path
 
@@ -9,22 +9,22 @@ from data_builders.sources.corpus_io import CorpusRow, SourceError, corpus_rows
 from judge_r1.core.tabular import BadTable
 
 
-def test_rows_by_column(tmp_path: Path) -> None:
+def test_rows_are_read_by_column(tmp_path: Path) -> None:
     file = write_rows(tmp_path / "t.jsonl", [{"id": 1, "text": " x ", "empty": None}, {"id": 2, "text": "y"}])
     first, second = corpus_rows(tmp_path, "toy")
     assert (first.name("id"), first.text("text"), first.text("empty")) == ("1", "x", "")
     assert (second.file, second.number, second.where) == (str(file), 2, f"{file}, line 2")
 
 
-def test_without_a_path_the_corpus_is_read_from_its_place_on_the_hub(tmp_path: Path) -> None:
-    """`datasets` finds a folder by the same call as a name on the hub, which no test can reach."""
+def test_without_a_path_the_corpus_is_read_from_the_hub(tmp_path: Path) -> None:
+    """`datasets` loads a folder by the same call as a hub name, which tests cannot reach."""
     write_rows(tmp_path / "train.jsonl", [{"text": "x"}])
     assert [row.text("text") for row in corpus_rows(None, "toy", str(tmp_path))] == ["x"]
     with pytest.raises(SourceError, match="source 'toy' reads a corpus from disk: give --path"):
         corpus_rows(None, "toy", None)
 
 
-def test_a_wrong_column_is_named_with_those_there_are() -> None:
+def test_an_invalid_column_error_lists_the_existing_ones() -> None:
     row = CorpusRow("f.jsonl", 3, "f.jsonl, line 3", "f", {"case_promt": "x", "title": 4, "n": 5, "yes": True})
     with pytest.raises(
         BadTable,

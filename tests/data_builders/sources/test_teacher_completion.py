@@ -1,40 +1,40 @@
-"""A teacher is asked until an answer passes, told why the last one did not, and every rejection is counted."""
+"""A teacher is asked until an answer passes. Retries have the reason of the rejection; rejections are counted."""
 
 import asyncio
 from collections import Counter
 
 import pytest
-from source_factories import ToyTeacher
+from source_factories import FunctionTeacher
 
 from data_builders.sources.teacher_completion import ATTEMPTS, Problem, complete
 from data_builders.teachers import TeacherError, TeacherRefused, TeacherReply, TeacherRequest
 
-ASK = TeacherRequest(system="s", user="Write.", max_tokens=9)
+REQUEST = TeacherRequest(system="s", user="Write.", max_tokens=9)
 
 
 def has_an_x(text: str) -> Problem | None:
     return None if "x" in text else Problem("lacks an x", f"It has {len(text)} letters and no x.")
 
 
-def run(teacher: ToyTeacher) -> tuple[str | None, Counter[str], Counter[str]]:
-    skips: Counter[str] = Counter()
+def run(teacher: FunctionTeacher) -> tuple[str | None, Counter[str], Counter[str]]:
+    skipped: Counter[str] = Counter()
     rejected: Counter[str] = Counter()
-    return asyncio.run(complete("toy", teacher, ASK, has_an_x, skips, rejected)), skips, rejected
+    return asyncio.run(complete("toy", teacher, REQUEST, has_an_x, skipped, rejected)), skipped, rejected
 
 
-def test_the_first_good_answer_is_taken_cleaned() -> None:
-    teacher = ToyTeacher(lambda request: "\ufeff an x\r\n")
+def test_the_first_valid_answer_is_cleaned_and_used() -> None:
+    teacher = FunctionTeacher(lambda request: "\ufeff an x\r\n")
     assert run(teacher) == ("an x", Counter(), Counter())
-    assert teacher.requests == [ASK]
+    assert teacher.requests == [REQUEST]
 
 
-def test_a_retry_holds_the_reason_and_asks_alike_are_told_apart() -> None:
+def test_a_retry_has_the_reason_and_another_sample_number() -> None:
     replies = iter(["aaa", "bbb", "x"])
-    teacher = ToyTeacher(lambda request: next(replies))
-    text, skips, rejected = run(teacher)
-    assert (text, skips, rejected) == ("x", Counter(), Counter({"toy: lacks an x": 2}))
+    teacher = FunctionTeacher(lambda request: next(replies))
+    text, skipped, rejected = run(teacher)
+    assert (text, skipped, rejected) == ("x", Counter(), Counter({"toy: lacks an x": 2}))
     first, second, third = teacher.requests
-    assert first == ASK
+    assert first == REQUEST
     assert second.user == "Write.\n\nAn earlier answer was not accepted. It has 3 letters and no x. Write a new one."
     assert (second.sample, third.sample) == (0, 1)
     assert third.user == second.user
@@ -44,20 +44,20 @@ def test_a_retry_holds_the_reason_and_asks_alike_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("teacher", "kind"),
     [
-        (ToyTeacher(lambda request: "no"), "lacks an x"),
-        (ToyTeacher(lambda request: " \n"), "is empty"),
-        (ToyTeacher(lambda request: "x", finished=False), "was cut off"),
+        (FunctionTeacher(lambda request: "no"), "lacks an x"),
+        (FunctionTeacher(lambda request: " \n"), "is empty"),
+        (FunctionTeacher(lambda request: "x", finished=False), "was cut off"),
     ],
 )
-def test_what_is_never_good_costs_the_case_and_is_counted(teacher: ToyTeacher, kind: str) -> None:
-    text, skips, rejected = run(teacher)
+def test_cases_without_a_valid_answer_are_dropped_and_counted(teacher: FunctionTeacher, kind: str) -> None:
+    text, skipped, rejected = run(teacher)
     assert text is None
     assert rejected == {f"toy: {kind}": ATTEMPTS}
-    assert skips == {f"toy: no answer accepted, the last {kind}": 1}
+    assert skipped == {f"toy: no answer accepted, the last {kind}": 1}
     assert len(teacher.requests) == ATTEMPTS
 
 
-class Failing(ToyTeacher):
+class Failing(FunctionTeacher):
     def __init__(self, error: TeacherError) -> None:
         super().__init__(lambda request: "")
         self.error = error
@@ -66,7 +66,7 @@ class Failing(ToyTeacher):
         raise self.error
 
 
-def test_a_refused_ask_costs_its_case_and_other_errors_go_up() -> None:
+def test_a_refused_request_drops_its_case_and_other_errors_propagate() -> None:
     assert run(Failing(TeacherRefused("too long"))) == (None, Counter({"toy: refused by the teacher": 1}), Counter())
     with pytest.raises(TeacherError, match="down"):
         run(Failing(TeacherError("down")))

@@ -1,4 +1,4 @@
-"""Numbers, quotations and runs of words: what of a text stands in another."""
+"""Numbers, quotations and word runs of a text that occur in another text."""
 
 from decimal import Decimal
 
@@ -10,7 +10,7 @@ from data_builders.sources.text_grounding import missing_numbers, numbers, quota
 
 
 @given(st.decimals(min_value=0, max_value=10**9, places=3, allow_nan=False))
-def test_every_spelling_of_a_number_is_the_same_number(value: Decimal) -> None:
+def test_spellings_of_a_number_are_equal(value: Decimal) -> None:
     plain, grouped = f"{value:f}", f"{value:,f}"
     (number,) = numbers(plain)
     assert numbers(grouped) == [number]
@@ -20,7 +20,7 @@ def test_every_spelling_of_a_number_is_the_same_number(value: Decimal) -> None:
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=6), st.lists(st.integers(0, 10**6), max_size=6))
-def test_missing_are_exactly_the_numbers_that_the_source_lacks(said: list[int], known: list[int]) -> None:
+def test_missing_numbers_are_those_not_in_the_source(said: list[int], known: list[int]) -> None:
     missing = missing_numbers(" and ".join(map(str, said)), " or ".join(map(str, known)))
     assert missing == [str(n) for n in dict.fromkeys(said) if n not in known]
 
@@ -51,6 +51,6 @@ def test_quotations_are_found_and_matched_by_their_words() -> None:
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c"]), max_size=12), st.integers(1, 4))
-def test_runs_are_all_windows(said: list[str], length: int) -> None:
+def test_word_runs_are_all_windows(said: list[str], length: int) -> None:
     expected = {" ".join(said[i : i + length]) for i in range(len(said)) if i + length <= len(said)}
     assert runs(", ".join(said), length) == expected

@@ -10,7 +10,7 @@ TEXTS = st.lists(st.sampled_from(["ab", "bc", "cd", "de", "ef"]), max_size=30).m
 
 
 def runs(text: str) -> set[tuple[str, ...]]:
-    """The definition, written down again."""
+    """Word shingles by definition."""
     words = re.findall(r"\w+", text.casefold())
     size = min(WORDS, len(words))
     return {tuple(words[at : at + size]) for at in range(len(words) - size + 1)} if words else set()
@@ -26,17 +26,17 @@ def found(texts: list[str], threshold: float = 0.5) -> list[tuple[int, int, floa
 
 
 @given(TEXTS, TEXTS)
-def test_jaccard_of_shingles_is_that_of_the_runs_of_words(one: str, other: str) -> None:
+def test_jaccard_equals_its_definition_on_word_shingles(one: str, other: str) -> None:
     a, b = runs(one), runs(other)
     assert len(shingles(one)) == len(a)
     assert jaccard(shingles(one), shingles(other)) == (len(a & b) / len(a | b) if a | b else 0.0)
 
 
-def test_case_and_punctuation_do_not_count() -> None:
+def test_case_and_punctuation_are_ignored() -> None:
     assert jaccard(shingles("The Court, on 3 May, held: no!"), shingles("the court on 3 may held no")) == 1.0
 
 
-def test_the_order_of_words_counts() -> None:
+def test_word_order_matters() -> None:
     text = words(60, 0)
     assert jaccard(shingles(" ".join(text)), shingles(" ".join(reversed(text)))) == 0.0
 
@@ -53,8 +53,8 @@ def edited(text: list[str], every: int) -> str:
     return " ".join(f"x{at}" if at % every == every - 1 else word for at, word in enumerate(text))
 
 
-def test_planted_copies_are_found_and_nothing_else() -> None:
-    """300 texts of 30 to 3,000 words; of ten of them a copy with a word changed here and there, three exact copies."""
+def test_only_planted_copies_are_found() -> None:
+    """300 texts of 30 to 3,000 words, ten copies with few changed words, and three exact copies."""
     texts = [words(30 + 30 * (at % 100), at) for at in range(300)]
     plain = [" ".join(text) for text in texts]
     copies = [edited(texts[at], 40) for at in range(20, 300, 28)] + [plain[7], plain[7], plain[90].upper()]
@@ -69,7 +69,7 @@ def test_planted_copies_are_found_and_nothing_else() -> None:
     assert found(everything) == found(everything)
 
 
-def test_the_likeness_told_is_exact_and_the_threshold_holds() -> None:
+def test_similarity_is_exact_and_above_the_threshold() -> None:
     base = words(400, 5)
     texts = [" ".join(base), edited(base, 30), edited(base, 12)]
     exact = [jaccard(shingles(texts[0]), shingles(text)) for text in texts[1:]]
@@ -79,16 +79,16 @@ def test_the_likeness_told_is_exact_and_the_threshold_holds() -> None:
     assert not found(texts[::2])
 
 
-def test_texts_without_words_are_like_nothing() -> None:
+def test_texts_without_words_have_no_duplicates() -> None:
     assert found(["", "...", "", "a b"]) == []
 
 
-def test_short_texts_are_compared_whole() -> None:
+def test_short_texts_are_compared_as_a_whole() -> None:
     assert [(i, j) for i, j, _ in found(["so it is", "so it was", "So it is."])] == [(0, 2)]
 
 
 @given(st.integers(1, 12), st.lists(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=15))
-def test_together_joins_over_any_number_of_steps(count: int, edges: list[tuple[int, int]]) -> None:
+def test_groups_are_transitive(count: int, edges: list[tuple[int, int]]) -> None:
     edges = [(i, j) for i, j in edges if i < count and j < count]
     sets = [{at} for at in range(count)]
     for i, j in edges:

@@ -23,11 +23,11 @@ def files(out: Path) -> dict[str, bytes]:
     return {str(p.relative_to(out)): p.read_bytes() for p in out.rglob("*.json*") if p.name != "timing.json"}
 
 
-def toy_folder(at: Path, cases: list[Case]) -> Path:
+def folder_of(at: Path, cases: list[Case]) -> Path:
     return folder(at, cases, [pair for case in cases for pair in pairs_of(case)])
 
 
-def test_sizes_are_nested_exact_and_apart_from_a_balanced_test_set(tmp_path: Path) -> None:
+def test_sizes_are_exact_nested_and_disjoint_from_a_balanced_test_set(tmp_path: Path) -> None:
     whole = load_pairs(mini_folder(tmp_path / "in", 120))
     report = split([tmp_path / "in"], tmp_path / "out", by_sizes([4, 10], 15, seed=0))
     small, large, test = (load_pairs(tmp_path / "out" / name) for name in ("train_84", "train_210", "test"))
@@ -51,7 +51,7 @@ def test_sizes_are_nested_exact_and_apart_from_a_balanced_test_set(tmp_path: Pat
     assert report["parts"]["train_210"]["short"] == {}
 
 
-def test_the_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
+def test_splits_are_reproducible(tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 60)
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         split([tmp_path / "in"], tmp_path / name, by_sizes([2, 3], 5, seed))
@@ -59,7 +59,7 @@ def test_the_same_input_and_seed_give_the_same_bytes(tmp_path: Path) -> None:
     assert files(tmp_path / "a")["test/pairs.jsonl"] != files(tmp_path / "c")["test/pairs.jsonl"]
 
 
-def test_another_size_changes_nothing_in_the_others(tmp_path: Path) -> None:
+def test_sizes_are_independent(tmp_path: Path) -> None:
     mini_folder(tmp_path / "in", 60)
     split([tmp_path / "in"], tmp_path / "a", by_sizes([2], 5, 0))
     split([tmp_path / "in"], tmp_path / "b", by_sizes([7, 2, 4], 5, 0))
@@ -68,7 +68,7 @@ def test_another_size_changes_nothing_in_the_others(tmp_path: Path) -> None:
         assert a[name] == b[name]
 
 
-def test_sets_that_are_too_small_are_taken_whole_and_what_is_missing_is_told(tmp_path: Path) -> None:
+def test_small_sets_are_used_completely_and_shortfalls_are_reported(tmp_path: Path) -> None:
     cases = [long_case(n) for n in range(8)]
     pairs = [pair for case in cases for pair in pairs_of(case) if pair.violated != (4,)]
     folder(tmp_path / "in", cases, pairs)
@@ -81,8 +81,8 @@ def test_sets_that_are_too_small_are_taken_whole_and_what_is_missing_is_told(tmp
 
 
 def test_folders_of_several_domains_are_merged(tmp_path: Path) -> None:
-    mini, toy = mini_folder(tmp_path / "mini", 60), toy_folder(tmp_path / "toy", [long_case(n) for n in range(20)])
-    report = split([mini, toy], tmp_path / "out", by_sizes([3], 4, 0))
+    mini, other = mini_folder(tmp_path / "mini", 60), folder_of(tmp_path / "toy", [long_case(n) for n in range(20)])
+    report = split([mini, other], tmp_path / "out", by_sizes([3], 4, 0))
     assert report["cases"] == 80
     test = load_pairs(tmp_path / "out" / "test")
     assert Counter(pair.domain for pair in test.pairs) == {"academic": 4, "legal": 4, "medical": 4}
@@ -97,7 +97,7 @@ def test_training_sets_are_named_after_their_nominal_size() -> None:
 @pytest.mark.parametrize("plan", [by_share(0.3, 0), by_sizes([2], 3, 0)])
 def test_cases_of_a_group_stay_together(tmp_path: Path, plan: Any) -> None:
     cases = [long_case(n, group=f"g{n // 3}") for n in range(60)]
-    toy_folder(tmp_path / "in", cases)
+    folder_of(tmp_path / "in", cases)
     split([tmp_path / "in"], tmp_path / "out", plan)
     parts = {path.parent: load_pairs(path.parent) for path in (tmp_path / "out").glob("*/pairs.jsonl")}
     groups = {path.name: {c.meta["group"] for c in part.cases.values()} for path, part in parts.items()}
@@ -107,7 +107,7 @@ def test_cases_of_a_group_stay_together(tmp_path: Path, plan: Any) -> None:
 
 
 def near(tmp_path: Path) -> list[Case]:
-    """24 cases, six of them nearly alike in context or reasoning; alike over two steps, too."""
+    """24 cases with six near duplicates in context or reasoning. One of them duplicates another duplicate."""
     cases = [long_case(n) for n in range(18)]
     cases += [
         copied(cases[0], context=40),
@@ -119,25 +119,25 @@ def near(tmp_path: Path) -> list[Case]:
         copied(cases[3], context=10, seed=4),
         copied(cases[4], reasoning=9, seed=5),
     ]
-    toy_folder(tmp_path / "in", cases)
+    folder_of(tmp_path / "in", cases)
     return cases
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("sizes", [None, [2]])
-def test_nearly_alike_cases_never_stand_on_two_sides(tmp_path: Path, seed: int, sizes: list[int] | None) -> None:
+def test_near_duplicates_stay_on_one_side(tmp_path: Path, seed: int, sizes: list[int] | None) -> None:
     cases = near(tmp_path)
     plan = by_sizes(sizes, 8, seed) if sizes else by_share(0.4, seed)
     report = split([tmp_path / "in"], tmp_path / "out", plan)
     test = set(load_pairs(tmp_path / "out" / "test").cases)
     train = set(load_pairs(tmp_path / "out" / ("train_14" if sizes else "train")).cases)
-    alike = [{0, 18}, {1, 19}, {2, 20, 21}]
-    for numbers in alike:
+    duplicates = [{0, 18}, {1, 19}, {2, 20, 21}]
+    for numbers in duplicates:
         ids = {cases[n].case_id for n in numbers}
         assert not (ids & test and ids & train)
     rows = [json.loads(line) for line in (tmp_path / "out" / "near_duplicates.jsonl").open()]
-    told = [{next(n for n, case in enumerate(cases) if case.case_id == i) for i in row["cases"]} for row in rows]
-    assert told == [{0, 18}, {1, 19}, {2, 20}, {20, 21}]
+    found = [{next(n for n, case in enumerate(cases) if case.case_id == i) for i in row["cases"]} for row in rows]
+    assert found == [{0, 18}, {1, 19}, {2, 20}, {20, 21}]
     assert [[name for name in ("context", "reasoning") if row[name]] for row in rows] == [
         ["context"],
         ["reasoning"],
@@ -150,7 +150,7 @@ def test_nearly_alike_cases_never_stand_on_two_sides(tmp_path: Path, seed: int, 
     assert report["near_duplicates"] == {"threshold": 0.5, "pairs": 4, "across": 0}
 
 
-def test_a_split_with_nearly_alike_cases_on_two_sides_can_be_refused(tmp_path: Path) -> None:
+def test_near_duplicates_across_sides_can_be_an_error(tmp_path: Path) -> None:
     near(tmp_path)
     with pytest.raises(
         JudgeError, match=r"nearly alike cases are on both sides of the split .* --near-duplicates group"
@@ -159,24 +159,24 @@ def test_a_split_with_nearly_alike_cases_on_two_sides_can_be_refused(tmp_path: P
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["near_duplicates.jsonl"]
     rows = [json.loads(line) for line in (tmp_path / "out" / "near_duplicates.jsonl").open()]
     assert any(set(row["sides"]) == {"train", "test"} for row in rows)
-    toy_folder(tmp_path / "far", [long_case(n) for n in range(12)])
+    folder_of(tmp_path / "far", [long_case(n) for n in range(12)])
     assert (
         split([tmp_path / "far"], tmp_path / "far-out", by_share(0.5, 0), near="fail")["near_duplicates"]["pairs"] == 0
     )
 
 
-class ByWords:
-    """Stands for a tokenizer: a token is a word of the reference."""
+class WordLengths:
+    """Prompt lengths for tests: the number of words of the reference."""
 
     def __call__(self, pair: ReasoningPair, case: Case) -> int:
         return len(case.reference.split())
 
 
 @pytest.mark.parametrize("leave_out", [False, True])
-def test_long_prompts_are_listed_and_left_out_only_if_asked(tmp_path: Path, leave_out: bool) -> None:
+def test_long_prompts_are_listed_and_optionally_dropped(tmp_path: Path, leave_out: bool) -> None:
     cases = [long_case(n, words=100 + 10 * n) for n in range(10)]
-    toy_folder(tmp_path / "in", cases)
-    audit = LengthAudit(ByWords(), limit=160)  # type: ignore[arg-type]
+    folder_of(tmp_path / "in", cases)
+    audit = LengthAudit(WordLengths(), limit=160)  # type: ignore[arg-type]
     report = split([tmp_path / "in"], tmp_path / "out", by_sizes([5], 2, 0), audit=audit, leave_out=leave_out)
     listed = [json.loads(line) for line in (tmp_path / "out" / "too_long.jsonl").open()]
     assert {row["case_id"] for row in listed} == {case.case_id for case in cases[7:]}
@@ -186,12 +186,12 @@ def test_long_prompts_are_listed_and_left_out_only_if_asked(tmp_path: Path, leav
     assert lengths["by_domain"]["legal"] == {
         "pairs": 70, "min": 100, "median": 140, "p90": 180, "p99": 190, "max": 190, "over": 21,
     }  # fmt: skip
-    kept = {pair.case_id for name in ("train_35", "test") for pair in load_pairs(tmp_path / "out" / name).pairs}
-    assert bool(kept & {case.case_id for case in cases[7:]}) != leave_out
+    used = {pair.case_id for name in ("train_35", "test") for pair in load_pairs(tmp_path / "out" / name).pairs}
+    assert bool(used & {case.case_id for case in cases[7:]}) != leave_out
     assert report["pairs"] == (49 if leave_out else 70)
 
 
-def test_the_simple_form_puts_the_same_cases_aside_as_in_memory(tmp_path: Path) -> None:
+def test_split_by_share_equals_the_in_memory_split(tmp_path: Path) -> None:
     data = load_pairs(mini_folder(tmp_path / "in", 30))
     split([tmp_path / "in"], tmp_path / "out", by_share(0.2, 3))
     for name, part in zip(("train", "test"), split_by_case(data, 0.2, 3), strict=True):
@@ -199,7 +199,7 @@ def test_the_simple_form_puts_the_same_cases_aside_as_in_memory(tmp_path: Path) 
         assert (dict(written.cases), list(written.pairs)) == (dict(part.cases), list(part.pairs))
 
 
-def test_a_larger_share_holds_the_smaller_one(tmp_path: Path) -> None:
+def test_test_sets_are_nested_by_share(tmp_path: Path) -> None:
     data = load_pairs(mini_folder(tmp_path, 30))
     tests = [set(split_by_case(data, share, 0)[1].cases) for share in (0.1, 0.3, 0.6)]
     assert tests[0] < tests[1] < tests[2]
@@ -217,14 +217,14 @@ def test_a_larger_share_holds_the_smaller_one(tmp_path: Path) -> None:
         (lambda: by_share(1.5, 0), "between 0 and 1"),
     ],
 )
-def test_what_cannot_be_split_is_refused(tmp_path: Path, plan: Any, sentence: str) -> None:
-    toy_folder(tmp_path / "in", [long_case(n) for n in range(12)])
+def test_impossible_splits_are_errors(tmp_path: Path, plan: Any, sentence: str) -> None:
+    folder_of(tmp_path / "in", [long_case(n) for n in range(12)])
     with pytest.raises(JudgeError, match=sentence):
         split([tmp_path / "in"], tmp_path / "out", plan())
     assert not (tmp_path / "out").exists()
 
 
-def test_parts_do_not_go_where_the_pairs_are(tmp_path: Path) -> None:
+def test_parts_cannot_overwrite_the_input(tmp_path: Path) -> None:
     before = sorted(path.name for path in mini_folder(tmp_path, 6).iterdir())
     with pytest.raises(JudgeError, match="give another --out for the parts"):
         split([tmp_path], tmp_path / ".", by_share(0.5, 0))

@@ -8,7 +8,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import load_pairs
 
 
-def test_it_tells_of_every_pair_what_its_record_says(tmp_path: Path) -> None:
+def test_index_matches_the_records(tmp_path: Path) -> None:
     data = load_pairs(mini_folder(tmp_path, 9))
     catalogue = read_catalogue([tmp_path])
     assert list(catalogue.cases) == list(data.cases)
@@ -31,7 +31,7 @@ def test_parts_are_copied_line_by_line_in_order(tmp_path: Path) -> None:
     assert set(load_pairs(tmp_path / "out" / "some").cases) == {pair.case.case_id for pair in chosen}
 
 
-def test_what_stands_in_two_folders_is_taken_once_and_counted(tmp_path: Path) -> None:
+def test_duplicates_across_folders_are_dropped_and_counted(tmp_path: Path) -> None:
     cases = [long_case(n) for n in range(3)]
     pairs = [pair for case in cases for pair in pairs_of(case)]
     one = folder(tmp_path / "one", cases[:2], pairs[:14])
@@ -44,7 +44,7 @@ def test_what_stands_in_two_folders_is_taken_once_and_counted(tmp_path: Path) ->
     assert (len(nothing.pairs), len(seen), nothing.repeated["pairs"]) == (0, 21, 4)
 
 
-def test_two_folders_must_not_tell_different_things_of_a_case(tmp_path: Path) -> None:
+def test_conflicting_cases_are_an_error(tmp_path: Path) -> None:
     case = long_case(0)
     one = folder(tmp_path / "one", [case], pairs_of(case))
     two = folder(tmp_path / "two", [case.model_copy(update={"license": "MIT"})], pairs_of(case))
@@ -54,6 +54,6 @@ def test_two_folders_must_not_tell_different_things_of_a_case(tmp_path: Path) ->
         read_catalogue([one, tmp_path / "two" / ".." / "one"])
 
 
-def test_a_group_is_one_within_its_domain() -> None:
+def test_groups_are_separate_per_domain() -> None:
     assert group_of(long_case(1, group="7")) == group_of(long_case(2, group="7")) == "legal/7"
     assert group_of(long_case(1)) == long_case(1).case_id

@@ -31,7 +31,7 @@ def chosen_counts(pairs: list[PairEntry]) -> list[int]:
 
 
 def best_counts(has: dict[str, list[Cell]], count: int) -> list[int]:
-    """The fairest sorted counts over all ways to give `count` groups a set each (for small inputs)."""
+    """The most balanced sorted counts over all assignments of `count` groups to sets, by brute force."""
     options = [sorted({cell[0] for cell in cells}) for cells in has.values()]
     best: list[int] = []
     for sets in product(*([None, *sets] for sets in options)):
@@ -43,7 +43,7 @@ def best_counts(has: dict[str, list[Cell]], count: int) -> list[int]:
     return best
 
 
-def test_a_hundred_of_a_thousand_are_even_in_sets_and_sides() -> None:
+def test_a_large_sample_is_balanced_in_sets_and_sides() -> None:
     for turn in range(3):
         pairs = choose_test(full(1000), 100, turn=turn, seen=Counter())
         counts = chosen_counts(pairs)
@@ -63,7 +63,7 @@ HAS = st.dictionaries(st.sampled_from("abcde"), st.lists(CELLS, min_size=1, max_
 
 
 @given(HAS, st.integers(1, 8))
-def test_no_fairer_choice_exists(has: dict[str, list[Cell]], count: int) -> None:
+def test_the_choice_is_optimally_balanced(has: dict[str, list[Cell]], count: int) -> None:
     pairs = choose_test(pools_of(has), count, turn=0, seen=Counter())
     assert len({pair.case.group for pair in pairs}) == len(pairs) == min(count, len(has))
     for pair in pairs:
@@ -72,22 +72,22 @@ def test_no_fairer_choice_exists(has: dict[str, list[Cell]], count: int) -> None
 
 
 @given(HAS, st.integers(2, 8))
-def test_sides_are_even_where_every_group_has_both(has: dict[str, list[Cell]], count: int) -> None:
+def test_sides_are_balanced_if_every_group_has_both(has: dict[str, list[Cell]], count: int) -> None:
     both = {group: sorted({(at, side) for at, _ in cells for side in SIDES}) for group, cells in has.items()}
     pairs = choose_test(pools_of(both), count, turn=0, seen=Counter())
     a_better = sum(pair.preferred == "A" for pair in pairs)
     assert abs(2 * a_better - len(pairs)) <= 1
 
 
-def test_a_side_is_made_room_for_by_moving_others() -> None:
-    """All that would be chosen first prefer A; the only B belongs to a group that another set has taken."""
+def test_other_choices_move_to_balance_the_sides() -> None:
+    """All first choices prefer A. The only B belongs to a group that another set uses."""
     has: dict[str, list[Cell]] = {"a": [(0, "A")], "b": [(1, "A")], "c": [(2, "A"), (1, "B")], "d": [(2, "A")]}
     pairs = choose_test(pools_of(has), 3, turn=0, seen=Counter())
     assert chosen_counts(pairs)[:3] == [1, 1, 1]
     assert abs(2 * sum(pair.preferred == "A" for pair in pairs) - 3) == 1
 
 
-def test_multi_pairs_are_picked_to_even_the_principles_out() -> None:
+def test_multi_pairs_balance_the_principles() -> None:
     pools: dict[str, dict[Cell, list[PairEntry]]] = {
         f"g{n}": {
             (MULTI, "A"): [entry(f"g{n}", MULTI, "A", numbers, f"{n}{numbers}") for numbers in ((1, 2), (3, 4), (5, 6))]
@@ -99,7 +99,7 @@ def test_multi_pairs_are_picked_to_even_the_principles_out() -> None:
     assert Counter(n for pair in pairs for n in pair.violated) == seen == dict.fromkeys(range(1, 7), 2)
 
 
-def test_every_case_gives_one_pair_before_any_gives_a_second() -> None:
+def test_every_case_contributes_before_any_contributes_twice() -> None:
     pairs = [entry(f"g{n}", 0, "A", name=f"{n}-{variant}") for n in range(20) for variant in range(1 + n % 5)]
     ordered = training_order(pairs, seed=3)
     assert sorted(pair.pair_id for pair in ordered) == sorted(pair.pair_id for pair in pairs)

@@ -56,7 +56,7 @@ def python(script: str, *arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def test_what_is_put_comes_back_and_survives_the_process(tmp_path: Path) -> None:
+def test_answers_persist_across_processes(tmp_path: Path) -> None:
     with Cache(tmp_path / "deep" / "c.sqlite") as cache:
         assert cache.get("k") is None
         assert run(cache.put(Entry("k", "t", answer("é\n")))) == answer("é\n")
@@ -70,14 +70,14 @@ def test_the_first_answer_wins(tmp_path: Path) -> None:
         return await asyncio.gather(*(cache.put(Entry("k", "t", answer(str(n)))) for n in range(5)))
 
     with Cache(tmp_path / "c.sqlite") as cache:
-        assert {kept.text for kept in run(work(cache))} == {"0"}
+        assert {answer.text for answer in run(work(cache))} == {"0"}
         assert run(cache.put(Entry("k", "t", answer("late")))).text == "0"
 
 
 @given(
     st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3), st.sampled_from(["live", "batch"])), max_size=12)
 )
-def test_tokens_are_those_of_the_kept_answers(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple]) -> None:
+def test_token_counts_match_the_stored_answers(tmp_path_factory: pytest.TempPathFactory, rows: list[tuple]) -> None:
     first: dict[str, tuple[str, str]] = {}
     with Cache(tmp_path_factory.mktemp("tokens") / "c.sqlite") as cache:
         for teacher, key, via in rows:
@@ -90,7 +90,7 @@ def test_tokens_are_those_of_the_kept_answers(tmp_path_factory: pytest.TempPathF
 
 
 @given(st.text(max_size=5), st.text(max_size=5))
-def test_a_key_is_of_the_teacher_and_the_whole_ask(one: str, other: str) -> None:
+def test_keys_depend_on_the_teacher_and_the_whole_request(one: str, other: str) -> None:
     request = request_for("q", system=one)
     assert (request_key("t", request) == request_key("t", request_for("q", system=other))) == (_nfc(one) == _nfc(other))
     others = [
@@ -107,7 +107,7 @@ def _nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def test_a_kill_loses_nothing_whose_put_returned(tmp_path: Path) -> None:
+def test_a_kill_loses_no_stored_answer(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     process = python(WRITE_FOREVER, path)
     assert process.stdout is not None
@@ -116,12 +116,12 @@ def test_a_kill_loses_nothing_whose_put_returned(tmp_path: Path) -> None:
     seen += [line for line in process.stdout.read().split("\n")[:-1] if line]
     process.wait(20)
     with Cache(path) as cache:
-        kept = {text: cache.get(text) for text in seen}
-    assert all(found is not None and found.text == text for text, found in kept.items())
-    assert len(kept) >= 60
+        stored = {text: cache.get(text) for text in seen}
+    assert all(found is not None and found.text == text for text, found in stored.items())
+    assert len(stored) >= 60
 
 
-def test_processes_may_share_a_file_from_its_first_moment(tmp_path: Path) -> None:
+def test_processes_can_create_and_share_a_file_concurrently(tmp_path: Path) -> None:
     path = tmp_path / "c.sqlite"
     writers = [python(OPEN_AND_WRITE, path, name) for name in "abc"]
     for writer in writers:
@@ -130,9 +130,7 @@ def test_processes_may_share_a_file_from_its_first_moment(tmp_path: Path) -> Non
         assert cache.tokens("t").calls == 40
 
 
-def test_a_file_that_another_process_holds_for_good_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_permanently_locked_file_is_a_one_line_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache_module, "_BUSY_S", 0.2)
     path = tmp_path / "c.sqlite"
     with Cache(path) as cache:
@@ -149,7 +147,7 @@ def test_a_file_that_another_process_holds_for_good_is_one_sentence(
 
 
 @pytest.mark.parametrize("kind", ["text", "other", "newer", "folder"])
-def test_what_is_no_cache_is_one_sentence_and_stays_as_it_is(tmp_path: Path, kind: str) -> None:
+def test_an_invalid_cache_file_is_a_one_line_error_and_unchanged(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "c.sqlite"
     if kind == "text":
         path.write_text("precious notes, long enough to be mistaken for a header of some kind\n" * 20)
@@ -170,7 +168,7 @@ def test_what_is_no_cache_is_one_sentence_and_stays_as_it_is(tmp_path: Path, kin
     assert (path.read_bytes() if path.is_file() else b"") == before
 
 
-def test_a_full_disk_is_one_sentence_and_the_file_stays_whole(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_one_line_error_and_the_file_stays_valid(tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
         run(cache.put(Entry("k", "t", answer())))
         cache._write.execute("PRAGMA max_page_count = 8")
@@ -183,7 +181,7 @@ def test_a_full_disk_is_one_sentence_and_the_file_stays_whole(tmp_path: Path) ->
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_place_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+def test_an_unwritable_path_is_a_one_line_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
     with pytest.raises(TeacherError, match="cannot be used"):
         Cache(tmp_path / "deep" / "c.sqlite")

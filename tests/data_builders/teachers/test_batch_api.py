@@ -1,4 +1,4 @@
-"""Batches end to end: exported files, result files as the vendors write them, and the cache they fill."""
+"""Batches end to end: exported request files, result files in the vendor formats, and the filled cache."""
 
 import json
 from contextlib import suppress
@@ -17,11 +17,11 @@ from data_builders.teachers.cached_teacher import CachedTeacher
 from data_builders.teachers.openai import Chat
 from data_builders.teachers.provider import Provider
 
-WIRES = [Chat("https://host/v1", "toy"), Anthropic("toy")]
+PROVIDERS = [Chat("https://host/v1", "toy"), Anthropic("toy")]
 
 
 def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[list[TeacherReply], BatchExport]:
-    """Ask `count` questions, each twice, and another one after every answer that is there."""
+    """Makes `count` requests twice each, and a follow-up request after every available answer."""
 
     async def work(teacher: BatchExport) -> list[TeacherReply]:
         answers = []
@@ -36,8 +36,8 @@ def export(wire: Provider, cache: Cache, path: Path, count: int = 20) -> tuple[l
         return run(work(teacher)), teacher
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_rounds_of_batches_end_where_live_asking_ends(wire: Provider, tmp_path: Path) -> None:
+@pytest.mark.parametrize("wire", PROVIDERS)
+def test_batch_rounds_give_the_same_answers_as_live_calls(wire: Provider, tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
         for number in range(2):
             requests, results = tmp_path / f"{number}.jsonl", tmp_path / f"{number}-results.jsonl"
@@ -58,13 +58,13 @@ def test_rounds_of_batches_end_where_live_asking_ends(wire: Provider, tmp_path: 
         stub = Stub()
         stub.name = wire.name
         assert run(CachedTeacher(stub, cache).ask(request_for("q3"))).text == echo("be brief", "q3", 0)
-        assert not stub.calls  # what a batch answered is not asked live
-        assert cache.tokens(wire.name) == Tokens()  # nor counted as live
+        assert not stub.calls  # batch answers are not requested live
+        assert cache.tokens(wire.name) == Tokens()  # and not counted as live
         assert cache.tokens(wire.name, "batch").calls == 40
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_failed_rows_are_counted_and_asked_again(wire: Provider, tmp_path: Path) -> None:
+@pytest.mark.parametrize("wire", PROVIDERS)
+def test_failed_rows_are_counted_and_exported_again(wire: Provider, tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
         export(wire, cache, tmp_path / "1.jsonl")
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl", failed=0.4)
@@ -79,8 +79,8 @@ def test_failed_rows_are_counted_and_asked_again(wire: Provider, tmp_path: Path)
         assert (teacher.rows, teacher.repeated, teacher.reused) == (found.failed.total(), teacher.rows, found.new)
 
 
-def test_an_unknown_custom_id_refuses_the_whole_file(tmp_path: Path) -> None:
-    wire = WIRES[0]
+def test_an_unknown_custom_id_rejects_the_file(tmp_path: Path) -> None:
+    wire = PROVIDERS[0]
     with Cache(tmp_path / "c.sqlite") as cache:
         export(wire, cache, tmp_path / "1.jsonl", 3)
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
@@ -93,7 +93,7 @@ def test_an_unknown_custom_id_refuses_the_whole_file(tmp_path: Path) -> None:
 
 def test_results_for_another_model_are_refused(tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
-        export(WIRES[0], cache, tmp_path / "1.jsonl", 1)
+        export(PROVIDERS[0], cache, tmp_path / "1.jsonl", 1)
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
         with pytest.raises(TeacherError, match="in no batch of chat:other"):
             import_batch(Chat("https://host/v1", "other"), cache, tmp_path / "r.jsonl")
@@ -103,41 +103,41 @@ def test_results_for_another_model_are_refused(tmp_path: Path) -> None:
     ("line", "says"),
     [("{", "line 1 is not JSON"), ("[]", "line 1 has no custom_id"), ('{"custom_id": 3}', "line 1 has no custom_id")],
 )
-def test_what_is_no_result_file_is_named(tmp_path: Path, line: str, says: str) -> None:
+def test_invalid_result_files_are_reported(tmp_path: Path, line: str, says: str) -> None:
     (tmp_path / "r.jsonl").write_text(line + "\n")
     with Cache(tmp_path / "c.sqlite") as cache, pytest.raises(TeacherError, match=says):
-        import_batch(WIRES[0], cache, tmp_path / "r.jsonl")
+        import_batch(PROVIDERS[0], cache, tmp_path / "r.jsonl")
 
 
-def test_results_of_the_other_vendor_are_named(tmp_path: Path) -> None:
+def test_results_of_another_vendor_are_reported(tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
-        export(WIRES[0], cache, tmp_path / "1.jsonl", 1)
+        export(PROVIDERS[0], cache, tmp_path / "1.jsonl", 1)
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
         moved = json.loads((tmp_path / "r.jsonl").read_text())
-        export(WIRES[1], cache, tmp_path / "2.jsonl", 1)
+        export(PROVIDERS[1], cache, tmp_path / "2.jsonl", 1)
         moved["custom_id"] = json.loads((tmp_path / "2.jsonl").read_text())["custom_id"]
         (tmp_path / "r.jsonl").write_text(json.dumps(moved))
         with pytest.raises(TeacherError, match="line 1 is no result for anthropic:toy"):
-            import_batch(WIRES[1], cache, tmp_path / "r.jsonl")
+            import_batch(PROVIDERS[1], cache, tmp_path / "r.jsonl")
 
 
-def test_a_large_export_is_split_at_the_vendors_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_exports_are_split_at_vendor_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch_module, "MAX_ROWS", 8)
     with Cache(tmp_path / "c.sqlite") as cache:
-        _, exported = export(WIRES[0], cache, tmp_path / "b.jsonl")
+        _, exported = export(PROVIDERS[0], cache, tmp_path / "b.jsonl")
     assert [f.name for f in exported.files] == ["b.jsonl", "b-2.jsonl", "b-3.jsonl"]
     assert [len(f.read_text().splitlines()) for f in exported.files] == [8, 8, 4]
     monkeypatch.setattr(batch_module, "MAX_ROWS", 1_000)
     monkeypatch.setattr(batch_module, "MAX_BYTES", 1_000)
     with Cache(tmp_path / "d.sqlite") as cache:
-        _, exported = export(WIRES[0], cache, tmp_path / "d.jsonl")
+        _, exported = export(PROVIDERS[0], cache, tmp_path / "d.jsonl")
     assert len(exported.files) > 1
     assert all(f.stat().st_size <= 1_000 for f in exported.files)
 
 
-def test_an_export_that_breaks_leaves_no_file(tmp_path: Path) -> None:
+def test_a_failed_export_leaves_no_file(tmp_path: Path) -> None:
     async def work() -> None:
-        with Cache(tmp_path / "c.sqlite") as cache, BatchExport(WIRES[0], cache, tmp_path / "b.jsonl") as teacher:
+        with Cache(tmp_path / "c.sqlite") as cache, BatchExport(PROVIDERS[0], cache, tmp_path / "b.jsonl") as teacher:
             with pytest.raises(BatchPending, match="b\\.jsonl"):
                 await teacher.ask(request_for("q"))
             raise KeyError("the builder broke")
@@ -147,25 +147,25 @@ def test_an_export_that_breaks_leaves_no_file(tmp_path: Path) -> None:
     assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
 
 
-def test_an_export_whose_keys_cannot_be_kept_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_export_whose_keys_cannot_be_stored_leaves_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise TeacherError("the disk is full")
 
     with Cache(tmp_path / "c.sqlite") as cache:
         monkeypatch.setattr(cache, "mark_exported", full)
         with pytest.raises(TeacherError, match="the disk is full"):
-            export(WIRES[0], cache, tmp_path / "b.jsonl")
+            export(PROVIDERS[0], cache, tmp_path / "b.jsonl")
     assert {f.name for f in tmp_path.iterdir()} <= {"c.sqlite", "c.sqlite-wal", "c.sqlite-shm"}
 
 
-def test_a_result_that_cannot_be_read_refuses_the_whole_file(tmp_path: Path) -> None:
+def test_an_unreadable_result_rejects_the_file(tmp_path: Path) -> None:
     with Cache(tmp_path / "c.sqlite") as cache:
-        export(WIRES[0], cache, tmp_path / "1.jsonl", 3)
+        export(PROVIDERS[0], cache, tmp_path / "1.jsonl", 3)
         answer_batch(echo, tmp_path / "1.jsonl", tmp_path / "r.jsonl")
         lines = (tmp_path / "r.jsonl").read_text().splitlines()
         torn = json.loads(lines[2])
         del torn["response"]["body"]["usage"]
         (tmp_path / "r.jsonl").write_text("\n".join([*lines[:2], json.dumps(torn)]))
         with pytest.raises(TeacherError, match=r"line 3 is no result for chat:toy .*nothing was imported"):
-            import_batch(WIRES[0], cache, tmp_path / "r.jsonl")
+            import_batch(PROVIDERS[0], cache, tmp_path / "r.jsonl")
         assert cache.tokens("chat:toy", "batch") == Tokens()

@@ -16,7 +16,7 @@ def answer(read: int, written: int) -> TeacherReply:
 @given(
     st.lists(st.tuples(st.integers(0, 10**7), st.integers(0, 10**6)), max_size=8), st.floats(0, 100), st.floats(0, 100)
 )
-def test_money_is_tokens_times_price(calls: list[tuple[int, int]], read_price: float, written_price: float) -> None:
+def test_cost_is_tokens_times_price(calls: list[tuple[int, int]], read_price: float, written_price: float) -> None:
     spending = Spending({"m": Price(input=read_price, output=written_price)})
     spending.open_account("chat:m", Tokens(1, 2_000_000, 1_000_000))
     for read, written in calls:
@@ -25,7 +25,7 @@ def test_money_is_tokens_times_price(calls: list[tuple[int, int]], read_price: f
     assert spending.usd == pytest.approx(millions[0] * read_price + millions[1] * written_price)
 
 
-def test_the_summary_tells_run_before_and_cache_apart() -> None:
+def test_summary_separates_this_run_earlier_runs_and_cache() -> None:
     spending = Spending({"m": Price(input=3, output=15)})
     spending.open_account("chat:m", Tokens(10, 1_000_000, 0))
     spending.add("chat:m", answer(1_000_000, 100_000))
@@ -36,7 +36,7 @@ def test_the_summary_tells_run_before_and_cache_apart() -> None:
     )
 
 
-def test_the_budget_counts_what_was_spent_before() -> None:
+def test_budget_includes_earlier_spending() -> None:
     spending = Spending({"m": Price(input=1, output=1)}, budget=2.5)
     spending.open_account("chat:m", Tokens(10, 2_000_000, 0))
     spending.check()
@@ -45,7 +45,7 @@ def test_the_budget_counts_what_was_spent_before() -> None:
         spending.check()
 
 
-def test_without_prices_tokens_are_counted_and_a_budget_is_refused() -> None:
+def test_without_prices_tokens_are_counted_and_a_budget_is_an_error() -> None:
     spending = Spending()
     spending.open_account("chat:m", Tokens())
     spending.add("chat:m", answer(5, 6))
@@ -80,14 +80,14 @@ def test_prices_are_yaml_or_json(tmp_path: Path, text: str) -> None:
         ("m: [", "not YAML"),
     ],
 )
-def test_a_mistake_in_prices_names_the_file_and_the_field(tmp_path: Path, text: str, says: str) -> None:
+def test_invalid_prices_name_the_file_and_field(tmp_path: Path, text: str, says: str) -> None:
     (tmp_path / "prices.yaml").write_text(text)
     with pytest.raises(TeacherError, match=says) as caught:
         load_prices(tmp_path / "prices.yaml")
     assert "prices.yaml" in str(caught.value)
 
 
-def test_no_prices_file(tmp_path: Path) -> None:
+def test_a_missing_prices_file_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(TeacherError, match="cannot be read"):
         load_prices(tmp_path / "none")
 

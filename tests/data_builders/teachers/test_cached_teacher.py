@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_llm_server import Faults, Loopback
+from fake_llm_server import FakeLLMServer, Faults
 from teacher_factories import FAST, KEY, Stub, echo, request_for, run
 
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
@@ -21,7 +21,7 @@ def cache(tmp_path: Path) -> Any:
         yield cache
 
 
-def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
+def test_answers_are_cached(cache: Cache) -> None:
     async def work(stub: Stub) -> list[TeacherReply]:
         teacher = CachedTeacher(stub, cache)
         return [await teacher.ask(request_for(f"q{n % 3}")) for n in range(9)]
@@ -33,7 +33,7 @@ def test_what_was_answered_once_is_not_asked_again(cache: Cache) -> None:
     assert not second.calls
 
 
-def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
+def test_concurrent_equal_requests_share_one_call(cache: Cache) -> None:
     async def work(stub: Stub) -> list[TeacherReply]:
         teacher = CachedTeacher(stub, cache)
         return await asyncio.gather(*(teacher.ask(request_for("q")) for _ in range(20)))
@@ -43,7 +43,7 @@ def test_equal_asks_at_the_same_time_share_one_call(cache: Cache) -> None:
     assert stub.calls == {"q": 1}
 
 
-def test_a_call_goes_on_when_whoever_asked_first_gives_up(cache: Cache) -> None:
+def test_a_shared_call_survives_cancellation_of_the_first_caller(cache: Cache) -> None:
     async def work(stub: Stub) -> TeacherReply:
         teacher = CachedTeacher(stub, cache)
         first, second = (asyncio.create_task(teacher.ask(request_for("q"))) for _ in range(2))
@@ -56,7 +56,7 @@ def test_a_call_goes_on_when_whoever_asked_first_gives_up(cache: Cache) -> None:
     assert stub.calls == {"q": 1}
 
 
-def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
+def test_errors_reach_all_callers_and_are_not_cached(cache: Cache) -> None:
     async def work(stub: Stub) -> list[Any]:
         teacher = CachedTeacher(stub, cache)
         return await asyncio.gather(*(teacher.ask(request_for("q")) for _ in range(3)), return_exceptions=True)
@@ -65,7 +65,7 @@ def test_an_error_is_everyones_and_is_not_kept(cache: Cache) -> None:
     assert run(work(Stub()))[0].text == "be brief: q (0) é"
 
 
-def test_the_gate_lets_so_many_through(cache: Cache) -> None:
+def test_concurrency_is_limited(cache: Cache) -> None:
     async def work(stub: Stub) -> None:
         teacher = CachedTeacher(stub, cache, ConcurrencyGate(Spending(), 3))
         await asyncio.gather(*(teacher.ask(request_for(f"q{n}")) for n in range(20)))
@@ -76,7 +76,7 @@ def test_the_gate_lets_so_many_through(cache: Cache) -> None:
     assert stub.calls.total() == 20
 
 
-def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(cache: Cache) -> None:
+def test_a_spent_budget_stops_new_calls_and_finishes_running_ones(cache: Cache) -> None:
     async def work(stub: Stub, budget: float) -> list[Any]:
         spending = Spending(PRICES, budget)
         spending.open_account(stub.name, cache.tokens(stub.name))
@@ -86,23 +86,23 @@ def test_a_budget_stops_new_calls_keeps_those_in_flight_and_says_how_to_go_on(ca
     stub = Stub(wait_s=0.01)  # a call costs one dollar
     first = run(work(stub, 10.0))
     answered = [a for a in first if isinstance(a, TeacherReply)]
-    assert 10 <= len(answered) <= 13  # three more than the budget were in flight
+    assert 10 <= len(answered) <= 13  # three calls were running when the budget was spent
     assert stub.calls.total() == len(answered) == cache.tokens(stub.name).calls
     errors = {str(error) for error in first if isinstance(error, BudgetSpent)}
     assert len(answered) + sum(isinstance(error, BudgetSpent) for error in first) == 30
     assert any("the budget of $10.00 is spent" in error and "higher --budget" in error for error in errors)
     again = Stub(wait_s=0.01)
     assert sum(isinstance(a, TeacherReply) for a in run(work(again, 10.0))) == len(answered)
-    assert not again.calls  # the same budget buys nothing more
+    assert not again.calls  # the same budget allows no further call
     assert all(isinstance(a, TeacherReply) for a in run(work(again, 31.0)))
     assert again.calls.total() == 30 - len(answered)
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
-def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
+def test_faults_do_not_change_answers_or_repeat_paid_calls(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(server: Loopback, path: Path) -> tuple[list[TeacherReply], Spending]:
+    async def work(server: FakeLLMServer, path: Path) -> tuple[list[TeacherReply], Spending]:
         spending = Spending()
         with Cache(path) as cache:
             spec = server.chat if kind == "chat" else server.anthropic
@@ -111,8 +111,11 @@ def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
                 return await asyncio.gather(*(teacher.ask(request) for request in requests)), spending
 
     kinds = ("rate_limit", "rate_limit_date", "server_error", "truncated", "reset", "garbage", "missing_field")
-    with Loopback(echo, key=KEY) as calm, Loopback(echo, faults=Faults(rate=0.5, kinds=kinds), key=KEY) as rough:
-        for server, name in [(calm, "calm"), (rough, "rough")]:
+    with (
+        FakeLLMServer(echo, key=KEY) as reliable,
+        FakeLLMServer(echo, faults=Faults(rate=0.5, kinds=kinds), key=KEY) as faulty,
+    ):
+        for server, name in [(reliable, "reliable"), (faulty, "faulty")]:
             for variable, value in server.environment.items():
                 monkeypatch.setenv(variable, value)
             answers, spending = run(work(server, tmp_path / name))
@@ -120,18 +123,18 @@ def test_a_whole_run_under_faults_gives_the_calm_answers_and_pays_once(
             assert server.served.total() == 40
             assert server.peak <= FAST.concurrency
             assert spending.as_dict()[f"{kind}:toy"]["calls"] == 40
-            if server is calm:
+            if server is reliable:
                 expected = answers
         assert answers == expected
-        assert rough.injected.total() > 10
-        run(work(rough, tmp_path / "rough"))  # and all of it again: from the cache
-        assert rough.served.total() == 40
+        assert faulty.injected.total() > 10
+        run(work(faulty, tmp_path / "faulty"))  # a second run uses the cache only
+        assert faulty.served.total() == 40
 
 
-def test_leaving_early_brings_home_what_is_in_flight_and_starts_nothing_else(
+def test_closing_early_finishes_running_calls_and_starts_no_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def work(server: Loopback) -> int:
+    async def work(server: FakeLLMServer) -> int:
         with Cache(tmp_path / "c.sqlite") as cache:
             async with open_teacher(server.chat, cache, policy=replace(FAST, concurrency=3)) as teacher:
                 tasks = [asyncio.create_task(teacher.ask(request_for(f"q{n}"))) for n in range(20)]
@@ -141,13 +144,13 @@ def test_leaving_early_brings_home_what_is_in_flight_and_starts_nothing_else(
                     task.cancel()
             return cache.tokens("chat:toy").calls
 
-    with Loopback(echo, latency_s=0.5) as server:
-        kept = run(work(server))
-        assert kept == server.served.total() == server.calls.total()
-        assert 3 <= kept <= 6
+    with FakeLLMServer(echo, latency_s=0.5) as server:
+        stored = run(work(server))
+        assert stored == server.served.total() == server.calls.total()
+        assert 3 <= stored <= 6
 
 
-def test_a_price_is_missing_before_anything_is_asked(cache: Cache) -> None:
+def test_a_missing_price_fails_before_the_first_request(cache: Cache) -> None:
     async def work() -> None:
         spending = Spending({"tow": Price(input=1, output=1)}, 5.0)
         async with open_teacher("chat:http://127.0.0.1:9/v1#toy", cache, spending=spending):

@@ -1,4 +1,4 @@
-"""The HTTP client against real servers on 127.0.0.1: the loopback teacher, and servers that say one thing."""
+"""The HTTP client against real servers on 127.0.0.1: the fake LLM server, and servers with scripted responses."""
 
 import asyncio
 import os
@@ -9,7 +9,7 @@ from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
-from fake_llm_server import TRANSIENT, Faults, Loopback
+from fake_llm_server import TRANSIENT, FakeLLMServer, Faults
 from pydantic import SecretStr
 from teacher_factories import FAST, KEY, echo, request_for, run
 
@@ -29,8 +29,8 @@ def http(status: int, body: bytes = b'{"error": {"message": "sorry"}}', extra: s
 
 
 @asynccontextmanager
-async def saying(*responses: bytes | Callable[[], bytes]) -> AsyncIterator[str]:
-    """The base URL of a server that gives these responses in turn, and the last one for ever."""
+async def scripted_server(*responses: bytes | Callable[[], bytes]) -> AsyncIterator[str]:
+    """The base URL of a server that sends these responses in turn and then repeats the last one."""
     left = list(responses)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -49,7 +49,7 @@ async def saying(*responses: bytes | Callable[[], bytes]) -> AsyncIterator[str]:
         server.close()
 
 
-async def asked(wire: Provider, limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
+async def ask(wire: Provider, limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
     teacher = HttpTeacher(wire, SecretStr(key) if key else None, limits)
     try:
         return await teacher.ask(request_for("q"))
@@ -57,95 +57,97 @@ async def asked(wire: Provider, limits: RetryPolicy = FAST, key: str | None = No
         await teacher.aclose()
 
 
-def hear(*responses: bytes | Callable[[], bytes], limits: RetryPolicy = FAST, key: str | None = None) -> TeacherReply:
+def ask_scripted(
+    *responses: bytes | Callable[[], bytes], limits: RetryPolicy = FAST, key: str | None = None
+) -> TeacherReply:
     async def work() -> TeacherReply:
-        async with saying(*responses) as base:
-            return await asked(Chat(base, "m"), limits, key)
+        async with scripted_server(*responses) as base:
+            return await ask(Chat(base, "m"), limits, key)
 
     return run(work())
 
 
-def wire_to(server: Loopback, kind: str) -> Provider:
+def wire_to(server: FakeLLMServer, kind: str) -> Provider:
     return Chat(f"{server.url}/v1", "toy") if kind == "chat" else Anthropic("toy", server.url)
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
-def test_an_ask_is_answered_with_the_right_key(kind: str) -> None:
-    with Loopback(echo, key=KEY) as server:
-        answer = run(asked(wire_to(server, kind), key=KEY))
+def test_a_request_with_the_right_key_is_answered(kind: str) -> None:
+    with FakeLLMServer(echo, key=KEY) as server:
+        answer = run(ask(wire_to(server, kind), key=KEY))
     assert answer.text == "be brief: q (0) é"
     assert (answer.input_tokens, answer.output_tokens, answer.finished, answer.model) == (3, 5, True, "toy-2026")
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
-def test_an_answer_that_was_cut_is_an_answer_that_is_not_finished(kind: str) -> None:
-    with Loopback(echo, faults=Faults(cut=1.0)) as server:
-        answer = run(asked(wire_to(server, kind), key=KEY))
-        assert server.calls.total() == 1  # the vendor would cut it again, and be paid again
+def test_a_truncated_answer_is_unfinished_and_not_retried(kind: str) -> None:
+    with FakeLLMServer(echo, faults=Faults(cut=1.0)) as server:
+        answer = run(ask(wire_to(server, kind), key=KEY))
+        assert server.calls.total() == 1  # a retry would be truncated and billed again
     whole = echo("be brief", "q", 0)
     assert (answer.text, answer.finished) == (whole[: len(whole) // 2], False)
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
 @pytest.mark.parametrize("fault", TRANSIENT)
-def test_every_fault_that_may_pass_is_survived(kind: str, fault: str) -> None:
+def test_transient_faults_are_retried(kind: str, fault: str) -> None:
     faults = Faults(rate=1.0, kinds=(fault,), in_a_row=1 if fault == "stall" else 2, stall_s=20)
     limits = replace(FAST, request_s=1.5, attempts=6) if fault == "stall" else FAST
-    with Loopback(echo, faults=faults) as server:
-        assert run(asked(wire_to(server, kind), limits, KEY)).text == "be brief: q (0) é"
+    with FakeLLMServer(echo, faults=faults) as server:
+        assert run(ask(wire_to(server, kind), limits, KEY)).text == "be brief: q (0) é"
         assert server.injected == {fault: faults.in_a_row}
         assert server.duplicates == 0
 
 
 @pytest.mark.parametrize("fault", ["garbage", "truncated", "reset", "server_error", "missing_field"])
-def test_a_fault_that_does_not_pass_ends_in_one_sentence(fault: str) -> None:
-    with Loopback(echo, faults=Faults(rate=1.0, kinds=(fault,), in_a_row=99)) as server:
+def test_a_permanent_fault_ends_in_a_one_line_error(fault: str) -> None:
+    with FakeLLMServer(echo, faults=Faults(rate=1.0, kinds=(fault,), in_a_row=99)) as server:
         with pytest.raises(TeacherError, match=r"^127\.0\.0\.1: all 3 attempts failed; the last error: ") as caught:
-            run(asked(wire_to(server, "chat"), replace(FAST, attempts=3)))
+            run(ask(wire_to(server, "chat"), replace(FAST, attempts=3)))
         assert server.calls.total() == 3
     assert "\n" not in str(caught.value)
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_connection_errors_are_reported() -> None:
     with pytest.raises(TeacherError, match="ConnectError"):
-        run(asked(Chat("http://127.0.0.1:9/v1", "m"), replace(FAST, attempts=2)))
+        run(ask(Chat("http://127.0.0.1:9/v1", "m"), replace(FAST, attempts=2)))
 
 
 @pytest.mark.parametrize("seconds", [0.7, 1])
-def test_retry_after_is_honoured_as_a_number(seconds: float) -> None:
+def test_numeric_retry_after_is_respected(seconds: float) -> None:
     started = time.monotonic()
-    assert hear(http(429, extra=f"Retry-After: {seconds}\r\n"), http(200, GOOD)).text == "fine"
+    assert ask_scripted(http(429, extra=f"Retry-After: {seconds}\r\n"), http(200, GOOD)).text == "fine"
     assert time.monotonic() - started >= seconds
 
 
-def test_retry_after_is_honoured_as_a_date() -> None:
+def test_date_retry_after_is_respected() -> None:
     def limited() -> bytes:
         return http(503, extra=f"Retry-After: {formatdate(time.time() + 2, usegmt=True)}\r\n")
 
     started = time.monotonic()
-    assert hear(limited, http(200, GOOD)).text == "fine"
-    assert time.monotonic() - started >= 0.9  # an HTTP date has no fractions of a second
+    assert ask_scripted(limited, http(200, GOOD)).text == "fine"
+    assert time.monotonic() - started >= 0.9  # HTTP dates have whole seconds
 
 
 @pytest.mark.parametrize("value", ["soon", "Mon, 99 Jan 2020 00:00:00 GMT", "-3", "Wed, 01 Jan 2020 00:00:00 GMT"])
-def test_a_retry_after_of_nonsense_or_of_the_past_does_no_harm(value: str) -> None:
-    assert hear(http(429, extra=f"Retry-After: {value}\r\n"), http(200, GOOD)).text == "fine"
+def test_invalid_and_past_retry_after_values_are_ignored(value: str) -> None:
+    assert ask_scripted(http(429, extra=f"Retry-After: {value}\r\n"), http(200, GOOD)).text == "fine"
 
 
-def test_a_retry_after_beyond_every_deadline_is_an_error_at_once() -> None:
+def test_retry_after_beyond_the_deadline_fails_immediately() -> None:
     with pytest.raises(TeacherError, match="asks for a wait of 3600 s"):
-        hear(http(429, extra="Retry-After: 3600\r\n"))
+        ask_scripted(http(429, extra="Retry-After: 3600\r\n"))
 
 
 @pytest.mark.parametrize("status", [400, 413, 422])
-def test_what_a_vendor_refuses_is_not_asked_again(status: int) -> None:
+def test_refused_requests_are_not_retried(status: int) -> None:
     with pytest.raises(TeacherRefused, match=f"status {status}: sorry"):
-        hear(http(status), http(200, GOOD))
+        ask_scripted(http(status), http(200, GOOD))
 
 
 @pytest.mark.parametrize("status", [408, 409, 429, 500, 502, 503, 529])
-def test_what_may_pass_is_asked_again(status: int) -> None:
-    assert hear(http(status), http(200, GOOD)).text == "fine"
+def test_transient_statuses_are_retried(status: int) -> None:
+    assert ask_scripted(http(status), http(200, GOOD)).text == "fine"
 
 
 @pytest.mark.parametrize(
@@ -156,40 +158,40 @@ def test_what_may_pass_is_asked_again(status: int) -> None:
         (402, b"{}"),
     ],
 )
-def test_an_empty_account_ends_it_whatever_the_status(status: int, body: bytes) -> None:
+def test_missing_credit_is_fatal_for_any_status(status: int, body: bytes) -> None:
     with pytest.raises(TeacherError, match="no credit is left") as caught:
-        hear(http(status, body), http(200, GOOD))
+        ask_scripted(http(status, body), http(200, GOOD))
     assert not isinstance(caught.value, TeacherRefused)
 
 
 def test_a_redirect_is_not_followed() -> None:
     with pytest.raises(TeacherError, match="redirects"):
-        hear(http(307, extra="Location: http://127.0.0.1:9/v1\r\n"), http(200, GOOD), key=KEY)
+        ask_scripted(http(307, extra="Location: http://127.0.0.1:9/v1\r\n"), http(200, GOOD), key=KEY)
 
 
-def test_an_unknown_address() -> None:
+def test_an_unknown_address_is_reported() -> None:
     with pytest.raises(TeacherError, match="no such address or model"):
-        hear(http(404, b"nginx"))
+        ask_scripted(http(404, b"nginx"))
 
 
-def test_401_says_which_variable_and_never_the_key() -> None:
-    with Loopback(echo, key="sk-another-key") as server:
+def test_401_names_the_variable_and_hides_the_key() -> None:
+    with FakeLLMServer(echo, key="sk-another-key") as server:
         with pytest.raises(TeacherError, match=r"needs a key .* JUDGE_R1_TEACHER_KEY"):
-            run(asked(wire_to(server, "chat")))
+            run(ask(wire_to(server, "chat")))
         for kind, name in [("chat", "JUDGE_R1_TEACHER_KEY"), ("anthropic", "ANTHROPIC_API_KEY")]:
             with pytest.raises(TeacherError, match=f"rejects the key .* {name}") as caught:
-                run(asked(wire_to(server, kind), key=KEY))
+                run(ask(wire_to(server, kind), key=KEY))
             assert KEY not in str(caught.value)
-        assert server.refused == {401: 3}  # none of them was repeated
+        assert server.refused == {401: 3}  # none was retried
 
 
-def test_a_key_that_the_server_repeats_is_struck_out() -> None:
+def test_a_key_echoed_by_the_server_is_redacted() -> None:
     with pytest.raises(TeacherRefused) as caught:
-        hear(http(400, f'{{"error": {{"message": "what is {KEY}?"}}}}'.encode()), key=KEY)
+        ask_scripted(http(400, f'{{"error": {{"message": "what is {KEY}?"}}}}'.encode()), key=KEY)
     assert "what is ***?" in str(caught.value)
 
 
-def test_a_server_that_drips_its_answer_runs_into_the_deadline() -> None:
+def test_a_slow_response_hits_the_request_deadline() -> None:
     async def work() -> TeacherReply:
         async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             writer.write(b"HTTP/1.1 200 x\r\nContent-Length: 1000\r\n\r\n")
@@ -204,7 +206,7 @@ def test_a_server_that_drips_its_answer_runs_into_the_deadline() -> None:
         server = await asyncio.start_server(drip, "127.0.0.1", 0)
         try:
             base = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-            return await asked(Chat(base, "m"), replace(FAST, request_s=0.5, attempts=2))
+            return await ask(Chat(base, "m"), replace(FAST, request_s=0.5, attempts=2))
         finally:
             server.close()
 
@@ -214,16 +216,16 @@ def test_a_server_that_drips_its_answer_runs_into_the_deadline() -> None:
     assert time.monotonic() - started < 8
 
 
-def test_the_deadline_for_all_attempts_holds() -> None:
+def test_total_deadline_is_enforced() -> None:
     started = time.monotonic()
     with pytest.raises(TeacherError, match="no valid response within 1 s"):
-        hear(http(500), limits=replace(FAST, total_s=1, attempts=10**6, backoff_s=0.1))
+        ask_scripted(http(500), limits=replace(FAST, total_s=1, attempts=10**6, backoff_s=0.1))
     assert time.monotonic() - started < 8
 
 
-def test_requests_that_time_out_leave_no_connection_behind() -> None:
+def test_timed_out_requests_close_their_connections() -> None:
     async def work() -> int:
-        with Loopback(echo, faults=Faults(rate=1.0, kinds=("stall",), in_a_row=99, stall_s=60)) as server:
+        with FakeLLMServer(echo, faults=Faults(rate=1.0, kinds=("stall",), in_a_row=99, stall_s=60)) as server:
             teacher = HttpTeacher(wire_to(server, "chat"), None, replace(FAST, request_s=0.2, attempts=1))
             before = len(os.listdir("/proc/self/fd"))
             requests = [teacher.ask(request_for(f"q{n}")) for n in range(12)]
@@ -238,7 +240,7 @@ def test_requests_that_time_out_leave_no_connection_behind() -> None:
 
 
 @pytest.mark.parametrize("before", [0, 190, 290])
-def test_a_key_that_a_server_says_back_is_not_repeated_in_part_either(before: int) -> None:
+def test_a_truncated_echo_of_the_key_is_redacted(before: int) -> None:
     with pytest.raises(TeacherRefused) as caught:
-        hear(http(400, b"." * before + KEY.encode()), key=KEY)
+        ask_scripted(http(400, b"." * before + KEY.encode()), key=KEY)
     assert KEY[3:9] not in str(caught.value)

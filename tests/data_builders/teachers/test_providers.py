@@ -1,4 +1,4 @@
-"""What goes over the wire and comes back, for both vendors, without a network."""
+"""Request bodies and response parsing of both vendors, without a network."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ REQUESTS = st.builds(
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
 @given(sent=REQUESTS)
-def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Provider, kind: str, sent: TeacherRequest) -> None:
+def test_request_body_has_all_fields(wire: Provider, kind: str, sent: TeacherRequest) -> None:
     seen = read_request(kind, wire.body(sent))
     assert (seen.system, seen.user, seen.sample) == (sent.system, sent.user, sent.sample)
     assert (seen.max_tokens, seen.temperature, seen.model) == (sent.max_tokens, sent.temperature, "m")
@@ -36,14 +36,14 @@ def test_everything_an_answer_may_depend_on_reaches_the_vendor(wire: Provider, k
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
 @given(text=st.text(), cut=st.booleans())
-def test_text_tokens_and_an_early_end_are_read(wire: Provider, kind: str, text: str, cut: bool) -> None:
+def test_text_usage_and_truncation_are_parsed(wire: Provider, kind: str, text: str, cut: bool) -> None:
     request = Request(kind, "m", "one two", "three", 0, 10, 1.0)
     answer = wire.read(reply(request, text, cut=cut))
     assert (answer.text, answer.finished, answer.model) == (text, not cut, "m-2026")
     assert (answer.input_tokens, answer.output_tokens) == (3, len(text.split()))
 
 
-def test_openai_gets_the_names_its_newer_models_know_and_others_the_old_ones() -> None:
+def test_openai_gets_the_new_parameter_names_and_other_hosts_the_old_ones() -> None:
     assert "max_tokens" in LOCAL.body(request_for("q"))
     assert LOCAL.body(request_for("q", temperature=1))["temperature"] == 1
     newer = OPENAI.body(request_for("q", temperature=1))
@@ -51,14 +51,14 @@ def test_openai_gets_the_names_its_newer_models_know_and_others_the_old_ones() -
     assert not {"max_tokens", "temperature", "seed"} & newer.keys()
 
 
-def test_a_key_goes_to_its_own_vendor() -> None:
+def test_keys_are_sent_only_to_their_vendor() -> None:
     assert LOCAL.key_variables == ("JUDGE_R1_TEACHER_KEY",)
     assert Chat("https://openai.com.evil.example/v1", "m").key_variables == ("JUDGE_R1_TEACHER_KEY",)
     assert "OPENAI_API_KEY" in OPENAI.key_variables
     assert LOCAL.headers(None) == {}
 
 
-def test_a_chat_answer_without_text_is_not_finished_but_a_refusal_is_text() -> None:
+def test_an_empty_chat_answer_is_unfinished_and_a_refusal_is_text() -> None:
     body = reply(Request("chat", "m", "", "q", 0, 10, 1.0), "x")
     body["choices"][0]["message"]["content"] = None
     assert (LOCAL.read(body).text, LOCAL.read(body).finished) == ("", False)
@@ -66,7 +66,7 @@ def test_a_chat_answer_without_text_is_not_finished_but_a_refusal_is_text() -> N
     assert (LOCAL.read(body).text, LOCAL.read(body).finished) == ("no", True)
 
 
-def test_cached_input_counts_and_thought_is_no_text() -> None:
+def test_cached_input_is_counted_and_thinking_is_excluded() -> None:
     body = reply(Request("anthropic", "m", "", "q", 0, 10, 1.0), "x")
     body["content"].insert(0, {"type": "thinking", "thinking": "hm"})
     body["usage"] |= {"cache_read_input_tokens": 10, "cache_creation_input_tokens": None}
@@ -75,7 +75,7 @@ def test_cached_input_counts_and_thought_is_no_text() -> None:
 
 @pytest.mark.parametrize(("wire", "kind"), WIRES)
 @pytest.mark.parametrize("damage", ["usage", "content", "kind", "list"])
-def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Provider, kind: str, damage: str) -> None:
+def test_incomplete_bodies_raise_the_documented_errors(wire: Provider, kind: str, damage: str) -> None:
     body: Any = reply(Request(kind, "m", "", "q", 0, 10, 1.0), "x")
     if damage == "usage":
         del body["usage"]
@@ -91,7 +91,7 @@ def test_a_body_that_lacks_something_is_an_error_of_the_announced_kinds(wire: Pr
 
 
 @pytest.mark.parametrize("wire", [LOCAL, ANTHROPIC])
-def test_a_batch_row_holds_the_ask_under_its_key(wire: Provider) -> None:
+def test_a_batch_row_has_the_request_and_its_key(wire: Provider) -> None:
     row = wire.batch_row("k", request_for("q"))
     assert row["custom_id"] == "k"
     assert (row["body"] if wire is LOCAL else row["params"]) == wire.body(request_for("q"))
@@ -109,6 +109,6 @@ def test_a_batch_row_holds_the_ask_under_its_key(wire: Provider) -> None:
         (ANTHROPIC, {"result": {"type": "errored", "error": {"message": "bad"}}}, "bad"),
     ],
 )
-def test_a_failed_row_says_why(wire: Provider, row: Any, reason: str) -> None:
+def test_a_failed_row_has_a_reason(wire: Provider, row: Any, reason: str) -> None:
     with pytest.raises(FailedRow, match=reason):
         wire.batch_result({"custom_id": "k", **row})

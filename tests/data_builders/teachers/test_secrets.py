@@ -1,5 +1,4 @@
-"""A planted key is looked for in everything that a run leaves behind: output at the most talkative level, tracebacks
-with all their local variables, reprs, and every byte of every file."""
+"""A planted key appears in no output of a run: debug logs, tracebacks with local variables, reprs and written files."""
 
 import os
 import subprocess
@@ -7,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fake_llm_server import Faults, Loopback
+from fake_llm_server import FakeLLMServer, Faults
 from teacher_factories import KEY, echo
 
 SCRIPT = """
@@ -32,7 +31,7 @@ def show(thing, depth=0):
             show(value, depth + 1)
 
 def tell(error):
-    print("told:", error)
+    print("error:", error)
     while error is not None:
         shown = traceback.TracebackException.from_exception(error, capture_locals=True)
         print("".join(shown.format()), error.args, vars(error))
@@ -61,11 +60,11 @@ asyncio.run(main())
 
 
 @pytest.mark.parametrize("kind", ["chat", "anthropic"])
-def test_a_key_reaches_no_output_no_error_and_no_file(kind: str, tmp_path: Path) -> None:
+def test_keys_never_reach_output_errors_or_files(kind: str, tmp_path: Path) -> None:
     kinds = ("server_error", "garbage", "truncated", "reset", "rate_limit")
     with (
-        Loopback(echo, key=KEY, faults=Faults(rate=0.5, kinds=kinds, in_a_row=9)) as server,
-        Loopback(echo, key="another key") as refusing,
+        FakeLLMServer(echo, key=KEY, faults=Faults(rate=0.5, kinds=kinds, in_a_row=9)) as server,
+        FakeLLMServer(echo, key="another key") as refusing,
     ):
         specs = {"chat": (server.chat, refusing.chat), "anthropic": (server.anthropic, "chat:https://x.invalid/v1#m")}
         environment = {**os.environ, **server.environment, "OPENAI_API_KEY": KEY}
@@ -74,7 +73,7 @@ def test_a_key_reaches_no_output_no_error_and_no_file(kind: str, tmp_path: Path)
         assert done.returncode == 0, done.stderr[-2_000:]
         assert server.served.total() >= 3  # the key was used
         assert "attempts failed" in done.stdout  # so there were error messages
-        assert "HTTP Request: POST" in done.stderr  # and a log to be told in
+        assert "HTTP Request: POST" in done.stderr  # requests were logged
         if kind == "chat":
             assert refusing.refused[401]
             assert "rejects the key" in done.stdout

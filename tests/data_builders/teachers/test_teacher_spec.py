@@ -4,7 +4,7 @@ from data_builders.teachers import TeacherError
 from data_builders.teachers.spec import find_key, parse_spec
 
 
-def test_both_forms() -> None:
+def test_valid_specs_are_parsed() -> None:
     chat = parse_spec("chat:https://host:8000/v1/#org/model:7b", {})
     assert (chat.name, chat.url) == ("chat:org/model:7b", "https://host:8000/v1/chat/completions")
     claude = parse_spec("anthropic:claude-x", {})
@@ -27,7 +27,7 @@ def test_both_forms() -> None:
         ("anthropic:a b", "names no model"),
     ],
 )
-def test_a_bad_spec_is_explained(spec: str, says: str) -> None:
+def test_invalid_specs_are_explained(spec: str, says: str) -> None:
     with pytest.raises(TeacherError, match=says):
         parse_spec(spec, {})
 
@@ -43,13 +43,13 @@ def test_a_bad_spec_is_explained(spec: str, says: str) -> None:
         "openai:https://me:hunter2@host/v1#m",
     ],
 )
-def test_a_secret_in_a_url_is_refused_and_not_repeated(spec: str) -> None:
+def test_a_secret_in_a_url_is_rejected_and_hidden(spec: str) -> None:
     with pytest.raises(TeacherError) as caught:
         parse_spec(spec, {})
     assert "hunter2" not in str(caught.value)
 
 
-def test_keys_come_from_the_environment_and_hide() -> None:
+def test_keys_are_read_from_the_environment_and_hidden() -> None:
     wire = parse_spec("chat:https://api.openai.com/v1#m", {})
     key = find_key(wire, {"OPENAI_API_KEY": " sk-1 \n"})
     assert key is not None
@@ -61,7 +61,7 @@ def test_keys_come_from_the_environment_and_hide() -> None:
     assert find_key(parse_spec("chat:https://host/v1#m", {}), {"OPENAI_API_KEY": "sk-1"}) is None
 
 
-def test_a_missing_or_broken_key_names_its_variable() -> None:
+def test_a_missing_or_invalid_key_names_its_variable() -> None:
     for spec, name in [("anthropic:m", "ANTHROPIC_API_KEY"), ("chat:https://api.openai.com/v1#m", "OPENAI_API_KEY")]:
         with pytest.raises(TeacherError, match=name):
             find_key(parse_spec(spec, {}), {})

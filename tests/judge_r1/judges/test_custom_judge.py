@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_llm_server import Loopback
+from fake_llm_server import FakeLLMServer
 
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.core.endpoint import address_and_model
@@ -82,7 +82,7 @@ def item(item_id: str, gold: Any, *candidates: str) -> Item:
 
 def evaluate(items: Sequence[Item], out: Path, **options: Any) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """The summary's only row and the lines of the results file."""
-    with Loopback(answer) as server:
+    with FakeLLMServer(answer) as server:
         evaluation = Evaluation(LoadedBenchmark(items, **options), out, resume=False, name="notes")
         evaluation.run(lambda: make_panel(f"judge={NAME}@{server.url}/v1#model", JudgeBuild("")))
         assert sum(server.calls.values()) or server.served

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from analysis_factories import answer, played
-from toy_embedder import ToyEmbedder
+from hash_embedder import HashEmbedder
 
 from judge_r1.core.records import Evidence, Turn
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
@@ -27,7 +27,7 @@ TEXTS = {f"case {n}": f"The fee was {20 + n}. The court sat. Word{n} was said." 
 @pytest.mark.parametrize("method", ["bm25", "toy"])
 def test_one_case_alone_is_the_index_of_that_case(method: str) -> None:
     """The same passages in the same order as the retriever that judges have."""
-    used = ToyEmbedder(64) if method == "toy" else method
+    used = HashEmbedder(64) if method == "toy" else method
     corpus, retriever = Corpus(TEXTS, used, 4), Retriever(TEXTS, method=used, passage_words=4)
     for case_id in TEXTS:
         [owners] = corpus.search([case_id], ["when the court sat"], 3)
@@ -38,7 +38,7 @@ def test_one_case_alone_is_the_index_of_that_case(method: str) -> None:
 
 @pytest.mark.parametrize("method", ["bm25", "toy"])
 def test_a_word_that_one_case_alone_holds_finds_it_in_any_index(method: str) -> None:
-    corpus = Corpus(TEXTS, ToyEmbedder(256) if method == "toy" else method, 4)
+    corpus = Corpus(TEXTS, HashEmbedder(256) if method == "toy" else method, 4)
     queries = [Asked(f"case {n}", f"word{n} was said") for n in range(8)]
     [row] = out_of_case(corpus, queries, k=1, sizes=[8])
     assert (row["from_others"], row["queries"], row["left_out"]) == (0, 8, 0)

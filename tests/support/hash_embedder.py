@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from retrieval.dense import VectorIndex
 
 
-class ToyEmbedder:
+class HashEmbedder:
     """A word adds 1 to one of `dim` coordinates; vectors have length 1. Counts its calls."""
 
-    name = "toy"
+    name = "hash"
 
     def __init__(self, dim: int = 16) -> None:
         self.dim = dim

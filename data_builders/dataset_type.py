@@ -17,11 +17,6 @@ R = TypeVar("R", bound=Record)
 E = TypeVar("E")
 
 
-def no_labels(record: Any) -> Mapping[str, Iterable[str]]:
-    """The labels of a record that is counted as a whole only."""
-    return {}
-
-
 @dataclass(frozen=True)
 class RecordFile(Generic[R]):
     """A JSON Lines file of one record type.
@@ -34,7 +29,7 @@ class RecordFile(Generic[R]):
     file: str
     record: type[R]
     unique: str
-    labels: Callable[[R], Mapping[str, Iterable[str]]] = no_labels
+    labels: Callable[[R], Mapping[str, Iterable[str]]] = lambda record: {}
     optional: bool = False
 
     @property

@@ -71,6 +71,12 @@ class RecordWriter:
         self._counts[file.file].add(record)
 
 
+def run_timing(started: float) -> dict[str, Any]:
+    """The seconds since `started` and the peak memory of the process, for timing.json."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {"seconds": round(time.monotonic() - started, 2), "peak_memory_mb": peak // 1024}
+
+
 @contextmanager
 def open_writer(generator: Generator[Any], out: Path, spending: Spending | None = None) -> Iterator[RecordWriter]:
     """A writer whose files appear at the end of the block, followed by the report and timing.json.
@@ -92,10 +98,5 @@ def open_writer(generator: Generator[Any], out: Path, spending: Spending | None 
             if file not in generator.files:  # an optional file of an earlier build
                 (out / file.file).unlink(missing_ok=True)
         write_json(out / generator.report_file, writer.report)
-        timing = {
-            "read_seconds": round(read_seconds, 2),
-            "seconds": round(time.monotonic() - started, 2),
-            "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-            **({"spending": spending.as_dict()} if spending else {}),
-        }
-        write_json(out / TIMING_FILE, timing)
+        timing = {"read_seconds": round(read_seconds, 2)} | run_timing(started)
+        write_json(out / TIMING_FILE, timing | ({"spending": spending.as_dict()} if spending else {}))

@@ -38,10 +38,6 @@ class Opinion(Record):
         """Whether it finds the flawed reasoning worse."""
         return self.worse is not None and self.worse != pair.preferred
 
-    def agrees_why(self, pair: ReasoningPair) -> bool:
-        """Whether it also names exactly the violated principles."""
-        return self.agrees(pair) and self.violated == pair.violated
-
 
 @dataclass
 class Agreement:
@@ -50,19 +46,14 @@ class Agreement:
     pairs: Counter[str] = field(default_factory=Counter)
     worse: Counter[str] = field(default_factory=Counter)
     principles: Counter[str] = field(default_factory=Counter)
-    unread: Counter[str] = field(default_factory=Counter)
+    unreadable: Counter[str] = field(default_factory=Counter)
 
     def add(self, pair: ReasoningPair, opinion: Opinion) -> None:
         name = by_number(pair.violated[0]).code if pair.kind == "single" else "multi"
         self.pairs[name] += 1
         self.worse[name] += opinion.agrees(pair)
-        self.principles[name] += opinion.agrees_why(pair)
-        self.unread[name] += opinion.worse is None
-
-    def add_all(self, pairs: Sequence[ReasoningPair], opinions: Sequence[Opinion]) -> None:
-        """Count the opinions of a case; there are none without a verifier."""
-        for pair, opinion in zip(pairs, opinions, strict=bool(opinions)):
-            self.add(pair, opinion)
+        self.principles[name] += opinion.agrees(pair) and opinion.violated == pair.violated
+        self.unreadable[name] += opinion.worse is None
 
     def as_dict(self) -> dict[str, Any]:
         """Shares of agreement by set and over all pairs."""
@@ -70,13 +61,14 @@ class Agreement:
         return {name: share for name, share in {**shares, "all": self._share(list(self.pairs))}.items() if share}
 
     def _share(self, names: Sequence[str]) -> dict[str, float]:
-        pairs, worse, principles, unread = (
-            sum(counter[name] for name in names) for counter in (self.pairs, self.worse, self.principles, self.unread)
+        pairs, worse, principles, unreadable = (
+            sum(counter[name] for name in names)
+            for counter in (self.pairs, self.worse, self.principles, self.unreadable)
         )
         if not pairs:
             return {}
         shares = {"worse_agreed": round(worse / pairs, 4), "principles_agreed": round(principles / pairs, 4)}
-        return {"pairs": pairs, **shares, "unreadable": unread}
+        return {"pairs": pairs, **shares, "unreadable": unreadable}
 
 
 async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) -> list[Opinion]:

@@ -135,7 +135,7 @@ def overhead(data: Path | None, repeats: int) -> None:
         "liar": lambda request: fake_teacher.liar(request.system, request.user, request.sample),
     }
     prepared: list[Case] = []
-    SOURCES.register("prepared")(Source(read=lambda path, limit, seed, skips: iter(prepared), help="cases in memory"))
+    SOURCES.register("prepared")(Source(read=lambda path, limit, seed, skipped: iter(prepared), help="cases in memory"))
     rows = []
     for source in (*REAL, "mini") if data else ("mini",):
         prepared[:] = SOURCES.get(source).read(data, 300 if source == "mini" else None, 0, Counter())

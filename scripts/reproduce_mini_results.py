@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from data_builders.rationales.recipe_traces import recipe_traces
+from data_builders.rationales.rules import recipe_traces
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_json

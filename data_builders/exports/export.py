@@ -11,7 +11,7 @@ from typing import Any
 from data_builders.dataset_type import DatasetType, ExampleStats
 from data_builders.exports import Options
 from data_builders.exports.dataset_card import dataset_card
-from data_builders.generators import dataset_of
+from data_builders.generators import dataset_of, read_report
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles
@@ -53,8 +53,9 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
                     whole.add(example)
                 for table, row in tables.items():
                     writers[table, split].write(row(example, index, split))
+        versions = {"judge-r1": version("judge-r1"), "Python": platform.python_version()}
         notes, split_report = chosen.notes(options), _split_report(path)
-        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, _versions())
+        card = dataset_card(dataset, name, files, stats, whole, notes, split_report, versions)
         texts.write(out / CARD_FILE, card)
         if info:
             texts.write(out / LLAMA_FACTORY_FILE, json.dumps(info, indent=2) + "\n")
@@ -92,14 +93,7 @@ def _report_in(folder: Path) -> dict[str, Any] | None:
     file = folder / REPORT_FILE
     if not file.is_file():
         return None
-    try:
-        report: dict[str, Any] = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise JudgeError(f"{file} is not valid JSON: {error}") from None
-    if not isinstance(report, dict) or not {"parts", "settings", "near_duplicates"} <= report.keys():
+    report = read_report(file)
+    if not {"parts", "settings", "near_duplicates"} <= report.keys():
         raise JudgeError(f"{file} was not written by judge-r1 split: split the pairs again")
     return report
-
-
-def _versions() -> dict[str, str]:
-    return {"judge-r1": version("judge-r1"), "Python": platform.python_version()}

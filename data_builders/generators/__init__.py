@@ -59,13 +59,14 @@ def dataset_of(folder: Path) -> DatasetType[Any]:
     first build.json below it), and pairs where none is named."""
     for path in (folder / BUILD_FILE, *sorted(folder.glob(f"*/{BUILD_FILE}"))):
         if path.is_file():
-            return GENERATORS.get(_generator_in(path)).dataset
+            return GENERATORS.get(read_report(path).get("generator", PAIRS)).dataset
     return GENERATORS.get(PAIRS).dataset
 
 
-def _generator_in(path: Path) -> str:
+def read_report(path: Path) -> dict[str, Any]:
+    """The JSON object of a build or split report; empty for any other JSON value."""
     try:
         report = json.loads(path.read_bytes())
     except ValueError as error:
         raise JudgeError(f"{path} is not valid JSON: {error}") from None
-    return str(report.get("generator", PAIRS)) if isinstance(report, dict) else PAIRS
+    return report if isinstance(report, dict) else {}

@@ -78,6 +78,11 @@ class Generator(ABC, Generic[T]):
     def add(self, group: Any) -> None:
         """Add the statistics of a group that is new. Called in the order of the items."""
 
+    @classmethod
+    def summary(cls) -> str:
+        """The first line of the docstring, for `judge-r1 build --help`."""
+        return (cls.__doc__ or cls.dataset.title).strip().splitlines()[0]
+
     @property
     def files(self) -> Sequence[RecordFile[Any]]:
         """The files that this build writes."""

@@ -104,7 +104,8 @@ class PairsByTeacher(_Pairs[Case | Draft]):
         return _TeacherGroup([case, *pairs, *opinions], pairs, opinions, stats)
 
     def add(self, group: _TeacherGroup) -> None:
-        self._agreement.add_all(group.pairs, group.opinions)
+        for pair, opinion in zip(group.pairs, group.opinions, strict=bool(group.opinions)):
+            self._agreement.add(pair, opinion)
         self._stats += group.stats
         self.abstained.update(group.stats.abstained)
 

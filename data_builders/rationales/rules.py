@@ -10,6 +10,7 @@ from itertools import islice
 from rich.progress import track
 
 from data_builders.rationales.base import WRITERS, Writer, writer_for
+from data_builders.rationales.store import stored_traces
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
 from judge_r1.episode.config import EpisodeConfig
@@ -81,9 +82,15 @@ def traces(
             yield pair, trajectory
 
 
-def warmup_traces(data: PairSet, recipe: Recipe, tokenizer: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
-    """The traces that a recipe trains on (`sft.traces` of them, in an order given by the seed), and the rejections."""
+def recipe_traces(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> tuple[list[Trajectory], Counter[str]]:
+    """The `sft.traces` traces that a recipe trains on, and the number of rejected ones by reason.
+
+    They come from `sft.traces_file`, or are written by rules in an order given by the seed.
+    """
     rejected: Counter[str] = Counter()
+    if file := recipe.sft.traces_file:
+        limit = recipe.sft.traces
+        return list(stored_traces(file, data, recipe.episode, tokenizer, wanted=limit, rejected=rejected)), rejected
     shuffled = sorted(data.pairs, key=lambda pair: content_hash("order", pair.pair_id, recipe.seed))
     writer = WRITERS.get(recipe.sft.rationales) if recipe.sft.rationales else None
     found = traces(PairSet(data.cases, shuffled), recipe.episode, tokenizer, rejected=rejected, writer=writer)

@@ -17,13 +17,13 @@ from judge_r1.core.records import Case
 from judge_r1.core.registry import Registry
 
 Reader = Callable[[Path | None, int | None, int, Counter[str]], Iterator[Case]]
-"""`(path, limit, seed, skips)` to cases."""
+"""`(path, limit, seed, skipped)` to cases."""
 
 Draft = Callable[[Teacher, Counter[str], Counter[str]], Awaitable[Case | None]]
-"""`(teacher, skips, rejected)` to the case, or to None (counted in `skips`) if no answer of the teacher is accepted."""
+"""`(teacher, skipped, rejected)` to the case, or to None (counted in `skipped`) if no answer is accepted."""
 
 Drafter = Callable[[Path | None, Counter[str]], Iterator[Draft]]
-"""`(path, skips)` to drafts, in the order of the corpus."""
+"""`(path, skipped)` to drafts, in the order of the corpus."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Source:
 
     `read` takes the folder of the corpus in its original format (None for corpora shipped with the package), the limit,
     the seed (for generated corpora) and a counter. It counts records without a context, reference or decision in
-    `skips` by reason. The `read` of a source with `drafts` raises, because such a source needs a teacher.
+    `skipped` by reason. The `read` of a source with `drafts` raises, because such a source needs a teacher.
     """
 
     read: Reader
@@ -44,7 +44,7 @@ class Source:
 def taught(name: str, drafts: Drafter, help: str) -> Source:
     """A source whose cases are completed by a teacher."""
 
-    def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+    def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
         raise SourceError(
             f"source {name!r} needs a teacher to complete its cases: give --teacher chat:URL#MODEL or anthropic:MODEL"
         )
@@ -53,18 +53,20 @@ def taught(name: str, drafts: Drafter, help: str) -> Source:
 
 
 def items(
-    source: Source, path: Path | None, limit: int | None, seed: int, skips: Counter[str], teacher: Teacher | None
+    source: Source, path: Path | None, limit: int | None, seed: int, skipped: Counter[str], teacher: Teacher | None
 ) -> Iterator[Case | Draft]:
     """The cases of a source, or drafts to be `completed`, in the order of the corpus; at most `limit` of them."""
     if source.drafts is None or teacher is None:
-        return source.read(path, limit, seed, skips)
-    return islice(source.drafts(path, skips), limit)
+        return source.read(path, limit, seed, skipped)
+    return islice(source.drafts(path, skipped), limit)
 
 
-async def completed(item: Case | Draft, teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
-    """The case of an item, or None (counted in `skips`). `rejected` counts every answer that failed a check, even if a
-    later one passed. Raises: the errors of `teacher.ask` except TeacherRefused."""
-    return item if isinstance(item, Case) else await item(teacher, skips, rejected)
+async def completed(item: Case | Draft, teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
+    """The case of an item, or None (counted in `skipped`). `rejected` counts every answer that failed a check.
+
+    Raises: the errors of `teacher.ask` except TeacherRefused.
+    """
+    return item if isinstance(item, Case) else await item(teacher, skipped, rejected)
 
 
 SOURCES: Registry[Source] = Registry("source", __name__)

@@ -18,7 +18,7 @@ from judge_r1.core.records import Case
 FILE = Path(__file__).with_name("builtin.jsonl")
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """The first `limit` cases, the three domains in turn. `seed` has no effect."""
     if path is not None:
         raise SourceError("source 'builtin' ships with the package: leave --path out")

@@ -5,7 +5,8 @@ import json
 import re
 import unicodedata
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -85,6 +86,19 @@ def one_line(text: str) -> str:
 def numbered(steps: Iterable[str]) -> str:
     """The steps as numbered lines: `1. ...`, `2. ...`."""
     return "\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+
+
+def all_present(source: str, parts: Mapping[str, str], skipped: Counter[str]) -> bool:
+    """Whether every part of a record has text. If not, the first empty one is counted in `skipped`."""
+    empty = next((part for part, text in parts.items() if not text), None)
+    if empty is not None:
+        skipped[f"{source}: {empty} is empty"] += 1
+    return empty is None
+
+
+def contains_line(text: str, line: str) -> bool:
+    """Whether a text contains a line, ignoring case, white space and a final full stop."""
+    return one_line(line).rstrip(".").lower() in one_line(text).lower()
 
 
 def words(text: str) -> int:

@@ -22,7 +22,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from data_builders.domain_wording import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import CorpusRow, SourceError, corpus_rows
+from data_builders.sources.corpus_io import CorpusRow, SourceError, all_present, corpus_rows
 from judge_r1.core.records import Case, Domain, NonEmpty
 from judge_r1.core.tabular import HUB
 from judge_r1.core.yaml_config import ConfigModel, load_config
@@ -71,22 +71,22 @@ class DomainFile(ConfigModel):
         return self
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, in the order of `files` and their rows. `seed` has no effect."""
     if path is None:
         raise SourceError(f"source {NAME!r} reads a domain file: give --path domain.yaml")
     described = load_config(DomainFile, path)
     DOMAINS[described.domain] = DomainText(role=described.role, decision_name=described.decision_name)
-    found = (_case(row, described, skips) for row in _unique(_rows(path, described), described))
+    found = (_case(row, described, skipped) for row in _unique(_rows(path, described), described))
     yield from islice((case for case in found if case is not None), limit)
 
 
 def _rows(path: Path, described: DomainFile) -> Iterator[CorpusRow]:
     for name in described.files:
-        place = Path(name) if name.startswith(HUB) else path.parent / name
-        if not name.startswith(HUB) and not place.exists():
-            raise SourceError(f"{path}: key files names {name}, and {place} does not exist")
-        yield from corpus_rows(place, NAME)
+        location = Path(name) if name.startswith(HUB) else path.parent / name
+        if not name.startswith(HUB) and not location.exists():
+            raise SourceError(f"{path}: key files names {name}, and {location} does not exist")
+        yield from corpus_rows(location, NAME)
 
 
 def _unique(found: Iterator[CorpusRow], described: DomainFile) -> Iterator[CorpusRow]:
@@ -101,13 +101,11 @@ def _unique(found: Iterator[CorpusRow], described: DomainFile) -> Iterator[Corpu
         yield row
 
 
-def _case(row: CorpusRow, described: DomainFile, skips: Counter[str]) -> Case | None:
+def _case(row: CorpusRow, described: DomainFile, skipped: Counter[str]) -> Case | None:
     columns = described.columns
     parts = {part: row.text(getattr(columns, part)) for part in ("context", "decision", "reference")}
-    for part, text in parts.items():
-        if not text:
-            skips[f"{NAME}: {part} is empty"] += 1
-            return None
+    if not all_present(NAME, parts, skipped):
+        return None
     license_ = described.license or row.text(columns.license or "")
     if not license_:
         raise SourceError(f"{row.where}: column {columns.license!r}, the licence, is empty")

@@ -45,12 +45,12 @@ class Reviewed:
         return numbered(self.steps)
 
 
-def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
     """A draft for each paper with a best-mode review that agrees with the venue."""
     for row in corpus_rows(path, NAME, HUB_NAME):
         found = reviewed(row)
         if isinstance(found, str):
-            skips[f"{NAME}: {found}"] += 1
+            skipped[f"{NAME}: {found}"] += 1
         else:
             yield _draft(found)
 
@@ -79,10 +79,12 @@ def reviewed(row: CorpusRow) -> Reviewed | str:
 
 
 def _draft(found: Reviewed) -> Draft:
-    async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+    async def draft(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
         request = condensation_request(found)
         copied = runs(found.review, REPEATED) - runs(found.paper, REPEATED)
-        context = await complete(NAME, teacher, request, lambda text: check(text, found.paper, copied), skips, rejected)
+        context = await complete(
+            NAME, teacher, request, lambda text: check(text, found.paper, copied), skipped, rejected
+        )
         if context is None:
             return None
         paper_id = found.row.label("id")

@@ -45,36 +45,36 @@ class Argument:
     text: str
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, by file name (the HUDOC id). `seed` has no effect."""
     folder = corpus_folder(path, "echr", FOLDER, DATA) / DATA
     files = sorted(file for file in folder.iterdir() if file.name.endswith((".xmi", ".xmi.xz")))
     if not files:
         raise SourceError(f"{folder} holds no judgment: expected files named <HUDOC id>.xmi or .xmi.xz")
-    cases = (_case(file, skips) for file in files)
+    cases = (_case(file, skipped) for file in files)
     yield from islice((case for case in cases if case is not None), limit)
 
 
-def _case(file: Path, skips: Counter[str]) -> Case | None:
+def _case(file: Path, skipped: Counter[str]) -> Case | None:
     judgment, arguments = parse_xmi(read_bytes(file), str(file))
     sections = split_judgment(judgment)
     if isinstance(sections, str):
-        skips[f"echr: {sections}"] += 1
+        skipped[f"echr: {sections}"] += 1
         return None
     context, decision = sections
     court = [argument for argument in arguments if argument.actor == COURT]
     run = main_run(court)
     on_case = [argument for argument in run if argument.kind != PRECEDENT]
-    kept = on_case[-MAX_STEPS:]
-    if not kept:
-        skips["echr: no argument of the Court on the case itself"] += 1
+    steps = on_case[-MAX_STEPS:]
+    if not steps:
+        skipped["echr: no argument of the Court on the case itself"] += 1
         return None
     hudoc = file.name.split(".")[0]
     return Case.of(
         domain="legal",
         context=context,
         decision=decision,
-        reference=numbered(argument.text for argument in kept),
+        reference=numbered(argument.text for argument in steps),
         source=f"echr/{hudoc}",
         license=LICENSE,
         meta={
@@ -84,7 +84,7 @@ def _case(file: Path, skips: Counter[str]) -> Case | None:
             "court_spans": len(court),
             "other_complaints": len(court) - len(run),
             "precedent": len(run) - len(on_case),
-            "beyond_max_steps": len(on_case) - len(kept),
+            "beyond_max_steps": len(on_case) - len(steps),
         },
     )
 
@@ -160,7 +160,5 @@ def main_run(court: list[Argument]) -> list[Argument]:
 
 
 SOURCES.register("echr")(
-    Source(
-        read=read, help="ECHR judgments: the Court's argument from the facts to its ruling (legal)", operators="text"
-    )
+    Source(read=read, help="ECHR judgments: the Court's argument from the facts to its ruling (legal)")
 )

@@ -45,7 +45,7 @@ _DECIDED = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z“\"(])")
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, by article. `seed` has no effect."""
     folder = corpus_folder(path, "elife", FOLDER, DATA) / DATA
     files = sorted(file for file in folder.iterdir() if file.name.endswith((".xml", ".xml.gz")))
@@ -53,8 +53,8 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
         raise SourceError(f"{folder} holds no article: expected JATS files named *.xml or *.xml.gz")
     latest = {_version(file)[0]: file for file in sorted(files, key=_version)}
     if len(latest) < len(files):
-        skips["elife: older version of an article"] += len(files) - len(latest)
-    yield from islice((case for file in latest.values() for case in _cases(file, skips)), limit)
+        skipped["elife: older version of an article"] += len(files) - len(latest)
+    yield from islice((case for file in latest.values() for case in _cases(file, skipped)), limit)
 
 
 def _version(file: Path) -> tuple[str, int]:
@@ -62,11 +62,11 @@ def _version(file: Path) -> tuple[str, int]:
     return (match["article"], int(match["number"])) if match else (file.name.split(".")[0], 0)
 
 
-def _cases(file: Path, skips: Counter[str]) -> Iterator[Case]:
+def _cases(file: Path, skipped: Counter[str]) -> Iterator[Case]:
     """The cases of one article."""
     root = read_article(file)
     if reason := _no_article(root):
-        skips[f"elife: {reason}"] += 1
+        skipped[f"elife: {reason}"] += 1
         return
     context, article = article_text(root), _article_id(root, file)
     found = 0
@@ -79,7 +79,7 @@ def _cases(file: Path, skips: Counter[str]) -> Iterator[Case]:
             steps, dropped = _steps(essential)
         decision = assessment or decided(paragraphs)
         if len(steps) < MIN_STEPS or decision is None:
-            skips[f"elife: {'no decision stated' if len(steps) >= MIN_STEPS else 'review with too few points'}"] += 1
+            skipped[f"elife: {'no decision stated' if len(steps) >= MIN_STEPS else 'review with too few points'}"] += 1
             continue
         yield Case.of(
             domain="academic",
@@ -97,7 +97,7 @@ def _cases(file: Path, skips: Counter[str]) -> Iterator[Case]:
             },
         )
     if not found:
-        skips["elife: no decision letter or referee report"] += 1
+        skipped["elife: no decision letter or referee report"] += 1
 
 
 def _no_article(root: ET.Element) -> str | None:

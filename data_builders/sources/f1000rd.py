@@ -36,16 +36,16 @@ _MARKUP_NODES = ("table-wrap", "boxed-text", "supplementary-material")
 _LEFT_OUT = ("ref", "preformat")
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, by paper and review. `seed` has no effect."""
     folder = corpus_folder(path, "f1000rd", FOLDER, DATA) / DATA
     papers = sorted(paper for paper in folder.iterdir() if paper.is_dir())
     if not papers:
         raise SourceError(f"{folder} holds no paper: expected folders with v1.json and reviews/")
-    yield from islice((case for paper in papers for case in _cases(paper, skips)), limit)
+    yield from islice((case for paper in papers for case in _cases(paper, skipped)), limit)
 
 
-def _cases(folder: Path, skips: Counter[str]) -> Iterator[Case]:
+def _cases(folder: Path, skipped: Counter[str]) -> Iterator[Case]:
     """The cases of one paper."""
     file = next((f for f in (folder / "v1.json.gz", folder / "v1.json") if f.exists()), None)
     if file is None:
@@ -54,7 +54,7 @@ def _cases(folder: Path, skips: Counter[str]) -> Iterator[Case]:
     context, left_out = paper_text(take(paper, "nodes", list, str(file)), str(file))
     reviews = sorted(f for f in folder.glob("reviews/*") if f.name.endswith((".json", ".json.gz")))
     if not reviews:
-        skips["f1000rd: paper without a review"] += 1
+        skipped["f1000rd: paper without a review"] += 1
     for review_file in reviews:
         where = str(review_file)
         review = read_json(review_file)
@@ -65,17 +65,9 @@ def _cases(folder: Path, skips: Counter[str]) -> Iterator[Case]:
                 f"{where}: field meta.recommendation must be one of {', '.join(RECOMMENDATIONS)}, "
                 f"not {recommendation!r}"
             )
-        reason = (
-            "paper without text"
-            if not context
-            else "review without text"
-            if not steps
-            else "no recommendation"
-            if not recommendation
-            else None
-        )
-        if reason:
-            skips[f"f1000rd: {reason}"] += 1
+        parts = {"paper without text": context, "review without text": steps, "no recommendation": recommendation}
+        if reason := next((reason for reason, part in parts.items() if not part), None):
+            skipped[f"f1000rd: {reason}"] += 1
             continue
         review_id = review_file.name.split(".")[0]
         yield Case.of(
@@ -137,6 +129,4 @@ def markup_text(xml: str, where: str) -> str:
     return "\n".join(line for line in lines if line.strip(" |"))
 
 
-SOURCES.register("f1000rd")(
-    Source(read=read, help="F1000Research papers with their open reviews (academic)", operators="text")
-)
+SOURCES.register("f1000rd")(Source(read=read, help="F1000Research papers with their open reviews (academic)"))

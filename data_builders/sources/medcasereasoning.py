@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import CorpusRow, corpus_rows, one_line
+from data_builders.sources.corpus_io import CorpusRow, all_present, contains_line, corpus_rows
 from data_builders.sources.medrbench import report_before_discussion
 from judge_r1.core.records import Case
 
@@ -23,18 +23,17 @@ LICENSE = "CC BY 4.0 (MedCaseReasoning); the case report: terms of its article i
 PARTS = ("case_prompt", "diagnostic_reasoning", "final_diagnosis")
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, by file or split, and row. `seed` has no effect."""
-    found = (_case(row, skips) for row in corpus_rows(path, NAME, HUB_NAME))
+    found = (_case(row, skipped) for row in corpus_rows(path, NAME, HUB_NAME))
     yield from islice((case for case in found if case is not None), limit)
 
 
-def _case(row: CorpusRow, skips: Counter[str]) -> Case | None:
-    prompt, reference, decision = (row.text(column) for column in PARTS)
-    for column, text in zip(PARTS, (prompt, reference, decision), strict=True):
-        if not text:
-            skips[f"{NAME}: {column} is empty"] += 1
-            return None
+def _case(row: CorpusRow, skipped: Counter[str]) -> Case | None:
+    parts = {column: row.text(column) for column in PARTS}
+    if not all_present(NAME, parts, skipped):
+        return None
+    prompt, reference, decision = parts.values()
     report = report_before_discussion(row.text("text")) if "text" in row.values else None
     closed = report is not None and report[1]
     context = f"Case prompt\n{prompt}" + (f"\n\n{report[0]}" if report and closed else "")
@@ -51,7 +50,7 @@ def _case(row: CorpusRow, skips: Counter[str]) -> Case | None:
             "file": Path(row.file).name,
             "row": row.number,
             "report": closed,
-            "decision_in_context": one_line(decision).rstrip(".").lower() in one_line(context).lower(),
+            "decision_in_context": contains_line(context, decision),
         },
     )
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import clean, corpus_folder, one_line, read_json, take, words
+from data_builders.sources.corpus_io import all_present, clean, contains_line, corpus_folder, read_json, take, words
 from judge_r1.core.records import Case
 
 FOLDER, DATA = "medical_medrbench", "data/MedRBench"
@@ -43,7 +43,7 @@ _CLOSING = re.compile(
 )
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """At most `limit` cases, by article and task. `seed` has no effect."""
     folder = corpus_folder(path, "medrbench", FOLDER, DATA) / DATA
     records = []
@@ -51,26 +51,24 @@ def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -
         for article, record in read_json(folder / name).items():
             records.append((article, task, record))
     records.sort(key=lambda entry: entry[:2])
-    cases = (_case(article, task, record, folder, skips) for article, task, record in records)
+    cases = (_case(article, task, record, folder, skipped) for article, task, record in records)
     yield from islice((case for case in cases if case is not None), limit)
 
 
-def _case(article: str, task: str, record: Any, folder: Path, skips: Counter[str]) -> Case | None:
+def _case(article: str, task: str, record: Any, folder: Path, skipped: Counter[str]) -> Case | None:
     name, reference_field, decision_field = TASKS[task]
     where = f"{folder / name}, record {article}"
     raw = clean(take(record, "raw_case", str, where))
-    parts = [
-        clean(take(record, f"generate_case.{field}", str, where))
+    fields = {
+        field: _without_rule(clean(take(record, f"generate_case.{field}", str, where)))
         for field in ("case_summary", reference_field, decision_field)
-    ]
-    summary, reference, decision = (_without_rule(part) for part in parts)
-    for field, text in (("case_summary", summary), (reference_field, reference), (decision_field, decision)):
-        if not text:
-            skips[f"medrbench: {field} is empty"] += 1
-            return None
+    }
+    summary, reference, decision = fields.values()
+    if not all_present("medrbench", fields, skipped):
+        return None
     report = report_before_discussion(raw)
     if report is None:
-        skips["medrbench: no case-presentation heading, so the report cannot be cut"] += 1
+        skipped["medrbench: no case-presentation heading, so the report cannot be cut"] += 1
         return None
     body, closed = report
     context = f"Case summary\n{summary}\n\n{body}"
@@ -87,7 +85,7 @@ def _case(article: str, task: str, record: Any, folder: Path, skips: Counter[str
             "file": name,
             "cut_words": words(raw) - words(body),
             "uncut": not closed,
-            "decision_in_context": one_line(decision).rstrip(".").lower() in one_line(context).lower(),
+            "decision_in_context": contains_line(context, decision),
         },
     )
 
@@ -117,5 +115,5 @@ def _without_rule(text: str) -> str:
 
 
 SOURCES.register("medrbench")(
-    Source(read=read, help="MedRBench case reports: diagnosis and treatment reasoning (medical)", operators="text")
+    Source(read=read, help="MedRBench case reports: diagnosis and treatment reasoning (medical)")
 )

@@ -14,42 +14,18 @@ from pathlib import Path
 from random import Random
 
 from data_builders.sources import SOURCES, Source
-from data_builders.sources.corpus_io import SourceError
+from data_builders.sources.corpus_io import SourceError, numbered
 from judge_r1.core.records import Case, content_hash
 
 NAMES = [
-    "ana",
-    "ben",
-    "carl",
-    "dora",
-    "eva",
-    "finn",
-    "gina",
-    "hugo",
-    "iris",
-    "jack",
-    "kara",
-    "liam",
-    "mona",
-    "nils",
-    "olga",
+    "ana", "ben", "carl", "dora", "eva", "finn", "gina", "hugo", "iris", "jack", "kara", "liam", "mona", "nils", "olga",
     "paul",
-]
+]  # fmt: skip
 NUMBERS = [str(n) for n in range(20, 40)]
 MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
-]
+]  # fmt: skip
 PLACES = ["oslo", "rome", "paris", "delhi", "cairo", "lima", "kyoto", "quito"]
 DRUGS = ["aspirin", "iron", "zinc", "insulin", "codeine", "morphine", "steroid", "vaccine"]
 METHODS = ["lasso", "ridge", "boosting", "forest", "kernel", "tree", "spline", "cluster"]
@@ -101,13 +77,13 @@ def _case(domain: str, rng: Random) -> Case:
         domain=domain,
         context=" ".join(f"{fact}." for fact in facts),
         decision=rng.choice(DECISIONS[domain]),
-        reference="\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1)),
+        reference=numbered(steps),
         source="mini",
         license="Apache-2.0",
     )
 
 
-def read(path: Path | None, limit: int | None, seed: int, skips: Counter[str]) -> Iterator[Case]:
+def read(path: Path | None, limit: int | None, seed: int, skipped: Counter[str]) -> Iterator[Case]:
     """`limit` cases (300 by default), the three domains in turn. Case i depends on the seed and i alone."""
     if path is not None:
         raise SourceError("source 'mini' generates its cases: leave --path out")

@@ -17,7 +17,14 @@ from pathlib import Path
 from data_builders.prompts import completion_prompt
 from data_builders.sources import SOURCES, Draft, taught
 from data_builders.sources.corpus_io import CorpusRow, SourceError, words
-from data_builders.sources.echr_articles import ARTICLES, article_name, load_articles, named_articles, without_articles
+from data_builders.sources.echr_articles import (
+    ARTICLES,
+    article_name,
+    article_order,
+    load_articles,
+    named_articles,
+    without_articles,
+)
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.teachers import Teacher, TeacherRequest
@@ -40,7 +47,7 @@ class EchrCase:
     violated: tuple[str, ...]
 
 
-def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
+def drafts(path: Path | None, skipped: Counter[str]) -> Iterator[Draft]:
     """A draft for each case with facts and a violation, by file and line."""
     folder = _folder(path)
     articles = load_articles(folder / ARTICLES)
@@ -51,19 +58,19 @@ def drafts(path: Path | None, skips: Counter[str]) -> Iterator[Draft]:
         violated = _violated(row)
         facts = row.text("facts")
         if not facts:
-            skips[f"{NAME}: no facts"] += 1
+            skipped[f"{NAME}: no facts"] += 1
         elif not violated:
-            skips[f"{NAME}: no violated article"] += 1
+            skipped[f"{NAME}: no violated article"] += 1
         elif any(article not in articles for article in violated):
-            skips[f"{NAME}: an article of which the corpus has no right text"] += 1
+            skipped[f"{NAME}: an article of which the corpus has no right text"] += 1
         else:
             yield _draft(EchrCase(row, facts, articles, violated))
 
 
 def _draft(case: EchrCase) -> Draft:
-    async def draft(teacher: Teacher, skips: Counter[str], rejected: Counter[str]) -> Case | None:
+    async def draft(teacher: Teacher, skipped: Counter[str], rejected: Counter[str]) -> Case | None:
         request = reference_request(case)
-        reference = await complete(NAME, teacher, request, lambda text: check(text, case), skips, rejected)
+        reference = await complete(NAME, teacher, request, lambda text: check(text, case), skipped, rejected)
         if reference is None:
             return None
         row, case_id = case.row, case.row.label("case_id")
@@ -149,9 +156,7 @@ def _violated(row: CorpusRow) -> tuple[str, ...]:
     value = row.value("violated_articles")
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
         raise row.wrong_type("violated_articles", 'a list of articles such as "6" or "P1-1"')
-    return tuple(
-        sorted(set(value), key=lambda one: (one.startswith("P"), [int(n) for n in re.findall(r"\d+", one)], one))
-    )
+    return tuple(sorted(set(value), key=article_order))
 
 
 def _folder(path: Path | None) -> Path:

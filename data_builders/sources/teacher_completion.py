@@ -28,9 +28,9 @@ Check = Callable[[str], Problem | None]
 
 
 async def complete(
-    name: str, teacher: Teacher, request: TeacherRequest, check: Check, skips: Counter[str], rejected: Counter[str]
+    name: str, teacher: Teacher, request: TeacherRequest, check: Check, skipped: Counter[str], rejected: Counter[str]
 ) -> str | None:
-    """The first answer, cleaned, that passes `check`; None, counted in `skips`, if there is none.
+    """The first answer, cleaned, that passes `check`; None, counted in `skipped`, if there is none.
 
     Every rejected answer is counted in `rejected`. If the teacher rejects the request, only this case is lost. Raises:
     any other TeacherError.
@@ -43,7 +43,7 @@ async def complete(
                 request.model_copy(update={"user": user, "sample": request.sample + attempts[user]})
             )
         except TeacherRefused:
-            skips[f"{name}: refused by the teacher"] += 1
+            skipped[f"{name}: refused by the teacher"] += 1
             return None
         text = clean(answer.text)
         problem = CUT_OFF if not answer.finished else check(text) if text else EMPTY
@@ -53,5 +53,5 @@ async def complete(
         attempts[user] += 1
         user = f"{request.user}\n\nAn earlier answer was not accepted. {problem.advice} Write a new one."
     assert problem is not None
-    skips[f"{name}: no answer accepted, the last {problem.kind}"] += 1
+    skipped[f"{name}: no answer accepted, the last {problem.kind}"] += 1
     return None

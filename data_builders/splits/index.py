@@ -44,7 +44,7 @@ class PairEntry:
 
 
 @dataclass(frozen=True)
-class Catalogue:
+class PairIndex:
     """The cases and pairs of several folders, in order. Repeated ones are taken from the first folder and counted in
     `repeated`."""
 
@@ -60,9 +60,9 @@ class Catalogue:
     def stored(self) -> Iterator[tuple[CaseEntry, Case]]:
         """Iterates over the cases with their texts."""
         for folder, entries in groupby(self.cases.values(), key=lambda entry: entry.folder):
-            kept = list(entries)
-            lines = lines_at(self.folders[folder] / CASES_FILE, (entry.offset for entry in kept))
-            for entry, line in zip(kept, lines, strict=True):
+            cases = list(entries)
+            lines = lines_at(self.folders[folder] / CASES_FILE, (entry.offset for entry in cases))
+            for entry, line in zip(cases, lines, strict=True):
                 yield entry, Case.model_validate_json(line)
 
 
@@ -71,9 +71,9 @@ def group_of(case: Case) -> str:
     return f"{case.domain}/{case.meta['group']}" if "group" in case.meta else case.case_id
 
 
-def read_catalogue(
+def read_index(
     folders: Sequence[Path], keep: Callable[[ReasoningPair, Case], bool] = lambda pair, case: True
-) -> Catalogue:
+) -> PairIndex:
     """Read and check folders as `judge-r1 build` writes them. `keep` is called once for every pair with its case.
 
     Raises: JudgeError for a folder given twice, or a case that differs between two folders.
@@ -97,7 +97,7 @@ def read_catalogue(
                 if opened[known.folder][case.case_id] != case:
                     raise JudgeError(
                         f"{folders[known.folder]} and {folder} both hold case {case.case_id}, with another source, "
-                        "license or meta: build the two folders alike"
+                        "license or meta: build both folders with the same options"
                     )
         stored = StoredCases(folder / CASES_FILE, offsets)
         opened.append(stored)
@@ -111,7 +111,7 @@ def read_catalogue(
                 )
             else:
                 left_out.add(pair.pair_id)
-    return Catalogue(tuple(folders), cases, list(pairs.values()), repeated)
+    return PairIndex(tuple(folders), cases, list(pairs.values()), repeated)
 
 
 @dataclass(frozen=True)
@@ -128,13 +128,13 @@ class Part:
         return cls(frozenset(pair.case.case_id for pair in chosen), frozenset(pair.pair_id for pair in chosen), wanted)
 
 
-def write_parts(catalogue: Catalogue, parts: Mapping[str, Part], out: Path) -> None:
+def write_parts(index: PairIndex, parts: Mapping[str, Part], out: Path) -> None:
     """Write each part as the folder OUT/NAME, with the original lines in their order. All files appear together."""
     paths = {name: (out / name / CASES_FILE, out / name / PAIRS_FILE) for name in parts}
     with AtomicFiles(*(path for both in paths.values() for path in both)) as out_files:
-        for number, folder in enumerate(catalogue.folders):
+        for number, folder in enumerate(index.folders):
             for at, file in enumerate((CASES_FILE, PAIRS_FILE)):
-                wanted, again = tee(_wanted(catalogue, parts, number, file))
+                wanted, again = tee(_wanted(index, parts, number, file))
                 for line, (_, names) in zip(
                     lines_at(folder / file, (offset for offset, _ in wanted)), again, strict=True
                 ):
@@ -142,13 +142,13 @@ def write_parts(catalogue: Catalogue, parts: Mapping[str, Part], out: Path) -> N
                         out_files.write(paths[name][at], line)
 
 
-def _wanted(catalogue: Catalogue, parts: Mapping[str, Part], folder: int, file: str) -> Iterator[tuple[int, list[str]]]:
+def _wanted(index: PairIndex, parts: Mapping[str, Part], folder: int, file: str) -> Iterator[tuple[int, list[str]]]:
     """The lines of a folder's file that are in a part: the offset of the line and the names of the parts."""
     if file == CASES_FILE:
-        for case in catalogue.cases.values():
+        for case in index.cases.values():
             if case.folder == folder and (names := [n for n, part in parts.items() if case.case_id in part.cases]):
                 yield case.offset, names
     else:
-        for pair in catalogue.pairs:
+        for pair in index.pairs:
             if pair.folder == folder and (names := [n for n, part in parts.items() if pair.pair_id in part.pairs]):
                 yield pair.offset, names

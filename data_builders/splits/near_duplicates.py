@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from data_builders.splits.index import CaseEntry, Catalogue
+from data_builders.splits.index import CaseEntry, PairIndex
 from judge_r1.core.jsonl import lines_at
 from judge_r1.core.pair_set import CASES_FILE
 from judge_r1.core.records import Case
@@ -103,12 +103,12 @@ def components(count: int, edges: Iterable[Likeness]) -> list[int]:
 
 
 def _candidates(signed: NDArray[np.uint32], threshold: float) -> Iterator[tuple[int, int]]:
-    """Pairs (i, j), i < j, that share a band and whose signatures do not tell them apart."""
+    """Pairs (i, j), i < j, that share a band and have similar signatures."""
     _, firsts, which = np.unique(signed, axis=0, return_index=True, return_inverse=True)
     firsts = firsts.astype(int)
-    for number, alike in enumerate(which.ravel()):
-        if firsts[alike] != number:
-            yield int(firsts[alike]), number
+    for number, group in enumerate(which.ravel()):
+        if firsts[group] != number:
+            yield int(firsts[group]), number
     kinds = np.sort(firsts)
     distinct = signed[kinds]
     for band in range(0, BANDS * ROWS, ROWS):
@@ -151,20 +151,20 @@ the references covers them."""
 
 
 class NearDuplicates:
-    """The near-duplicate cases of a catalogue. `found` maps a kind of text to (case, later case, Jaccard index)."""
+    """The near-duplicate cases of a index. `found` maps a kind of text to (case, later case, Jaccard index)."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self.cases: Sequence[CaseEntry] = list(catalogue.cases.values())
-        self._catalogue = catalogue
+    def __init__(self, index: PairIndex) -> None:
+        self.cases: Sequence[CaseEntry] = list(index.cases.values())
+        self._index = index
         self.found = {name: self._compare(text) for name, text in TEXTS.items()}
 
     def _compare(self, text: Callable[[Case], str]) -> list[Likeness]:
         def reread(number: int) -> str:
             entry = self.cases[number]
-            (line,) = lines_at(self._catalogue.folders[entry.folder] / CASES_FILE, [entry.offset])
+            (line,) = lines_at(self._index.folders[entry.folder] / CASES_FILE, [entry.offset])
             return text(Case.model_validate_json(line))
 
-        return near_duplicates((text(case) for _, case in self._catalogue.stored()), reread, threshold=THRESHOLD)
+        return near_duplicates((text(case) for _, case in self._index.stored()), reread, threshold=THRESHOLD)
 
     def groups(self, *, joined: bool) -> dict[str, str]:
         """The group of every case. With `joined`, cases connected by near duplicates share the group of the first."""

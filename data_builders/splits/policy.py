@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from data_builders.splits.index import SETS, Catalogue, PairEntry, Part
+from data_builders.splits.index import SETS, PairEntry, PairIndex, Part
 from data_builders.splits.sampling import Cell, choose_test, training_order
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import content_hash
@@ -18,7 +18,7 @@ Groups = Mapping[str, str]
 class Plan:
     """A split policy: `parts` assigns cases and pairs to named parts, one of them `test`."""
 
-    parts: Callable[[Catalogue, Groups], dict[str, Part]]
+    parts: Callable[[PairIndex, Groups], dict[str, Part]]
     settings: Mapping[str, Any]
 
 
@@ -35,12 +35,12 @@ def held_out(groups: Iterable[str], test_share: float, seed: int) -> set[str]:
 def by_share(test_share: float, seed: int) -> Plan:
     """A test set of a share of the groups, and a training set of the others."""
 
-    def plan(catalogue: Catalogue, groups: Groups) -> dict[str, Part]:
+    def plan(index: PairIndex, groups: Groups) -> dict[str, Part]:
         chosen = held_out(groups.values(), test_share, seed)
         return {
             name: Part(
                 frozenset(case_id for case_id, group in groups.items() if (group in chosen) == inside),
-                frozenset(p.pair_id for p in catalogue.pairs if (groups[p.case.case_id] in chosen) == inside),
+                frozenset(p.pair_id for p in index.pairs if (groups[p.case.case_id] in chosen) == inside),
             )
             for name, inside in (("train", False), ("test", True))
         }
@@ -55,17 +55,17 @@ def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
     if not sizes or min(sizes) < 1 or test < 1:
         raise JudgeError("--sizes takes numbers of pairs, for example 1000,3000,5000, and --test a number of cases")
 
-    def plan(catalogue: Catalogue, groups: Groups) -> dict[str, Part]:
-        domains = catalogue.domains
+    def plan(index: PairIndex, groups: Groups) -> dict[str, Part]:
+        domains = index.domains
         seen: Counter[int] = Counter()
-        held = [
+        chosen = [
             pair
-            for turn, domain in enumerate(domains)
-            for pair in choose_test(_pools(catalogue, groups, domain, test, seed), test, turn=turn, seen=seen)
+            for number, domain in enumerate(domains)
+            for pair in choose_test(_pools(index, groups, domain, test, seed), test, domain_index=number, seen=seen)
         ]
-        tested = {groups[pair.case.case_id] for pair in held}
+        tested = {groups[pair.case.case_id] for pair in chosen}
         cells: dict[tuple[str, int], list[PairEntry]] = defaultdict(list)
-        for pair in catalogue.pairs:
+        for pair in index.pairs:
             if groups[pair.case.case_id] not in tested:
                 cells[pair.case.domain, pair.set].append(pair)
         ordered = [training_order(pairs, seed) for pairs in cells.values()]
@@ -73,7 +73,7 @@ def by_sizes(sizes: Sequence[int], test: int, seed: int) -> Plan:
             f"train_{nominal(size, len(domains))}": Part.of((pair for pairs in ordered for pair in pairs[:size]), size)
             for size in sorted(set(sizes))
         }
-        return {**parts, "test": Part.of(held)}
+        return {**parts, "test": Part.of(chosen)}
 
     return Plan(plan, {"sizes": sorted(set(sizes)), "test": test, "seed": seed})
 
@@ -85,11 +85,11 @@ def nominal(size: int, domains: int) -> str:
 
 
 def _pools(
-    catalogue: Catalogue, groups: Groups, domain: str, test: int, seed: int
+    index: PairIndex, groups: Groups, domain: str, test: int, seed: int
 ) -> dict[str, dict[Cell, list[PairEntry]]]:
     """The candidates for the test set of a domain, in an order given by the seed."""
     pools: dict[str, dict[Cell, list[PairEntry]]] = defaultdict(lambda: defaultdict(list))
-    pairs = [pair for pair in catalogue.pairs if pair.case.domain == domain]
+    pairs = [pair for pair in index.pairs if pair.case.domain == domain]
     for pair in sorted(pairs, key=lambda pair: content_hash("test", pair.pair_id, seed)):
         pools[groups[pair.case.case_id]][pair.set, pair.preferred].append(pair)
     if len(pools) <= test:

@@ -1,8 +1,8 @@
 """Chooses the pairs of test sets, and the order in which training sets take theirs.
 
-A test set takes one pair from each of a number of groups: a matching of groups to sets. Sets are filled in turn, and a
-group moves to another set if that makes room (augmenting paths), which gives a max-min fair distribution. Sides and
-principles are balanced afterwards, within the pairs of each group.
+A test set takes one pair from each of a number of groups: a matching of groups to sets. Sets are filled one pair at
+a time, and a group moves to another set if that makes room (augmenting paths), which gives a max-min fair distribution.
+Sides and principles are balanced afterwards, within the pairs of each group.
 """
 
 from collections import Counter, defaultdict, deque
@@ -20,12 +20,11 @@ Pools = Mapping[str, Mapping[Cell, Sequence[PairEntry]]]
 """The pairs of each group by set and side."""
 
 
-def choose_test(pools: Pools, count: int, *, turn: int, seen: Counter[int]) -> list[PairEntry]:
+def choose_test(pools: Pools, count: int, *, domain_index: int, seen: Counter[int]) -> list[PairEntry]:
     """Up to `count` pairs from different groups; earlier groups in `pools` are preferred.
 
     Set sizes differ by at most one if the groups allow it, and so do sides. Multi pairs are chosen to even out the
-    principles, counted in `seen` over all domains. `turn` (the index of the domain) decides which sets and side get the
-    odd pair.
+    principles, counted in `seen` over all domains. `domain_index` decides which sets and side get the odd pair.
     """
     by_set: dict[int, list[str]] = defaultdict(list)
     by_cell: dict[Cell, list[str]] = defaultdict(list)
@@ -34,8 +33,8 @@ def choose_test(pools: Pools, count: int, *, turn: int, seen: Counter[int]) -> l
             by_cell[cell].append(group)
             if group not in by_set[cell[0]][-1:]:
                 by_set[cell[0]].append(group)
-    sets = _filled(by_set, count, turn)
-    return _picked(pools, _sided(pools, sets, by_cell, turn), seen)
+    sets = _assign_sets(by_set, count, domain_index)
+    return _choose_pairs(pools, _assign_sides(pools, sets, by_cell, domain_index), seen)
 
 
 def training_order(pairs: Iterable[PairEntry], seed: int) -> list[PairEntry]:
@@ -50,10 +49,10 @@ def training_order(pairs: Iterable[PairEntry], seed: int) -> list[PairEntry]:
     return [pair for _, pair in sorted(zip(rounds, ranked, strict=True), key=lambda item: item[0])]
 
 
-def _filled(by_set: Mapping[int, Sequence[str]], count: int, turn: int) -> dict[str, int]:
+def _assign_sets(by_set: Mapping[int, Sequence[str]], count: int, domain_index: int) -> dict[str, int]:
     """A set for each of up to `count` groups."""
     assigned: dict[str, int] = {}
-    order = [(turn * (count % len(SETS)) + at) % len(SETS) for at in range(len(SETS))]
+    order = [(domain_index * (count % len(SETS)) + at) % len(SETS) for at in range(len(SETS))]
     open_sets = [at for at in order if at in by_set]
     while open_sets and len(assigned) < count:
         taken = Counter(assigned.values())
@@ -63,7 +62,9 @@ def _filled(by_set: Mapping[int, Sequence[str]], count: int, turn: int) -> dict[
     return assigned
 
 
-def _sided(pools: Pools, sets: Mapping[str, int], by_cell: Mapping[Cell, Sequence[str]], turn: int) -> dict[str, Cell]:
+def _assign_sides(
+    pools: Pools, sets: Mapping[str, int], by_cell: Mapping[Cell, Sequence[str]], domain_index: int
+) -> dict[str, Cell]:
     """A side for every group of a set, as balanced as possible."""
     assigned: dict[str, Cell] = {}
     taken: Counter[Cell | Preference] = Counter()
@@ -75,7 +76,7 @@ def _sided(pools: Pools, sets: Mapping[str, int], by_cell: Mapping[Cell, Sequenc
     for group, at in sets.items():  # first those with only one side
         if len(sides := [side for side in SIDES if (at, side) in pools[group]]) == 1:
             take(group, (at, sides[0]))
-    first = SIDES if turn % 2 == 0 else SIDES[::-1]
+    first = SIDES if domain_index % 2 == 0 else SIDES[::-1]
     for group, at in sets.items():
         if group not in assigned:
             take(group, (at, min(first, key=lambda side: (taken[side], taken[sets[group], side]))))
@@ -93,7 +94,7 @@ def _sided(pools: Pools, sets: Mapping[str, int], by_cell: Mapping[Cell, Sequenc
     return assigned
 
 
-def _picked(pools: Pools, cells: Mapping[str, Cell], seen: Counter[int]) -> list[PairEntry]:
+def _choose_pairs(pools: Pools, cells: Mapping[str, Cell], seen: Counter[int]) -> list[PairEntry]:
     """A pair for each group from its set and side: the first, or for multi pairs the one that evens out principles."""
     chosen = [pools[group][cell][0] for group, cell in cells.items() if SETS[cell[0]] != "multi"]
     seen.update(number for pair in chosen for number in pair.violated)

@@ -1,6 +1,5 @@
 """Splits pairs by case. Cases of one group (`meta.group`) and near-duplicate cases stay together."""
 
-import resource
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +7,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from data_builders.prompt_lengths import LengthAudit
-from data_builders.splits.index import SETS, Catalogue, Part, group_of, read_catalogue, write_parts
+from data_builders.record_writer import TIMING_FILE, run_timing
+from data_builders.splits.index import SETS, PairIndex, Part, group_of, read_index, write_parts
 from data_builders.splits.near_duplicates import THRESHOLD, NearDuplicates
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
@@ -44,14 +44,14 @@ def split(
     started = time.monotonic()
     if out.resolve() in {folder.resolve() for folder in folders}:
         raise JudgeError(f"{out} holds the pairs themselves: give another --out for the parts")
-    catalogue = read_catalogue(
+    index = read_index(
         folders, (lambda pair, case: audit.fits(pair, case) or not leave_out) if audit else lambda pair, case: True
     )
-    if not catalogue.pairs:
+    if not index.pairs:
         raise JudgeError("every pair is over --max-prompt-tokens: no pair is left to split")
-    duplicates = NearDuplicates(catalogue)
+    duplicates = NearDuplicates(index)
     groups = duplicates.groups(joined=near == "group")
-    parts = plan.parts(catalogue, groups)
+    parts = plan.parts(index, groups)
     sides = {
         "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name != "test")),
         "test": parts["test"].cases,
@@ -67,9 +67,9 @@ def split(
     report: dict[str, Any] = {
         "folders": [str(folder) for folder in folders],
         "settings": dict(plan.settings),
-        "cases": len(catalogue.cases),
-        "pairs": len(catalogue.pairs),
-        "repeated": dict(sorted(catalogue.repeated.items())),
+        "cases": len(index.cases),
+        "pairs": len(index.pairs),
+        "repeated": dict(sorted(index.repeated.items())),
         "groups": len(set(groups.values())),
         "near_duplicates": {"threshold": THRESHOLD, "pairs": len(rows), "across": len(crossing)},
     }
@@ -77,24 +77,20 @@ def split(
         counts = {"limit": audit.limit, "over": len(audit.too_long), "left_out": len(audit.too_long) * leave_out}
         report["prompt_tokens"] = {**counts, "by_domain": audit.summary()}
         write_jsonl(out / "too_long.jsonl", audit.too_long)
-    report["parts"] = {name: _contents(catalogue, part) for name, part in parts.items()}
-    write_parts(catalogue, parts, out)
+    report["parts"] = {name: _contents(index, part) for name, part in parts.items()}
+    write_parts(index, parts, out)
     write_jsonl(duplicates_file, rows)
     write_json(out / REPORT_FILE, report)
-    timing = {
-        "seconds": round(time.monotonic() - started, 2),
-        "peak_memory_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
-    }
-    write_json(out / "timing.json", timing)
+    write_json(out / TIMING_FILE, run_timing(started))
     return report
 
 
-def _contents(catalogue: Catalogue, part: Part) -> dict[str, Any]:
+def _contents(index: PairIndex, part: Part) -> dict[str, Any]:
     """The contents of a part by set, side and principle (a pair counts under every principle it violates), and its
     shortages."""
-    pairs = [pair for pair in catalogue.pairs if pair.pair_id in part.pairs]
+    pairs = [pair for pair in index.pairs if pair.pair_id in part.pairs]
     sets = Counter((pair.case.domain, pair.set) for pair in pairs)
-    by_set = {domain: {name: sets[domain, at] for at, name in enumerate(SETS)} for domain in catalogue.domains}
+    by_set = {domain: {name: sets[domain, at] for at, name in enumerate(SETS)} for domain in index.domains}
     wanted = part.wanted or 0
     missing = {d: {name: wanted - n for name, n in counts.items() if n < wanted} for d, counts in by_set.items()}
     return {
@@ -109,5 +105,5 @@ def _contents(catalogue: Catalogue, part: Part) -> dict[str, Any]:
 
 def _part(data: PairSet, groups: Groups, chosen: set[str], *, inside: bool) -> PairSet:
     cases = [case for case in data.cases.values() if (groups[case.case_id] in chosen) == inside]
-    kept = {case.case_id for case in cases}
-    return PairSet.of(cases, [pair for pair in data.pairs if pair.case_id in kept])
+    case_ids = {case.case_id for case in cases}
+    return PairSet.of(cases, [pair for pair in data.pairs if pair.case_id in case_ids])

@@ -9,7 +9,7 @@ from data_builders.teachers.provider import FailedRow
 API = "https://api.anthropic.com"
 VERSION = "2023-06-01"
 _CUT = ("max_tokens", "model_context_window_exceeded", "refusal")
-_INPUT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+_CACHED_INPUT = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Anthropic:
         usage = data["usage"]
         return TeacherReply(
             text="".join(block["text"] for block in data["content"] if block["type"] == "text"),
-            input_tokens=usage["input_tokens"] + sum(usage.get(name) or 0 for name in _INPUT[1:]),
+            input_tokens=usage["input_tokens"] + sum(usage.get(name) or 0 for name in _CACHED_INPUT),
             output_tokens=usage["output_tokens"],
             finished=data["stop_reason"] not in _CUT,
             model=data.get("model") or self.model,

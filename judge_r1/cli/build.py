@@ -1,4 +1,4 @@
-"""build, validate, split: from a corpus to pairs that can be trusted."""
+"""`judge-r1 build`: builds labelled pairs from a corpus, or runs another registered generator."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,10 +7,18 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from data_builders.generators import GENERATORS
 from data_builders.sources import SOURCES
 from judge_r1.cli.options import AnswerCache, BatchExport, BatchImport, Prices, TeacherBudget
 
-_SOURCES = "\n".join(f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names())
+_SOURCES = "\n".join(
+    [f"* {name}: {SOURCES.get(name).help}" for name in SOURCES.names()]
+    + [
+        f"* {name}: {GENERATORS.get(name).summary()}"
+        for name in GENERATORS.names()
+        if not GENERATORS.get(name).reads_corpus
+    ]
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -92,7 +100,7 @@ def _print_counts(counts: dict[str, Any], out: Path) -> None:
 
 
 def _rejections(rejected: dict[str, int], title: str) -> Table:
-    """Reasons by set: `P1: the reason` in, one column a set out."""
+    """One row per reason and one column per set, from counts with keys such as `P1: the reason`."""
     sets = [*(f"P{number}" for number in range(1, 7)), "multi"]
     table = Table("rejected", *sets, "all", title=title)
     reasons: dict[str, dict[str, int]] = {}

@@ -84,7 +84,7 @@ def _build_pairs(out: Path, size: Size, seed: int, console: Console) -> "PairSet
 
 def _train(out: Path, recipes: Mapping[str, Recipe], console: Console) -> bool:
     """Trains both stages; returns whether any of them was not finished before."""
-    from data_builders.rationales.recipe_traces import recipe_traces
+    from data_builders.rationales.rules import recipe_traces
 
     console.rule("2  warm-up: SFT on rationales with search", align="left")
     warmed_up = run_recipe(recipes["warmup"], out / "warmup", rationales=recipe_traces)

@@ -33,7 +33,7 @@ def train(
 
     Example: `judge-r1 train recipes/mini/grpo.yaml grpo.steps=10 --out runs/try`
     """
-    from data_builders.rationales.recipe_traces import recipe_traces
+    from data_builders.rationales.rules import recipe_traces
     from judge_r1.training.distributed import is_main, is_ours
     from judge_r1.training.pipeline import estimate_costs, run_stages
     from judge_r1.training.recipe import dump_recipe, load_recipe

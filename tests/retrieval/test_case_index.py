@@ -48,8 +48,8 @@ def indexes_of(text: str) -> list[CaseIndex]:
 def test_dense_search_equals_numpy_and_sorting_including_ties(
     count: int, kinds: int, noise: float, k: int, query_count: int, seed: int
 ) -> None:
-    """Few distinct vectors produce exact and near ties, also at rank k. `query_count` crosses the batch sizes at which FAISS
-    changes its algorithm."""
+    """Few distinct vectors produce exact and near ties, also at rank k. `query_count` crosses the batch sizes at
+    which FAISS changes its algorithm."""
     random = np.random.default_rng(seed)
     vectors = unit(random.normal(size=(kinds, DIM)))[random.integers(0, kinds, count)]
     vectors = unit(vectors + noise * random.normal(size=vectors.shape))

@@ -16,7 +16,7 @@ from fake_llm_server import FakeLLMServer, Faults, answer_batch
 from paths import RECIPES
 
 from data_builders.build import write_pairs
-from data_builders.rationales.recipe_traces import recipe_traces
+from data_builders.rationales.rules import recipe_traces
 from data_builders.rationales.store import stored_traces
 from judge_r1.core.pair_set import load_pairs
 from judge_r1.core.yaml_config import ConfigError

@@ -3,28 +3,28 @@ from pathlib import Path
 import pytest
 from split_factories import folder, long_case, mini_folder, pairs_of
 
-from data_builders.splits.index import SETS, Part, group_of, read_catalogue, write_parts
+from data_builders.splits.index import SETS, Part, group_of, read_index, write_parts
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import load_pairs
 
 
 def test_index_matches_the_records(tmp_path: Path) -> None:
     data = load_pairs(mini_folder(tmp_path, 9))
-    catalogue = read_catalogue([tmp_path])
-    assert list(catalogue.cases) == list(data.cases)
-    assert [pair.pair_id for pair in catalogue.pairs] == [pair.pair_id for pair in data.pairs]
-    for entry, pair in zip(catalogue.pairs, data.pairs, strict=True):
+    index = read_index([tmp_path])
+    assert list(index.cases) == list(data.cases)
+    assert [pair.pair_id for pair in index.pairs] == [pair.pair_id for pair in data.pairs]
+    for entry, pair in zip(index.pairs, data.pairs, strict=True):
         assert SETS[entry.set] == ("multi" if pair.kind == "multi" else f"P{pair.violated[0]}")
         assert (entry.case.case_id, entry.case.domain, entry.preferred) == (pair.case_id, pair.domain, pair.preferred)
-    assert [case for _, case in catalogue.stored()] == list(data.cases.values())
-    assert catalogue.domains == ["academic", "legal", "medical"]
+    assert [case for _, case in index.stored()] == list(data.cases.values())
+    assert index.domains == ["academic", "legal", "medical"]
 
 
 def test_parts_are_copied_line_by_line_in_order(tmp_path: Path) -> None:
     one, two = mini_folder(tmp_path / "one", 9), mini_folder(tmp_path / "two", 9, seed=1)
-    catalogue = read_catalogue([one, two])
-    chosen = catalogue.pairs[::3]
-    write_parts(catalogue, {"some": Part.of(chosen), "none": Part.of([])}, tmp_path / "out")
+    index = read_index([one, two])
+    chosen = index.pairs[::3]
+    write_parts(index, {"some": Part.of(chosen), "none": Part.of([])}, tmp_path / "out")
     lines = [(path / "pairs.jsonl").read_text().splitlines(keepends=True) for path in (one, two)]
     assert (tmp_path / "out" / "some" / "pairs.jsonl").read_text() == "".join((lines[0] + lines[1])[::3])
     assert (tmp_path / "out" / "none" / "pairs.jsonl").read_text() == ""
@@ -36,11 +36,11 @@ def test_duplicates_across_folders_are_dropped_and_counted(tmp_path: Path) -> No
     pairs = [pair for case in cases for pair in pairs_of(case)]
     one = folder(tmp_path / "one", cases[:2], pairs[:14])
     two = folder(tmp_path / "two", cases[1:], pairs[10:])
-    catalogue = read_catalogue([one, two])
-    assert len(catalogue.pairs) == len({pair.pair_id for pair in pairs}) == 21
-    assert dict(catalogue.repeated) == {"cases": 1, "pairs": 4}
+    index = read_index([one, two])
+    assert len(index.pairs) == len({pair.pair_id for pair in pairs}) == 21
+    assert dict(index.repeated) == {"cases": 1, "pairs": 4}
     seen: list[str] = []
-    nothing = read_catalogue([one, two], lambda pair, case: seen.append(pair.pair_id) is not None)
+    nothing = read_index([one, two], lambda pair, case: seen.append(pair.pair_id) is not None)
     assert (len(nothing.pairs), len(seen), nothing.repeated["pairs"]) == (0, 21, 4)
 
 
@@ -49,9 +49,9 @@ def test_conflicting_cases_are_an_error(tmp_path: Path) -> None:
     one = folder(tmp_path / "one", [case], pairs_of(case))
     two = folder(tmp_path / "two", [case.model_copy(update={"license": "MIT"})], pairs_of(case))
     with pytest.raises(JudgeError, match=f"both hold case {case.case_id}, with another source, license or meta"):
-        read_catalogue([one, two])
+        read_index([one, two])
     with pytest.raises(JudgeError, match="the same folder is given twice"):
-        read_catalogue([one, tmp_path / "two" / ".." / "one"])
+        read_index([one, tmp_path / "two" / ".." / "one"])
 
 
 def test_groups_are_separate_per_domain() -> None:

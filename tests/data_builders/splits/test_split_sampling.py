@@ -44,16 +44,20 @@ def best_counts(has: dict[str, list[Cell]], count: int) -> list[int]:
 
 
 def test_a_large_sample_is_balanced_in_sets_and_sides() -> None:
-    for turn in range(3):
-        pairs = choose_test(full(1000), 100, turn=turn, seen=Counter())
+    for domain in range(3):
+        pairs = choose_test(full(1000), 100, domain_index=domain, seen=Counter())
         counts = chosen_counts(pairs)
         assert len({pair.case.group for pair in pairs}) == 100
         assert sum(counts) == 100
         assert max(counts) - min(counts) == 1
         assert sum(pair.preferred == "A" for pair in pairs) == 50
     extra = [
-        {at for at, n in enumerate(chosen_counts(choose_test(full(200), 100, turn=turn, seen=Counter()))) if n == 15}
-        for turn in range(3)
+        {
+            at
+            for at, n in enumerate(chosen_counts(choose_test(full(200), 100, domain_index=domain, seen=Counter())))
+            if n == 15
+        }
+        for domain in range(3)
     ]
     assert extra == [{0, 1}, {2, 3}, {4, 5}]
 
@@ -64,7 +68,7 @@ HAS = st.dictionaries(st.sampled_from("abcde"), st.lists(CELLS, min_size=1, max_
 
 @given(HAS, st.integers(1, 8))
 def test_the_choice_is_optimally_balanced(has: dict[str, list[Cell]], count: int) -> None:
-    pairs = choose_test(pools_of(has), count, turn=0, seen=Counter())
+    pairs = choose_test(pools_of(has), count, domain_index=0, seen=Counter())
     assert len({pair.case.group for pair in pairs}) == len(pairs) == min(count, len(has))
     for pair in pairs:
         assert (pair.set, pair.preferred) in has[pair.case.group]
@@ -74,7 +78,7 @@ def test_the_choice_is_optimally_balanced(has: dict[str, list[Cell]], count: int
 @given(HAS, st.integers(2, 8))
 def test_sides_are_balanced_if_every_group_has_both(has: dict[str, list[Cell]], count: int) -> None:
     both = {group: sorted({(at, side) for at, _ in cells for side in SIDES}) for group, cells in has.items()}
-    pairs = choose_test(pools_of(both), count, turn=0, seen=Counter())
+    pairs = choose_test(pools_of(both), count, domain_index=0, seen=Counter())
     a_better = sum(pair.preferred == "A" for pair in pairs)
     assert abs(2 * a_better - len(pairs)) <= 1
 
@@ -82,7 +86,7 @@ def test_sides_are_balanced_if_every_group_has_both(has: dict[str, list[Cell]], 
 def test_other_choices_move_to_balance_the_sides() -> None:
     """All first choices prefer A. The only B belongs to a group that another set uses."""
     has: dict[str, list[Cell]] = {"a": [(0, "A")], "b": [(1, "A")], "c": [(2, "A"), (1, "B")], "d": [(2, "A")]}
-    pairs = choose_test(pools_of(has), 3, turn=0, seen=Counter())
+    pairs = choose_test(pools_of(has), 3, domain_index=0, seen=Counter())
     assert chosen_counts(pairs)[:3] == [1, 1, 1]
     assert abs(2 * sum(pair.preferred == "A" for pair in pairs) - 3) == 1
 
@@ -95,7 +99,7 @@ def test_multi_pairs_balance_the_principles() -> None:
         for n in range(6)
     }
     seen: Counter[int] = Counter()
-    pairs = choose_test(pools, 6, turn=0, seen=seen)
+    pairs = choose_test(pools, 6, domain_index=0, seen=seen)
     assert Counter(n for pair in pairs for n in pair.violated) == seen == dict.fromkeys(range(1, 7), 2)
 
 

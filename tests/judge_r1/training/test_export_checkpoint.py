@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, GenerationConfig
 from typer.testing import CliRunner
 
 from data_builders.build import write_pairs
-from data_builders.rationales.recipe_traces import recipe_traces
+from data_builders.rationales.rules import recipe_traces
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
 from judge_r1.models.hub import load_tokenizer

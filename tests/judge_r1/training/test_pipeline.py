@@ -5,7 +5,7 @@ from factories import mini_pairs
 from paths import RECIPES
 
 from data_builders.build import write_pairs
-from data_builders.rationales.recipe_traces import recipe_traces
+from data_builders.rationales.rules import recipe_traces
 from judge_r1.training import sft
 from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe

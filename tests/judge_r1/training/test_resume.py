@@ -12,7 +12,7 @@ from factories import mini_pairs
 from paths import RECIPES
 
 from data_builders.build import write_pairs
-from data_builders.rationales.recipe_traces import recipe_traces
+from data_builders.rationales.rules import recipe_traces
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_rows
 from judge_r1.training.checkpoints import checkpoints

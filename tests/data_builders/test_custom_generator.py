@@ -75,6 +75,8 @@ class Manipulations(DatasetType[Manipulation]):
 
 @register
 class ManipulateDocuments(Generator[str]):
+    """Documents with one sentence rewritten by a teacher."""
+
     name = "manipulated-documents"
     dataset = Manipulations()
     needs_teacher = True
@@ -155,6 +157,11 @@ def built(folder: Path) -> Path:
     assert "60 manipulations of 30 documents" in " ".join(shown.split())
     assert "documents skipped: 2" in shown
     return folder / "built"
+
+
+def test_help_lists_the_generator(folder: Path) -> None:
+    shown = run(command(folder, "build", "--help")).stdout
+    assert "manipulated-documents: Documents with one sentence rewritten by a teacher." in shown
 
 
 def test_build_counts_its_records(built: Path) -> None:

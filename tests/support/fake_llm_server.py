@@ -114,7 +114,7 @@ class FakeLLMServer:
     @property
     def environment(self) -> dict[str, str]:
         """Environment variables that point both kinds of teacher at this server."""
-        key = self._key or "any key"
+        key = self._key or "any-key"
         return {"ANTHROPIC_BASE_URL": self.url, "ANTHROPIC_API_KEY": key, "JUDGE_R1_TEACHER_KEY": key}
 
     @property

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hash_embedder import HashEmbedder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from hash_embedder import HashEmbedder
 
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.episode.config import Budget, EpisodeConfig

@@ -1,8 +1,4 @@
-"""The interface of an index: it holds the passages of one case and ranks them for a query.
-
-Every index is exact, ranks by descending score and breaks ties by passage index. A result therefore depends only on
-the case and the query.
-"""
+"""The interface of a search index over the passages of one case, and the checks that its implementations share."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,27 +10,37 @@ from retrieval.passages import Passage
 
 @dataclass(frozen=True)
 class Hit:
-    """A passage and its score: cosine similarity for dense indexes, the BM25 score for BM25."""
+    """A passage with its score: the cosine similarity in dense indexes, the BM25 score in `BM25Index`."""
 
     passage: Passage
     score: float
 
 
 class CaseIndex(Protocol):
-    """`search` returns the `min(k, number of passages)` best hits of each query, best first.
+    """A search index over the passages of one case.
 
-    Raises:
-        InvalidSize: k is below 1.
-        EmptyQuery: a query is blank.
+    Search is exact, and ties are broken by passage index, so a result depends only on the case and the query.
     """
 
     passages: Sequence[Passage]
 
-    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]: ...
+    def search(self, queries: Sequence[str], k: int) -> list[list[Hit]]:
+        """The `min(k, len(passages))` best hits of each query, by descending score.
+
+        Raises:
+            InvalidSize: k is below 1.
+            EmptyQuery: A query is blank.
+        """
+        ...
 
 
 def check_queries(queries: Sequence[str], k: int) -> Sequence[str]:
-    """Returns `queries` if none is blank and k is at least 1."""
+    """Validates the arguments of `CaseIndex.search` and returns `queries`.
+
+    Raises:
+        InvalidSize: k is below 1.
+        EmptyQuery: A query is blank.
+    """
     at_least_one("k", k)
     for position, query in enumerate(queries):
         if not query.strip():
@@ -43,6 +49,11 @@ def check_queries(queries: Sequence[str], k: int) -> Sequence[str]:
 
 
 def check_passages(passages: Sequence[Passage]) -> Sequence[Passage]:
+    """Returns `passages`.
+
+    Raises:
+        EmptyCase: There are no passages.
+    """
     if not passages:
         raise EmptyCase("an index needs at least one passage")
     return passages

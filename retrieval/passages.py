@@ -1,10 +1,12 @@
 """Splits a text into passages of about 100 words that consist of whole sentences (paper, section 4.1).
 
-Rules over whitespace-separated words find the sentences. They are written for English court judgments, case reports
-and papers. pysbd was measured first and rejected: it loses text that contains its placeholder characters (`♬`, `∯`),
-ends sentences at `para.`, `cf.` and `mg.`, and slows down with the length of a line. Here the spans are exact and the
-time is linear. An ambiguous mark does not end a sentence, because a sentence that is too long costs a passage a few
-words, while a sentence that is cut in half can lose a negation.
+The sentence splitter applies rules to whitespace-separated words. It is written for English court judgments, case
+reports and papers. Its spans are exact and its time is linear. pysbd was measured first and rejected: it loses text
+that contains its placeholder characters (`♬`, `∯`), ends sentences at `para.`, `cf.` and `mg.`, and is slow on long
+lines.
+
+An ambiguous mark does not end a sentence: a sentence that is too long costs a passage a few words, but half a sentence
+can lose a negation.
 """
 
 import re
@@ -17,30 +19,34 @@ _OPENERS = "\"'“‘„«([{<*_"
 _CLOSERS = "\"'”’»)]}>*_"
 
 
-def _set(words: str) -> frozenset[str]:
+def _word_set(words: str) -> frozenset[str]:
+    """The set of the whitespace-separated words."""
     return frozenset(words.split())
 
 
-# Never end a sentence.
-_NEVER = _set(
+# Abbreviations that never end a sentence.
+_NEVER = _word_set(
     "mr mrs ms messrs dr prof hon rev st mt v vs cf e.g i.e eg ie viz approx ca c.f fig figs eq eqs suppl resp esp "
     "incl excl gen gov sen rep lt col sgt capt dept govt"
 )
-# Abbreviations before a number or a letter; otherwise ordinary words ("He said no. Later ...").
-_NUMBERED = _set(
+# Abbreviations if a number or a letter follows, else ordinary words ("He said no. Later ...").
+_NUMBERED = _word_set(
     "no nos nr art arts para paras par pt pts p pp vol vols ch chap sec sect sects s ss reg regs r rr cl cll app "
     "appl appls ser ed eds § §§ n nn ex exh tab tabs ref refs"
 )
-# End a sentence only if the next word clearly starts one. The same holds for `i.v`, `U.S` and single letters.
-_DOUBTFUL = _set(
+# Abbreviations that end a sentence only if one of `_STARTERS` follows. The same holds for `i.v`, `U.S` and single
+# letters.
+_DOUBTFUL = _word_set(
     "inc ltd co corp cos plc llc bros jr sr al etc seq ibid cit id loc "
     "jan feb mar apr jun jul aug sep sept oct nov dec "
     "mg mcg µg μg ug g kg ng ml cl dl l µl μl mm cm km nm µm μm mmol mol mmhg bpm iu meq kcal hz khz mhz hr hrs h min "
     "mins secs wk wks mo mos yr yrs cap caps inj max temp wt ht hx dx tx rx bid tid qid prn po univ spp sp var subsp"
 )
-# Short words that are not abbreviations, although their length suggests it.
-_SHORT_WORDS = _set("ago all day her him law may not now one out six tax ten two war yes yet you")
-_STARTERS = _set(
+# Ordinary words of three letters. Before a lower-case word, all other words of up to three letters count as
+# abbreviations.
+_SHORT_WORDS = _word_set("ago all day her him law may not now one out six tax ten two war yes yet you")
+# Words that, with a capital letter, clearly start a sentence.
+_STARTERS = _word_set(
     "The An This That These Those There Here He She It They We I You His Her Its Their Our A In On At By For From "
     "With Without After Before During Since When While Where If As Although Though However Moreover Furthermore "
     "Therefore Thus Hence Then Later Finally Afterwards Subsequently Nevertheless Accordingly Consequently Both All "
@@ -51,13 +57,13 @@ _DOTTED = re.compile(r"[^\W\d_]{1,3}(\.[^\W\d_]{1,3})+")
 _ENUMERATOR = re.compile(r"\d+(\.\d+)*|[A-Za-z]|[IVXLC]+|[ivx]+")
 _ROMAN_OR_LETTER = re.compile(r"[IVXLC]+|[A-Z]\d*|[A-Z]{1,2}\d+")
 _LINE = re.compile(r"[^\n\r\v\f\x1c-\x1e\x85\u2028\u2029]+")
-# A word. "of life.The" and "[1,2].In" (missing space after a period, common in scraped papers) count as two words.
+# A word. Scraped papers often lack the space after a period, so "of life.The" and "[1,2].In" are split there.
 _WORD = re.compile(r"\S*?(?:[a-z]{3}|[)\]%])[.!?](?=(?:[A-Z][^\W\dA-Z_]*|[A-Z]+)[,;:]?(?:\s|$))|\S+")
 
 
 @dataclass(frozen=True)
 class Passage:
-    """Whole sentences of a text, with `text == source[start:end]`. `index` counts the passages of the text."""
+    """Whole sentences of a source text: `text == source[start:end]`, in characters. `index` is its position, from 0."""
 
     index: int
     start: int
@@ -68,42 +74,48 @@ class Passage:
 def split_passages(text: str, words: int = 100) -> list[Passage]:
     """Packs sentences in order into passages of at most `words` whitespace-separated words.
 
-    A longer sentence becomes its own passage. Every non-space character is in exactly one passage. A blank text has no
-    passages.
+    A longer sentence becomes a passage of its own. Every non-space character is in exactly one passage. A blank text
+    has no passages.
+
+    Raises:
+        InvalidSize: `words` is below 1.
     """
     at_least_one("words per passage", words)
     spans: list[tuple[int, int]] = []
-    room = 0
+    words_left = 0
     for start, end in sentences(text):
         length = len(text[start:end].split())
-        if spans and length <= room:
+        if spans and length <= words_left:
             spans[-1] = (spans[-1][0], end)
-            room -= length
+            words_left -= length
         else:
             spans.append((start, end))
-            room = words - length
+            words_left = words - length
     return [Passage(index, start, end, text[start:end]) for index, (start, end) in enumerate(spans)]
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Returns the character spans `[start, end)` of the sentences, in order, without surrounding space.
+    """The character spans `[start, end)` of the sentences, in order, without surrounding whitespace.
 
-    A line break always ends a sentence (headings, bullets, numbered paragraphs).
+    A line break always ends a sentence, because headings, bullets and numbered paragraphs end there.
     """
     spans: list[tuple[int, int]] = []
     for line in _LINE.finditer(text):
-        found = list(_WORD.finditer(text, line.start(), line.end()))
+        line_words = list(_WORD.finditer(text, line.start(), line.end()))
         first = 0
-        for last, word in enumerate(found):
-            following = found[last + 1].group() if last + 1 < len(found) else None
-            if following is None or _ends(word.group(), following, opens=last == first):
-                spans.append((found[first].start(), word.end()))
+        for last, word in enumerate(line_words):
+            following = line_words[last + 1].group() if last + 1 < len(line_words) else None
+            if following is None or _ends(word.group(), following, is_first=last == first):
+                spans.append((line_words[first].start(), word.end()))
                 first = last + 1
     return spans
 
 
-def _ends(word: str, following: str, *, opens: bool) -> bool:
-    """Whether a sentence ends after `word`. `opens`: the word is the first of its sentence."""
+def _ends(word: str, following: str, *, is_first: bool) -> bool:
+    """Whether a sentence ends after `word`. `following` is the next word.
+
+    `is_first`: `word` is the first of its sentence, so "3." or "a." is the number of a list item.
+    """
     core = word.rstrip(_CLOSERS)
     stem = core.rstrip(_MARKS)
     marks = core[len(stem) :]
@@ -111,9 +123,9 @@ def _ends(word: str, following: str, *, opens: bool) -> bool:
         return False
     stem = stem.lstrip(_OPENERS)
     following = following.lstrip(_OPENERS) or following
-    if not stem and len(marks) == 1:  # a separate mark: "paid 34 . olga"; ". . ." ends at the last one
+    if not stem and len(marks) == 1:  # a mark with spaces around it: "paid 34 . olga"; ". . ." ends at the last mark
         return bool(following.strip(_MARKS))
-    if opens and _ENUMERATOR.fullmatch(stem):
+    if is_first and _ENUMERATOR.fullmatch(stem):
         return False
     if "!" in marks or "?" in marks:
         return not following[0].islower()
@@ -123,16 +135,16 @@ def _ends(word: str, following: str, *, opens: bool) -> bool:
 
 
 def _period_ends(stem: str, following: str) -> bool:
-    """Whether a sentence ends after a word with one final period. `stem` is the word without it."""
-    name = re.split(r"[/\-–]", stem.lower())[-1]
+    """Whether a sentence ends after a word with one final period. `stem` is the word without the period."""
+    part = re.split(r"[/\-–]", stem.lower())[-1]
     bare = following.rstrip(".,;:" + _CLOSERS)
-    if name in _NEVER:
+    if part in _NEVER:
         return False
-    if name in _NUMBERED and (following[0].isdigit() or following[0] == "§" or _ROMAN_OR_LETTER.fullmatch(bare)):
+    if part in _NUMBERED and (following[0].isdigit() or following[0] == "§" or _ROMAN_OR_LETTER.fullmatch(bare)):
         return False
-    if name in _DOUBTFUL or _DOTTED.fullmatch(name) or (len(name) == 1 and name.isalpha()):
+    if part in _DOUBTFUL or _DOTTED.fullmatch(part) or (len(part) == 1 and part.isalpha()):
         return following.rstrip(",;:") in _STARTERS
     if following[0].islower():  # an unknown abbreviation, or a text without capitals
-        whole = len(name) >= 4 or name in _SHORT_WORDS or name.isdigit() or not name[-1:].isalpha()
-        return name not in _NUMBERED and whole
+        is_word = len(part) >= 4 or part in _SHORT_WORDS or part.isdigit() or not part[-1:].isalpha()
+        return part not in _NUMBERED and is_word
     return True

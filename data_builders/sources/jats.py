@@ -11,15 +11,20 @@ from pathlib import Path
 
 from data_builders.sources.corpus_io import SourceError, one_line, read_bytes
 
+# The qualified name of the attribute xlink:href.
 HREF = "{http://www.w3.org/1999/xlink}href"
 _CAPTIONED = ("fig", "table-wrap", "supplementary-material", "media")
 _FLOATS = (*_CAPTIONED, "fig-group", "boxed-text", "disp-quote", "list")
-_LEFT_OUT = ("object-id", "graphic", "permissions", "attrib")
+_SKIPPED = ("object-id", "graphic", "permissions", "attrib")
 _DOI = re.compile(r"DOI: ?(?:https?://\S+|10\.\S+)")
 
 
 def read_article(path: Path) -> ET.Element:
-    """The root of an article's file (.xml, .xml.gz). Raises: SourceError, which names the file."""
+    """Reads an article (.xml, .xml.gz or .xml.xz) and returns its root element.
+
+    Raises:
+        SourceError: The file cannot be read, is not valid XML or is not a JATS article.
+    """
     try:
         root = ET.fromstring(read_bytes(path))
     except ET.ParseError as error:
@@ -30,8 +35,10 @@ def read_article(path: Path) -> ET.Element:
 
 
 def article_text(root: ET.Element) -> str:
-    """Title, abstract and body, without the rest of the front matter (editors' digests and assessments) and all other
-    elements (references, decision letters, replies)."""
+    """The title, abstract and body, as blocks with a blank line between them.
+
+    Editors' digests and assessments, references, decision letters and replies are left out.
+    """
     meta = root.find("front/article-meta")
     parts = [title_of(root)]
     if meta is not None:
@@ -43,35 +50,36 @@ def article_text(root: ET.Element) -> str:
 
 
 def title_of(root: ET.Element) -> str:
+    """The article's title on one line; empty if it has none."""
     title = root.find("front/article-meta/title-group/article-title")
     return "" if title is None else one_line("".join(title.itertext()))
 
 
 def blocks(element: ET.Element) -> Iterator[str]:
-    """The non-empty blocks below an element."""
+    """The non-empty text blocks of an element, in document order."""
     for child in element:
         if child.tag in _CAPTIONED:
             yield from _captioned(child)
         elif child.tag in ("p", "title", "label", "disp-formula"):
-            if text := _DOI.sub("", one_line("".join(_own_words(child)))).strip():
+            if text := _DOI.sub("", one_line("".join(_inline_text(child)))).strip():
                 yield text
-            for float_ in _floats(child):
-                yield from _captioned(float_) if float_.tag in _CAPTIONED else blocks(float_)
-        elif child.tag not in _LEFT_OUT:
+            for block in _floats(child):
+                yield from _captioned(block) if block.tag in _CAPTIONED else blocks(block)
+        elif child.tag not in _SKIPPED:
             yield from blocks(child)
 
 
-def _own_words(element: ET.Element) -> Iterator[str]:
-    """The text of an element without its floats."""
+def _inline_text(element: ET.Element) -> Iterator[str]:
+    """The text of an element without the block elements (`_FLOATS`) inside it."""
     yield element.text or ""
     for child in element:
-        if child.tag not in (*_FLOATS, *_LEFT_OUT):
-            yield from _own_words(child)
+        if child.tag not in (*_FLOATS, *_SKIPPED):
+            yield from _inline_text(child)
         yield child.tail or ""
 
 
 def _floats(element: ET.Element) -> Iterator[ET.Element]:
-    """The outermost floats below an element."""
+    """The outermost block elements (`_FLOATS`) inside an element."""
     for child in element:
         if child.tag in _FLOATS:
             yield child
@@ -80,7 +88,10 @@ def _floats(element: ET.Element) -> Iterator[ET.Element]:
 
 
 def _captioned(element: ET.Element) -> Iterator[str]:
-    """A figure or table as one block: a line with label and caption, one line per row, notes."""
+    """A figure or table as one block: a line with label and caption, one line per table row, notes.
+
+    Yields nothing if the figure or table has no text.
+    """
     head: list[str] = []
     lines: list[str] = []
     for child in element:
@@ -90,7 +101,7 @@ def _captioned(element: ET.Element) -> Iterator[str]:
             head += blocks(child)
         elif child.tag == "table":
             lines += (" | ".join(one_line("".join(cell.itertext())) for cell in row) for row in child.iter("tr"))
-        elif child.tag not in _LEFT_OUT:
+        elif child.tag not in _SKIPPED:
             lines += blocks(child)
     if text := "\n".join(line for line in [" ".join(head), *lines] if line.strip(" |")):
         yield text

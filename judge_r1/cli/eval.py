@@ -1,4 +1,4 @@
-"""eval: evaluate one or more judges on a benchmark."""
+"""The `eval` command: evaluates one or more judges on a benchmark."""
 
 from dataclasses import replace
 from functools import partial
@@ -25,11 +25,11 @@ def eval_(
     benchmark: Annotated[str, typer.Option(help="`judge-r1 benchmarks` lists them.")] = "lrbench",
     subset: Annotated[str | None, typer.Option(help="A part of the benchmark, such as a domain.")] = None,
     recipe: Annotated[Path | None, typer.Option(help="Recipe with the episode settings.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first N items only.")] = None,
-    item: Annotated[list[str] | None, typer.Option(help="Only the item with this id; may be repeated.")] = None,
-    temperature: Annotated[float, typer.Option(min=0, help="0 is greedy.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="Seed of the sampling.")] = 0,
-    batch_size: Annotated[int, typer.Option(min=1, help="Episodes that run concurrently.")] = 32,
+    limit: Annotated[int | None, typer.Option(min=1, help="Evaluate only the first N items.")] = None,
+    item: Annotated[list[str] | None, typer.Option(help="Evaluate only this item (an id); may be repeated.")] = None,
+    temperature: Annotated[float, typer.Option(min=0, help="Sampling temperature; 0 is greedy decoding.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="Sampling seed.")] = 0,
+    batch_size: Annotated[int, typer.Option(min=1, help="Number of episodes that run concurrently.")] = 32,
     resume: Annotated[bool, typer.Option("--resume", help="Run only the requests that OUT lacks.")] = False,
     predictions: Annotated[
         list[Path] | None,
@@ -38,15 +38,16 @@ def eval_(
         ),
     ] = None,
 ) -> None:
-    """Evaluate judges on a benchmark: OUT/summary.json, outcomes.jsonl, traces.jsonl and report.html.
+    """Evaluate judges on a benchmark and write summary.json, outcomes.jsonl, traces.jsonl and report.html to OUT.
 
-    Judges: agentic@MODEL (thinks and searches) and direct@MODEL (one answer), where MODEL is a folder, a hub name,
-    bundled:NAME, URL#MODEL of a chat endpoint or vllm:URL#MODEL of one that takes token ids (docs/judges.md);
-    always-a, longer, overlap and random need no model; panel:orders=2,samples=3@JUDGE|JUDGE takes the majority of its
-    votes.
+    Judges with a model: agentic@MODEL thinks and searches, direct@MODEL answers at once. MODEL is a folder, a hub name,
+    bundled:NAME, URL#MODEL (a chat endpoint) or vllm:URL#MODEL (an endpoint that takes token ids); see docs/judges.md.
+    Judges without a model: always-a, longer, overlap and random. A panel returns the majority of its votes:
+    panel:orders=2,samples=3@JUDGE|JUDGE.
 
-    The episode settings are those of --recipe, else of the recipe in MODEL's run folder, else the defaults (standard
-    prompt, full context, intfloat/e5-base-v2). Options such as `context=full` override them.
+    The episode settings come from --recipe. Without it, they come from the recipe in MODEL's run folder if there is
+    one, else they are the defaults (standard prompt, full context, intfloat/e5-base-v2). Options such as `context=full`
+    override them.
 
     Example: `judge-r1 eval --judge "warm-up=agentic@runs/demo/warmup/model" --path runs/demo/data/test --out runs/eval`
     """
@@ -67,22 +68,22 @@ def eval_(
     if not judge:
         raise JudgeError("nothing to evaluate: give --judge, or --predictions for published outputs")
     loaded = BENCHMARKS.get(benchmark).load(path, subset)
-    if missing := set(item or ()) - {one.item_id for one in loaded.items}:
+    if missing := set(item or ()) - {entry.item_id for entry in loaded.items}:
         raise JudgeError(f"{path} holds no item {min(missing)}")
-    loaded = replace(loaded, items=[one for one in loaded.items if not item or one.item_id in item][:limit])
+    loaded = replace(loaded, items=[entry for entry in loaded.items if not item or entry.item_id in item][:limit])
     build = JudgeBuild(
         "", texts=loaded.texts, sampling=Sampling(temperature, seed), batch_size=batch_size, recipe=recipe
     )
-    names = [parse_panel(text).name for text in judge]
+    names = [parse_panel(spec).name for spec in judge]
     if len(set(names)) < len(names):
         raise JudgeError("two judges have the same name: name each of them, as in --judge NAME=agentic@MODEL")
     evaluation = Evaluation(loaded, out, resume=resume, name=benchmark, subset=subset)
-    for text in judge:
-        evaluation.run(partial(make_panel, text, build))
+    for spec in judge:
+        evaluation.run(partial(make_panel, spec, build))
     evaluation.finish([(later, earlier) for earlier, later in pairwise(evaluation.panels)])
-    if others := [name for name in read_started(out) if name not in evaluation.panels]:
+    if omitted := [name for name in read_started(out) if name not in evaluation.panels]:
         Console(stderr=True).print(
-            f"note: {out} also holds {', '.join(others)}, which this summary omits: add their --judge and "
+            f"note: {out} also holds {', '.join(omitted)}, which this summary omits: add their --judge and "
             "--resume to include them",
             soft_wrap=True,
             markup=False,

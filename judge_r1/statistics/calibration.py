@@ -1,4 +1,8 @@
-"""Calibration of confidences: reliability, ECE and Brier score, and maps that correct them (temperature, isotonic)."""
+"""Calibration of confidences: reliability table, ECE, Brier score, temperature scaling and isotonic regression.
+
+`confidences` are probabilities in [0, 1] that an answer is correct, and `correct` says whether it is, in the same
+order. All measures and fits raise ValueError if the lengths differ or are 0, or if a confidence is outside [0, 1].
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,12 +16,15 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.records import Record
 
 Binning = Literal["mass", "width"]
+"""How bins are cut: equal mass (the same number of items in each) or equal width."""
 BINS = 10
 
 
 class Bin(Record):
-    """The items with a confidence in (low, high] (the lowest bin includes `low`): their number, mean confidence and
-    accuracy."""
+    """One row of the reliability table: the items with a confidence in (low, high]. The lowest bin includes `low`.
+
+    `n` is the number of items, `confidence` their mean confidence and `accuracy` the share that is correct.
+    """
 
     low: float
     high: float
@@ -31,89 +38,98 @@ def reliability(
 ) -> list[Bin]:
     """The reliability table, without empty bins.
 
-    `mass` (the default) puts the same number of items into each bin. Equal confidences share a bin, so there may be
-    fewer bins. `width` cuts [0, 1] into equal parts. Most confidences of a judge are high, so by width nearly all items
-    fall into the last one or two bins, where over- and under-confidence cancel, and the other bins hold too few items.
-    Published values are mostly by width (Guo et al., 2017, with 15 bins).
+    `mass` puts the same number of items into each bin. Equal confidences share a bin, so there may be fewer bins.
+    `width` cuts [0, 1] into bins of equal width, as most published values do (Guo et al., 2017, with 15 bins).
+    Most confidences of a judge are high. Equal-width bins therefore put nearly all items into the last one or two bins,
+    where over- and under-confidence cancel out, and too few into the others.
     """
-    given, right = checked(confidences, correct)
+    y_prob, y_true = checked(confidences, correct)
     if binning == "mass":
-        n, ordered = len(given), np.sort(given)
+        n, ordered = len(y_prob), np.sort(y_prob)
         inner = [float(ordered[-(-part * n // bins) - 1]) for part in range(1, bins)]
         edges = np.array([ordered[0], *inner, ordered[-1]])
     else:
         edges = np.linspace(0, 1, bins + 1)
-    at = np.searchsorted(edges[1:-1], given, side="left")
-    found = []
-    for number in range(bins):
-        inside = at == number
+    bin_index = np.searchsorted(edges[1:-1], y_prob, side="left")
+    table = []
+    for index in range(bins):
+        inside = bin_index == index
         if inside.any():
-            found.append(
+            table.append(
                 Bin(
-                    low=float(edges[number]),
-                    high=float(edges[number + 1]),
+                    low=float(edges[index]),
+                    high=float(edges[index + 1]),
                     n=int(inside.sum()),
-                    confidence=float(given[inside].mean()),
-                    accuracy=float(right[inside].mean()),
+                    confidence=float(y_prob[inside].mean()),
+                    accuracy=float(y_true[inside].mean()),
                 )
             )
-    return found
+    return table
 
 
 def expected_calibration_error(
     confidences: Sequence[float], correct: Sequence[bool], binning: Binning = "mass", bins: int = BINS
 ) -> float:
-    """ECE = Σ_b n_b/n · |accuracy_b - confidence_b| over the bins of `reliability` (Naeini et al., 2015).
+    """The expected calibration error: Σ_b n_b/n · |accuracy_b - confidence_b| over the bins (Naeini et al., 2015).
 
-    The accuracy of a bin varies by chance, so a perfectly calibrated judge has an ECE of about
-    sqrt(2/π)·sqrt(bins·p(1 - p)/n), not 0. Compare only values of the same number of items and the same bins.
+    The accuracy of a bin varies by chance, so the ECE of a perfectly calibrated judge is not 0. It is about
+    sqrt(2/π)·sqrt(bins·p(1 - p)/n) if p is the accuracy in every bin. Compare values only for the same
+    number of items and the same bins.
     """
     table = reliability(confidences, correct, binning, bins)
     return sum(b.n * abs(b.accuracy - b.confidence) for b in table) / len(confidences)
 
 
 def brier(confidences: Sequence[float], correct: Sequence[bool]) -> float:
-    """The Brier (1950) score, the mean of (confidence - [correct])²: 0 is best, and a constant confidence of one half
-    scores .25. It is a proper score and needs no bins; its squares have a clustered interval."""
+    """The Brier score (1950): the mean of (confidence - [correct])².
+
+    0 is best; a constant confidence of 0.5 scores 0.25. It is a proper scoring rule and needs no bins. For a clustered
+    confidence interval, pass `squared_errors` to `clustered_mean_ci`.
+    """
     return float(np.mean(squared_errors(confidences, correct)))
 
 
 def squared_errors(confidences: Sequence[float], correct: Sequence[bool]) -> list[float]:
-    """(confidence - [correct])² of each item, for `clustered_mean_ci`."""
-    given, right = checked(confidences, correct)
-    return [float(value) for value in (given - right) ** 2]
+    """(confidence - [correct])² of each item."""
+    y_prob, y_true = checked(confidences, correct)
+    return [float(value) for value in (y_prob - y_true) ** 2]
 
 
 def checked(confidences: Sequence[float], correct: Sequence[bool]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Both as arrays.
+    """Validates confidences and returns both arguments as float arrays of shape [n].
 
     Raises:
         ValueError: The lengths differ or are 0, or a confidence is outside [0, 1].
     """
     if len(confidences) != len(correct) or not confidences:
-        raise ValueError(f"{len(confidences)} confidence(s) of {len(correct)} answer(s) have no calibration")
-    given = np.array(confidences, dtype=np.float64)
-    if not ((given >= 0) & (given <= 1)).all():
-        raise ValueError(f"{given[~((given >= 0) & (given <= 1))][0]} is not a confidence: it must lie in [0, 1]")
-    return given, np.array(correct, dtype=np.float64)
+        raise ValueError(
+            f"{len(confidences)} confidence(s) for {len(correct)} answer(s): calibration needs one confidence per "
+            "answer, and at least one answer"
+        )
+    y_prob = np.array(confidences, dtype=np.float64)
+    valid = (y_prob >= 0) & (y_prob <= 1)
+    if not valid.all():
+        raise ValueError(f"{y_prob[~valid][0]} is not a confidence: it must lie in [0, 1]")
+    return y_prob, np.array(correct, dtype=np.float64)
 
 
 EDGE = 1e-6
-"""Confidences below EDGE or above 1 - EDGE are clipped, since their logits are too large to scale."""
+"""Confidences are clipped to [EDGE, 1 - EDGE], because the logits of 0 and 1 are infinite."""
 LOWEST, HIGHEST = 0.01, 100.0
-"""The range of temperatures that the fit searches."""
+"""The range in which `fit_temperature` searches."""
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 
 
 class Uncalibratable(JudgeError):
-    """Confidences to which no map can be fitted."""
+    """No calibration map can be fitted to these confidences."""
 
 
 class Temperature(Record):
-    """Temperature scaling c → σ(logit(c) / T): sharpens (T < 1) or softens (T > 1) and keeps the order.
+    """Temperature scaling c → σ(logit(c) / T). T < 1 sharpens and T > 1 softens; the order stays the same.
 
-    Fitted on `n` answers, of which `clipped` had a confidence within 1e-6 of 0 or 1. `at_bound` means that T is an end
-    of the searched range: all answers are right or all are wrong, or accuracy does not grow with confidence.
+    `n` is the number of answers of the fit, and `clipped` how many of them had a confidence within EDGE of 0 or 1.
+    `at_bound` means that T is a bound of the search range. This happens if all answers are right, if all are wrong, or
+    if accuracy does not increase with confidence.
     """
 
     schema_: Literal[1] = Field(1, alias="schema")
@@ -128,7 +144,10 @@ class Temperature(Record):
 
 
 class Isotonic(Record):
-    """The non-decreasing map with the least squared error: linear between the points (x, y) and constant outside."""
+    """Isotonic regression: a non-decreasing map, linear between the points (x, y) and constant outside them.
+
+    `n` is the number of answers of the fit.
+    """
 
     schema_: Literal[1] = Field(1, alias="schema")
     kind: Literal["isotonic"] = "isotonic"
@@ -151,46 +170,52 @@ class Isotonic(Record):
 
 
 Fit = Callable[[Sequence[float], Sequence[bool]], Temperature | Isotonic]
+"""Fits a map to confidences and whether each answer is correct: `fit_temperature` or `fit_isotonic`."""
 
 
 def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Temperature:
-    """The T with the highest likelihood of `correct` (Guo et al., 2017, in its two-class form): with z = logit(c), the
-    log loss is convex in 1/T and stationary where Σ z·(σ(z/T) - [correct]) = 0.
+    """Fits T by maximum likelihood: temperature scaling for two classes (Guo et al., 2017).
+
+    With z = logit(c), the log loss is convex in 1/T. Its minimum is where Σ z·(σ(z/T) - [correct]) = 0.
 
     Raises:
-        Uncalibratable: Every confidence is one half, which no temperature changes.
+        Uncalibratable: Every confidence is 0.5, which no temperature changes.
     """
     from scipy.optimize import brentq
 
-    given, right = checked(confidences, correct)
-    z = np.array([_logit(float(c)) for c in given])
+    y_prob, y_true = checked(confidences, correct)
+    z = np.array([_logit(float(c)) for c in y_prob])
     if not z.any():
         raise Uncalibratable("every confidence is one half: no temperature changes them")
 
-    def slope(temperature: float) -> float:
-        return float(z @ (0.5 * (1 + np.tanh(z / temperature / 2)) - right))
+    def slope(t: float) -> float:
+        """The derivative of the log loss with respect to 1/T, at T = t. It decreases as t grows."""
+        return float(z @ (0.5 * (1 + np.tanh(z / t / 2)) - y_true))
 
     if slope(LOWEST) <= 0:
-        found, at_bound = LOWEST, True
+        temperature, at_bound = LOWEST, True
     elif slope(HIGHEST) >= 0:
-        found, at_bound = HIGHEST, True
+        temperature, at_bound = HIGHEST, True
     else:
-        found, at_bound = float(brentq(slope, LOWEST, HIGHEST)), False
-    clipped = int(((given < EDGE) | (given > 1 - EDGE)).sum())
-    return Temperature(temperature=found, at_bound=at_bound, clipped=clipped, n=len(given))
+        temperature, at_bound = float(brentq(slope, LOWEST, HIGHEST)), False
+    clipped = int(((y_prob < EDGE) | (y_prob > 1 - EDGE)).sum())
+    return Temperature(temperature=temperature, at_bound=at_bound, clipped=clipped, n=len(y_prob))
 
 
 def fit_isotonic(confidences: Sequence[float], correct: Sequence[bool]) -> Isotonic:
-    """Isotonic regression; equal confidences are pooled first (Zadrozny and Elkan, 2002). It needs about a thousand
-    answers; with fewer, prefer the temperature."""
+    """Fits an isotonic regression (Zadrozny and Elkan, 2002). Equal confidences are pooled first.
+
+    It needs about a thousand answers. With fewer, prefer `fit_temperature`.
+    """
     from scipy.optimize import isotonic_regression
 
-    given, right = checked(confidences, correct)
-    x, index, counts = np.unique(given, return_inverse=True, return_counts=True)
-    fitted = isotonic_regression(np.bincount(index, weights=right) / counts, weights=counts)
-    ends = sorted({*fitted.blocks[:-1].tolist(), *(fitted.blocks[1:] - 1).tolist()})  # first and last of each block
+    y_prob, y_true = checked(confidences, correct)
+    x, index, counts = np.unique(y_prob, return_inverse=True, return_counts=True)
+    fitted = isotonic_regression(np.bincount(index, weights=y_true) / counts, weights=counts)
+    # The map is constant within a block, so the first and the last point of each block define it.
+    ends = sorted({*fitted.blocks[:-1].tolist(), *(fitted.blocks[1:] - 1).tolist()})
     y = np.clip(fitted.x[ends], 0, 1)
-    return Isotonic(x=tuple(x[ends].tolist()), y=tuple(y.tolist()), n=len(given))
+    return Isotonic(x=tuple(x[ends].tolist()), y=tuple(y.tolist()), n=len(y_prob))
 
 
 def cross_fitted(
@@ -201,16 +226,19 @@ def cross_fitted(
     folds: int = 5,
     seed: int = 0,
 ) -> list[float]:
-    """Each confidence, mapped by a map that was fitted on the other folds.
+    """Recalibrates each confidence with a map that was fitted on the other folds (cross-validation).
 
-    Whole clusters are assigned to folds, so no answer is mapped by a map that was fitted on its case. The score of the
-    result estimates the score of `fit` on new cases.
+    Whole clusters are assigned to folds, so no map is applied to a case that it was fitted on. A metric of the result
+    therefore estimates that metric for `fit` on new cases.
+
+    Raises:
+        Uncalibratable: There are fewer than two clusters, or `fit` raises it for a fold.
     """
     names = sorted(set(clusters))
     if len(names) < 2:
         raise Uncalibratable("all answers are of one cluster: cross-fitting needs at least two")
     order = np.random.default_rng(seed).permutation(len(names))
-    fold_of = {names[index]: number % folds for number, index in enumerate(order)}
+    fold_of = {names[index]: position % folds for position, index in enumerate(order)}
     mapped = [0.0] * len(confidences)
     for fold in sorted(set(fold_of.values())):
         others = [i for i, cluster in enumerate(clusters) if fold_of[cluster] != fold]
@@ -222,8 +250,8 @@ def cross_fitted(
 
 
 def _logit(confidence: float) -> float:
-    inside = min(1 - EDGE, max(EDGE, confidence))
-    return math.log(inside / (1 - inside))
+    clipped = min(1 - EDGE, max(EDGE, confidence))
+    return math.log(clipped / (1 - clipped))
 
 
 def _sigmoid(z: float) -> float:

@@ -1,4 +1,4 @@
-"""Serves the annotation pages on 127.0.0.1 with the standard library's HTTP server."""
+"""HTTP server of the annotation pages, on 127.0.0.1 only."""
 
 import secrets
 import sys
@@ -13,12 +13,17 @@ from judge_r1.core.pair_set import PairSet
 
 HOST = "127.0.0.1"
 MAX_BODY_BYTES = 64 * 1024
+"""The largest request body. Larger requests get status 413."""
 TIMEOUT_S = 30.0
-"""Socket timeout of a connection."""
+"""Socket timeout of a connection, in seconds."""
 
 
 class AuditServer(ThreadingHTTPServer):
-    """Serves one site. Port 0 selects a free port."""
+    """A server of one annotation site, with one thread per connection. Port 0 selects a free port.
+
+    Raises:
+        JudgeError: The port cannot be used.
+    """
 
     daemon_threads = True
 
@@ -32,15 +37,18 @@ class AuditServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
+        """The address of the start page. It contains the site's token."""
         return f"http://{HOST}:{self.server_address[1]}/{self.site.token}/"
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore disconnects of the browser; print the traceback of any other error."""
+        """Ignore disconnects and timeouts of the browser. Print the traceback of any other error."""
         if not isinstance(sys.exc_info()[1], ConnectionError | TimeoutError):
             super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _Handler(BaseHTTPRequestHandler):
+    """Passes requests to `Site.respond` and sends the responses."""
+
     server: AuditServer
     server_version, sys_version = "judge-r1", ""
     timeout = TIMEOUT_S
@@ -68,14 +76,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(response.body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Log nothing: request lines contain the token."""
+        """Log nothing, because request lines contain the token."""
 
 
 def open_audit(data: PairSet, answers: Path) -> Site:
-    """Return a site with a new token.
+    """Open the answer file for writing and return a site with a new token.
 
     Raises:
-        AnswerFileError: the file belongs to other pairs or is in use.
+        AnswerFileError: The file cannot be opened, is invalid, is in use by another process, or has answers to other
+            pairs.
     """
     log = AnswerLog(answers)
     check_answers(data, log.answers, answers)

@@ -1,4 +1,4 @@
-"""Items whose result differs between judges, and accuracy by similarity, length and evidence (appendix H)."""
+"""Error analysis (appendix H): flips between two judges, and accuracy by similarity, length, evidence and noise."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,16 +18,20 @@ from retrieval.bm25 import words
 
 KINDS = ("both right", "mended", "broken", "both wrong")
 NOTE = (
-    "Items, invalid answers are wrong. Mended: wrong in the first, right in the second; broken: the other way round. "
-    "Net: accuracy of the second minus the first [95 % interval, clustered]; p: paired permutation test by cluster, "
-    "two-sided."
+    "Counts of items; invalid answers count as wrong. Mended: the first judge is wrong and the second right. Broken: "
+    "the first judge is right and the second wrong. Net: accuracy of the second judge minus that of the first [95 % "
+    "interval, clustered]. p: two-sided paired permutation test by cluster."
 )
 
 
 def flips(one: Judged, other: Judged) -> dict[str, Any]:
-    """Items by right and wrong in `one` and `other`, over all and by group, and the ids of those that changed.
+    """Compares two judges item by item: counts of each of `KINDS`, in total and by group, and the ids of the flips.
 
-    Raises: AnalysisError if items have partial scores; DifferentPairs if the judges did not judge the same items.
+    A flip is an item that one judge gets right and the other wrong: mended if `other` is right, broken if `one` is.
+
+    Raises:
+        AnalysisError: Items have partial scores.
+        DifferentPairs: The judges did not judge the same items.
     """
     before, after = one.credits, other.credits
     for name, credits in ((one.name, before), (other.name, after)):
@@ -53,20 +57,22 @@ def flips(one: Judged, other: Judged) -> dict[str, Any]:
 
 
 def flip_grid(found: Sequence[Mapping[str, Any]]) -> Grid:
-    cells: list[tuple[str | Estimate, ...]] = []
-    for each in found:
-        name = f"{each['from']} → {each['to']}"
-        low, high = each["ci95"]
-        net = Estimate(each["net"], low, high, signed=True)
-        cells.append((name, str(each["n"]), *(str(each["all"][kind]) for kind in KINDS), net, f"{each['p']:.3g}"))
-        if len(each["by_group"]) > 1:
-            for group, counts in each["by_group"].items():
+    """The table of several results of `flips`: one row per pair of judges, and one per group if there are several."""
+    rows: list[tuple[str | Estimate, ...]] = []
+    for result in found:
+        name = f"{result['from']} → {result['to']}"
+        low, high = result["ci95"]
+        net = Estimate(result["net"], low, high, signed=True)
+        rows.append((name, str(result["n"]), *(str(result["all"][kind]) for kind in KINDS), net, f"{result['p']:.3g}"))
+        if len(result["by_group"]) > 1:
+            for group, counts in result["by_group"].items():
                 total = sum(counts.values())
-                cells.append((f"  {group}", str(total), *(str(counts[kind]) for kind in KINDS), "", ""))
-    return Grid("Flips", NOTE, ("from → to", "items", *KINDS, "net", "p"), tuple(cells))
+                rows.append((f"  {group}", str(total), *(str(counts[kind]) for kind in KINDS), "", ""))
+    return Grid("Flips", NOTE, ("from → to", "items", *KINDS, "net", "p"), tuple(rows))
 
 
 def _kind(before: float, after: float) -> str:
+    """The one of `KINDS` that fits the scores of an item by the first and by the second judge."""
     return {(1.0, 1.0): "both right", (0.0, 1.0): "mended", (1.0, 0.0): "broken", (0.0, 0.0): "both wrong"}[
         before, after
     ]
@@ -78,18 +84,18 @@ def _counts(kinds: Sequence[str]) -> dict[str, int]:
 
 
 SLICE_NOTE = (
-    "Accuracy [95 % interval, clustered] (items). Similarity: words that the two candidates share in order, by "
-    "quartile. Length: words of the case and both candidates, by quartile. Evidence, for pairs whose flaw contradicts "
-    "a span of the case: hit, a passage with that span was shown; miss, searched but not shown; no search. Noise: "
-    "the share of shown passages without such a span, by half. Slices are not randomised: differences between them "
-    "may have other causes."
+    "Accuracy [95 % interval, clustered] (number of items). Similarity: the share of words that the two candidates "
+    "have in common, in order, by quartile. Length: number of words of the case and both candidates, by quartile. "
+    "Evidence (only pairs whose flaw contradicts a span of the case): hit if the judge saw a passage with that span, "
+    "miss if it searched and saw none, else no search. Noise: the share of shown passages without such a span, split "
+    "at the median. Slices are not randomised: differences between them may have other causes."
 )
 
 
 def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, list[str]]:
-    """Item ids by quartile of their value; each part is named by the range of its values.
+    """Groups item ids by quantile of their value: quartiles by default. Each key is the range of values, "0.1 to 0.4".
 
-    Equal values stay in one part, so there may be fewer parts, of unequal size.
+    Equal values stay in one group, so there may be fewer groups than `parts`, of unequal size.
     """
     if not values:
         return {}
@@ -97,30 +103,33 @@ def parts_by_quartile(values: Mapping[str, float], parts: int = 4) -> dict[str, 
     groups: dict[int, list[str]] = {}
     for item_id, value in values.items():
         groups.setdefault(int(np.searchsorted(cuts, value, side="left")), []).append(item_id)
-    named = {}
+    by_range = {}
     for _, ids in sorted(groups.items()):
         low, high = min(values[i] for i in ids), max(values[i] for i in ids)
-        named[f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"] = ids
-    return named
+        by_range[f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"] = ids
+    return by_range
 
 
 def similarities(items: Sequence[Item]) -> dict[str, float]:
-    """The similarity of the two candidates of each pair."""
+    """The similarity of the two candidates, by item id. Items with more or fewer candidates are absent."""
     return {item.item_id: similarity(*item.texts) for item in items if len(item.candidates) == 2}
 
 
 def lengths(judged: Judged) -> dict[str, float]:
-    """The number of words of the case (if there is one), the instruction and the candidates."""
-    found = {}
+    """The number of words of the case (if there is one), the instruction and the candidates, by item id."""
+    word_counts = {}
     for item in judged.benchmark.items:
         task = judged.benchmark.task(item, judged.results.traces[item.item_id][0].order)
         context = task.context if isinstance(task, PairwiseTask) else ""
-        found[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
-    return found
+        word_counts[item.item_id] = float(sum(len(text.split()) for text in (context, item.instruction, *item.texts)))
+    return word_counts
 
 
 def by_evidence(judged: Judged) -> dict[str, list[str]]:
-    """Labelled items by whether their searches showed context that a flaw contradicts."""
+    """Groups item ids by whether a search showed context that a flaw contradicts: hit, miss or no search.
+
+    Items without labels or without such context are absent.
+    """
     groups: dict[str, list[str]] = {"hit": [], "miss": [], "no search": []}
     for result in judged.results.items:
         if result.labels and result.labels.evidence_hit is not None:
@@ -131,21 +140,23 @@ def by_evidence(judged: Judged) -> dict[str, list[str]]:
 
 
 def noise(judged: Judged) -> dict[str, float]:
-    """Per item the share of shown passages that contain no context which a flaw contradicts. Items without such context
-    or without a passage are absent."""
-    found = {}
+    """The share of shown passages that contain no context that a flaw contradicts, by item id.
+
+    Items without such context or without a shown passage are absent.
+    """
+    shares = {}
     for item_id, pair in judged.benchmark.labels.items():
-        wanted = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
-        traces = judged.results.traces[item_id] if wanted and item_id in judged.clusters else []
+        evidence = [span for flaw in pair.origin.flaws for span in flaw.context_spans]
+        traces = judged.results.traces[item_id] if evidence and item_id in judged.clusters else []
         shown = [passage for trace in traces for turn in trace.trajectory.turns for passage in turn.passages]
         if shown:
-            hits = sum(any(p.start < span.end and span.start < p.end for span in wanted) for p in shown)
-            found[item_id] = 1 - hits / len(shown)
-    return found
+            hits = sum(any(p.start < span.end and span.start < p.end for span in evidence) for p in shown)
+            shares[item_id] = 1 - hits / len(shown)
+    return shares
 
 
 def slices(judged: Judged) -> dict[str, dict[str, Any]]:
-    """{kind of slice: {slice: {n, accuracy, ci95}}}; slices without items are absent."""
+    """Accuracy by slice of the items: {kind of slice: {slice: {n, accuracy, ci95}}}. Empty slices are absent."""
     kinds: dict[str, Callable[[], Mapping[str, list[str]]]] = {
         "similarity": lambda: parts_by_quartile(similarities(judged.benchmark.items)),
         "length": lambda: parts_by_quartile(lengths(judged)),
@@ -156,15 +167,19 @@ def slices(judged: Judged) -> dict[str, dict[str, Any]]:
     return {
         kind: {
             name: _accuracy([credits[i] for i in ids], [clusters[i] for i in ids])
-            for name, ids in make().items()
+            for name, ids in group_items().items()
             if ids
         }
-        for kind, make in kinds.items()
+        for kind, group_items in kinds.items()
     }
 
 
 def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Grid]:
-    """One table per kind of slice, one row per judge. Judges are comparable if the slices depend only on the items."""
+    """One table per kind of slice, one row per judge; `rows` maps the name of a judge to its `slices`.
+
+    Compare judges only by slices that depend on the items alone (similarity, length). Evidence and noise depend on the
+    searches of the judge.
+    """
     grids = []
     for kind in dict.fromkeys(kind for row in rows.values() for kind in row):
         names = list(dict.fromkeys(name for row in rows.values() for name in row.get(kind, {})))
@@ -184,10 +199,12 @@ def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any
 
 
 def similarity(one: str, other: str) -> float:
-    """2·M / T in [0, 1]: M words matched in order (longest common blocks first: Ratcliff, Obershelp), T words of both.
+    """The Ratcliff-Obershelp similarity of two texts: 2·M / T in [0, 1].
 
-    Words are lower-cased runs of word characters. 1 for texts with the same words, 0 for texts without a common word.
-    If blocks tie, the match depends on the order of the two texts, so the result is the mean of both orders.
+    M is the number of words that match in order, longest common blocks first, and T the number of words of both texts.
+    Words are lower-cased runs of word characters. The similarity is 1 for texts with the same words in the same order
+    and 0 for texts without a common word. If several blocks are equally long, the match depends on the order of the
+    two texts, so the result is the mean of both orders.
     """
     a, b = words(one), words(other)
     return (_ratio(a, b) + _ratio(b, a)) / 2

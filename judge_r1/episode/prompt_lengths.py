@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from judge_r1.episode.prompts import Prompt
@@ -46,4 +47,5 @@ def _write(path: Path, lengths: list[int]) -> None:
         temporary.write_text(json.dumps(lengths))
         temporary.replace(path)
     except OSError:  # a run works without the cache
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()

@@ -28,6 +28,8 @@ def resolve(name: str) -> str:
     Raises:
         ModelUnavailable: There is no such folder or bundled model, or the bundled weights are missing or damaged.
     """
+    if not name:
+        raise ModelUnavailable("the model name is empty: give a folder, a hub name or bundled:NAME")
     if not name.startswith("bundled:"):
         first, *rest = Path(name).parts
         if not Path(name).exists() and (len(rest) != 1 or Path(first).exists()):

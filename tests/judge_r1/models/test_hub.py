@@ -105,3 +105,8 @@ def test_the_converted_smollm2_answers_and_stops() -> None:
     ids = tokenizer.apply_chat_template(question, add_generation_prompt=True, return_tensors="pt", return_dict=True)
     answer = model.generate(**ids, max_new_tokens=20, do_sample=False)[0]
     assert tokenizer.decode(answer).endswith("The capital of France is Paris.<|im_end|>")
+
+
+def test_an_empty_name_is_refused() -> None:
+    with pytest.raises(ModelUnavailable, match="the model name is empty"):
+        resolve("")

@@ -86,7 +86,7 @@ def test_a_replay_knows_benchmark_subset_and_baselines(
     assert list(read_outcomes(tmp_path / "eval")) == [row["name"] for row in original["rows"]]
     capsys.readouterr()
     eval_(judge=["longer"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
-    assert "also holds random, which this summary leaves out" in capsys.readouterr().err
+    assert "also holds random, which this summary omits" in capsys.readouterr().err
     (tmp_path / "eval" / "summary.json").write_text(json.dumps(original))
     replay(tmp_path / "eval", root, tmp_path / "again")
     assert json.loads((tmp_path / "again" / "summary.json").read_text()) == original

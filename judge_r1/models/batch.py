@@ -264,14 +264,7 @@ class ContinuousBatch:
             before = torch.tensor([[0] * (old - length) + [1] * length for length, _ in known], device=mask.device)
             mask = torch.cat([before, mask], dim=1)
             for number in range(len(self._layers_of(known))):
-                layers = [self._layers_of(known)[number] if states is None else states[number] for _, states in known]
-                padded = [
-                    torch.stack(
-                        [_to_width(layer[part][:, :n], old) for layer, (n, _) in zip(layers, known, strict=True)]
-                    )
-                    for part in (0, 1)
-                ]
-                cache.update(*padded, number)
+                cache.update(*(_left_padded(known, number, part, old) for part in (0, 1)), number)
         positions = (mask.cumsum(1) - 1).clamp(min=0)[:, old:]
         return self._forward(ids, mask, positions, cache), cache
 
@@ -296,7 +289,7 @@ class ContinuousBatch:
             self._mask = pad(self._mask, (left, 0, 0, more))
             self._logits = pad(self._logits, (0, 0, 0, more))
             for layer in self._cache.layers:
-                layer.replace(*(pad(t, (0, 0, left, 0, 0, 0, 0, more)) for t in (layer.keys, layer.values)))
+                layer.widen(left, more)
             for parked in self._parked.values():
                 parked.end += left
         free += range(len(self.rows), len(self.rows) + more)
@@ -348,6 +341,11 @@ class ContinuousBatch:
         self._logits = torch.zeros(0, 0, device=self.model.device)
 
 
-def _to_width(states: torch.Tensor, width: int) -> torch.Tensor:
-    """[heads, tokens, size] padded on the left to `width` tokens."""
-    return pad(states, (0, 0, width - states.shape[-2], 0))
+def _left_padded(known: Sequence[tuple[int, States | None]], layer: int, part: int, width: int) -> torch.Tensor:
+    """The known keys (part 0) or values (part 1) of a layer, [texts, heads, width, size], padded on the left."""
+    like = next(states for _, states in known if states is not None)[layer][part]
+    padded = like.new_zeros(len(known), like.shape[0], width, like.shape[2])
+    for row, (length, states) in enumerate(known):
+        if states is not None:
+            padded[row, :, width - length :] = states[layer][part][:, :length]
+    return padded

@@ -50,6 +50,18 @@ class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
         self.keys, self.values = (allocated[..., :needed, :] for allocated in self.allocated)
         return self.keys, self.values
 
+    def widen(self, left: int, rows: int) -> None:
+        """Add `left` zero columns on the left and `rows` zero rows at the end, and allocate spare columns."""
+        length = self.get_seq_length()
+        grown = []
+        for old in (self.keys, self.values):
+            count, heads, _, size = old.shape
+            new = old.new_zeros(count + rows, heads, left + length + _SPARE_COLUMNS, size)
+            new[:count, :, left : left + length] = old
+            grown.append(new)
+        self.allocated = grown[0], grown[1]
+        self.keys, self.values = (new[..., : left + length, :] for new in grown)
+
     def replace(self, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Set the states to tensors of another shape."""
         self.allocated, self.keys, self.values = None, keys, values

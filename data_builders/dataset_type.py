@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from data_builders.exports import AS_RECORDS, Format
 from judge_r1.core.jsonl import read_jsonl
-from judge_r1.core.records import Record
+from judge_r1.core.record_base import Record
 from judge_r1.core.registry import UnknownName, suggest
 from judge_r1.training.recipe import Recipe
 

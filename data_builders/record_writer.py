@@ -17,7 +17,7 @@ from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
 from judge_r1.core.jsonl import AtomicFiles, dump_line, remove_partial_files, write_json
-from judge_r1.core.records import Record
+from judge_r1.core.record_base import Record
 
 TIMING_FILE = "timing.json"
 

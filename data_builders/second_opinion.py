@@ -13,7 +13,8 @@ from typing import Any, Literal
 from data_builders.prompts import verifier_prompt
 from data_builders.teachers import Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
-from judge_r1.core.records import Case, NonEmpty, PrincipleNumber, ReasoningPair, Record
+from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
+from judge_r1.core.records import Case, ReasoningPair
 
 MAX_TOKENS = 4000
 """Leaves room for thoughts; the answer itself has three lines."""

@@ -23,7 +23,8 @@ from rich.console import Console
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.records import Evidence, Judgment, Trajectory, Turn
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.machine import Episode, Sample
 from judge_r1.episode.rollout import task_episode
 from judge_r1.episode.tags import STOP_STRINGS

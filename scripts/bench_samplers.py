@@ -13,7 +13,7 @@ from statistics import mean, stdev
 
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild, JudgeOutput, run_all
 from judge_r1.judges.runners.continuous import EngineJudge

@@ -31,7 +31,8 @@ from judge_r1.client import Client
 from judge_r1.client.responses import ServerError
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.pair_set import load_pairs
-from judge_r1.core.records import Judgment, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import Judgment
 from judge_r1.core.wire import JudgeResponse
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput

@@ -11,7 +11,8 @@ from random import Random
 
 from data_builders.sources.corpus_io import numbered, words
 from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.records import Case, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case
 from scripts.builtin_cases import academic, legal, medical
 from scripts.builtin_cases.overlap import overlap, runs
 from scripts.builtin_cases.scenario import Scenario, ScenarioError, scenarios

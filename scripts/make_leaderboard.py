@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import BadJudge, JudgeBuild
 from judge_r1.judges.panel import make_panel

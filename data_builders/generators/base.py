@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from data_builders.dataset_type import DatasetType, RecordCounts, RecordFile
 from data_builders.teachers import Teacher
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import Record
+from judge_r1.core.record_base import Record
 
 T = TypeVar("T")
 KINDS = ("single", "multi")

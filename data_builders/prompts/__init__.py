@@ -13,7 +13,8 @@ from string import Template
 
 from data_builders.domain_wording import domain_text
 from judge_r1.core.principles import PRINCIPLES, by_number
-from judge_r1.core.records import Case, ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
 
 HOW = {
     1: "draw a conclusion that does not follow, or let a step contradict another one",

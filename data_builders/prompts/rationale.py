@@ -12,7 +12,8 @@ from functools import cache
 from data_builders.domain_wording import domain_text
 from data_builders.prompts import fill, guard, template
 from judge_r1.core.principles import by_number
-from judge_r1.core.records import Case, ReasoningPair, Span, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair, Span
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode
 from judge_r1.episode.prompts import judge_prompt

@@ -3,8 +3,9 @@
 from collections.abc import Callable, Generator, Sequence
 
 from data_builders.sources import SOURCES
-from judge_r1.core.records import Case, Evidence, ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.core.registry import Registry
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import EpisodeConfig
 
 Rationale = Generator[str, Sequence[Evidence], None]

@@ -12,7 +12,8 @@ from random import Random
 from data_builders.perturb.rules.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
 from data_builders.rationales.base import WRITERS, Rationale
 from data_builders.sources.mini import FACT, Fact, facts_of
-from judge_r1.core.records import Case, ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 
 _STEP = re.compile(rf"(?P<number>\d+)\. (?:(?P<claim>{FACT.pattern}), (?P<tail>[a-z ]+)|(?P<advice>next [a-z ]+))\.")

@@ -12,7 +12,8 @@ from data_builders.perturb.rules.steps import MARKER, sentences, split_steps
 from data_builders.perturb.rules.text_match import content_words
 from data_builders.rationales.base import WRITERS, Rationale
 from judge_r1.core.principles import by_number
-from judge_r1.core.records import Case, Evidence, ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import EpisodeConfig
 
 _SHOWN, _BEFORE = 24, 8

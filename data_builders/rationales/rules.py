@@ -12,7 +12,8 @@ from rich.progress import track
 from data_builders.rationales.base import WRITERS, Writer, writer_for
 from data_builders.rationales.store import stored_traces
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Episode, Finished, Search
 from judge_r1.episode.reward import with_reward

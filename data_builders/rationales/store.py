@@ -11,7 +11,8 @@ from pathlib import Path
 
 from judge_r1.core.jsonl import BadRecord, read_jsonl
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Case, NonEmpty, ReasoningPair, Record, Trajectory
+from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.core.records import Case, ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.machine import Search
 from judge_r1.episode.reward import with_reward

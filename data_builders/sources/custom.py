@@ -23,7 +23,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from data_builders.domain_wording import DOMAINS, DomainText
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import CorpusRow, SourceError, all_present, corpus_rows
-from judge_r1.core.records import Case, Domain, NonEmpty
+from judge_r1.core.record_base import NonEmpty
+from judge_r1.core.records import Case, Domain
 from judge_r1.core.tabular import HUB
 from judge_r1.core.yaml_config import ConfigModel, load_config
 

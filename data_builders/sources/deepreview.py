@@ -22,7 +22,8 @@ from data_builders.sources.deepreview_output import review_of, review_sections, 
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.teachers import Teacher, TeacherRequest
-from judge_r1.core.records import Case, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case
 
 NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
 LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal peer review"

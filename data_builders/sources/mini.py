@@ -15,7 +15,8 @@ from random import Random
 
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, numbered
-from judge_r1.core.records import Case, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case
 
 NAMES = [
     "ana", "ben", "carl", "dora", "eva", "finn", "gina", "hugo", "iris", "jack", "kara", "liam", "mona", "nils", "olga",

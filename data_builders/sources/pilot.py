@@ -28,7 +28,8 @@ from data_builders.sources.echr_articles import (
 from data_builders.sources.teacher_completion import Problem, complete
 from data_builders.sources.text_grounding import missing_numbers, quotations, quoted_from
 from data_builders.teachers import Teacher, TeacherRequest
-from judge_r1.core.records import Case, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case
 from judge_r1.core.tabular import file_rows
 
 NAME, FOLDER = "pilot", Path("data/ECHR2023")

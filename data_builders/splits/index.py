@@ -10,7 +10,8 @@ from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, lines_at, read_with_offsets
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, StoredCases, stored_pairs
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.core.records import Case, Preference, ReasoningPair
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Preference
 
 SETS = (*(p.code for p in PRINCIPLES), "multi")
 """The seven sets of a domain: single pairs by principle, and pairs that violate several."""

@@ -8,7 +8,7 @@ from typing import Any
 from data_builders.splits.index import SETS, PairEntry, PairIndex, Part
 from data_builders.splits.sampling import Cell, choose_test, training_order
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 Groups = Mapping[str, str]
 """The group of every case, by id."""

@@ -11,7 +11,8 @@ from typing import TypeVar
 
 from data_builders.splits.index import SETS, PairEntry
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.records import Preference, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import Preference
 
 K = TypeVar("K")
 SIDES: tuple[Preference, Preference] = ("A", "B")

@@ -5,7 +5,7 @@ from typing import Protocol
 from pydantic import Field
 
 from judge_r1.core.endpoint import EndpointError
-from judge_r1.core.records import NonEmpty, Record
+from judge_r1.core.record_base import NonEmpty, Record
 
 
 class TeacherError(EndpointError):

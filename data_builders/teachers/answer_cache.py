@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from data_builders.teachers import TeacherError, TeacherReply, TeacherRequest
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 Via = Literal["live", "batch"]
 _APPLICATION, _VERSION, _BUSY_S = 0x4A523143, 1, 30.0

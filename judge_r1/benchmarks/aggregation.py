@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.records import (
+from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     PairwiseVerdict,

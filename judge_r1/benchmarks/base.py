@@ -11,7 +11,8 @@ from judge_r1.benchmarks.pointwise import rating_question
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.records import ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair
 from judge_r1.core.registry import Registry
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt, JudgeRequest

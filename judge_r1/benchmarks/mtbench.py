@@ -18,8 +18,8 @@ from typing import Any
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
 from judge_r1.benchmarks.pairwise import group_of, non_ties, select_subset, unique_items
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import HUB, Row, rows
+from judge_r1.core.verdicts import PairwiseVerdict
 
 VOTES = {"model_a": "A", "model_b": "B", "tie": "tie", "tie (inconsistent)": "tie"}
 SWAPPED = {"A": "B", "B": "A", "tie": "tie"}

@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark, Order
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict, content_hash
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.registry import suggest
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict
 
 GOLD: Mapping[str, str] = {"1": "A", "2": "B"}
 """Labels that number the better candidate."""

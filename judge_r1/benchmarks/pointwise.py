@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.records import InvalidVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import rating_prompt
 from judge_r1.judges.request import CustomPrompt
 

@@ -19,7 +19,7 @@ from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Ord
 from judge_r1.benchmarks.pairwise import check_subset, cluster_of, group_of, select_subset, unique_items
 from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, ties_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 from judge_r1.core.tabular import HUB, Row, rows
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt

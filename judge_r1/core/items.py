@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, model_validator
 
-from judge_r1.core.records import InvalidVerdict, NonEmpty, PrincipleNumber, Record, Verdict, preference
+from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
+from judge_r1.core.verdicts import InvalidVerdict, Verdict, preference
 
 
 class ChatMessage(Record):

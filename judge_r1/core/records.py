@@ -5,51 +5,16 @@ Ids depend on content alone: `case_id = H(domain, context, decision, reference)`
 Which reasoning is shown as A is `hash(pair_id, seed)`, so the same input and seed give byte-identical files.
 """
 
-import hashlib
-import json
-import unicodedata
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    SerializerFunctionWrapHandler,
-    field_validator,
-    model_serializer,
-    model_validator,
-)
+from pydantic import Field, field_validator, model_validator
 
-Preference = Literal["A", "B"]
-Comparison = Literal["A>B", "A<B"]
-_WINNERS: dict[str, Preference] = {"A>B": "A", "A<B": "B"}
-PrincipleNumber = Annotated[int, Field(ge=1, le=6, strict=True)]
-NonEmpty = Annotated[str, Field(min_length=1)]
+from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
+from judge_r1.core.verdicts import Evidence, Judgment, Preference
+
 Domain = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_ -]*$")]
 """A plain lower-case name, because it is part of the trusted text of prompts."""
-
-
-def content_hash(*parts: Any, length: int = 16) -> str:
-    """The first `length` hex digits of SHA-256 over the parts as canonical JSON with NFC-normalised text."""
-    canonical = json.dumps(_nfc(parts), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(canonical.encode()).hexdigest()[:length]
-
-
-def _nfc(value: Any) -> Any:
-    if isinstance(value, str):
-        return unicodedata.normalize("NFC", value)
-    if isinstance(value, list | tuple):
-        return [_nfc(v) for v in value]
-    if isinstance(value, dict):
-        return {_nfc(k): _nfc(v) for k, v in value.items()}
-    return value
-
-
-class Record(BaseModel):
-    """Base of all records: immutable, unknown keys are errors. `schema` is the version of the layout."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Span(Record):
@@ -219,145 +184,6 @@ class ReasoningPair(Record):
             variant=variant,
             origin=origin,
         )
-
-
-class PairwiseVerdict(Record):
-    """The better of two candidates as shown, or a tie."""
-
-    kind: Literal["comparison"] = "comparison"
-    winner: Literal["A", "B", "tie"]
-
-
-class ScoresVerdict(Record):
-    """One score per candidate, higher is better."""
-
-    kind: Literal["scores"] = "scores"
-    scores: tuple[float, ...] = Field(min_length=1)
-
-
-class RankingVerdict(Record):
-    """Candidate indices, best first."""
-
-    kind: Literal["ranking"] = "ranking"
-    order: tuple[int, ...] = Field(min_length=1)
-
-
-class ChecklistVerdict(Record):
-    """One score per named question of a checklist."""
-
-    kind: Literal["checklist"] = "checklist"
-    scores: dict[str, float]
-
-
-class InvalidVerdict(Record):
-    """No verdict; `reason` names the failure, so that failures can be counted by kind."""
-
-    kind: Literal["invalid"] = "invalid"
-    reason: NonEmpty
-
-
-Verdict = Annotated[
-    PairwiseVerdict | ScoresVerdict | RankingVerdict | ChecklistVerdict | InvalidVerdict, Field(discriminator="kind")
-]
-
-
-def preference(verdict: Verdict) -> Literal["A", "B", "tie"] | None:
-    """The preference between two candidates that a verdict implies: the higher of two scores, the first of a ranking
-    of two. None for an invalid verdict, a checklist, and verdicts on one candidate or more than two."""
-    match verdict:
-        case PairwiseVerdict():
-            return verdict.winner
-        case ScoresVerdict(scores=(a, b)):
-            return "tie" if a == b else "A" if a > b else "B"
-        case RankingVerdict(order=(best, _)):
-            return "A" if best == 0 else "B"
-    return None
-
-
-def reorder(verdict: Verdict, order: Sequence[int]) -> Verdict:
-    """A verdict on candidates shown in `order`, in terms of the candidates' own indices. `order` is a permutation;
-    a checklist has no order."""
-    if tuple(order) == tuple(range(len(order))):
-        return verdict
-    match verdict:
-        case PairwiseVerdict(winner="A" | "B" as shown):
-            return PairwiseVerdict(winner="A" if order["AB".index(shown)] == 0 else "B")
-        case ScoresVerdict():
-            by_candidate = sorted(zip(order, verdict.scores, strict=True))
-            return ScoresVerdict(scores=tuple(score for _, score in by_candidate))
-        case RankingVerdict():
-            return RankingVerdict(order=tuple(order[shown] for shown in verdict.order))
-    return verdict
-
-
-class Evidence(Record):
-    """A passage that an episode showed: `text` is `context[start:end]` of the case."""
-
-    case_id: str
-    start: int = Field(ge=0)
-    end: int
-    text: str
-    score: float
-
-
-class Judgment(Record):
-    """What a judge returns. `evidence` holds the passages that the episode showed, never what the answer claims.
-
-    A judgment that prefers A or B is stored and sent in the paper's form, with the key `comparison` in the place of
-    `verdict`; both forms are read.
-    """
-
-    verdict: Verdict
-    violated_principles: tuple[PrincipleNumber, ...] = ()
-    explanation: str | None = None
-    evidence: tuple[Evidence, ...] = ()
-    confidence: float | None = Field(default=None, ge=0, le=1)
-
-    @classmethod
-    def pairwise(
-        cls,
-        comparison: Comparison,
-        violated_principles: Sequence[int] = (),
-        explanation: str | None = None,
-        evidence: Sequence[Evidence] = (),
-    ) -> "Judgment":
-        """A judgment in the paper's form (Table 8)."""
-        return cls(
-            verdict=PairwiseVerdict(winner=_WINNERS[comparison]),
-            violated_principles=tuple(violated_principles),
-            explanation=explanation,
-            evidence=tuple(evidence),
-        )
-
-    @property
-    def comparison(self) -> Comparison | None:
-        """The preference that the verdict implies (`preference`); None for ties and verdicts without one."""
-        winner = preference(self.verdict)
-        return "A>B" if winner == "A" else "A<B" if winner == "B" else None
-
-    def swapped(self) -> "Judgment":
-        """The judgment on the same two candidates shown in the other order."""
-        return self.model_copy(update={"verdict": reorder(self.verdict, (1, 0))})
-
-    @model_validator(mode="before")
-    @classmethod
-    def _read_comparison(cls, data: Any) -> Any:
-        if not isinstance(data, dict) or "comparison" not in data:
-            return data
-        if "verdict" in data:
-            raise ValueError("give verdict or comparison, not both")
-        if not isinstance(data["comparison"], str) or data["comparison"] not in _WINNERS:
-            raise ValueError(f"comparison must be 'A>B' or 'A<B', not {data['comparison']!r}")
-        rest = {name: value for name, value in data.items() if name != "comparison"}
-        return {"verdict": PairwiseVerdict(winner=_WINNERS[data["comparison"]]), **rest}
-
-    @model_serializer(mode="wrap")
-    def _write_comparison(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        data: dict[str, Any] = handler(self)
-        if "verdict" not in data or not isinstance(self.verdict, PairwiseVerdict) or self.verdict.winner == "tie":
-            return data
-        del data["verdict"]
-        return {"comparison": self.comparison, **data}
 
 
 class Turn(Record):

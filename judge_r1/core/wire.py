@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.records import Verdict
+from judge_r1.core.verdicts import Verdict
 
 JUDGE_EXAMPLE: dict[str, Any] = {
     "context": "Ana paid 34 crowns on Monday. Ben paid nothing. The court heard both on Friday.",

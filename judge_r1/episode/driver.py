@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.records import Evidence
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.step_callback import notify_step
 from judge_r1.episode.tags import STOP_STRINGS

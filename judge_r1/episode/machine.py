@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from judge_r1.core.records import INFRASTRUCTURE, Evidence, Judgment, Trajectory, Turn, evidence_of
+from judge_r1.core.records import INFRASTRUCTURE, Trajectory, Turn, evidence_of
+from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.tags import StreamDecoder, TagScanner, escape_tags

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard
 
-from judge_r1.core.records import Judgment
+from judge_r1.core.verdicts import Judgment
 
 Reason = Literal[
     "no_json",

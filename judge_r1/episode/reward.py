@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from judge_r1.core.records import Judgment, ReasoningPair, Trajectory
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.verdicts import Judgment
 
 _GRID = 2**18
 

@@ -11,8 +11,10 @@ from rich.progress import track
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Evidence, ReasoningPair, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.driver import EpisodeRunner, SearchFunction
 from judge_r1.episode.machine import Episode

@@ -18,7 +18,7 @@ from typing import Literal
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult, Vote
-from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow
 from judge_r1.evaluation.results import read_outcomes
 

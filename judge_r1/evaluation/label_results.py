@@ -5,16 +5,8 @@ from collections.abc import Callable, Sequence
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import LabelResult
-from judge_r1.core.records import (
-    Comparison,
-    InvalidVerdict,
-    Judgment,
-    ReasoningPair,
-    Trajectory,
-    Verdict,
-    evidence_of,
-    preference,
-)
+from judge_r1.core.records import ReasoningPair, Trajectory, evidence_of
+from judge_r1.core.verdicts import Comparison, InvalidVerdict, Judgment, Verdict, preference
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.reward import evidence_hit, with_reward
 from judge_r1.episode.segments import answer_of

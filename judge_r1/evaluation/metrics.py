@@ -12,7 +12,7 @@ from typing import NamedTuple, NoReturn
 
 from judge_r1.core.items import ItemResult, LabelResult
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.records import PairwiseVerdict, preference
+from judge_r1.core.verdicts import PairwiseVerdict, preference
 from judge_r1.statistics.position_bias import agreement_of_orders, first_share
 
 

@@ -12,7 +12,8 @@ from typing import Any, Literal
 from judge_r1.benchmarks.aggregation import all_invalid
 from judge_r1.benchmarks.base import BENCHMARKS, LoadedBenchmark
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.records import Judgment, PairwiseVerdict, Trajectory, evidence_of
+from judge_r1.core.records import Trajectory, evidence_of
+from judge_r1.core.verdicts import Judgment, PairwiseVerdict
 from judge_r1.episode.parsing import Rejected, parse_strict, parse_table6, parse_table6_tolerant, parse_tolerant
 from judge_r1.episode.prompts import TABLE6
 from judge_r1.episode.segments import answer_of

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.event_loop import run_sync
-from judge_r1.core.records import Trajectory, Verdict
+from judge_r1.core.records import Trajectory
 from judge_r1.core.registry import Registry
+from judge_r1.core.verdicts import Verdict
 from judge_r1.judges.request import JudgeRequest
 from judge_r1.models.base import Sampling
 

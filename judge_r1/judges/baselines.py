@@ -3,7 +3,9 @@
 from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
-from judge_r1.core.records import PairwiseVerdict, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JUDGES, BadJudge, JudgeBuild, JudgeKind, JudgeOutput, pairs_only_message
 from judge_r1.judges.request import CustomPrompt, JudgeRequest

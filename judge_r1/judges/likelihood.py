@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from math import exp
 from typing import Any
 
-from judge_r1.core.records import Judgment, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.rollout import PromptTooLong
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.judges.backend_spec import is_local

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from judge_r1.core.items import Item
-from judge_r1.core.records import InvalidVerdict, Trajectory, Verdict
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import InvalidVerdict, Verdict
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
 

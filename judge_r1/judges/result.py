@@ -2,55 +2,24 @@
 
 from dataclasses import dataclass
 from html import escape
-from typing import Literal
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL, by_number
-from judge_r1.core.records import (
-    ChecklistVerdict,
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import (
+    Comparison,
     Evidence,
     InvalidVerdict,
-    PairwiseVerdict,
-    RankingVerdict,
-    ScoresVerdict,
-    Trajectory,
     Verdict,
+    Winner,
+    comparison_of,
+    describe_verdict,
+    preference,
 )
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
-
-Winner = Literal["A", "B", "tie"]
-
-
-def winner_of(verdict: Verdict) -> Winner | None:
-    """The better one of two candidates, also by their scores or ranking; None for any other verdict."""
-    if isinstance(verdict, PairwiseVerdict):
-        return verdict.winner
-    if isinstance(verdict, ScoresVerdict) and len(verdict.scores) == 2:
-        first, second = verdict.scores
-        return "tie" if first == second else "A" if first > second else "B"
-    if isinstance(verdict, RankingVerdict) and len(verdict.order) == 2:
-        return "A" if verdict.order[0] == 0 else "B"
-    return None
-
-
-def describe_verdict(verdict: Verdict) -> str:
-    """The verdict as a few words, such as `A is better` or `scores 7, 4`."""
-    match verdict:
-        case PairwiseVerdict(winner="tie"):
-            return "a tie"
-        case PairwiseVerdict():
-            return f"{verdict.winner} is better"
-        case ScoresVerdict():
-            return f"scores {', '.join(f'{score:g}' for score in verdict.scores)}"
-        case RankingVerdict():
-            return f"ranking, best first: {', '.join(str(index + 1) for index in verdict.order)}"
-        case ChecklistVerdict():
-            return f"checklist {', '.join(f'{name}: {score:g}' for name, score in verdict.scores.items())}"
-        case _:
-            return f"no valid answer ({verdict.reason})"
 
 
 @dataclass(frozen=True)
@@ -77,18 +46,12 @@ class JudgeResult:
     @property
     def winner(self) -> Winner | None:
         """The better candidate of a pair; None if the verdict is invalid or does not compare two candidates."""
-        return winner_of(self.verdict)
+        return preference(self.verdict)
 
     @property
-    def comparison(self) -> Literal["A>B", "A<B"] | None:
+    def comparison(self) -> Comparison | None:
         """The paper's notation; None also for a tie."""
-        match self.winner:
-            case "A":
-                return "A>B"
-            case "B":
-                return "A<B"
-            case _:
-                return None
+        return comparison_of(self.winner)
 
     @property
     def principles(self) -> tuple[str, ...]:
@@ -97,7 +60,7 @@ class JudgeResult:
 
     def __str__(self) -> str:
         if not self.valid:
-            return f"no valid answer ({self.ended})"
+            return describe_verdict(self.verdict)
         confidence = f" (confidence {self.confidence:.2f})" if self.confidence is not None else ""
         violated = f"; the other violates {', '.join(self.principles)}" if self.principles else ""
         searches = self.trajectory.searches

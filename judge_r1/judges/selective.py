@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError
 
-from judge_r1.core.records import InvalidVerdict
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.judges.base import JUDGES, BadJudge, Closable, Judge, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.panel import make_judge, served_judge
 from judge_r1.judges.request import JudgeRequest

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy, post_all

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from judge_r1.judges.result import JudgeResult, describe_verdict
+from judge_r1.core.verdicts import describe_verdict
+from judge_r1.judges.result import JudgeResult
 
 AnswerFormat = Literal["brackets", "arena", "json", "letter"]
 _MARK = re.compile(

@@ -5,7 +5,8 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from judge_r1.core.principles import by_number
-from judge_r1.core.records import Evidence, Turn
+from judge_r1.core.records import Turn
+from judge_r1.core.verdicts import Evidence
 from judge_r1.core.wire import (
     JUDGE_EXAMPLE,
     CaseResponse,

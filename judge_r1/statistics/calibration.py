@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import Record
+from judge_r1.core.record_base import Record
 
 Binning = Literal["mass", "width"]
 """How bins are cut: equal mass (the same number of items in each) or equal width."""

@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import Field
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import Record
+from judge_r1.core.record_base import Record
 from judge_r1.statistics.intervals import binomial_tail
 
 DESIGN = 0.25

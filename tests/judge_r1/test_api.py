@@ -12,7 +12,8 @@ import judge_r1
 from judge_r1.api import LoadedJudge, load_judge
 from judge_r1.core.case_store import CaseStore, CaseStoreFull
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import Evidence, InvalidVerdict, Judgment, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import Evidence, InvalidVerdict, Judgment
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge

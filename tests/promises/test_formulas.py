@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.items import ItemResult, LabelResult, Vote
-from judge_r1.core.records import InvalidVerdict, Judgment, ReasoningPair, preference
+from judge_r1.core.records import ReasoningPair
+from judge_r1.core.verdicts import InvalidVerdict, Judgment, preference
 from judge_r1.episode.reward import combine, f1, precision, recall, score
 from judge_r1.evaluation.metrics import accuracy, label_mean
 

@@ -12,7 +12,8 @@ from scripted_backend import ScriptedBackend
 
 from judge_r1.benchmarks.pointwise import rating_question, read_rating
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Case, ReasoningPair, ScoresVerdict
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import ScoresVerdict
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.episode.prompts import Prompt, judge_prompt, pairwise_prompt

@@ -10,7 +10,8 @@ from rich.console import Console
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, PairSet
-from judge_r1.core.records import Judgment, ReasoningPair, Trajectory, Turn
+from judge_r1.core.records import ReasoningPair, Trajectory, Turn
+from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import Judged, read_evaluation
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.base import JudgeOutput

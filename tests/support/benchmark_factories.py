@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
-from judge_r1.core.records import Verdict
+from judge_r1.core.verdicts import Verdict
 from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_panel
 

@@ -9,7 +9,8 @@ from data_builders.perturb.rules.operators import OPERATORS, Operator
 from data_builders.perturb.rules.steps import split_steps
 from data_builders.sources.mini import read
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Case, Evidence, Flaw, Origin, ReasoningPair, Span
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
+from judge_r1.core.verdicts import Evidence
 
 
 def make_case(

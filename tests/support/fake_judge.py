@@ -5,7 +5,7 @@ from typing import Any
 
 from fake_judge_endpoint import chat_completion, error_response
 
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 
 def searching(path: str, body: dict[str, Any]) -> tuple[int, Any]:

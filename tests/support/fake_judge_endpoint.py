@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from random import Random
 from typing import Any
 
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 Answer = Callable[[str, dict[str, Any]], tuple[int, Any]]
 """Maps (path, request body) to (status, response body)."""

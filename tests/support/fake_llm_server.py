@@ -32,7 +32,7 @@ from random import Random
 from time import time
 from typing import Any
 
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 AnswerFunction = Callable[[str, str, int], str]
 """Maps (system, user, sample) to the answer text. It must be deterministic."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from random import Random
 
 from judge_r1.core.principles import by_number
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 _TASK = re.compile(r"<task>\n(.*)\n</task>", re.DOTALL)
 _PAIR = re.compile(r"(?:Reasoning )?A:\n(.*?)\n+(?:Reasoning )?B:\n(.*)", re.DOTALL)

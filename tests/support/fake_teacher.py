@@ -16,7 +16,8 @@ from random import Random
 from data_builders.domain_wording import DOMAINS
 from data_builders.perturb.rules.engine import perturb
 from data_builders.sources.mini import FACT
-from judge_r1.core.records import Case, ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
 
 SHARE = 0.35
 ECHO = "repeat the user message"

@@ -11,19 +11,8 @@ from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.items import Item
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import (
-    Case,
-    Evidence,
-    Flaw,
-    Judgment,
-    Origin,
-    PairwiseVerdict,
-    ReasoningPair,
-    Span,
-    Trajectory,
-    Turn,
-    Verdict,
-)
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
+from judge_r1.core.verdicts import Evidence, Judgment, PairwiseVerdict, Verdict
 from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.report.page import write_report
 from judge_r1.evaluation.results import PanelResults

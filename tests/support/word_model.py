@@ -6,7 +6,7 @@ from typing import Any
 
 from factories import evidence
 
-from judge_r1.core.records import Evidence
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.machine import Episode
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from data_builders.audit.annotation.annotations import Answer
 from data_builders.audit.annotation.assignment import annotators, first_round, second_round
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Preference, ReasoningPair
+from judge_r1.core.records import ReasoningPair
+from judge_r1.core.verdicts import Preference
 from judge_r1.statistics.agreement import cohens_kappa
 from judge_r1.statistics.intervals import clustered_mean_ci
 

@@ -17,7 +17,8 @@ from pydantic import Field, ValidationError, field_validator
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import dump_line, explain
-from judge_r1.core.records import NonEmpty, Preference, PrincipleNumber, Record
+from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
+from judge_r1.core.verdicts import Preference
 
 MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
 Round = Literal[1, 2]

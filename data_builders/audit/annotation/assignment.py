@@ -10,7 +10,9 @@ from pathlib import Path
 
 from data_builders.audit.annotation.annotations import Answer, AnswerFileError, Round, read_answers
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.records import Preference, ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair
+from judge_r1.core.verdicts import Preference
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from data_builders.perturb.rules.clauses import is_balanced
 from data_builders.perturb.rules.operators import OPERATORS, Edit, Operator, Step
 from data_builders.perturb.rules.steps import split_steps
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, Flaw, Origin, ReasoningPair, Span
 from judge_r1.core.registry import UnknownName, suggest
 
 TEACHER = "rules"

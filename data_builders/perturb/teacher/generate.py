@@ -19,7 +19,8 @@ from data_builders.perturb.teacher.variant_checks import Accepted, check_variant
 from data_builders.prompts import again, multi_prompt, prompts_hash, single_prompt
 from data_builders.teachers import BatchPending, Teacher, TeacherRefused, TeacherReply, TeacherRequest
 from judge_r1.core.principles import NUMBERS, by_number
-from judge_r1.core.records import Case, Origin, ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, Origin, ReasoningPair
 
 MAX_ROUNDS = 3
 """Requests per variant: one, and two more with the reasons of the rejections."""

@@ -9,7 +9,7 @@ from judge_r1.benchmarks.aggregation import all_invalid, majority_vote
 from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.query import LETTERS, Query, scored_candidates
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
-from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
 
 UNDECIDED = "undecided"

@@ -14,7 +14,7 @@ from judge_r1.benchmarks.longjudgebench.requests import orders_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, item_result
-from judge_r1.core.records import PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict, Verdict
 
 Rule = Callable[[Query, Order], Verdict | None]
 """The verdict of a baseline on a query in a presentation order; None if the files lack the data it needs."""

@@ -19,7 +19,7 @@ from judge_r1.benchmarks.longjudgebench.query import (
     references,
 )
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.records import ScoresVerdict, Verdict
+from judge_r1.core.verdicts import ScoresVerdict, Verdict
 
 DATASET = "deepresearch_bench"
 RAW = Path("data", "DeepResearch-Bench-Dataset", "generated_reports")

@@ -8,7 +8,7 @@ from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, word
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Line, Query, lines, outputs, references
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.records import PairwiseVerdict, Verdict
+from judge_r1.core.verdicts import PairwiseVerdict, Verdict
 
 DATASET = "ma"
 _HEADER = re.compile(r"\A# [^\n]*\n+(?:(?:\*\*[^\n]*|---)\n+)*")

@@ -13,7 +13,8 @@ from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, rele
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
 from judge_r1.core.items import ItemResult
-from judge_r1.core.records import PROMPT_TOO_LONG, InvalidVerdict
+from judge_r1.core.records import PROMPT_TOO_LONG
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.statistics.agreement import balanced_accuracy, matthews
 from judge_r1.statistics.correlation import kendall, pair_accuracy, pooled, spearman
 from judge_r1.statistics.position_bias import SWAPPED, Answer, position

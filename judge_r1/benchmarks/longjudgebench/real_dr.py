@@ -15,7 +15,7 @@ from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, number
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Id, Line, Output, Query, lines, outputs, references
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.records import ScoresVerdict, Verdict
+from judge_r1.core.verdicts import ScoresVerdict, Verdict
 
 DATASET = "realdr"
 RAW = Path("data", "our_data")

@@ -21,7 +21,8 @@ from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.jsonl import read_with_offsets
-from judge_r1.core.records import InvalidVerdict, Trajectory, Verdict
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import InvalidVerdict, Verdict
 
 MISSING = "missing"
 """The reason of an invalid verdict: the file has no line for the output. It counts as wrong."""

@@ -16,7 +16,7 @@ from judge_r1.benchmarks.longjudgebench.query import STATEMENTS, Query, scored_i
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.longjudgebench.surge import shown_order
 from judge_r1.core.principles import GENERAL
-from judge_r1.core.records import InvalidVerdict, Verdict
+from judge_r1.core.verdicts import InvalidVerdict, Verdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.request import CustomPrompt
 from retrieval.passages import sentences

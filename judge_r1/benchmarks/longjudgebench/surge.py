@@ -9,7 +9,8 @@ from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, LETTERS, Line, Query, lines, outputs, scored_indices
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.records import ChecklistVerdict, ScoresVerdict, Verdict, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import ChecklistVerdict, ScoresVerdict, Verdict
 
 DATASET = "surge"
 SYSTEMS = ("GT", "Autosurvey", "ID", "Naive")

@@ -6,7 +6,7 @@ from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, number, word
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Line, Query, lines, outputs, references
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.records import ScoresVerdict, Verdict
+from judge_r1.core.verdicts import ScoresVerdict, Verdict
 
 DATASET = "verify_bench_hard"
 

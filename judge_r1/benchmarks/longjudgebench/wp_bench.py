@@ -9,7 +9,7 @@ from judge_r1.benchmarks.base import Order, place_by_hash
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, word
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, STANDARDIZED, Line, Output, Query, lines
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
-from judge_r1.core.records import PairwiseVerdict, Verdict
+from judge_r1.core.verdicts import PairwiseVerdict, Verdict
 
 DATASET = "wp_bench"
 

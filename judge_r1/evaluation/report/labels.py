@@ -1,42 +1,9 @@
-"""Describes verdicts and golds in words, in terms of an item's own candidates: A, B, C and so on."""
+"""Describes results and golds in words, in terms of an item's own candidates: A, B, C and so on."""
 
 import json
-from collections.abc import Sequence
 
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.records import (
-    ChecklistVerdict,
-    InvalidVerdict,
-    PairwiseVerdict,
-    RankingVerdict,
-    ScoresVerdict,
-    Verdict,
-)
-
-
-def describe_verdict(verdict: Verdict, order: Sequence[int]) -> str:
-    """A verdict in words. `order` lists the candidates in the order shown."""
-
-    def name(position: int) -> str:
-        return letter(order[position] if position < len(order) else position)
-
-    if isinstance(verdict, InvalidVerdict):
-        return f"no verdict ({verdict.reason})"
-    if isinstance(verdict, PairwiseVerdict):
-        return "tie" if verdict.winner == "tie" else f"{name('AB'.index(verdict.winner))} is better"
-    if isinstance(verdict, ScoresVerdict):
-        if len(verdict.scores) == 1:
-            return f"{verdict.scores[0]:g}"
-        return ", ".join(f"{name(position)} {score:g}" for position, score in enumerate(verdict.scores))
-    if isinstance(verdict, RankingVerdict):
-        return " > ".join(map(name, verdict.order))
-    assert isinstance(verdict, ChecklistVerdict)
-    return ", ".join(f"{point} {score:g}" for point, score in verdict.scores.items())
-
-
-def letter(index: int) -> str:
-    """The name of a candidate: A to Z, then numbers from 27."""
-    return chr(ord("A") + index) if index < 26 else str(index + 1)
+from judge_r1.core.verdicts import PairwiseVerdict, describe_verdict, letter
 
 
 def describe_result(outcome: ItemResult) -> str:

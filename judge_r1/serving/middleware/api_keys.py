@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import explain
-from judge_r1.core.records import Record
+from judge_r1.core.record_base import Record
 
 PER_MINUTE = 600
 """Default rate limit of a key, in judgments per minute."""

@@ -9,7 +9,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.queue import BackendFailed, DeadlineExceeded, QueueFull, RequestQueue, ShuttingDown

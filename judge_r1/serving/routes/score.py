@@ -17,10 +17,11 @@ from statistics import fmean
 
 from fastapi import APIRouter, HTTPException, Request
 
+from judge_r1.core.verdicts import preference
 from judge_r1.core.wire import ScoreRequest, ScoreResponse
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.judges.result import request_of, winner_of
+from judge_r1.judges.result import request_of
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
@@ -32,7 +33,7 @@ Comparison = tuple[int, int, float | None]
 
 def first_win_probability(output: JudgeOutput) -> float | None:
     """P(the first candidate shown is better); None if the verdict names no winner."""
-    winner = winner_of(output.verdict)
+    winner = preference(output.verdict)
     if winner is None:
         return None
     if winner == "tie":

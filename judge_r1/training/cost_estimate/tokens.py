@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.training.recipe import Recipe
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from judge_r1.core.records import content_hash
+from judge_r1.core.record_base import content_hash
 
 _SORTED_BATCHES = 50
 """Number of batches that are sorted by length together, so that examples of a batch have similar lengths."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, new_episode

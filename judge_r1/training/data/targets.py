@@ -8,7 +8,9 @@ from itertools import combinations
 from typing import Literal
 
 from judge_r1.core.principles import NUMBERS
-from judge_r1.core.records import Case, Judgment, ReasoningPair, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import TABLE6, Prompt, judge_prompt, reasoning_prompt
 from judge_r1.episode.tags import escape_tags

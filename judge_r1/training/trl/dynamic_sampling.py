@@ -7,7 +7,8 @@ differ in the F1 of their principles; training on that difference would teach pr
 from collections.abc import Sequence
 
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair, Trajectory
 
 REDRAWS = 3
 """How often a step replaces groups with identical outcomes before it trains on them. Without a limit, a judge that is

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
-from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.reward import round_reward

@@ -17,7 +17,8 @@ from uuid import uuid4
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.records import ReasoningPair, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.episode.machine import Episode, Finished, Sample
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import case_search, new_episode, new_retriever, pair_prompt_ids

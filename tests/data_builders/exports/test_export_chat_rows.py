@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from data_builders.exports import Options, PairExample
 from data_builders.exports.answers import preference, prompt_messages
 from data_builders.rationales.rules import answer_text
-from judge_r1.core.records import Judgment
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.parsing import parse_strict
 from judge_r1.episode.prompts import judge_prompt

@@ -21,7 +21,8 @@ from data_builders.teachers import BatchPending, TeacherError, TeacherRefused, T
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_jsonl
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory
 from judge_r1.episode.config import Budget, EpisodeConfig
 from judge_r1.episode.tags import TAG
 from judge_r1.training.recipe import Recipe

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from data_builders.splits.index import SETS, CaseEntry, PairEntry
 from data_builders.splits.sampling import SIDES, Cell, choose_test, training_order
-from judge_r1.core.records import Preference
+from judge_r1.core.verdicts import Preference
 
 MULTI = len(SETS) - 1
 

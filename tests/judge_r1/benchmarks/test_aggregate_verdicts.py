@@ -6,7 +6,7 @@ import pytest
 
 from judge_r1.benchmarks.aggregation import MISSING_SCORE, aggregate_votes
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.records import (
+from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     PairwiseVerdict,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from judge_r1.benchmarks.aggregation import best_of_n, majority_vote, mean_correct, require_consistent
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders, place_by_hash
 from judge_r1.core.items import Item, Vote
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 
 ITEM = Item(item_id="i", cluster_id="c", instruction="?", candidates=("x", "y"), gold="A")
 Said = Sequence[tuple[tuple[int, ...], str | None]]

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.benchmarks.autoj import load
-from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import BadTable
+from judge_r1.core.verdicts import PairwiseVerdict
 
 
 def pair(label: int, scenario: str = "seeking_advice", prompt: str = "What now?") -> dict[str, Any]:

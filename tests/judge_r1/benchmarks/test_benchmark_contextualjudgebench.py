@@ -6,8 +6,9 @@ from benchmark_factories import accuracy, decided, play, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
-from judge_r1.core.records import PairwiseVerdict, evidence_of
+from judge_r1.core.records import evidence_of
 from judge_r1.core.tabular import BadTable
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.judges.base import JudgeBuild, run_all
 from judge_r1.judges.panel import make_panel

@@ -5,8 +5,8 @@ import pytest
 from benchmark_factories import decided, play, write
 
 from judge_r1.benchmarks.mtbench import agreement, load
-from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.tabular import BadTable
+from judge_r1.core.verdicts import PairwiseVerdict
 
 TEXTS = {"gpt": ("gpt one", "gpt two"), "llama": ("llama", "llama too")}
 

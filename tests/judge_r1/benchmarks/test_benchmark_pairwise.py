@@ -9,7 +9,7 @@ from paths import REPO
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
 from judge_r1.benchmarks.pairwise import group_of, non_ties, published_vote, select_subset, unique_items, with_ties
 from judge_r1.core.items import Item
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Verdict
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict
 
 WORDS = ("A", "B", "tie")
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, read_rating, ties_score
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
-from judge_r1.core.records import InvalidVerdict, ScoresVerdict, Trajectory, Turn
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict
 from judge_r1.judges.request import JudgeRequest
 
 

@@ -10,20 +10,9 @@ from pydantic import ValidationError
 
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import dump_line
-from judge_r1.core.records import (
-    Case,
-    ChecklistVerdict,
-    Judgment,
-    PairwiseVerdict,
-    RankingVerdict,
-    ReasoningPair,
-    ScoresVerdict,
-    Span,
-    Trajectory,
-    Turn,
-    content_hash,
-    evidence_of,
-)
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.records import Case, ReasoningPair, Span, Trajectory, Turn, evidence_of
+from judge_r1.core.verdicts import ChecklistVerdict, Judgment, PairwiseVerdict, RankingVerdict, ScoresVerdict
 
 CASE = make_case()
 PAIR = make_pair(CASE)

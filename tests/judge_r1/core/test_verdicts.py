@@ -5,7 +5,7 @@ from factories import evidence
 from pydantic import ValidationError
 
 from judge_r1.core.items import ChatMessage, Item, ItemResult, Vote, candidate_text
-from judge_r1.core.records import (
+from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     Judgment,

@@ -3,7 +3,8 @@
 import pytest
 import real_tokenizers
 
-from judge_r1.core.records import Judgment, Trajectory, Turn
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.confidence import decision_position
 
 JSON = '{"comparison": "A<B", "violated_principles": [2]}'

@@ -5,7 +5,8 @@ from factories import ByteTokenizer, evidence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.records import Evidence, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.parsing import parse_table6, parse_tolerant

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.jsonl import dump_line
-from judge_r1.core.records import Judgment
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.parsing import Reason, Rejected, parse_strict, parse_tolerant
 
 GOOD = {"comparison": "A>B", "violated_principles": [2, 5]}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.records import Judgment
+from judge_r1.core.verdicts import Judgment
 from judge_r1.episode.parsing import Rejected, parse_table6, parse_table6_tolerant
 from judge_r1.training.data.targets import answer
 

@@ -54,7 +54,7 @@ def test_search_is_explained_only_if_it_is_available() -> None:
 
 
 def test_the_strict_parser_accepts_the_example() -> None:
-    from judge_r1.core.records import Judgment
+    from judge_r1.core.verdicts import Judgment
     from judge_r1.episode.parsing import parse_strict
 
     system, _ = texts()

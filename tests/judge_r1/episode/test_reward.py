@@ -3,7 +3,8 @@
 import pytest
 from factories import evidence, make_case, make_pair
 
-from judge_r1.core.records import Evidence, Flaw, Judgment, Origin, ReasoningPair, Span, Trajectory, Turn
+from judge_r1.core.records import Flaw, Origin, ReasoningPair, Span, Trajectory, Turn
+from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.reward import evidence_hit, with_reward
 
 CASE = make_case("ana paid 34. ben left rome. carl owed 21.")

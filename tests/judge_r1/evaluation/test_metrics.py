@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
 from judge_r1.core.items import ItemResult
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, preference
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, preference
 from judge_r1.episode import reward
 from judge_r1.evaluation import metrics
 

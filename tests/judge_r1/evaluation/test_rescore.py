@@ -19,7 +19,8 @@ from judge_r1.cli.replay import replay
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item, Vote
 from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, content_hash
+from judge_r1.core.record_base import content_hash
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.episode.parsing import parse_strict, parse_tolerant
 from judge_r1.evaluation.rescore import REWARDS, reparse, with_rule
 from judge_r1.evaluation.traces import read_traces

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judge_r1.core.items import ItemResult
-from judge_r1.core.records import Evidence, InvalidVerdict
+from judge_r1.core.verdicts import Evidence, InvalidVerdict
 from judge_r1.evaluation.label_results import BadTrajectory
 
 P2, P4, BOTH = toy_pairs(1, [(2,), (4,), (1, 3)])

@@ -10,7 +10,8 @@ from factories import mini_pairs
 from rich.console import Console
 
 from judge_r1.benchmarks.lrbench import pair_benchmark
-from judge_r1.core.records import Judgment, Trajectory, Turn
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import EvaluationError, read_traces, total_usage
 from judge_r1.judges.base import JudgeOutput

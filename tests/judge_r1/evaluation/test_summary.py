@@ -4,7 +4,7 @@ import pytest
 from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 
 from judge_r1.core.items import ItemResult
-from judge_r1.core.records import preference
+from judge_r1.core.verdicts import preference
 from judge_r1.evaluation.summary import BadSummary, summarise
 from judge_r1.statistics.intervals import DifferentPairs, clustered_mean_ci
 

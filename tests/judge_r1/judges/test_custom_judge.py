@@ -12,7 +12,8 @@ from fake_llm_server import FakeLLMServer
 from judge_r1.benchmarks.base import LoadedBenchmark, both_orders
 from judge_r1.core.endpoint import address_and_model
 from judge_r1.core.items import Item
-from judge_r1.core.records import InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict, Trajectory, Turn, Verdict
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.verdicts import InvalidVerdict, Judgment, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.evaluation.pipeline import Evaluation
 from judge_r1.judges.base import JUDGES, JudgeBuild, JudgeKind, JudgeOutput
 from judge_r1.judges.panel import make_panel

@@ -2,8 +2,8 @@ import pytest
 
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
-from judge_r1.core.records import PairwiseVerdict
 from judge_r1.core.registry import UnknownName
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.judges.base import BadJudge, JudgeBuild, run_all
 from judge_r1.judges.panel import make_panel, parse_panel
 

@@ -16,7 +16,7 @@ from judge_r1.benchmarks.lrbench import pair_benchmark
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import Item
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_panel

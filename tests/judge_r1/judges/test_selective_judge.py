@@ -9,7 +9,7 @@ import pytest
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
 from judge_r1.core.jsonl import write_json
-from judge_r1.core.records import PairwiseVerdict
+from judge_r1.core.verdicts import PairwiseVerdict
 from judge_r1.evaluation.calibrate import ConfidenceRow, calibrate
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.judges.base import BadJudge, JudgeBuild, JudgeOutput, run_all

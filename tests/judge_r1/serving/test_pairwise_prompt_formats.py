@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judge_r1.core.records import InvalidVerdict, PairwiseVerdict, Trajectory
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict
 from judge_r1.judges.result import JudgeResult, Winner
 from judge_r1.serving.pairwise_prompt_formats import (
     PromptPair,

@@ -10,13 +10,13 @@ from serving_fixture import PAIR, LiveServer, service
 from judge_r1.api import LoadedJudge
 from judge_r1.client import Client
 from judge_r1.core.case_store import CaseStore
-from judge_r1.core.records import (
+from judge_r1.core.records import Trajectory
+from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     PairwiseVerdict,
     RankingVerdict,
     ScoresVerdict,
-    Trajectory,
     Verdict,
 )
 from judge_r1.judges.base import JudgeOutput
@@ -46,11 +46,11 @@ class FixedVerdict:
 @pytest.mark.parametrize(
     ("verdict", "winner", "text"),
     [
-        (SCORES, "A", "scores 7, 4; 0 searches"),
-        (ScoresVerdict(scores=(3.0, 3.0)), "tie", "scores 3, 3; 0 searches"),
-        (ScoresVerdict(scores=(8.5,)), None, "scores 8.5; 0 searches"),
-        (RANKING, "B", "ranking, best first: 2, 1; 0 searches"),
-        (CHECKLIST, None, "checklist complete: 1, clear: 0.5; 0 searches"),
+        (SCORES, "A", "A 7, B 4; 0 searches"),
+        (ScoresVerdict(scores=(3.0, 3.0)), "tie", "A 3, B 3; 0 searches"),
+        (ScoresVerdict(scores=(8.5,)), None, "8.5; 0 searches"),
+        (RANKING, "B", "B > A; 0 searches"),
+        (CHECKLIST, None, "complete 1, clear 0.5; 0 searches"),
         (PairwiseVerdict(winner="B"), "B", "B is better; 0 searches"),
     ],
 )
@@ -77,7 +77,7 @@ def test_the_score_route_uses_scores_of_two_candidates() -> None:
     assert (response.scores, response.games, response.invalid) == ([0.5, 0.5], 2, 0)  # A wins in both orders
 
 
-@pytest.mark.parametrize(("verdict", "answer"), [(SCORES, "[[A]]"), (CHECKLIST, "checklist complete: 1, clear: 0.5")])
+@pytest.mark.parametrize(("verdict", "answer"), [(SCORES, "[[A]]"), (CHECKLIST, "complete 1, clear 0.5")])
 def test_pairwise_prompts(verdict: Verdict, answer: str) -> None:
     prompt = (
         '"[[A]]", "[[B]]" or "[[C]]"?\n[User Question]\nTwo and two?\n[The Start of Assistant A\'s Answer]\nFour.\n'

@@ -16,7 +16,7 @@ from judge_r1.benchmarks.longjudgebench.baselines import baseline_results, last_
 from judge_r1.benchmarks.longjudgebench.benchmark import coverage, load, read_queries
 from judge_r1.benchmarks.longjudgebench.requests import describe_hidden_text
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
-from judge_r1.core.records import InvalidVerdict
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.runner import evaluate

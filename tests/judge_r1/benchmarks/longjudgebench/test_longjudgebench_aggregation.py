@@ -15,7 +15,7 @@ from judge_r1.benchmarks.longjudgebench.aggregation import (
 from judge_r1.benchmarks.longjudgebench.metrics import averages, column_metrics, comparisons, fixed_bins, quartiles
 from judge_r1.benchmarks.longjudgebench.query import Query, item_of, with_available_texts
 from judge_r1.core.items import ItemResult, Vote, item_result
-from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
 
 SCORES = st.lists(st.integers(0, 3).map(float), min_size=2, max_size=6)

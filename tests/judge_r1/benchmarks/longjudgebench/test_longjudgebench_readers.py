@@ -11,7 +11,7 @@ from judge_r1.benchmarks.longjudgebench.deep_research_bench import criteria_of
 from judge_r1.benchmarks.longjudgebench.query import Query
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
-from judge_r1.core.records import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 
 
 def read(root: Path, subset: str, answer: Any, order: Order | None = None, place: int = 0) -> Verdict:

@@ -19,7 +19,7 @@ from judge_r1.benchmarks.longjudgebench.query import Query, Reference, lines
 from judge_r1.benchmarks.longjudgebench.real_dr import docx_text, reference_of_tasks
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
 from judge_r1.benchmarks.longjudgebench.subset import SETTINGS, parse_subset
-from judge_r1.core.records import InvalidVerdict
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.judges.request import CustomPrompt
 from judge_r1.statistics.intervals import clustered_mean_ci
 

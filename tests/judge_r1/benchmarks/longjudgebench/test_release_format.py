@@ -13,7 +13,7 @@ from judge_r1.benchmarks.longjudgebench.release_format import release_lines
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
-from judge_r1.core.records import ChecklistVerdict, InvalidVerdict
+from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict
 from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.panel import JudgePanel

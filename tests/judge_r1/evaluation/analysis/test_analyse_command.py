@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from judge_r1.cli import app
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.records import Evidence, Turn
+from judge_r1.core.records import Turn
+from judge_r1.core.verdicts import Evidence
 
 KINDS = ("attention", "reasoning", "class-bias", "errors", "global-index", "ablations", "scaling", "radar")
 

@@ -9,7 +9,8 @@ import real_tokenizers
 from analysis_factories import played, right
 from factories import mini_pairs
 
-from judge_r1.core.records import Evidence, ReasoningPair, Trajectory
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.verdicts import Evidence
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import task_episode

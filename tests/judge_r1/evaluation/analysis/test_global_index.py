@@ -6,7 +6,8 @@ import pytest
 from analysis_factories import answer, played
 from hash_embedder import HashEmbedder
 
-from judge_r1.core.records import Evidence, Turn
+from judge_r1.core.records import Turn
+from judge_r1.core.verdicts import Evidence
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.global_index import (
     Asked,

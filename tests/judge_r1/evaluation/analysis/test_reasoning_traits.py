@@ -6,7 +6,8 @@ from evaluation_factories import passage, toy_case, toy_pairs
 from factories import make_case, make_pair
 
 from judge_r1.core.pair_set import PairSet
-from judge_r1.core.records import Judgment, Trajectory, Turn
+from judge_r1.core.records import Trajectory, Turn
+from judge_r1.core.verdicts import Judgment
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.analysis.reasoning_traits import reasoning_grid, reasoning_of, reasoning_row
 

@@ -26,14 +26,13 @@ from test_report import EVIL, evil_results
 from judge_r1.benchmarks.aggregation import best_of_n
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import AggregatedVerdict, Item, Vote
-from judge_r1.core.records import (
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     PairwiseVerdict,
     RankingVerdict,
-    ReasoningPair,
     ScoresVerdict,
-    Trajectory,
     Verdict,
 )
 from judge_r1.evaluation.report.page import write_report
@@ -306,7 +305,7 @@ VERDICTS: tuple[tuple[Verdict, str], ...] = (
     (ScoresVerdict(scores=(7.5, 3.0)), "A 7.5, B 3"),
     (RankingVerdict(order=(1, 0)), "B > A"),
     (ChecklistVerdict(scores={"cites the case": 1.0, "is complete": 0.5}), "cites the case 1, is complete 0.5"),
-    (InvalidVerdict(reason="rejected_no_json"), "no verdict (rejected_no_json)"),
+    (InvalidVerdict(reason="rejected_no_json"), "no valid answer (rejected_no_json)"),
 )
 
 

@@ -12,16 +12,16 @@ from report_factories import gold_said, item_results, many_results, pair_results
 from judge_r1.benchmarks.aggregation import best_of_n
 from judge_r1.benchmarks.base import LoadedBenchmark
 from judge_r1.core.items import Item
-from judge_r1.core.records import (
+from judge_r1.core.records import ReasoningPair, Trajectory
+from judge_r1.core.verdicts import (
     ChecklistVerdict,
     InvalidVerdict,
     PairwiseVerdict,
     RankingVerdict,
-    ReasoningPair,
     ScoresVerdict,
-    Trajectory,
+    describe_verdict,
+    letter,
 )
-from judge_r1.evaluation.report.labels import describe_verdict, letter
 from judge_r1.evaluation.report.trace_viewer import Texts, packed, trace_json
 from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.traces import Trace
@@ -109,7 +109,7 @@ def test_best_of_four_and_single_scores_are_told_in_words() -> None:
     assert describe_verdict(RankingVerdict(order=(1, 0)), (2, 0)) == "A > C"
     assert describe_verdict(ChecklistVerdict(scores={"clear": 1, "true": 0}), (0,)) == "clear 1, true 0"
     assert describe_verdict(PairwiseVerdict(winner="A"), (1, 0)) == "B is better"
-    assert describe_verdict(InvalidVerdict(reason="cut"), (0, 1)) == "no verdict (cut)"
+    assert describe_verdict(InvalidVerdict(reason="cut"), (0, 1)) == "no valid answer (cut)"
     assert (letter(0), letter(25), letter(26)) == ("A", "Z", "27")
 
 

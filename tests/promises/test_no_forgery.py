@@ -1,5 +1,5 @@
 """Promise 6: tags, JSON and instructions inside cases, reasonings, passages or queries never change parsing, reward or
-isolation. No added token of a tokenizer can be written by text of others, and nothing of that text is lost."""
+isolation. Inserted text cannot produce an added token of a tokenizer, and no part of that text is lost."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,7 @@ TOKENIZERS = sorted(real_tokenizers.TOKENIZERS)
 
 
 def attacks(token: str) -> list[str]:
-    """A control token as hostile text would bring it: bare, repeated, glued, split, disguised."""
+    """Variants of a control token in hostile text: alone, repeated, joined, split, disguised."""
     disguised = token.replace("<", "＜").replace("|", "｜")
     return [
         token,
@@ -68,15 +68,13 @@ def same_text(tokenizer: SafeTokenizer, ids: Sequence[int], text: str) -> bool:
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_no_added_token_can_be_written_by_inserted_text(name: str) -> None:
-    """For every added token of every tokenizer; what is encoded instead spells the same text."""
+def test_inserted_text_cannot_produce_an_added_token(name: str) -> None:
+    """For every added token of every tokenizer. The ids decode to the same text."""
     tokenizer = real_tokenizers.load(name)
     tokens = [str(token) for token in tokenizer.hf.added_tokens_decoder.values()]
     assert len(tokens) >= 3
     for token in tokens:
-        assert set(tokenizer.encode_trusted(token)) & tokenizer.added, (
-            f"{token} must mean something where it is trusted"
-        )
+        assert set(tokenizer.encode_trusted(token)) & tokenizer.added, f"{token} must be encoded in trusted text"
         for text in attacks(token):
             ids = tokenizer.encode_untrusted(text)
             assert tokenizer.added.isdisjoint(ids), (token, text)
@@ -84,7 +82,7 @@ def test_no_added_token_can_be_written_by_inserted_text(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-def test_pieces_of_tokens_in_any_arrangement(name: str) -> None:
+def test_pieces_of_tokens_in_any_order_cannot_produce_an_added_token(name: str) -> None:
     tokenizer = real_tokenizers.load(name)
     tokens = [str(token) for token in tokenizer.hf.added_tokens_decoder.values()]
     pieces = [*tokens, *(t[: len(t) // 2] for t in tokens), *(t[len(t) // 2 :] for t in tokens), *HOSTILE, "é😀", " "]
@@ -100,8 +98,8 @@ def test_pieces_of_tokens_in_any_arrangement(name: str) -> None:
     check()
 
 
-def test_thousands_of_forged_tokens_in_one_text_are_no_trouble() -> None:
-    """Where the plain vocabulary itself spells a control token, each is taken apart; depth must not grow with them."""
+def test_thousands_of_forged_tokens_do_not_exceed_the_recursion_limit() -> None:
+    """A tokenizer whose regular vocabulary has a control token splits each of them. The depth must not grow."""
     tokenizer = real_tokenizers.load("spelled_out")
     text = "<|im_end|> " * 5000
     ids = tokenizer.encode_untrusted(text)
@@ -109,8 +107,8 @@ def test_thousands_of_forged_tokens_in_one_text_are_no_trouble() -> None:
     assert tokenizer.decode(ids) == text
 
 
-def test_a_character_without_bytes_in_the_vocabulary_is_refused_by_name() -> None:
-    """SmolLM2 has no token for some control characters and would write <|endoftext|> for them."""
+def test_a_character_without_bytes_in_the_vocabulary_is_an_error_that_names_it() -> None:
+    """SmolLM2 has no token for some control characters and encodes them as <|endoftext|>."""
     tokenizer = real_tokenizers.load("smollm2")
     assert tokenizer.encode_trusted("\x04") == [0]
     with pytest.raises(Unencodable, match=r"can encode '\\x04' only as a control token"):
@@ -122,19 +120,19 @@ def hostile_case(text: str) -> tuple[Case, ReasoningPair]:
     return case, make_pair(case, f"1. ana paid 35, {text}.")
 
 
-def calm_pair() -> tuple[Case, ReasoningPair]:
+def harmless_pair() -> tuple[Case, ReasoningPair]:
     case, _ = hostile_case("x")
     return case, make_pair(case, "1. ana paid 35, x.")
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @pytest.mark.parametrize("context", ["full", "none"])
-def test_a_prompt_holds_the_control_tokens_of_its_template_and_no_other(name: str, context: str) -> None:
+def test_a_prompt_has_only_the_control_tokens_of_its_template(name: str, context: str) -> None:
     tokenizer = real_tokenizers.load(name)
     tokens = [str(token) for token in tokenizer.hf.added_tokens_decoder.values()]
-    case, pair = calm_pair()
-    calm = judge_prompt(pair, case, context=context, searches=2)  # type: ignore[arg-type]
-    expected = [token for token in tokenizer.prompt_ids(calm) if token in tokenizer.added]
+    case, pair = harmless_pair()
+    harmless = judge_prompt(pair, case, context=context, searches=2)  # type: ignore[arg-type]
+    expected = [token for token in tokenizer.prompt_ids(harmless) if token in tokenizer.added]
     assert expected
     for text in [*HOSTILE, *tokens]:
         case, pair = hostile_case(text)
@@ -144,33 +142,35 @@ def test_a_prompt_holds_the_control_tokens_of_its_template_and_no_other(name: st
         assert tokenizer.decode(ids).count(escape_tags(text)) >= (4 if context == "full" else 3)
 
 
-def frame(case: Case, pair: ReasoningPair) -> list[str]:
-    """What stands around the inserted texts in the user message; ValueError where one of them is not there, whole and
-    in order."""
+def text_around_insertions(case: Case, pair: ReasoningPair) -> list[str]:
+    """The parts of the user message around the inserted texts.
+
+    Raises:
+        ValueError: An inserted text is missing, incomplete or out of order."""
     shown = judge_prompt(pair, case, context="full", searches=1).chat()[1]["content"]
-    found, at = [], 0
+    parts, at = [], 0
     for text in map(escape_tags, (case.context, case.decision, pair.reasoning_a, pair.reasoning_b)):
         start = shown.index(text, at)
-        found.append(shown[at:start])
+        parts.append(shown[at:start])
         at = start + len(text)
-    return [*found, shown[at:]]
+    return [*parts, shown[at:]]
 
 
 @given(st.text(max_size=30))
 @example(HOSTILE[4])
 @example(HOSTILE[5])
-def test_marks_in_inserted_text_pull_nothing_in(text: str) -> None:
-    """A case that holds the private marks of the prompt gets them back as they are: each text stands once, whole."""
-    assert frame(*hostile_case(text)) == frame(*calm_pair())
+def test_placeholders_in_inserted_text_are_not_expanded(text: str) -> None:
+    """A case may contain the private placeholders of the prompt. They stay text, and each text occurs once."""
+    assert text_around_insertions(*hostile_case(text)) == text_around_insertions(*harmless_pair())
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_passages_change_neither_parsing_nor_reward(hostile: str) -> None:
-    """The same sampled ids over calm and over hostile passages: same end, same judgment, same turns of the policy."""
+    """The same sampled ids with harmless and with hostile passages give the same ending, judgment and policy turns."""
     of = ByteTokenizer(b"<think>", b"</search>", b"</answer>")
     budget = Budget(max_searches=2, response_tokens=120, observation_tokens=2000)
-    ends = []
-    for passages in (evidence("calm"), evidence(hostile, f"a {hostile} b")):
+    outcomes = []
+    for passages in (evidence("harmless"), evidence(hostile, f"a {hostile} b")):
         episode = Episode([1], budget, of)
         for text in ("<think>look</think><search>q</search>", "<think>open <search>r</search>", "</think>" + GOLD):
             episode.feed(of.encode_trusted(text), [0.0] * len(of.encode_trusted(text)))
@@ -179,18 +179,18 @@ def test_passages_change_neither_parsing_nor_reward(hostile: str) -> None:
         trajectory = episode.trajectory()
         assert trajectory.judgment is not None
         judgment = trajectory.judgment.model_copy(update={"evidence": ()})
-        ends.append((trajectory.ended, judgment, [turn.text for turn in trajectory.turns], trajectory.searches))
+        outcomes.append((trajectory.ended, judgment, [turn.text for turn in trajectory.turns], trajectory.searches))
         observation = trajectory.turns[0].observation or ""
         assert TAG.findall(observation) == ["<information>", "</information>"]
         assert trajectory.judgment.evidence == tuple(passages)
-    assert ends[0] == ends[1]
-    assert ends[0][0] == "answer"
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == "answer"
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
 @pytest.mark.parametrize("name", ["tiny", "spelled_out"])
-def test_hostile_cases_and_queries_reach_no_other_case_and_score_alike(hostile: str, name: str) -> None:
-    """Real tokens, retriever and reward: the judge writes the same, so it gets the same, and sees its own case only."""
+def test_hostile_cases_and_queries_reach_no_other_case_and_keep_the_reward(hostile: str, name: str) -> None:
+    """With real tokens, retriever and reward: the same answers get the same reward, and passages are of the case."""
     tokenizer = real_tokenizers.load(name)
     case, pair = hostile_case(hostile)
     others = mini_pairs(3)
@@ -205,8 +205,8 @@ def test_hostile_cases_and_queries_reach_no_other_case_and_score_alike(hostile: 
     gold = f'{{"comparison": "{pair.gold.comparison}", "violated_principles": [2]}}'
     wrong = GOLD if pair.gold.comparison == "A<B" else GOLD.replace("A>B", "A<B")
     lines = [[f"<search>{query}</search>", f"<answer>{gold}</answer>"], [f"<search>{query}</search>", wrong]]
-    player = RolloutRunner(data, config, tokenizer, ScriptedBackend(tokenizer, lines), ())
-    right, worst = player.run([pair, pair], Sampling())
+    runner = RolloutRunner(data, config, tokenizer, ScriptedBackend(tokenizer, lines), ())
+    right, worst = runner.run([pair, pair], Sampling())
     assert (right.ended, worst.ended) == ("answer", "answer")
     assert right.reward is not None
     assert worst.reward is not None
@@ -217,8 +217,8 @@ def test_hostile_cases_and_queries_reach_no_other_case_and_score_alike(hostile: 
         assert passage.text == case.context[passage.start : passage.end]
     episode = new_episode(pair, data, config, tokenizer, ())
     environment = [t for t, m in zip(right.token_ids, right.loss_mask, strict=True) if not m]
-    frame = set(tokenizer.encode_trusted("<information>")) | set(tokenizer.encode_trusted("</information>"))
-    assert tokenizer.added & set(environment) <= frame
+    information_tags = set(tokenizer.encode_trusted("<information>")) | set(tokenizer.encode_trusted("</information>"))
+    assert tokenizer.added & set(environment) <= information_tags
     assert len(episode.prompt_ids) == len(right.prompt_ids)
 
 
@@ -230,54 +230,52 @@ TEXT = st.lists(
 
 
 @given(TEXT)
-def test_neutralising_keeps_offsets_and_leaves_no_tag(text: str) -> None:
-    calm = escape_tags(text)
-    assert len(calm) == len(text)
-    assert not TAG.search(calm)
-    assert escape_tags(calm) == calm
+def test_escape_tags_keeps_offsets_and_leaves_no_tag(text: str) -> None:
+    escaped = escape_tags(text)
+    assert len(escaped) == len(text)
+    assert not TAG.search(escaped)
+    assert escape_tags(escaped) == escaped
     inside = {at for match in TAG.finditer(text) for at in (match.start(), match.end() - 1)}
-    assert all(a == b for at, (a, b) in enumerate(zip(text, calm, strict=True)) if at not in inside)
+    assert all(a == b for at, (a, b) in enumerate(zip(text, escaped, strict=True)) if at not in inside)
 
 
 @given(TEXT)
-def test_restore_is_the_inverse_where_nothing_was_neutralised_before(text: str) -> None:
+def test_restore_is_the_inverse_of_escape_tags(text: str) -> None:
     if unescape_tags(text) == text:
         assert unescape_tags(escape_tags(text)) == text
 
 
 @pytest.mark.parametrize("text", ["p < 0.05 > q", "<b>bold</b>", "a<answers>b", "<thinking>", "x </ think>", "‹›"])
-def test_what_is_no_tag_of_ours_stays(text: str) -> None:
+def test_other_markup_is_unchanged(text: str) -> None:
     assert escape_tags(text) == text
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_what_a_direct_judge_is_asked_holds_the_control_tokens_of_its_template_and_no_other(
-    name: str, hostile: str
-) -> None:
-    """The prompt of Table 11, and a benchmark's own, whose answer is one turn of plain text."""
+def test_a_direct_prompt_has_only_the_control_tokens_of_its_template(name: str, hostile: str) -> None:
+    """The prompt of Table 11, and the prompt of a benchmark that is answered in plain text."""
     tokenizer = real_tokenizers.load(name)
 
     def prompts(text: str) -> list[Prompt]:
-        question = PairwiseTask("general", f"ask {text}", f"one {text}", f"two {text}", "c", f"case {text}")
+        task = PairwiseTask("general", f"ask {text}", f"one {text}", f"two {text}", "c", f"case {text}")
         return [
-            pairwise_prompt(question, context="full", searches=0, style="direct"),
+            pairwise_prompt(task, context="full", searches=0, style="direct"),
             rating_question(f"ask {text}", f"one {text}").prompt,
         ]
 
-    for calm, prompt in zip(prompts("x"), prompts(hostile), strict=True):
+    for harmless, prompt in zip(prompts("x"), prompts(hostile), strict=True):
         ids = tokenizer.prompt_ids(prompt)
-        expected = [token for token in tokenizer.prompt_ids(calm) if token in tokenizer.added]
+        expected = [token for token in tokenizer.prompt_ids(harmless) if token in tokenizer.added]
         assert [token for token in ids if token in tokenizer.added] == expected != []
         assert tokenizer.decode(ids).count(escape_tags(hostile)) >= len(prompt.inserted)
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_tags_in_an_answer_of_plain_text_are_text(hostile: str) -> None:
-    """A judge that repeats what it was shown ends where it stops, and is read by its last line as any other."""
+def test_tags_in_a_plain_text_answer_are_text(hostile: str) -> None:
+    """An answer that repeats hostile text ends at EOS, and its rating is read from the last line."""
     tokenizer = real_tokenizers.load("tiny")
-    said = f"{hostile}\nRating: 7"
-    ids = tokenizer.encode_untrusted(said)
+    output = f"{hostile}\nRating: 7"
+    ids = tokenizer.encode_untrusted(output)
     eos = tokenizer.hf.eos_token_id
     episode = SingleTurnEpisode((), Budget(max_searches=0, response_tokens=len(ids) + 1), tokenizer, eos_ids=(eos,))
     episode.feed([*ids, eos], [0.0] * (len(ids) + 1))

@@ -1,8 +1,8 @@
-"""Promise 7: the drivers give one trajectory for the same sampled ids, and under recipes/parity.yaml TRL and verl make
-the same update from the same episodes: in float32, advantages to 1e-5, gradients to 1e-4, moves of weights to 1e-3.
+"""Promise 7: all drivers give the same trajectory for the same sampled ids. Under recipes/parity.yaml, TRL and verl
+make the same update from the same episodes: in float32, advantages to 1e-5, gradients to 1e-4, weight updates to 1e-3.
 
-Both engines run whole: TRL's GRPOTrainer through `train_grpo`, verl's agent loop worker and actor worker in a process
-of its own (parity_verl.py). What is fixed is what the policy samples (tapes.py).
+Both engines run completely: TRL's GRPOTrainer through `train_grpo`, verl's agent loop worker and actor worker in a
+separate process (parity_verl.py). Only the ids that the policy samples are fixed (recorded_tokens.py).
 """
 
 import json
@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from factories import mini_pairs
 from paths import RECIPES, REPO, SUPPORT
-from recorded_tokens import Tape, TapeModel, Tapes, bare, group, prompts_of, wild, write_tapes
+from recorded_tokens import RecordedEpisode, Recordings, ReplayModel, bare, group, prompts_of, wild, write_recordings
 
 from judge_r1.core.jsonl import write_jsonl
 from judge_r1.core.records import Trajectory
@@ -35,16 +35,16 @@ if not find_spec("trl") or not find_spec("verl"):
     pytest.skip("TRL or verl is not installed: pip install 'judge-r1[verl]'", allow_module_level=True)
 
 PARITY = RECIPES / "parity.yaml"
-KINDS = (("mixed", "alike", "lost", "alone"), ("lost", "mixed", "alike", "mixed"))
-"""The four groups of each step (`tapes.group`)."""
+KINDS = (("mixed", "identical", "failed", "one_left"), ("failed", "mixed", "identical", "mixed"))
+"""The four groups of each step (`recorded_tokens.group`)."""
 GRADIENT, UPDATE = 1e-4, 1e-3
-"""How far the engines may be apart: of the clipped gradient, and of what the weights have moved. The second is looser
-because Adam makes a whole step of a gradient that is no more than rounding (TRL pads prompts on the left and counts
-positions from there, verl does not: the same rotary angles, rounded otherwise)."""
+"""Relative tolerances of the clipped gradient and of the weight update. The second is looser because Adam turns a
+gradient that is only a rounding error into a full step (TRL pads prompts on the left and counts positions from there,
+verl does not, so rotary angles round differently)."""
 
 
-class Room:
-    """A folder with pairs and the recipe, and the tapes of each step."""
+class ParityFixture:
+    """A folder with pairs, the recipe and the recorded episodes of each step."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.data = folder, mini_pairs(9)
@@ -57,13 +57,13 @@ class Room:
         self.eos = eos_ids(model, self.tokenizer.hf)
         self.prompts = prompts_of(self.data, self.recipe.episode, self.tokenizer)
 
-    def set(self, recipe: Recipe, steps: list[list[Tape]]) -> None:
+    def write(self, recipe: Recipe, steps: list[list[RecordedEpisode]]) -> None:
         (self.folder / "recipe.yaml").write_text(dump_recipe(recipe))
-        for step, tapes in enumerate(steps, 1):
-            write_tapes(self.folder / f"step_{step}.json", tapes)
+        for step, episodes in enumerate(steps, 1):
+            write_recordings(self.folder / f"step_{step}.json", episodes)
 
     def verl(self, *options: str) -> dict[str, Any]:
-        """What verl makes of the tapes (parity_verl.py)."""
+        """Run verl on the recorded episodes (parity_verl.py). Returns its report."""
         done = subprocess.run(
             [sys.executable, str(SUPPORT / "parity_verl.py"), str(self.folder), *options],
             env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
@@ -77,20 +77,20 @@ class Room:
 
 
 @pytest.fixture
-def room(tmp_path: Path) -> Room:
-    return Room(tmp_path)
+def parity(tmp_path: Path) -> ParityFixture:
+    return ParityFixture(tmp_path)
 
 
-def by_pair(played: list[tuple[str, Any]]) -> dict[str, list[Any]]:
-    """Results of episodes by pair, in the order of its tapes."""
-    found: dict[str, list[Any]] = defaultdict(list)
-    for pair_id, result in played:
-        found[pair_id].append(result)
-    return dict(found)
+def by_pair(results: list[tuple[str, Any]]) -> dict[str, list[Any]]:
+    """Results of episodes by pair id, in the given order."""
+    grouped: dict[str, list[Any]] = defaultdict(list)
+    for pair_id, result in results:
+        grouped[pair_id].append(result)
+    return dict(grouped)
 
 
-def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 tapes of wild ids."""
+def test_every_driver_gives_the_same_trajectory(parity: ParityFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 episodes of random ids."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.core.pair_set import PairSet
     from judge_r1.episode.reward import with_reward
@@ -99,44 +99,50 @@ def test_one_tape_is_one_trajectory_in_every_driver(room: Room, monkeypatch: pyt
     from judge_r1.models.base import Sampling
 
     size = 60
-    recipe = room.recipe.model_copy(
-        update={"grpo": room.recipe.grpo.model_copy(update={"group_size": size, "steps": 1, "micro_batch_size": 60})}
+    recipe = parity.recipe.model_copy(
+        update={"grpo": parity.recipe.grpo.model_copy(update={"group_size": size, "steps": 1, "micro_batch_size": 60})}
     )
-    rng, pairs = Random(0), room.data.pairs[:4]
-    eos = room.tokenizer.hf.eos_token_id
-    tapes = [wild(pair, room.tokenizer, eos, rng) for pair in pairs for _ in range(size)]
-    room.set(recipe, [tapes])
-    asked = [pair for pair in pairs for _ in range(size)]
+    rng, pairs = Random(0), parity.data.pairs[:4]
+    eos = parity.tokenizer.hf.eos_token_id
+    episodes = [wild(pair, parity.tokenizer, eos, rng) for pair in pairs for _ in range(size)]
+    parity.write(recipe, [episodes])
+    requested = [pair for pair in pairs for _ in range(size)]
 
     monkeypatch.setattr(
         "judge_r1.models.engine.LocalModel",
-        lambda *_, **__: TapeModel(Tapes(tapes, room.prompts), room.tokenizer.decode, room.eos),
+        lambda *_, **__: ReplayModel(Recordings(episodes, parity.prompts), parity.tokenizer.decode, parity.eos),
     )
-    data = PairSet(room.data.cases, pairs)
-    making = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(asked))
-    played = run_all(AgenticJudge(making, recipe.episode), pair_benchmark(data).requests(samples=size))
-    judged = [with_reward(game.trajectory, pair) for game, pair in zip(played, asked, strict=True)]
+    data = PairSet(parity.data.cases, pairs)
+    build = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(requested))
+    outputs = run_all(AgenticJudge(build, recipe.episode), pair_benchmark(data).requests(samples=size))
+    judged = [with_reward(output.trajectory, pair) for output, pair in zip(outputs, requested, strict=True)]
 
-    rollouts = TrlRollouts(recipe, room.data, RunFolder(room.folder / "run", recipe), room.tokenizer, room.eos, 0)
-    columns = rollouts([pair.pair_id for pair in asked], _Trainer())
-    lost = [t.infrastructure_failed for t in judged]
-    for ids, mask, t, bad in zip(columns["completion_ids"], columns["env_mask"], judged, lost, strict=True):
+    rollouts = TrlRollouts(
+        recipe, parity.data, RunFolder(parity.folder / "run", recipe), parity.tokenizer, parity.eos, 0
+    )
+    columns = rollouts([pair.pair_id for pair in requested], _Trainer())
+    failed = [t.infrastructure_failed for t in judged]
+    for ids, mask, t, bad in zip(columns["completion_ids"], columns["env_mask"], judged, failed, strict=True):
         assert ids == (list(t.token_ids) or [t.prompt_ids[-1]])
         assert mask == ([0] * len(ids) if bad else list(t.loss_mask))
-    assert columns["r"] == [None if bad else t.reward["r"] for t, bad in zip(judged, lost, strict=True) if t.reward]
+    assert columns["r"] == [None if bad else t.reward["r"] for t, bad in zip(judged, failed, strict=True) if t.reward]
 
-    [step] = room.verl("--play")["steps"]
-    agent_loop = by_pair([(row["pair_id"], Trajectory.model_validate(row["trajectory"])) for row in step["played"]])
-    expected = by_pair(list(zip([pair.pair_id for pair in asked], judged, strict=True)))
+    [step] = parity.verl("--rollouts-only")["steps"]
+    agent_loop = by_pair(
+        [(row["pair_id"], Trajectory.model_validate(row["trajectory"])) for row in step["trajectories"]]
+    )
+    expected = by_pair(list(zip([pair.pair_id for pair in requested], judged, strict=True)))
     for pair_id, trajectories in expected.items():
         assert sorted(map(_key, agent_loop[pair_id])) == sorted(map(_key, trajectories))
-    ends = {trajectory.ended for trajectory in judged}
-    assert {"answer", "infrastructure_generation_error", "no_answer"} <= ends, "the tapes are not wild enough"
+    endings = {trajectory.ended for trajectory in judged}
+    assert {"answer", "infrastructure_generation_error", "no_answer"} <= endings, (
+        "the recorded episodes do not cover every ending"
+    )
     assert max(t.searches for t in judged) > 1
 
 
-def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The direct judge in lock-step, on the engine that is served, and over token ids, on 4 x 30 tapes of one turn."""
+def test_every_driver_gives_the_same_direct_judgment(parity: ParityFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The direct judge in lock-step, on the served engine, and over token ids, on 4 x 30 single-turn episodes."""
     from fake_judge_endpoint import JudgeServer
 
     from judge_r1.benchmarks.lrbench import pair_benchmark
@@ -147,43 +153,43 @@ def test_one_tape_is_one_direct_judgment_in_every_place(room: Room, monkeypatch:
     from judge_r1.models.base import Sampling
     from judge_r1.training.verl.sampling_params import generate_request
 
-    size, tokens, model = 30, 90, room.recipe.model
+    size, tokens, model = 30, 90, parity.recipe.model
     options = ["prompt_tokens=1000", f"budget.response_tokens={tokens}"]
-    data = PairSet(room.data.cases, room.data.pairs[:4])
-    making = JudgeBuild("", texts=data.texts, sampling=Sampling(1.0), batch_size=8, recipe=PARITY)
-    prompts = prompts_of(data, direct_config(JudgeBuild(model, options, recipe=PARITY)), room.tokenizer)
-    rng, eos = Random(0), room.tokenizer.hf.eos_token_id
-    tapes = [bare(pair, room.tokenizer, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
+    data = PairSet(parity.data.cases, parity.data.pairs[:4])
+    build = JudgeBuild("", texts=data.texts, sampling=Sampling(1.0), batch_size=8, recipe=PARITY)
+    prompts = prompts_of(data, direct_config(JudgeBuild(model, options, recipe=PARITY)), parity.tokenizer)
+    rng, eos = Random(0), parity.tokenizer.hf.eos_token_id
+    episodes = [bare(pair, parity.tokenizer, eos, rng, tokens) for pair in data.pairs for _ in range(size)]
     monkeypatch.setattr(
         "judge_r1.models.engine.LocalModel",
-        lambda model, decode, ends, **_: TapeModel(Tapes(tapes, prompts), decode, ends),
+        lambda model, decode, ends, **_: ReplayModel(Recordings(episodes, prompts), decode, ends),
     )
     monkeypatch.setattr(
         "judge_r1.judges.runners.continuous.LocalModel",
-        lambda model, decode, ends, **_: TapeModel(Tapes(tapes, prompts), decode, ends),
+        lambda model, decode, ends, **_: ReplayModel(Recordings(episodes, prompts), decode, ends),
     )
-    lock, remote = threading.Lock(), TapeModel(Tapes(tapes, prompts), room.tokenizer.decode, room.eos)
+    lock, remote = threading.Lock(), ReplayModel(Recordings(episodes, prompts), parity.tokenizer.decode, parity.eos)
 
     def answer(path: str, body: dict[str, Any]) -> tuple[int, Any]:
-        asked = {name: body[name] for name in ("max_tokens", "stop", "stop_token_ids")}
+        sampling = {name: body[name] for name in ("max_tokens", "stop", "stop_token_ids")}
         with lock:
-            ids = remote.read(generate_request(body["prompt"], asked), object())
-        told = {"tokens": [f"token_id:{token}" for token in ids], "token_logprobs": [-0.5] * len(ids)}
-        return 200, {"choices": [{"logprobs": told}]}
+            ids = remote.read(generate_request(body["prompt"], sampling), object())
+        logprobs = {"tokens": [f"token_id:{token}" for token in ids], "token_logprobs": [-0.5] * len(ids)}
+        return 200, {"choices": [{"logprobs": logprobs}]}
 
     def judgments(judge: Judge) -> dict[str, list[str]]:
-        played = run_all(judge, pair_benchmark(data).requests(samples=size))
-        said = [(g.request.item.item_id, f"{_key(g.trajectory)} {g.verdict} {g.confidence}") for g in played]
-        return {pair_id: sorted(found) for pair_id, found in by_pair(said).items()}
+        outputs = run_all(judge, pair_benchmark(data).requests(samples=size))
+        results = [(o.request.item.item_id, f"{_key(o.trajectory)} {o.verdict} {o.confidence}") for o in outputs]
+        return {pair_id: sorted(texts) for pair_id, texts in by_pair(results).items()}
 
     direct = f"direct:{','.join(options)}"
-    expected = judgments(make_judge(f"{direct}@{model}", making))
+    expected = judgments(make_judge(f"{direct}@{model}", build))
     for ended in ("answer", "rejected_no_json", "turn_budget"):
-        assert f'"ended":"{ended}"' in str(expected), "the tapes are not wild enough"
-    assert judgments(served_judge(f"{direct}@{model}", making)) == expected
+        assert f'"ended":"{ended}"' in str(expected), "the recorded episodes do not cover every ending"
+    assert judgments(served_judge(f"{direct}@{model}", build)) == expected
     with JudgeServer(answer) as server:
-        assert judgments(make_judge(f"{direct},tokenizer={model}@vllm:{server.url}#toy", making)) == expected
-        assert len(server.bodies) == len(tapes)
+        assert judgments(make_judge(f"{direct},tokenizer={model}@vllm:{server.url}#toy", build)) == expected
+        assert len(server.bodies) == len(episodes)
 
 
 def _key(trajectory: Trajectory) -> str:
@@ -191,7 +197,7 @@ def _key(trajectory: Trajectory) -> str:
 
 
 class _Trainer:
-    """What `Rollouts` asks of TRL's trainer."""
+    """The attributes of TRL's trainer that `TrlRollouts` reads."""
 
     model = None
 
@@ -206,26 +212,26 @@ class _Trainer:
         global_step = 0
 
 
-def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two steps, so that in the second the policy is not the reference and the KL term has a gradient. Among the
-    groups are one whose outcomes are all alike, one with a lost episode, and one of which one episode is left."""
+def test_both_engines_make_the_same_update(parity: ParityFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two steps, so in the second one the policy differs from the reference and the KL term has a gradient. The groups
+    include one of identical outcomes, one with a failed episode, and one with a single valid episode."""
     import torch
     from safetensors.torch import load_file
 
     from judge_r1.training.trl import kl_clamp
 
-    recipe, eos = room.recipe, room.tokenizer.hf.eos_token_id
+    recipe, eos = parity.recipe, parity.tokenizer.hf.eos_token_id
     count = recipe.grpo.pairs_per_step
-    order = shuffled(len(room.data.pairs), recipe.grpo.steps * count, recipe.seed)
+    order = shuffled(len(parity.data.pairs), recipe.grpo.steps * count, recipe.seed)
     steps = [
         [
-            tape
+            episode
             for kind, index in zip(kinds, order[count * step : count * (step + 1)], strict=True)
-            for tape in group(room.data.pairs[index], room.tokenizer, eos, kind)
+            for episode in group(parity.data.pairs[index], parity.tokenizer, eos, kind)
         ]
         for step, kinds in enumerate(KINDS)
     ]
-    room.set(recipe, steps)
+    parity.write(recipe, steps)
 
     seen: list[dict[str, list[float]]] = []
     weights: list[dict[str, torch.Tensor]] = []
@@ -247,31 +253,33 @@ def test_both_engines_make_the_same_update(room: Room, monkeypatch: pytest.Monke
             seen.append(by_pair(list(zip([i["prompt"] for i in inputs], output["advantages"].tolist(), strict=True))))
             return output
 
-    model = TapeModel(Tapes([tape for tapes in steps for tape in tapes], room.prompts), room.tokenizer.decode, room.eos)
+    model = ReplayModel(
+        Recordings([episode for step in steps for episode in step], parity.prompts), parity.tokenizer.decode, parity.eos
+    )
     monkeypatch.setattr("judge_r1.models.engine.LocalModel", lambda *_, **__: model)
     monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
-    run = RunFolder(room.folder / "run", recipe)
-    train_grpo(recipe, room.data, run)
-    report = room.verl()
+    run = RunFolder(parity.folder / "run", recipe)
+    train_grpo(recipe, parity.data, run)
+    report = parity.verl()
 
-    for kinds, tapes, ours, theirs in zip(KINDS, steps, seen, report["steps"], strict=True):
+    for kinds, episodes, ours, theirs in zip(KINDS, steps, seen, report["steps"], strict=True):
         verl = by_pair(list(zip(theirs["uid"], theirs["advantages"], strict=True)))
         assert ours.keys() == verl.keys()
-        for kind, tape in zip(kinds, tapes[:: recipe.grpo.group_size], strict=True):
-            assert ours[tape.pair_id] == pytest.approx(verl[tape.pair_id], abs=1e-5)
-            spread = max(map(abs, ours[tape.pair_id]))
-            assert spread == 0 if kind in ("alike", "alone") else spread > 0.5
-            if kind == "lost":
-                assert ours[tape.pair_id][1] == 0
+        for kind, episode in zip(kinds, episodes[:: recipe.grpo.group_size], strict=True):
+            assert ours[episode.pair_id] == pytest.approx(verl[episode.pair_id], abs=1e-5)
+            spread = max(map(abs, ours[episode.pair_id]))
+            assert spread == 0 if kind in ("identical", "one_left") else spread > 0.5
+            if kind == "failed":
+                assert ours[episode.pair_id][1] == 0
 
     before = load_file(Path(recipe.model) / "model.safetensors")
     for step, (ours, gradient) in enumerate(zip(weights, gradients, strict=True), 1):
-        theirs = load_file(room.folder / f"verl_{step}.safetensors")
-        assert apart({n: (g, theirs[f"gradient.{n}"]) for n, g in gradient.items()}) < GRADIENT
+        theirs = load_file(parity.folder / f"verl_{step}.safetensors")
+        assert relative_difference({n: (g, theirs[f"gradient.{n}"]) for n, g in gradient.items()}) < GRADIENT
         assert norm([tensor - before[name] for name, tensor in ours.items()]) > 0.005
-        moved = {n: (t - before[n], theirs[n] - before[n]) for n, t in ours.items()}
-        assert apart(moved) < UPDATE
-        assert apart({n: (t, theirs[n]) for n, t in ours.items()}) < 1e-6
+        updates = {n: (t - before[n], theirs[n] - before[n]) for n, t in ours.items()}
+        assert relative_difference(updates) < UPDATE
+        assert relative_difference({n: (t, theirs[n]) for n, t in ours.items()}) < 1e-6
     saved = load_file(run.model / "model.safetensors")
     assert all(torch.equal(saved[name], tensor) for name, tensor in weights[-1].items())
 
@@ -280,24 +288,26 @@ def norm(tensors: Iterable[Any]) -> float:
     return float(sum(float((tensor.double() ** 2).sum()) for tensor in tensors) ** 0.5)
 
 
-def apart(pairs: Mapping[str, tuple[Any, Any]]) -> float:
-    """How far two sets of tensors are apart, as a share of the first."""
+def relative_difference(pairs: Mapping[str, tuple[Any, Any]]) -> float:
+    """The norm of the difference of two sets of tensors, relative to the first."""
     return norm(one - other for one, other in pairs.values()) / norm(one for one, _ in pairs.values())
 
 
-class _Caught(Exception):
-    """Carries the trainer that `train_grpo` was about to start."""
+class _TrainerCaught(Exception):
+    """Carries the trainer that `train_grpo` created."""
 
 
-@pytest.mark.parametrize("calm", [True, False])
-def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Value and gradient with ratios beyond every clip (the lower, the upper, the dual one) and a reference apart, as
-    later updates on one batch have them: verl's `ppo_loss` and TRL's `_compute_loss`, configured by the recipe. Not
-    `calm`: with tokens whose KL is over its cap, which have no gradient of it."""
+@pytest.mark.parametrize("kl_below_cap", [True, False])
+def test_both_losses_agree_far_from_the_policy(
+    kl_below_cap: bool, parity: ParityFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Value and gradient of verl's `ppo_loss` and TRL's `_compute_loss`, configured by the recipe. Ratios exceed every
+    clip (lower, upper, dual) and the reference differs, as in later updates on one batch. Without `kl_below_cap`, some
+    tokens exceed the cap of the KL term, which gives them no gradient."""
     import torch
     import trl
 
-    monkeypatch.setenv("VERL_PLATFORM", "cpu")  # as everywhere in these tests, should verl not be imported yet
+    monkeypatch.setenv("VERL_PLATFORM", "cpu")  # read when verl is imported
     monkeypatch.setenv("VERL_USE_EXTERNAL_MODULES", "judge_r1.training.verl.cpu")
     from tensordict import TensorDict
     from verl.utils import tensordict_utils as tu
@@ -305,19 +315,19 @@ def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeyp
     from verl.workers.utils.losses import ppo_loss
     from verl_factories import compose, keys_of
 
-    def caught(self: Any, *_: Any, **__: Any) -> None:
-        raise _Caught(self)
+    def catch_trainer(self: Any, *_: Any, **__: Any) -> None:
+        raise _TrainerCaught(self)
 
-    monkeypatch.setattr(trl.GRPOTrainer, "train", caught)
-    with pytest.raises(_Caught) as stopped:
-        train_grpo(room.recipe, room.data, RunFolder(room.folder / "run", room.recipe))
+    monkeypatch.setattr(trl.GRPOTrainer, "train", catch_trainer)
+    with pytest.raises(_TrainerCaught) as stopped:
+        train_grpo(parity.recipe, parity.data, RunFolder(parity.folder / "run", parity.recipe))
     trainer = stopped.value.args[0]
 
     random = torch.Generator().manual_seed(0)
-    rows, length = room.recipe.grpo.micro_batch_size, 400
+    rows, length = parity.recipe.grpo.micro_batch_size, 400
     old = -3 + torch.randn(rows, length, generator=random)
     start = old + 1.5 * torch.randn(rows, length, generator=random)  # ratios from 0.01 to 100
-    reference = start + (0.5 if calm else 2.5) * torch.randn(rows, length, generator=random)
+    reference = start + (0.5 if kl_below_cap else 2.5) * torch.randn(rows, length, generator=random)
     advantages = torch.tensor([1.3, -0.4, 0.0, -2.0])
     mask = (torch.rand(rows, length, generator=random) < 0.7).long()
     mask[2] = 0
@@ -344,13 +354,13 @@ def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeyp
     loss.backward()
 
     other = start.clone().requires_grad_()
-    actor = omega_conf_to_dataclass(compose(keys_of(room.recipe, folder=room.folder)).actor_rollout_ref.actor)
-    whole = torch.nested.nested_tensor_from_jagged
+    actor = omega_conf_to_dataclass(compose(keys_of(parity.recipe, folder=parity.folder)).actor_rollout_ref.actor)
+    jagged = torch.nested.nested_tensor_from_jagged
     offsets = torch.arange(rows + 1)
     data = TensorDict(
         {
-            "prompts": whole(torch.ones(rows, dtype=torch.long), offsets),
-            "responses": whole(ids.flatten(), offsets * length),
+            "prompts": jagged(torch.ones(rows, dtype=torch.long), offsets),
+            "responses": jagged(ids.flatten(), offsets * length),
             "response_mask": mask,
             "old_log_probs": old,
             "ref_log_prob": reference,
@@ -359,20 +369,20 @@ def test_both_losses_are_one_far_from_the_policy(calm: bool, room: Room, monkeyp
         batch_size=rows,
     )
     tu.assign_non_tensor(data, dp_size=1, batch_num_tokens=tokens, global_batch_size=rows, max_response_len=length)
-    # verl's log-probabilities are of prompt + response, each at the position before its id
+    # verl has log-probabilities for prompt and response, each at the position before its token
     shifted = torch.cat([other, torch.zeros(rows, 1)], dim=1).flatten()
-    verls, _ = ppo_loss(actor, {"log_probs": whole(shifted, offsets * (length + 1))}, data)
+    verls, _ = ppo_loss(actor, {"log_probs": jagged(shifted, offsets * (length + 1))}, data)
     verls.backward()
 
-    apart = reference - start
-    over = int(((apart.exp() - apart - 1 > 10) & mask.bool()).sum())
-    assert (over == 0) == calm
-    capped = room.recipe.grpo.kl * 10 * over / tokens  # what verl's value has and ours has not
+    log_ratio = reference - start
+    over_cap = int(((log_ratio.exp() - log_ratio - 1 > 10) & mask.bool()).sum())
+    assert (over_cap == 0) == kl_below_cap
+    capped = parity.recipe.grpo.kl * 10 * over_cap / tokens  # verl's loss value includes the capped terms
     assert float(loss) + capped == pytest.approx(float(verls), rel=1e-4)
     assert one.grad is not None
     assert other.grad is not None
     assert torch.allclose(one.grad, other.grad, rtol=1e-4, atol=1e-8)
     ratio = (start - old).exp()
-    cut = (one.grad.abs() < 1e-12) & mask.bool()
-    assert not cut.all()
+    clipped = (one.grad.abs() < 1e-12) & mask.bool()
+    assert not clipped.all()
     assert float(ratio.max()) > 3 / 0.8 > 1.2 > 0.8 > float(ratio.min())

@@ -1,9 +1,9 @@
 """The verl side of the parity test, as a subprocess: `python parity_verl.py FOLDER`.
 
-Plays the tapes of FOLDER/step_N.json under verl's agent loop worker, computes log-probabilities and advantages and
-updates the actor with verl's own worker (one rank, FSDP2, our CPU platform), step by step. Leaves FOLDER/verl.json
-(trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N, and
-the clipped gradients that led there).
+For each step N: replays the recorded episodes of FOLDER/step_N.json under verl's agent loop worker, computes
+log-probabilities and advantages, and updates the actor with verl's worker (one rank, FSDP2, our CPU platform). Writes
+FOLDER/verl.json (trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N and
+its clipped gradients).
 """
 
 import asyncio
@@ -33,7 +33,7 @@ def main(folder: Path) -> None:
     import torch.distributed as dist
     import yaml
     from omegaconf import open_dict
-    from recorded_tokens import Tapes, TapeServer, prompts_of, read_tapes
+    from recorded_tokens import Recordings, ReplayServer, prompts_of, read_recordings
     from safetensors.torch import save_file
     from verl import DataProto
     from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
@@ -67,33 +67,33 @@ def main(folder: Path) -> None:
     data, hf_tokenizer = load_pairs(recipe.data.train), load_tokenizer(recipe.model)
     tokenizer, eos = SafeTokenizer(hf_tokenizer), eos_ids(recipe.model, hf_tokenizer)
     prompts = prompts_of(data, recipe.episode, tokenizer)
-    played: list[dict[str, Any]] = []
+    trajectories: list[dict[str, Any]] = []
     write = RolloutLog.write
 
     def recorded(self: RolloutLog, step: int, session: int, pair: Any, trajectory: Any, **rest: Any) -> None:
-        played.append({"pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
+        trajectories.append({"pair_id": pair.pair_id, "trajectory": trajectory.model_dump(mode="json")})
         write(self, step, session, pair, trajectory, **rest)
 
     RolloutLog.write = recorded  # type: ignore[method-assign]
 
-    def play(step: int) -> DataProto:
-        tapes = read_tapes(folder / f"step_{step}.json")
-        server = TapeServer(Tapes(tapes, prompts), tokenizer, eos)
+    def roll_out(step: int) -> DataProto:
+        episodes = read_recordings(folder / f"step_{step}.json")
+        server = ReplayServer(Recordings(episodes, prompts), tokenizer, eos)
         rows = [
             {
                 "raw_prompt": [],
                 "agent_name": "judge_r1",
-                "extra_info": {"index": index, "pair_id": tape.pair_id},
+                "extra_info": {"index": index, "pair_id": episode.pair_id},
                 "data_source": "judge_r1/parity",
                 "reward_model": {"style": "rule", "ground_truth": ""},
-                "uid": tape.pair_id,
+                "uid": episode.pair_id,
                 "global_steps": step,
             }
-            for index, tape in enumerate(tapes)
+            for index, episode in enumerate(episodes)
         ]
         columns = {name: np.fromiter((row[name] for row in rows), dtype=object, count=len(rows)) for name in rows[0]}
 
-        async def go() -> DataProto:
+        async def generate() -> DataProto:
             manager = load_reward_manager(config, hf_tokenizer)
             rewards = SimpleNamespace(compute_score=SimpleNamespace(remote=manager.run_single))
             worker = AgentLoopWorker(config, server, reward_loop_worker_handles=[rewards])
@@ -102,7 +102,7 @@ def main(folder: Path) -> None:
             out.non_tensor_batch["uid"] = columns["uid"]
             return out
 
-        return asyncio.run(go())
+        return asyncio.run(generate())
 
     def whole(tensor: Any) -> torch.Tensor:
         """Returns a full copy of a tensor, sharded by FSDP2 or not."""
@@ -113,9 +113,9 @@ def main(folder: Path) -> None:
     report: dict[str, Any] = {"steps": []}
     worker = None
     for step in range(1, recipe.grpo.steps + 1):
-        played.clear()
-        out = play(step)
-        entry: dict[str, Any] = {"played": list(played), "uid": list(out.non_tensor_batch["uid"])}
+        trajectories.clear()
+        out = roll_out(step)
+        entry: dict[str, Any] = {"trajectories": list(trajectories), "uid": list(out.non_tensor_batch["uid"])}
         entry["scores"] = out.batch["rm_scores"].sum(-1).tolist()
         entry["masks"] = [
             row[: int(keep.sum())].tolist()
@@ -126,7 +126,7 @@ def main(folder: Path) -> None:
             )
         ]
         report["steps"].append(entry)
-        if "--play" in sys.argv:
+        if "--rollouts-only" in sys.argv:
             continue
         if worker is None:
             worker = ActorRolloutRefWorker(config=config.actor_rollout_ref, role="actor_rollout_ref")

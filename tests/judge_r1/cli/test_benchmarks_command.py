@@ -1,4 +1,4 @@
-"""What others have published, and the list of what can be measured, as a user meets them."""
+"""`judge-r1 benchmarks`, and `judge-r1 eval --predictions` on published outputs."""
 
 import json
 import os
@@ -22,19 +22,24 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def outputs(folder: Path, name: str, decisions: dict[str, str]) -> Path:
-    """Judged pairs as JudgeBench publishes them; the label of each is A>B."""
+    """Write judged pairs in JudgeBench's published format. The label of each is A>B."""
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)
     rows = [
         PAIR
-        | {"pair_id": pair_id, "label": "A>B", "judge_name": "toy", "judgments": [{"judgment": {}, "decision": said}]}
-        for pair_id, said in decisions.items()
+        | {
+            "pair_id": pair_id,
+            "label": "A>B",
+            "judge_name": "test",
+            "judgments": [{"judgment": {}, "decision": decision}],
+        }
+        for pair_id, decision in decisions.items()
     ]
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
 
 
-def test_the_list_marks_what_is_unverified() -> None:
+def test_the_list_marks_unverified_benchmarks() -> None:
     shown = run("benchmarks")
     assert shown.returncode == 0, shown.stderr
     shipped = {name: BENCHMARKS.get(name) for name in BENCHMARKS.names()}  # without those that other tests register
@@ -51,19 +56,19 @@ def test_the_list_marks_what_is_unverified() -> None:
     assert not unverified & {"lrbench", "judgebench", "llmbar", "pandalm", "hhh", "ood"}
 
 
-def test_published_outputs_become_rows_of_an_evaluation(tmp_path: Path) -> None:
+def test_published_outputs_are_evaluated(tmp_path: Path) -> None:
     data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B", "2": "A>B"})
     one = outputs(tmp_path / "out", "one.jsonl", {"1": "A>B", "2": "A>B"})
     two = outputs(tmp_path / "out", "two.jsonl", {"1": "A>B", "2": "B>A"})
-    told = run("eval", "--benchmark", "judgebench", "--path", data, "--predictions", one, "--predictions", two,
+    result = run("eval", "--benchmark", "judgebench", "--path", data, "--predictions", one, "--predictions", two,
                "--out", tmp_path / "eval")  # fmt: skip
-    assert told.returncode == 0, told.stderr
+    assert result.returncode == 0, result.stderr
     summary = json.loads((tmp_path / "eval" / "summary.json").read_text())
     assert [(row["name"], row["n"], row["accuracy"]) for row in summary["rows"]] == [("one", 2, 1.0), ("two", 2, 0.5)]
     assert [(d["a"], d["b"], d["delta"]) for d in summary["differences"]] == [("two", "one", -0.5)]
     assert summary["rows"][0]["settings"] == {"predictions": "one.jsonl"}
     assert summary["rows"][0]["by_domain"]["Knowledge"]["n"] == 2
-    assert "two minus one" in told.stdout
+    assert "two minus one" in result.stdout
     assert (tmp_path / "eval" / "report.html").exists()
 
 
@@ -76,25 +81,25 @@ def test_published_outputs_become_rows_of_an_evaluation(tmp_path: Path) -> None:
         (["--predictions", "nowhere.jsonl"], "nowhere.jsonl cannot be read: No such file"),
     ],
 )
-def test_what_cannot_be_scored_is_one_sentence(more: list[str], message: str, tmp_path: Path) -> None:
+def test_outputs_that_cannot_be_scored_are_a_one_line_error(more: list[str], message: str, tmp_path: Path) -> None:
     data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
-    told = run("eval", "--benchmark", "judgebench", "--path", data, "--out", tmp_path / "eval", *more)
-    assert told.returncode == 2
-    assert message in told.stderr
+    result = run("eval", "--benchmark", "judgebench", "--path", data, "--out", tmp_path / "eval", *more)
+    assert result.returncode == 2
+    assert message in result.stderr
     assert not (tmp_path / "eval").exists()
 
 
-def test_a_folder_with_judged_rows_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_with_an_evaluation_is_not_overwritten(tmp_path: Path) -> None:
     data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
     common = ("eval", "--benchmark", "judgebench", "--path", data, "--out", tmp_path / "eval")
     assert run(*common, "--judge", "always-a").returncode == 0
     before = (tmp_path / "eval" / "summary.json").read_bytes()
-    told = run(*common, "--predictions", data)
-    assert "already holds an evaluation: choose another --out" in told.stderr
+    result = run(*common, "--predictions", data)
+    assert "already holds an evaluation: choose another --out" in result.stderr
     assert (tmp_path / "eval" / "summary.json").read_bytes() == before
 
 
-def test_benchmarks_without_a_format_of_outputs_say_so(tmp_path: Path) -> None:
+def test_a_benchmark_without_an_output_format_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NoPredictions, match="outputs of lrbench cannot be scored; those of judgebench, llmbar"):
         score_predictions("lrbench", tmp_path, [tmp_path / "x.json"], None)
 
@@ -108,7 +113,7 @@ def test_benchmarks_without_a_format_of_outputs_say_so(tmp_path: Path) -> None:
         (["a/x.json", "a/x.jsonl"], None),
     ],
 )
-def test_rows_are_named_after_their_files(files: list[str], names: Any) -> None:
+def test_judges_are_named_after_their_files(files: list[str], names: Any) -> None:
     if names:
         assert row_names([Path(file) for file in files]) == names
     else:
@@ -116,7 +121,7 @@ def test_rows_are_named_after_their_files(files: list[str], names: Any) -> None:
             row_names([Path(file) for file in files])
 
 
-def test_rows_with_other_items_are_not_compared(tmp_path: Path) -> None:
+def test_judges_with_different_items_are_not_compared(tmp_path: Path) -> None:
     data = outputs(tmp_path, "pairs.jsonl", {"1": "A>B"})
     one, two = (outputs(tmp_path, f"{name}.jsonl", {name: "A>B"}) for name in ("2", "3"))
     summary = score_predictions("judgebench", data, [one, two], None)

@@ -1,4 +1,4 @@
-"""`judge-r1 calibrate` as a user meets it."""
+"""`judge-r1 calibrate` in a separate process."""
 
 import json
 import os
@@ -19,10 +19,10 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Path:
-    """600 cases: sure of everything, rightly so only in the upper half."""
+def answers(tmp_path: Path) -> Path:
+    """600 cases with high confidence, which is justified only in the upper half."""
     generator = random.Random(0)
-    path = tmp_path / "told.jsonl"
+    path = tmp_path / "answers.jsonl"
     with path.open("w") as file:
         for case in range(600):
             confidence = round(generator.uniform(0.8, 1), 4)
@@ -33,37 +33,37 @@ def told(tmp_path: Path) -> Path:
     return path
 
 
-def test_maps_scores_threshold_and_diagram_are_written(told: Path, tmp_path: Path) -> None:
-    done = run(told, "--out", tmp_path / "out", "--alpha", "0.1")
+def test_maps_scores_threshold_and_diagram_are_written(answers: Path, tmp_path: Path) -> None:
+    done = run(answers, "--out", tmp_path / "out", "--alpha", "0.1")
     assert done.returncode == 0, done.stderr
-    found = Calibration.model_validate_json((tmp_path / "out" / "calibration.json").read_text())
-    assert (found.n, found.without_confidence) == (601, 1)
-    assert found.with_isotonic.brier < found.before.brier
-    assert found.with_isotonic.ece < found.before.ece / 2
-    assert found.selective is not None
-    assert (found.selective.alpha, found.selective.delta) == (0.1, 0.1)
-    assert found.selective.threshold is not None
-    assert 0.87 < found.selective.threshold < 0.93
-    assert found.selective.guarantee in done.stdout
-    assert f"{found.selective.answered} are answered" in done.stdout
+    calibration = Calibration.model_validate_json((tmp_path / "out" / "calibration.json").read_text())
+    assert (calibration.n, calibration.without_confidence) == (601, 1)
+    assert calibration.with_isotonic.brier < calibration.before.brier
+    assert calibration.with_isotonic.ece < calibration.before.ece / 2
+    assert calibration.selective is not None
+    assert (calibration.selective.alpha, calibration.selective.delta) == (0.1, 0.1)
+    assert calibration.selective.threshold is not None
+    assert 0.87 < calibration.selective.threshold < 0.93
+    assert calibration.selective.guarantee in done.stdout
+    assert f"{calibration.selective.answered} are answered" in done.stdout
     assert (tmp_path / "out" / "reliability.svg").read_text().startswith("<svg ")
-    again = run(told, "--out", tmp_path / "again", "--alpha", "0.1")
+    again = run(answers, "--out", tmp_path / "again", "--alpha", "0.1")
     assert again.returncode == 0
     for name in ("calibration.json", "reliability.svg"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
 
 
-def test_what_cannot_be_certified_is_said(told: Path, tmp_path: Path) -> None:
-    done = run(told, "--out", tmp_path / "out", "--alpha", "0.001")
+def test_an_unreachable_guarantee_abstains_always(answers: Path, tmp_path: Path) -> None:
+    done = run(answers, "--out", tmp_path / "out", "--alpha", "0.001")
     assert done.returncode == 0, done.stderr
     assert "abstain always" in done.stdout
     assert "are answered" not in done.stdout
 
 
-def test_mistakes_are_one_sentence(told: Path, tmp_path: Path) -> None:
+def test_a_mistake_is_a_one_line_error(answers: Path, tmp_path: Path) -> None:
     for arguments, message in (
-        ((told, "--alpha", "1.5"), "--alpha must be between 0 and 1, not 1.5"),
-        ((told, "--alpha", "0.1", "--delta", "0"), "--delta must be between 0 and 1, not 0"),
+        ((answers, "--alpha", "1.5"), "--alpha must be between 0 and 1, not 1.5"),
+        ((answers, "--alpha", "0.1", "--delta", "0"), "--delta must be between 0 and 1, not 0"),
         ((tmp_path / "none.jsonl",), "none.jsonl cannot be read"),
     ):
         done = run(*arguments, "--out", tmp_path / "out")

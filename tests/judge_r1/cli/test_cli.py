@@ -1,4 +1,4 @@
-"""The commands as a user meets them, in processes of their own."""
+"""The commands, each in a separate process."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
     assert f"judge-r1 {command}" in shown.stdout
 
 
-def test_build_gives_the_same_bytes_again_but_for_the_timing(built: Path, tmp_path: Path) -> None:
+def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
     assert run("build", "mini", "--limit", "12", "--out", tmp_path).returncode == 0
     for name in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
@@ -57,7 +57,7 @@ def test_build_gives_the_same_bytes_again_but_for_the_timing(built: Path, tmp_pa
     assert (tmp_path / "cases.jsonl").read_bytes() != (built / "cases.jsonl").read_bytes()
 
 
-def test_validate_passes_what_build_made_and_names_what_is_wrong(built: Path, tmp_path: Path) -> None:
+def test_validate_accepts_built_pairs_and_names_problems(built: Path, tmp_path: Path) -> None:
     good = run("validate", built, "--recipe", RECIPES / "mini" / "warmup.yaml")
     assert good.returncode == 0, good.stdout + good.stderr
     assert "(100.0%)" in good.stdout
@@ -82,9 +82,9 @@ def test_search_shows_the_passages_of_one_case(built: Path) -> None:
     case = json.loads((built / "cases.jsonl").open().readline())
     fact = case["context"].split(".")[0]
     options = ["--case-id", case["case_id"], "--retriever", "bm25", "--passage-words", "3", "-k", "1"]
-    found = run("search", built / "cases.jsonl", fact, *options)
-    assert found.returncode == 0
-    assert fact in found.stdout
+    result = run("search", built / "cases.jsonl", fact, *options)
+    assert result.returncode == 0
+    assert fact in result.stdout
 
 
 def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
         (["build", "minni", "--out", "x"], "did you mean 'mini'?"),
         (["build", "medrbench", "--path", "nowhere", "--out", "x"], "nowhere"),
@@ -112,24 +112,24 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
         (["eval", "--judge", "nonsense", "--path", "nowhere", "--out", "x"], "nowhere"),
     ],
 )
-def test_a_mistake_is_one_sentence_and_leaves_nothing(arguments: list[str], sentence: str, tmp_path: Path) -> None:
+def test_a_mistake_is_a_one_line_error_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     command = [sys.executable, "-m", "judge_r1.cli", *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=tmp_path)
     assert done.returncode == 2
-    assert sentence in done.stderr
+    assert message in done.stderr
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_what_the_system_refuses_is_one_sentence_too(tmp_path: Path) -> None:
+def test_an_operating_system_error_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "xml").write_text("a file where a folder should be")
     done = run("build", "elife", "--path", tmp_path, "--out", tmp_path / "out")
     assert (done.returncode, done.stderr) == (2, f"error: {tmp_path / 'xml'}: Not a directory\n")
 
 
-def test_eval_puts_two_judges_side_by_side(built: Path, tmp_path: Path) -> None:
+def test_eval_compares_two_judges(built: Path, tmp_path: Path) -> None:
     recipe = ["--recipe", RECIPES / "mini" / "warmup.yaml"]
     judges = ["--judge", "one=agentic:budget.max_searches=1@bundled:tiny", "--judge", "two=agentic@bundled:tiny"]
     done = run("eval", *judges, *recipe, "--path", built, "--limit", "2", "--out", tmp_path)

@@ -1,4 +1,4 @@
-"""The sources as a user meets them: in `build --help`, and by the example of the docs."""
+"""The sources in `build --help`, in the docs table, and in the example of the docs."""
 
 import json
 import os
@@ -18,12 +18,12 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
-def test_build_help_lists_every_source_with_a_line() -> None:
+def test_build_help_describes_every_source() -> None:
     shown = run("build", "--help")
     assert shown.returncode == 0, shown.stderr
-    words = " ".join(re.sub("[│•]", " ", shown.stdout).split())
+    text = " ".join(re.sub("[│•]", " ", shown.stdout).split())
     for name in SOURCES.names():
-        assert f"{name}: {SOURCES.get(name).help}" in words
+        assert f"{name}: {SOURCES.get(name).help}" in text
     for name in ("medcasereasoning", "deepreview"):
         assert "unverified against the hub" in SOURCES.get(name).help
 
@@ -50,7 +50,7 @@ def test_the_example_of_the_docs_builds(tmp_path: Path) -> None:
     assert checked.returncode == 0
 
 
-def test_a_source_that_needs_a_teacher_says_so(tmp_path: Path) -> None:
-    refused = run("build", "pilot", "--path", tmp_path, "--out", tmp_path / "out")
-    assert refused.returncode == 2
-    assert "source 'pilot' needs a teacher" in refused.stderr
+def test_a_source_that_needs_a_teacher_is_refused_without_one(tmp_path: Path) -> None:
+    result = run("build", "pilot", "--path", tmp_path, "--out", tmp_path / "out")
+    assert result.returncode == 2
+    assert "source 'pilot' needs a teacher" in result.stderr

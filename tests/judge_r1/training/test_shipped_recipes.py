@@ -1,4 +1,4 @@
-"""The recipes that ship: each row of the paper is there, resolves, and says what the paper says."""
+"""The shipped recipes: every row of the paper has one, it loads, and it has the paper's numbers."""
 
 import subprocess
 from pathlib import Path
@@ -16,7 +16,7 @@ from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 from judge_r1.training.stage_graph import stage_runs
 from judge_r1.training.verl.config import overrides
 
-SHIPPED = sorted(path for room in ("paper", "options", "sizes") for path in (RECIPES / room).glob("*.yaml"))
+SHIPPED = sorted(path for folder in ("paper", "options", "sizes") for path in (RECIPES / folder).glob("*.yaml"))
 SCALES = [f"{stage}-{size}k" for stage in ("sft", "dpo", "grpo") for size in (21, 63, 105)]
 VARIANTS = [f"judge-r1-{name}" for name in ("fc", "warm-fc", "search", "fc-search", "warm-fc-search")]
 TOKENIZER = ByteTokenizer()
@@ -26,14 +26,14 @@ def paper(name: str, *overrides: str) -> Recipe:
     return load_recipe(RECIPES / "paper" / f"{name}.yaml", overrides)
 
 
-def test_every_row_has_its_file() -> None:
+def test_every_row_of_the_paper_has_a_recipe() -> None:
     assert {*SCALES, *VARIANTS, "warmup-fc", "warmup-fc-search", "search-r1"} == {
         path.stem for path in SHIPPED if path.parent.name == "paper"
     }
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_a_shipped_recipe_resolves_and_has_a_plan(path: Path, tmp_path: Path) -> None:
+def test_a_shipped_recipe_loads_and_has_a_plan(path: Path, tmp_path: Path) -> None:
     recipe = load_recipe(path)
     (tmp_path / "again.yaml").write_text(dump_recipe(recipe))
     assert load_recipe(tmp_path / "again.yaml") == recipe
@@ -46,7 +46,7 @@ def test_a_shipped_recipe_resolves_and_has_a_plan(path: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("name", [f"grpo-{size}k" for size in (21, 63, 105)] + VARIANTS)
-def test_the_papers_numbers(name: str) -> None:
+def test_recipes_have_the_papers_numbers(name: str) -> None:
     recipe = paper(name)
     grpo, episode = recipe.grpo, recipe.episode
     assert (grpo.group_size, grpo.pairs_per_step, grpo.pairs_per_step // grpo.updates_per_step) == (5, 64, 32)
@@ -57,8 +57,8 @@ def test_the_papers_numbers(name: str) -> None:
     assert (recipe.start is not None) == ("warm" in name)
 
 
-def test_verls_command_is_one_that_a_shell_reads(tmp_path: Path) -> None:
-    """What the plan prints, put through a shell, are the keys that a run hands to verl."""
+def test_the_printed_verl_command_passes_a_shell_unchanged(tmp_path: Path) -> None:
+    """A shell reads the printed command as the keys that a run gives to verl."""
     recipe = paper("judge-r1-warm-fc-search")
     folder = tmp_path / "it's $HOME"
     lines = verl_command(recipe, folder, 8)
@@ -66,7 +66,7 @@ def test_verls_command_is_one_that_a_shell_reads(tmp_path: Path) -> None:
     printed = "\n".join([lines[0].replace(" python -m verl.trainer.main_ppo", " printf '%s\\n'"), *lines[1:]])
     keys = subprocess.run(["sh", "-c", printed], capture_output=True, text=True, check=True, timeout=60).stdout
     home = folder / "verl"
-    wanted = overrides(
+    expected = overrides(
         recipe.model_copy(update={"model": str(Path(recipe.model).absolute())}),
         train_parquet=home / "train.parquet",
         agent_loops=home / "agent_loops.yaml",
@@ -74,15 +74,15 @@ def test_verls_command_is_one_that_a_shell_reads(tmp_path: Path) -> None:
         cpu=False,
         gpus=8,
     )
-    assert keys.splitlines() == wanted
+    assert keys.splitlines() == expected
 
 
-def test_fc_is_grpo_21k() -> None:
+def test_judge_r1_fc_equals_grpo_21k() -> None:
     assert paper("judge-r1-fc") == paper("grpo-21k")
 
 
 @pytest.mark.parametrize(("name", "search"), [("warm-fc", False), ("warm-fc-search", True)])
-def test_a_warm_up_has_2k_rationales_in_the_mode_of_what_follows(name: str, search: bool) -> None:
+def test_a_warm_up_has_2k_rationales_and_the_episode_of_the_next_stage(name: str, search: bool) -> None:
     recipe = paper(f"judge-r1-{name}")
     assert recipe.start is not None
     assert (recipe.start.sft.form, recipe.start.sft.traces) == ("traces", 2000)
@@ -97,18 +97,18 @@ def test_each_scale_reads_its_own_data() -> None:
             assert paper(f"{stage}-{size}k").data.train == Path(f"runs/lrbench/train_{size}k")
 
 
-def test_sft_answers_in_json_unless_told() -> None:
+def test_sft_answers_in_json_by_default() -> None:
     assert paper("sft-21k").sft.form == "json"
     assert load_recipe(RECIPES / "options" / "sft-table6.yaml").sft.form == "table6"
 
 
-def filled(budget: Budget) -> Episode:
-    """An episode whose every turn and observation is as long as the budget lets it be."""
+def longest_episode(budget: Budget) -> Episode:
+    """An episode in which every turn and observation has the maximum length of the budget."""
     episode, searched = Episode([1], budget, TOKENIZER), 0
     search = "<search>q</search>"
     while not isinstance(episode.state, Finished):
         if isinstance(episode.state, Search):
-            observed = episode.observe(evidence("x" * (budget.observation_tokens - frame(budget))))
+            observed = episode.observe(evidence("x" * (budget.observation_tokens - observation_overhead(budget))))
             assert len(observed) == budget.observation_tokens
         else:
             assert isinstance(episode.state, Sample)
@@ -119,8 +119,8 @@ def filled(budget: Budget) -> Episode:
     return episode
 
 
-def frame(budget: Budget) -> int:
-    """Tokens of an observation besides its one passage."""
+def observation_overhead(budget: Budget) -> int:
+    """Tokens of an observation without its passage."""
     episode = Episode([1], budget, TOKENIZER)
     ids = TOKENIZER.encode_trusted("<search>q</search>")
     episode.feed(ids, [0.0] * len(ids))
@@ -128,17 +128,17 @@ def frame(budget: Budget) -> int:
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_the_longest_response_is_every_turn_and_every_observation_full(name: str) -> None:
-    """The paper's 1,000 are one turn's: max_response_length = 4 x 1,000 + 3 x the observation cap."""
+def test_the_response_length_covers_the_longest_episode(name: str) -> None:
+    """The paper's 1,000 tokens are for one turn: max_response_length = 4 x 1,000 + 3 x the observation cap."""
     recipe = paper(name)
     budget = recipe.episode.effective_budget
     keys = overrides(recipe, train_parquet=Path("t"), agent_loops=Path("a"), checkpoints=Path("c"), cpu=False, gpus=8)
-    longest = len(filled(budget).token_ids)
+    longest = len(longest_episode(budget).token_ids)
     assert longest == (4 * 1000 + 3 * budget.observation_tokens if budget.max_searches else 1000)
     assert f"data.max_response_length={longest}" in keys
 
 
-def test_an_option_changes_what_it_names_and_nothing_else() -> None:
+def test_an_option_recipe_changes_only_its_option() -> None:
     row = paper("judge-r1-warm-fc-search")
     changes = {
         "dr-grpo": {"loss": "constant", "advantage_by_std": False},
@@ -154,7 +154,7 @@ def test_an_option_changes_what_it_names_and_nothing_else() -> None:
         assert option.model_copy(update={"name": row.name, "grpo": row.grpo, "lora": None}) == row
 
 
-def test_a_size_changes_the_model_from_the_warm_up_on() -> None:
+def test_a_size_recipe_changes_only_the_first_model() -> None:
     row = paper("judge-r1-warm-fc-search")
     for path in (RECIPES / "sizes").glob("*.yaml"):
         recipe = load_recipe(path)
@@ -167,7 +167,7 @@ def test_a_size_changes_the_model_from_the_warm_up_on() -> None:
         assert recipe.name != row.name
 
 
-def test_the_model_of_a_recipe_with_a_start_is_not_overridden() -> None:
+def test_the_model_of_a_recipe_with_a_start_cannot_be_overridden() -> None:
     with pytest.raises(ConfigError, match=r"set start\.model"):
         paper("judge-r1-warm-fc", "model=Qwen/Qwen3-4B")
     assert paper("judge-r1-warm-fc", "start.model=Qwen/Qwen3-4B").model == "runs/warmup-fc/model"

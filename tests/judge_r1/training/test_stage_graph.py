@@ -1,5 +1,6 @@
-"""Chains of runs: what a recipe starts from runs first, beside it, once."""
+"""Chains of runs: the recipe that another one starts from runs first, once, in a sibling folder."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -24,17 +25,29 @@ sft: {{rationales: mini, max_steps: 1, batch_size: 4, micro_batch_size: 4}}
 """
 
 
+def write_recipes(folder: Path) -> Path:
+    write_pairs(mini_pairs(8), folder / "data")
+    (folder / "first.yaml").write_text(FIRST.format(data=folder / "data"))
+    (folder / "second.yaml").write_text("extends: first.yaml\nname: second\nstart: first.yaml\n")
+    third = "extends: first.yaml\nname: third\nstart: {extends: second.yaml, seed: 3}\n"
+    (folder / "third.yaml").write_text(third)
+    return folder
+
+
 @pytest.fixture
 def recipes(tmp_path: Path) -> Path:
-    write_pairs(mini_pairs(8), tmp_path / "data")
-    (tmp_path / "first.yaml").write_text(FIRST.format(data=tmp_path / "data"))
-    (tmp_path / "second.yaml").write_text("extends: first.yaml\nname: second\nstart: first.yaml\n")
-    third = "extends: first.yaml\nname: third\nstart: {extends: second.yaml, seed: 3}\n"
-    (tmp_path / "third.yaml").write_text(third)
-    return tmp_path
+    return write_recipes(tmp_path)
 
 
-def test_a_chain_runs_side_by_side_each_from_the_model_before(recipes: Path) -> None:
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The recipes, with the chain of `second.yaml` trained in `out`."""
+    folder = write_recipes(tmp_path_factory.mktemp("chain"))
+    train(folder / "second.yaml", "--out", folder / "out" / "second")
+    return folder
+
+
+def test_each_run_of_a_chain_starts_from_the_model_of_the_previous_one(recipes: Path) -> None:
     chain = stage_runs(load_recipe(recipes / "third.yaml"), recipes / "out" / "mine")
     assert [folder.name for _, folder in chain] == ["first", "second", "mine"]
     assert [recipe.model for recipe, _ in chain] == [
@@ -50,11 +63,11 @@ def test_a_run_cannot_start_from_its_own_folder(recipes: Path) -> None:
         stage_runs(load_recipe(recipes / "second.yaml"), recipes / "first")
 
 
-def test_what_is_before_a_finished_run_is_not_run_again(recipes: Path) -> None:
+def test_stages_before_a_finished_run_are_skipped(recipes: Path) -> None:
     chain = stage_runs(load_recipe(recipes / "third.yaml"), recipes / "out" / "third")
     assert remaining_stages(chain) == chain
     (recipes / "out" / "second" / "model").mkdir(parents=True)
-    assert remaining_stages(chain) == chain  # a folder without a model is no model
+    assert remaining_stages(chain) == chain  # the model folder is empty
     (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
     assert [recipe.name for recipe, _ in remaining_stages(chain)] == ["second", "third"]
     (recipes / "out" / "third" / "model").mkdir(parents=True)
@@ -69,28 +82,27 @@ def train(*arguments: object) -> str:
     return result.output
 
 
-def test_train_runs_what_is_missing_and_refuses_another_start(recipes: Path) -> None:
-    out = recipes / "out" / "second"
-    train(recipes / "second.yaml", "--out", out)
-    assert finished(out)
-    assert finished(recipes / "out" / "first")
-    assert load_recipe(out / "recipe.yaml").model == str(recipes / "out" / "first" / "model")
-    stamp = (recipes / "out" / "first" / "model" / "config.json").stat().st_mtime_ns
-    train(recipes / "second.yaml", "seed=1", "--out", recipes / "out" / "other")
-    assert (recipes / "out" / "first" / "model" / "config.json").stat().st_mtime_ns == stamp
+def test_train_runs_missing_stages_and_refuses_a_changed_start(trained: Path) -> None:
+    first, second = trained / "out" / "first", trained / "out" / "second"
+    assert finished(second)
+    assert finished(first)
+    assert load_recipe(second / "recipe.yaml").model == str(first / "model")
+    stamp = (first / "model" / "config.json").stat().st_mtime_ns
+    train(trained / "second.yaml", "seed=1", "--out", trained / "out" / "other")
+    assert (first / "model" / "config.json").stat().st_mtime_ns == stamp
     with pytest.raises(JudgeError, match="holds a run of another recipe"):
-        train(recipes / "second.yaml", "start.seed=5", "--out", recipes / "out" / "more")
+        train(trained / "second.yaml", "start.seed=5", "--out", trained / "out" / "more")
 
 
-def test_a_finished_run_keeps_the_versions_that_trained_it(recipes: Path) -> None:
-    versions = recipes / "out" / "first" / "versions.json"
-    train(recipes / "first.yaml", "--out", versions.parent)
+def test_a_finished_run_keeps_the_versions_that_trained_it(trained: Path, tmp_path: Path) -> None:
+    shutil.copytree(trained / "out" / "first", tmp_path / "first")
+    versions = tmp_path / "first" / "versions.json"
     versions.write_text('{"torch": "1.0"}')
-    train(recipes / "first.yaml", "--out", versions.parent)
+    train(trained / "first.yaml", "--out", versions.parent)
     assert versions.read_text() == '{"torch": "1.0"}'
 
 
-def test_an_option_that_no_run_of_the_chain_can_use_is_refused_before_the_first(recipes: Path) -> None:
+def test_an_option_that_no_stage_can_use_is_refused_before_training(recipes: Path) -> None:
     for option in (("--nodes", 2), ("--gpus-per-node", 4)):
         with pytest.raises(JudgeError, match=r"recipe second: --nodes and --gpus-per-node are for grpo with"):
             train(recipes / "second.yaml", *option, "--out", recipes / "out" / "second")
@@ -100,8 +112,8 @@ def test_an_option_that_no_run_of_the_chain_can_use_is_refused_before_the_first(
     assert not (recipes / "out").exists()
 
 
-def test_torchrun_trains_no_chain(recipes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its processes would not wait for the model that the first one still saves."""
+def test_torchrun_refuses_a_chain(recipes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its other processes would not wait until the first one has saved the model."""
     launched = {"RANK": "1", "LOCAL_RANK": "1", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "1"}
     for name, value in launched.items():
         monkeypatch.setenv(name, value)
@@ -109,7 +121,7 @@ def test_torchrun_trains_no_chain(recipes: Path, monkeypatch: pytest.MonkeyPatch
         train(recipes / "third.yaml", "--out", recipes / "out" / "third")
 
 
-def test_a_dry_run_knows_what_would_not_be_run(recipes: Path) -> None:
+def test_a_dry_run_marks_skipped_stages(recipes: Path) -> None:
     (recipes / "out" / "second" / "model").mkdir(parents=True)
     (recipes / "out" / "second" / "model" / "config.json").write_text("{}")
     shown = train(recipes / "third.yaml", "--dry-run", "--out", recipes / "out" / "third")
@@ -119,7 +131,7 @@ def test_a_dry_run_knows_what_would_not_be_run(recipes: Path) -> None:
     ]
 
 
-def test_a_dry_run_is_a_recipe_and_runs_nothing(recipes: Path) -> None:
+def test_a_dry_run_prints_a_loadable_recipe_and_trains_nothing(recipes: Path) -> None:
     shown = train(recipes / "second.yaml", "--dry-run", "--out", recipes / "out" / "second")
     (recipes / "shown.yaml").write_text(shown)
     assert load_recipe(recipes / "shown.yaml") == load_recipe(recipes / "second.yaml")

@@ -1,4 +1,4 @@
-"""Memory and tokens of a run, against sums by hand."""
+"""Estimates of memory and tokens, compared with sums by hand."""
 
 import pytest
 from paths import RECIPES
@@ -16,21 +16,21 @@ def test_float32_adam_takes_16_bytes_a_parameter_over_all_gpus() -> None:
     recipe = load_recipe(PAPER / "grpo-21k.yaml")
     parts = memory(recipe, shape_of(recipe.model), 8, 13_500)
     assert sum(parts[name] for name in ("weights", "gradients", "optimiser")) == pytest.approx(16 * P / 8 / GIB)
-    assert parts["reference"] == 0  # verl has it on the host
+    assert parts["reference"] == 0  # verl keeps it in host memory
     assert parts["activations"] == pytest.approx(2 * 13_500 * 4096 * (2 * 36 + 34) / GIB)
 
 
 @pytest.mark.parametrize(
     ("stage", "weights", "rest"), [("zero2", 2.0, 14 / 8), ("zero3", 2 / 8, 14 / 8), ("null", 4.0, 12.0)]
 )
-def test_zero_shards_what_its_stage_says(stage: str, weights: float, rest: float) -> None:
+def test_zero_stages_shard_the_documented_parts(stage: str, weights: float, rest: float) -> None:
     recipe = load_recipe(PAPER / "sft-21k.yaml", [f"deepspeed={stage}"])
     parts = memory(recipe, shape_of(recipe.model), 8, 100)
     assert parts["weights"] == pytest.approx(weights * P / GIB)
     assert parts["gradients"] + parts["optimiser"] == pytest.approx(rest * P / GIB)
 
 
-def test_dpo_and_trl_hold_a_reference_and_lora_needs_none() -> None:
+def test_only_full_fine_tuning_needs_a_reference_model() -> None:
     dpo = load_recipe(PAPER / "dpo-21k.yaml", ["deepspeed=zero2"])
     assert memory(dpo, shape_of(dpo.model), 8, 1)["reference"] == pytest.approx(2 * P / GIB)
     trl = load_recipe(PAPER / "grpo-21k.yaml", ["grpo.engine=trl"])
@@ -41,13 +41,13 @@ def test_dpo_and_trl_hold_a_reference_and_lora_needs_none() -> None:
     assert parts["optimiser"] == pytest.approx(8 * shape_of(lora.model).adapters(64) / GIB)
 
 
-def test_the_cache_holds_a_gpus_share_of_the_episodes() -> None:
+def test_the_kv_cache_of_a_gpu_covers_its_share_of_the_episodes() -> None:
     recipe = load_recipe(PAPER / "grpo-21k.yaml")
     assert cache(recipe, shape_of(recipe.model), 16, 1000)["kv_cache"] == pytest.approx(20 * 1000 * 144 / 2**20)
 
 
-def test_steps_and_tokens() -> None:
+def test_numbers_of_steps_and_tokens() -> None:
     grpo = tokens_of(load_recipe(PAPER / "judge-r1-search.yaml"))
     assert (grpo.examples, grpo.steps, grpo.prompt, grpo.response, grpo.pairs) == (320, 800, 12_500, 7000, None)
     assert tokens_of(load_recipe(PAPER / "sft-21k.yaml")).steps is None
-    assert tokens_of(load_recipe(PAPER / "warmup-fc.yaml")).steps == 32  # 2,000 in batches of 64, the last one filled
+    assert tokens_of(load_recipe(PAPER / "warmup-fc.yaml")).steps == 32  # 2,000 in batches of 64, the last one padded

@@ -17,20 +17,18 @@ def test_every_example_is_seen_once_an_epoch(count: int, wanted: int, seed: int)
     assert set(Counter(order[wanted - wanted % count :]).values()) <= {1}
 
 
-def test_epochs_and_seeds_have_orders_of_their_own() -> None:
+def test_epochs_and_seeds_have_different_orders() -> None:
     order = shuffled(20, 60, 0)
     assert len({tuple(order[:20]), tuple(order[20:40]), tuple(order[40:]), tuple(shuffled(20, 20, 1))}) == 4
     assert shuffled(20, 30, 0) == order[:30]
 
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), st.integers(1, 90), st.integers(1, 8), st.integers(0, 3))
-def test_batches_of_like_length_hold_the_same_examples(
-    lengths: list[int], wanted: int, batch_size: int, seed: int
-) -> None:
+def test_batching_by_length_keeps_the_examples(lengths: list[int], wanted: int, batch_size: int, seed: int) -> None:
     assert Counter(by_length(lengths, wanted, batch_size, seed)) == Counter(shuffled(len(lengths), wanted, seed))
 
 
-def test_examples_of_a_batch_are_alike_in_length_and_batches_are_mixed() -> None:
+def test_a_batch_has_similar_lengths_and_batches_are_shuffled() -> None:
     lengths = [length for length in range(10) for _ in range(16)]
     order = by_length(lengths, 160, 16, 0)
     batches = [[lengths[i] for i in order[start : start + 16]] for start in range(0, 160, 16)]

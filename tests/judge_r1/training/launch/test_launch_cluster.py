@@ -1,4 +1,4 @@
-"""Cluster files: what is refused, and with which sentence."""
+"""Cluster files: validation and the resources of each stage."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ def test_shipped_cluster_files_load(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "changed", "sentence"),
+    ("kind", "changed", "message"),
     [
         ("slurm", {"partitoin": "gpu"}, "unknown key partitoin; did you mean 'partition'?"),
         ("slurm", {"time": "1 day"}, "time"),
@@ -31,20 +31,20 @@ def test_shipped_cluster_files_load(kind: str) -> None:
         ("kuberay", {"secret": None}, "env names WANDB_API_KEY: set secret"),
     ],
 )
-def test_mistakes_get_one_sentence(kind: str, changed: dict[str, Any], sentence: str, tmp_path: Path) -> None:
-    with pytest.raises(JudgeError) as refused:
+def test_a_mistake_is_a_one_line_error(kind: str, changed: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(JudgeError) as error:
         cluster(kind, tmp_path, **changed)
-    assert sentence in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
 
 
-def test_unknown_kind(tmp_path: Path) -> None:
+def test_an_unknown_kind_suggests_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "x.yaml").write_text("kind: slrum\n")
     with pytest.raises(JudgeError, match=r"no kind of cluster is named 'slrum'; did you mean 'slurm'\?"):
         load_cluster(tmp_path / "x.yaml")
 
 
-def test_what_each_stage_gets(tmp_path: Path) -> None:
+def test_resources_of_each_stage(tmp_path: Path) -> None:
     grpo = job("slurm", tmp_path)
     assert (grpo.nodes, grpo.gpus, grpo.ray, grpo.note) == (2, 4, True, None)
     assert grpo.command == "judge-r1 train launched/judge-r1-toy-1.yaml --nodes 2 --gpus-per-node 4"
@@ -52,17 +52,17 @@ def test_what_each_stage_gets(tmp_path: Path) -> None:
     assert (sft.nodes, sft.gpus, sft.ray) == (1, 4, False)
     assert sft.command.endswith("--processes 4")
     assert sft.note == "asks for 1 node of 2: sft trains on one machine"
-    trl = recipe(grpo={"engine": "trl"})
-    alone = plan(trl, cluster("slurm", tmp_path))
-    assert (alone.nodes, alone.gpus, alone.arguments) == (1, 1, ())
-    assert "one GPU; grpo.engine=verl uses all of them" in str(alone.note)
+    on_trl = recipe(grpo={"engine": "trl"})
+    one_gpu = plan(on_trl, cluster("slurm", tmp_path))
+    assert (one_gpu.nodes, one_gpu.gpus, one_gpu.arguments) == (1, 1, ())
+    assert "one GPU; grpo.engine=verl uses all of them" in str(one_gpu.note)
 
 
-def test_batches_that_do_not_divide_are_refused_before_anything_is_sent(tmp_path: Path) -> None:
+def test_batches_that_do_not_divide_are_refused_before_submission(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="do not divide among 6 accelerators"):
         job("ray", tmp_path, gpus_per_node=3)
 
 
-def test_a_recipe_cannot_end_itself_early(tmp_path: Path) -> None:
+def test_a_recipe_cannot_contain_its_end_marker(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="contains END_OF_RECIPE"):
         plan(recipe(model="x\nEND_OF_RECIPE\nrm -rf /"), cluster("slurm", tmp_path))

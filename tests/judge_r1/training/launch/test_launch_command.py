@@ -1,4 +1,4 @@
-"""`judge-r1 launch`: what it prints, writes and calls."""
+"""`judge-r1 launch`: its output, its files and the launchers it calls."""
 
 import os
 from pathlib import Path
@@ -13,16 +13,16 @@ from judge_r1.training.launch.submit import SubmitFailed, command, send
 from judge_r1.training.recipe import dump_recipe
 
 
-def toy(tmp_path: Path) -> str:
-    file = tmp_path / "toy.yaml"
+def recipe_file(tmp_path: Path) -> str:
+    file = tmp_path / "recipe.yaml"
     file.write_text(dump_recipe(recipe()))
     return str(file)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_dry_run_prints_and_writes_nothing(kind: str, tmp_path: Path) -> None:
+def test_a_dry_run_prints_the_job_and_writes_nothing(kind: str, tmp_path: Path) -> None:
     shipped = str(REPOSITORY / "clusters" / f"{kind}.yaml")
-    arguments = ["launch", toy(tmp_path), "--cluster", shipped, "--out", str(tmp_path / "out"), "--dry-run"]
+    arguments = ["launch", recipe_file(tmp_path), "--cluster", shipped, "--out", str(tmp_path / "out"), "--dry-run"]
     done = CliRunner().invoke(app, [*arguments, "grpo.pairs_per_step=16"])
     assert done.exit_code == 0, done.output
     assert "pairs_per_step: 16" in done.stdout
@@ -31,7 +31,7 @@ def test_dry_run_prints_and_writes_nothing(kind: str, tmp_path: Path) -> None:
 
 
 def launcher(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> Path:
-    """A program of that name at the front of PATH, which writes down how it was called."""
+    """Put a program of that name first on PATH. It records its arguments in the file that is returned."""
     folder = tmp_path / "bin"
     folder.mkdir(exist_ok=True)
     program = folder / name
@@ -42,27 +42,27 @@ def launcher(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: s
     return folder / "called"
 
 
-def test_slurm_is_sent_with_sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slurm_jobs_are_submitted_with_sbatch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called = launcher("sbatch", tmp_path, monkeypatch, "echo 41")
     file = tmp_path / "x.sbatch"
     assert send(job("slurm", tmp_path), file) == "41; follow it with: tail -F /shared/judge r1/judge-r1-41.log"
     assert called.read_text().split("\n")[:-1] == ["--parsable", str(file)]
 
 
-def test_secrets_go_to_skypilot_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_skypilot_receives_secrets_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     called = launcher("sky", tmp_path, monkeypatch, "echo Managed job 3")
     send(job("skypilot", tmp_path), tmp_path / "x.yaml")
     assert "the value" not in called.read_text()
     assert "--secret\nWANDB_API_KEY\n" in called.read_text()
 
 
-def test_a_rayjob_that_is_there_already(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_existing_rayjob_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher("kubectl", tmp_path, monkeypatch, 'echo "Error from server (AlreadyExists): exists" >&2; exit 1')
     with pytest.raises(SubmitFailed, match="delete rayjob judge-r1-toy-1` and launch again: the run resumes"):
         send(job("kuberay", tmp_path), tmp_path / "x.yaml")
 
 
-def test_a_launcher_that_refuses_or_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_that_fails_or_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher("sbatch", tmp_path, monkeypatch, 'echo "sbatch: error: invalid partition" >&2; exit 1')
     with pytest.raises(SubmitFailed, match="failed: sbatch: error: invalid partition"):
         send(job("slurm", tmp_path), tmp_path / "x.sbatch")
@@ -71,7 +71,7 @@ def test_a_launcher_that_refuses_or_is_not_there(tmp_path: Path, monkeypatch: py
         send(job("slurm", tmp_path), tmp_path / "x.sbatch")
 
 
-def test_what_is_shown_for_ray_is_what_is_sent(tmp_path: Path) -> None:
-    made = job("ray", tmp_path)
-    assert command(made, Path("x.json"))[-3:] == ["http://head:8265/api/jobs/", "--json", "@x.json"]
-    assert '"$WANDB_API_KEY"' in render(made)
+def test_the_shown_ray_command_has_no_secret(tmp_path: Path) -> None:
+    ray_job = job("ray", tmp_path)
+    assert command(ray_job, Path("x.json"))[-3:] == ["http://head:8265/api/jobs/", "--json", "@x.json"]
+    assert '"$WANDB_API_KEY"' in render(ray_job)

@@ -1,4 +1,4 @@
-"""What is sent: golden files, and each launcher's own grammar. `REWRITE_GOLDEN=1 pytest …` writes the files anew."""
+"""Rendered jobs: golden files, and the schema of each launcher. `REWRITE_GOLDEN=1 pytest …` rewrites the files."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def scripts(text: str, kind: str) -> list[str]:
 
 
 def shell(script: str) -> None:
-    """`script` is good bash, and shellcheck finds nothing."""
+    """Check that `script` is valid bash without shellcheck findings."""
     done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=20)
     assert done.returncode == 0, done.stderr
     checker = Path(sys.executable).parent / "shellcheck"
@@ -52,7 +52,9 @@ def shell(script: str) -> None:
 
 @pytest.mark.parametrize("stage", ["grpo", "sft"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_golden(kind: str, stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rendered_jobs_equal_the_golden_files(
+    kind: str, stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("WANDB_API_KEY", SECRET)
     text, file = render(job(kind, tmp_path, stage)), GOLDEN / f"{kind}_{stage}.txt"
     if os.environ.get("REWRITE_GOLDEN"):
@@ -65,7 +67,7 @@ def test_golden(kind: str, stage: str, tmp_path: Path, monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("stage", ["grpo", "sft"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_scripts_are_good_shell(kind: str, stage: str, tmp_path: Path) -> None:
+def test_scripts_pass_shellcheck(kind: str, stage: str, tmp_path: Path) -> None:
     [script] = scripts(render(job(kind, tmp_path, stage)), kind)
     shell(script)
 
@@ -73,7 +75,7 @@ def test_scripts_are_good_shell(kind: str, stage: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: str(path.relative_to(REPOSITORY / "recipes")))
 def test_every_recipe_renders(path: Path, kind: str) -> None:
-    """For two machines of eight GPUs; one whose batch is too small for them is rendered for what it fills."""
+    """For two nodes of eight GPUs, or one GPU if the batch is too small for them."""
     loaded = load_recipe(path)
     shipped = load_cluster(REPOSITORY / "clusters" / f"{kind}.yaml")
     if loaded.on_verl:
@@ -84,32 +86,32 @@ def test_every_recipe_renders(path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_recipe_renders_on_verl(kind: str) -> None:
+def test_a_verl_recipe_renders(kind: str) -> None:
     check(plan(recipe(), load_cluster(REPOSITORY / "clusters" / f"{kind}.yaml")), kind)
 
 
-def check(made: Job, kind: str) -> None:
-    """The file is its launcher's grammar, and holds the recipe whole and the command."""
-    text = render(made)
+def check(rendered: Job, kind: str) -> None:
+    """Check that the file is valid for its launcher and holds the complete recipe and the command."""
+    text = render(rendered)
     [script] = scripts(text, kind)
-    assert made.command in script
+    assert rendered.command in script
     body = script.split("<< 'END_OF_RECIPE'\n")[1].split("END_OF_RECIPE\n")[0]
-    assert yaml.safe_load(body) == yaml.safe_load(made.recipe_text)
+    assert yaml.safe_load(body) == yaml.safe_load(rendered.recipe_text)
     done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, timeout=20)
     assert done.returncode == 0, done.stderr
     if kind == "kuberay":
-        rayjob(yaml.safe_load(text), made)
+        rayjob(yaml.safe_load(text), rendered)
 
 
-def rayjob(content: dict[str, Any], made: Job) -> None:
-    """The fields that KubeRay's RayJob and RayCluster have, and Kubernetes' pods."""
+def rayjob(content: dict[str, Any], rendered: Job) -> None:
+    """Check the fields of KubeRay's RayJob and RayCluster and of the pods."""
     assert (content["apiVersion"], content["kind"]) == ("ray.io/v1", "RayJob")
-    assert len(content["metadata"]["name"]) <= 47  # KubeRay adds letters of its own, and 63 is the limit
+    assert len(content["metadata"]["name"]) <= 47  # KubeRay appends characters, and 63 is the limit
     spec = content["spec"]
     assert set(spec) == {"entrypoint", "shutdownAfterJobFinishes", "backoffLimit", "submitterConfig", "rayClusterSpec"}
     assert set(spec["rayClusterSpec"]) <= {"authOptions", "headGroupSpec", "workerGroupSpecs"}
     workers = spec["rayClusterSpec"].get("workerGroupSpecs", [])
-    assert sum(group["replicas"] for group in workers) == made.nodes - 1
+    assert sum(group["replicas"] for group in workers) == rendered.nodes - 1
     for group in [spec["rayClusterSpec"]["headGroupSpec"], *workers]:
         assert set(group) <= {"groupName", "replicas", "minReplicas", "maxReplicas", "rayStartParams", "template"}
         assert all(isinstance(value, str) for value in group["rayStartParams"].values())
@@ -128,8 +130,8 @@ def pod(template: dict[str, Any]) -> None:
     validate.validate(whole, "1.30", strict=True)
 
 
-def test_skypilot_takes_its_file(tmp_path: Path) -> None:
-    """Where SkyPilot is installed (an environment of its own: it wants other versions of what we use)."""
+def test_skypilot_accepts_its_file(tmp_path: Path) -> None:
+    """Needs SkyPilot, whose dependencies conflict with ours: run it in a separate environment."""
     schemas = pytest.importorskip("sky.utils.schemas", reason="pip install skypilot, in another environment")
     import jsonschema
 
@@ -138,8 +140,9 @@ def test_skypilot_takes_its_file(tmp_path: Path) -> None:
 
 
 def run_script(entrypoint: str, folder: Path, statuses: list[int]) -> tuple[int, int]:
-    """Run a job as Ray does, by sh, with a `judge-r1` that ends with these statuses in turn; how the job ends, and how
-    many calls there were."""
+    """Run a job through sh as Ray does, with a fake `judge-r1` that exits with these statuses in turn.
+
+    Returns the exit status of the job and the number of calls."""
     binaries = folder / "bin"
     binaries.mkdir()
     trainer = binaries / "judge-r1"
@@ -158,8 +161,8 @@ def run_script(entrypoint: str, folder: Path, statuses: list[int]) -> tuple[int,
     ("statuses", "ended", "calls"),
     [([0], 0, 1), ([75, 0], 0, 2), ([137, 75], 75, 2), ([2], 2, 1), ([1, 2], 2, 2)],
 )
-def test_attempts(statuses: list[int], ended: int, calls: int, tmp_path: Path) -> None:
-    """A run that broke is tried again, one that was refused is not."""
+def test_failed_runs_are_retried(statuses: list[int], ended: int, calls: int, tmp_path: Path) -> None:
+    """A crash is retried once; a configuration error (status 2) is not."""
     shared = tmp_path / "shared folder"
     shared.mkdir()
     entrypoint = json.loads(render(job("ray", tmp_path, folder=str(shared))))["entrypoint"]

@@ -1,4 +1,4 @@
-"""The live view and its plain form, in process and from another shell."""
+"""The training dashboard and its plain form, in the training process and in `judge-r1 watch`."""
 
 import io
 import os
@@ -29,7 +29,7 @@ ROOT = REPO
 
 
 def grpo(engine: str = "trl") -> Recipe:
-    data = RECIPE.model_dump() | {"stage": "grpo", "name": "toy-grpo"}
+    data = RECIPE.model_dump() | {"stage": "grpo", "name": "test-grpo"}
     return Recipe.model_validate(data | {"grpo": data["grpo"] | {"engine": engine}})
 
 
@@ -43,19 +43,19 @@ def row(step: int, **more: float) -> dict[str, Any]:
     } | more  # fmt: skip
 
 
-def drawn(recipe: Recipe, *rows: dict[str, Any], width: int = 120) -> str:
+def dashboard(recipe: Recipe, *rows: dict[str, Any], width: int = 120) -> str:
     history = History()
-    for one in rows:
-        history.add(one)
+    for metrics in rows:
+        history.add(metrics)
     console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
-    console.print(view(recipe, Path("runs/toy"), history, state="training", width=width))
+    console.print(view(recipe, Path("runs/test"), history, state="training", width=width))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
 
-def test_the_view_shows_every_measure_that_the_run_has() -> None:
-    text = drawn(grpo(), *(row(step) for step in range(1, 6)))
-    for part in ("toy-grpo", "GRPO on trl", "step 5 of 10", "1:00 left", "2,346 tokens/s"):
+def test_the_dashboard_shows_every_metric_of_the_run() -> None:
+    text = dashboard(grpo(), *(row(step) for step in range(1, 6)))
+    for part in ("test-grpo", "GRPO on trl", "step 5 of 10", "1:00 left", "2,346 tokens/s"):
         assert part in text
     for label in (
         "reward r", "valid", "searches", "evidence hits", "same outcome", "same reward", "entropy", "KL", "grad norm",
@@ -66,22 +66,24 @@ def test_the_view_shows_every_measure_that_the_run_has() -> None:
     assert "other" not in text
     assert "margin" not in text
     assert "failed in search" not in text
-    assert "2.0% of the last episodes failed in" in drawn(grpo(), row(1, **{"rollout/infrastructure_failures": 0.02}))
+    assert "2.0% of the last episodes failed in" in dashboard(
+        grpo(), row(1, **{"rollout/infrastructure_failures": 0.02})
+    )
 
 
 @pytest.mark.parametrize("width", [60, 80, 110, 200])
 def test_no_line_is_wider_than_the_terminal(width: int) -> None:
-    for line in drawn(grpo(), *(row(step) for step in range(1, 10)), width=width).splitlines():
+    for line in dashboard(grpo(), *(row(step) for step in range(1, 10)), width=width).splitlines():
         assert len(line) <= width
 
 
-def test_time_that_no_stage_claims_is_other() -> None:
-    text = drawn(grpo("verl"), row(1, **{"time/step": 20.0, "time/search": 5.0}))
-    assert re.search(r"other +8\.5 s", text)  # on verl search runs beside generation
+def test_time_outside_the_stages_is_other() -> None:
+    text = dashboard(grpo("verl"), row(1, **{"time/step": 20.0, "time/search": 5.0}))
+    assert re.search(r"other +8\.5 s", text)  # on verl, search overlaps with generation
 
 
-def test_an_early_run_says_so() -> None:
-    assert "no finished step yet" in drawn(grpo())
+def test_a_run_without_steps() -> None:
+    assert "no finished step yet" in dashboard(grpo())
 
 
 def test_durations_are_readable() -> None:
@@ -89,7 +91,7 @@ def test_durations_are_readable() -> None:
     assert texts == ["4 s", "1:00", "3:20", "2:03:20", "1 d 01:00"]
 
 
-def test_training_logs_a_line_a_step_where_there_is_no_terminal(tmp_path: Path) -> None:
+def test_without_a_terminal_training_prints_one_line_a_step(tmp_path: Path) -> None:
     run, out = RunFolder(tmp_path, grpo()), io.StringIO()
     run.log(row(1))
     with shown(run, grpo(), Console(file=out, width=40)):
@@ -97,12 +99,12 @@ def test_training_logs_a_line_a_step_where_there_is_no_terminal(tmp_path: Path) 
         run.log(row(2))
         run.log({"step": 2, "trl/train_runtime": 9.0})
     lines = out.getvalue().splitlines()
-    assert len(lines) == 1  # step 1 was told by the run that this one goes on from
+    assert len(lines) == 1  # step 1 was printed by the run that this one resumes
     assert lines[0].startswith("step 2/10  r 0.600  accuracy 0.80  valid 0.90  searches 2.00  evidence 0.75")
     assert run.listeners == []
 
 
-def test_training_draws_the_view_on_a_terminal(tmp_path: Path) -> None:
+def test_on_a_terminal_training_shows_the_dashboard(tmp_path: Path) -> None:
     run, out = RunFolder(tmp_path, grpo()), io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
     with shown(run, grpo(), Console(file=out, force_terminal=True, width=120)):
         for step in (1, 2, 3):
@@ -113,7 +115,7 @@ def test_training_draws_the_view_on_a_terminal(tmp_path: Path) -> None:
     assert "evidence hits" in text
 
 
-def test_one_process_of_many_shows_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_first_process_prints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RANK", "1")
     run, out = RunFolder(tmp_path, grpo()), io.StringIO()
     with shown(run, grpo(), Console(file=out)):
@@ -126,7 +128,7 @@ def test_a_folder_without_a_run_is_refused(tmp_path: Path) -> None:
         watch_run(tmp_path)
 
 
-def test_a_run_is_followed_until_its_model_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_watch_follows_a_run_until_it_has_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "POLL_SECONDS", 0.01)
     run, out = RunFolder(tmp_path, grpo()), io.StringIO()
     run.log(row(1))
@@ -144,7 +146,7 @@ def test_a_run_is_followed_until_its_model_is_there(tmp_path: Path, monkeypatch:
     assert [line.split()[1] for line in out.getvalue().splitlines()] == ["1/10", "2/10", "3/10"]
 
 
-def test_a_run_that_says_nothing_for_long_is_quiet(tmp_path: Path) -> None:
+def test_a_run_without_recent_rows_is_quiet(tmp_path: Path) -> None:
     run, history = RunFolder(tmp_path, grpo()), History()
     run.log(row(1))
     history.add(row(1))
@@ -155,8 +157,8 @@ def test_a_run_that_says_nothing_for_long_is_quiet(tmp_path: Path) -> None:
     assert state(tmp_path, history) == "training"
 
 
-def test_watch_in_a_real_terminal(tmp_path: Path) -> None:
-    """The command itself on a pseudo-terminal: it draws, and Ctrl-C ends it and nothing else."""
+def test_watch_on_a_pseudo_terminal(tmp_path: Path) -> None:
+    """The command shows the dashboard, and Ctrl-C ends it."""
     run = RunFolder(tmp_path, grpo())
     for step in (1, 2, 3):
         run.log(row(step))

@@ -1,4 +1,4 @@
-"""Dynamic sampling: groups whose outcomes are all alike make room for other pairs, a bounded number of times."""
+"""Dynamic sampling: groups with identical outcomes are replaced by other pairs, a bounded number of times."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from judge_r1.training.trl.dynamic_sampling import REDRAWS, PairReserve, same_ou
 from judge_r1.training.trl.grpo import TrlRollouts
 
 Rule = Callable[[str, int], bool]
-"""(pair, which episode of its group) -> is its comparison right?"""
+"""(pair id, index of the episode in its group) -> whether its comparison is right."""
 
 
 def episode(right: bool, *, f1: float = 0.0, ended: str = "answer") -> Trajectory:
@@ -27,18 +27,18 @@ def episode(right: bool, *, f1: float = 0.0, ended: str = "answer") -> Trajector
     )  # fmt: skip
 
 
-def test_the_outcome_decides_and_not_the_reward() -> None:
+def test_same_outcome_compares_outcomes_not_rewards() -> None:
     assert same_outcome([episode(False, f1=0.0), episode(False, f1=1.0)])
     assert not same_outcome([episode(True), episode(False)])
 
 
-def test_a_lost_episode_is_neither_right_nor_wrong() -> None:
-    lost = episode(False, ended="infrastructure_search_timeout")
-    assert same_outcome([episode(True), episode(True), lost])
-    assert same_outcome([lost, lost])
+def test_failed_episodes_have_no_outcome() -> None:
+    failed = episode(False, ended="infrastructure_search_timeout")
+    assert same_outcome([episode(True), episode(True), failed])
+    assert same_outcome([failed, failed])
 
 
-def test_the_reserve_never_draws_what_was_drawn_and_repeats_itself() -> None:
+def test_the_reserve_draws_each_unused_pair_once_in_a_reproducible_order() -> None:
     data = mini_pairs(12)
     used = [pair.pair_id for pair in data.pairs[:4]]
     first, again = PairReserve(data, used, 0, 1), PairReserve(data, used, 0, 1)
@@ -48,8 +48,8 @@ def test_the_reserve_never_draws_what_was_drawn_and_repeats_itself() -> None:
     assert drawn != [pair.pair_id for pair in PairReserve(data, used, 0, 2).draw(100)]
 
 
-class RuledPlayer:
-    """In the place of the model: outcomes by a rule, and a note of every call."""
+class RuleRollouts:
+    """A rollout source with outcomes by a rule. It records every call."""
 
     def __init__(self, rule: Rule) -> None:
         self.rule, self.calls = rule, []
@@ -59,45 +59,45 @@ class RuledPlayer:
         return [episode(self.rule(pair.pair_id, i % 2)) for i, pair in enumerate(pairs)]
 
 
-def rolled_out(tmp_path: Path, data: PairSet, rule: Rule, count: int = 4) -> tuple[RuledPlayer, dict[str, Any], Any]:
-    """One step of `count` groups of two, what there is to say of it, and what TRL gets."""
+def roll_out(tmp_path: Path, data: PairSet, rule: Rule, count: int = 4) -> tuple[RuleRollouts, dict[str, Any], Any]:
+    """Sample one step of `count` groups of two. Returns the source, the metrics and the columns for TRL."""
     recipe = Recipe(
-        name="toy", stage="grpo", model="bundled:tiny", data=DataConfig(train=tmp_path),
+        name="test", stage="grpo", model="bundled:tiny", data=DataConfig(train=tmp_path),
         grpo=GrpoConfig(group_size=2, pairs_per_step=count, micro_batch_size=1, updates_per_step=1,
                         dynamic_sampling=True),
     )  # fmt: skip
     rollouts = TrlRollouts(recipe, data, RunFolder(tmp_path / "run", recipe), None, frozenset(), 0)  # type: ignore[arg-type]
-    player = RuledPlayer(rule)
-    rollouts._source = player  # type: ignore[assignment]
+    source = RuleRollouts(rule)
+    rollouts._source = source  # type: ignore[assignment]
     prompts = [pair.pair_id for pair in data.pairs[:count] for _ in range(2)]
     state = type("State", (), {"global_step": 0})
     accelerator = type("Accelerator", (), {"process_index": 0})
     columns = rollouts(prompts, type("Trainer", (), {"state": state, "accelerator": accelerator}))
-    return player, rollouts.pop_metrics(), columns
+    return source, rollouts.pop_metrics(), columns
 
 
-def test_groups_without_a_signal_are_replaced(tmp_path: Path) -> None:
+def test_groups_with_identical_outcomes_are_replaced(tmp_path: Path) -> None:
     data = mini_pairs(12)
-    dull = {pair.pair_id for pair in data.pairs[:3]}
-    player, row, columns = rolled_out(tmp_path, data, lambda pair, i: pair in dull or i == 0)
-    assert [len(pairs) for pairs, _ in player.calls] == [8, 6]
-    assert not {pair for pairs, _ in player.calls[1:] for pair in pairs} & {p.pair_id for p in data.pairs[:4]}
-    assert len({seed for _, seed in player.calls}) == 2
+    always_right = {pair.pair_id for pair in data.pairs[:3]}
+    source, row, columns = roll_out(tmp_path, data, lambda pair, i: pair in always_right or i == 0)
+    assert [len(pairs) for pairs, _ in source.calls] == [8, 6]
+    assert not {pair for pairs, _ in source.calls[1:] for pair in pairs} & {p.pair_id for p in data.pairs[:4]}
+    assert len({seed for _, seed in source.calls}) == 2
     assert (row["rollout/groups_redrawn"], row["rollout/groups_alike"]) == (3, 0)
-    assert row["rollout/accuracy"] == pytest.approx((3 * 2 + 4) / 14)  # everything that was played
+    assert row["rollout/accuracy"] == pytest.approx((3 * 2 + 4) / 14)  # over all sampled episodes
     assert len(columns["r"]) == 8
 
 
-def test_a_judge_that_is_always_right_is_asked_a_bounded_number_of_times(tmp_path: Path) -> None:
-    player, row, columns = rolled_out(tmp_path, mini_pairs(40), lambda pair, i: True)
-    assert len(player.calls) == 1 + REDRAWS
+def test_the_number_of_redraws_is_bounded(tmp_path: Path) -> None:
+    source, row, columns = roll_out(tmp_path, mini_pairs(40), lambda pair, i: True)
+    assert len(source.calls) == 1 + REDRAWS
     assert (row["rollout/groups_redrawn"], row["rollout/groups_alike"]) == (4 * REDRAWS, 4)
     assert len(columns["r"]) == 8
 
 
-def test_where_no_pair_is_left_the_groups_stay(tmp_path: Path) -> None:
+def test_without_unused_pairs_the_groups_stay(tmp_path: Path) -> None:
     data = mini_pairs(6)
-    player, row, _ = rolled_out(tmp_path, data, lambda pair, i: True)
+    source, row, _ = roll_out(tmp_path, data, lambda pair, i: True)
     left = len(data.pairs) - 4
-    assert [len(pairs) for pairs, _ in player.calls] == [8, 2 * left]
+    assert [len(pairs) for pairs, _ in source.calls] == [8, 2 * left]
     assert (row["rollout/groups_redrawn"], row["rollout/groups_alike"]) == (left, 4)

@@ -1,4 +1,4 @@
-"""Every option of the recipe reaches TRL's own loss and advantage: their numbers are those of the plain formula."""
+"""Every option of the recipe reaches TRL's loss and advantage, which equal the plain formulas."""
 
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from judge_r1.training.trl.objective import trl_objective
 def recipe(**grpo: Any) -> Recipe:
     budget = Budget(max_searches=0, response_tokens=LENGTH)
     return Recipe(
-        name="toy",
+        name="test",
         stage="grpo",
         model="bundled:tiny",
         data=DataConfig(train=Path("none")),
@@ -25,14 +25,14 @@ def recipe(**grpo: Any) -> Recipe:
 
 
 def trainer(folder: Path, **grpo: Any) -> Any:
-    """TRL's trainer under the arguments that we give it."""
+    """TRL's trainer with the arguments of the recipe."""
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
 
     from judge_r1.models.hub import load_model, load_tokenizer
     from judge_r1.training.trl.grpo import reward
 
-    made = GRPOTrainer(
+    result = GRPOTrainer(
         model=load_model("bundled:tiny", training=True),
         args=GRPOConfig(
             output_dir=str(folder), use_cpu=True, bf16=False, per_device_train_batch_size=2, num_generations=2,
@@ -42,18 +42,18 @@ def trainer(folder: Path, **grpo: Any) -> Any:
         train_dataset=Dataset.from_list([{"prompt": "a"}] * 2),
         processing_class=load_tokenizer("bundled:tiny"),
     )  # fmt: skip
-    made.current_gradient_accumulation_steps = 1
-    return made
+    result.current_gradient_accumulation_steps = 1
+    return result
 
 
 @pytest.mark.parametrize("grpo", CASES, ids=str)
-def test_trls_loss_is_the_formulas(tmp_path: Path, grpo: dict[str, Any]) -> None:
-    made = trainer(tmp_path, kl=0.0, **grpo)
+def test_the_loss_of_trl_equals_the_formula(tmp_path: Path, grpo: dict[str, Any]) -> None:
+    grpo_trainer = trainer(tmp_path, kl=0.0, **grpo)
     new = torch.tensor(NEW)
-    made._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
+    grpo_trainer._get_per_token_logps_and_entropies = lambda *_, **__: (new, torch.zeros_like(new), None)
     mask = torch.tensor(MASK)
-    loss = made._compute_loss(
-        made.model,
+    loss = grpo_trainer._compute_loss(
+        grpo_trainer.model,
         {
             "prompt_ids": torch.ones(2, 1, dtype=torch.long),
             "prompt_mask": torch.ones(2, 1, dtype=torch.long),
@@ -68,13 +68,13 @@ def test_trls_loss_is_the_formulas(tmp_path: Path, grpo: dict[str, Any]) -> None
     assert float(loss) == pytest.approx(policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)), rel=1e-5)
 
 
-def test_the_cases_tell_the_options_apart() -> None:
-    """The control: no two options have one loss on these numbers."""
+def test_every_option_changes_the_loss() -> None:
+    """Control: on these numbers, no two options have the same loss."""
     losses = [policy_loss(NEW, OLD, MASK, ADVANTAGES, Options.of(grpo)) for grpo in CASES]
     assert len({round(loss, 6) for loss in losses}) == len(CASES)
 
 
-def test_keys_are_trls_own() -> None:
+def test_keys_are_fields_of_trls_config() -> None:
     from trl import GRPOConfig
 
     fields = set(GRPOConfig.__dataclass_fields__)
@@ -83,7 +83,7 @@ def test_keys_are_trls_own() -> None:
     assert trl_objective(recipe())["scale_rewards"] == "group"
 
 
-def test_lora_trains_adapters_and_leaves_a_normal_model(tmp_path: Path) -> None:
+def test_lora_training_saves_a_model_without_adapters(tmp_path: Path) -> None:
     from factories import mini_pairs
 
     from data_builders.build import write_pairs
@@ -91,7 +91,7 @@ def test_lora_trains_adapters_and_leaves_a_normal_model(tmp_path: Path) -> None:
     from judge_r1.training.pipeline import run_recipe
 
     write_pairs(mini_pairs(6), tmp_path / "data")
-    toy = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0).model_copy(
+    small = recipe(steps=1, learning_rate=1e-2, warmup_ratio=0).model_copy(
         update={
             "data": DataConfig(train=tmp_path / "data"),
             "episode": EpisodeConfig(
@@ -101,8 +101,8 @@ def test_lora_trains_adapters_and_leaves_a_normal_model(tmp_path: Path) -> None:
             "lora": LoraConfig(rank=2, alpha=4),
         }
     )  # fmt: skip
-    grpo = toy.grpo.model_copy(update={"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 16})
-    run_recipe(toy.model_copy(update={"grpo": grpo}), tmp_path / "run")
+    grpo = small.grpo.model_copy(update={"pairs_per_step": 4, "group_size": 4, "micro_batch_size": 16})
+    run_recipe(small.model_copy(update={"grpo": grpo}), tmp_path / "run")
     assert not list((tmp_path / "run" / "model").glob("adapter*"))
     trained, base = load_model(str(tmp_path / "run" / "model")), load_model("bundled:tiny")
     assert trained.state_dict().keys() == base.state_dict().keys()

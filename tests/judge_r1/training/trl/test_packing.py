@@ -1,4 +1,4 @@
-"""A packed row has the loss of its examples apart; an attention that mixes them is refused."""
+"""A packed row has the same loss as its separate examples; an attention that mixes them is refused."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,7 +45,7 @@ def trainer(folder: Path, trained: Any, *, packing: bool) -> Any:
     )  # fmt: skip
 
 
-def test_a_packed_row_has_the_loss_and_the_gradient_of_its_examples(tmp_path: Path) -> None:
+def test_a_packed_row_has_the_loss_and_gradient_of_its_examples(tmp_path: Path) -> None:
     gradients, losses, shapes = [], [], []
     for packing in (False, True):
         trained = model()
@@ -62,27 +62,27 @@ def test_a_packed_row_has_the_loss_and_the_gradient_of_its_examples(tmp_path: Pa
     assert torch.allclose(gradients[0], gradients[1], atol=1e-6)
 
 
-def began(tried: Any, collate: Any) -> None:
+def begin_training(model: Any, collate: Any) -> None:
     args = SimpleNamespace(bf16=False, device=torch.device("cpu"))
-    Isolation(collate).on_train_begin(args, None, None, model=tried)
+    Isolation(collate).on_train_begin(args, None, None, model=model)
 
 
-def test_the_trial_passes_where_examples_are_apart_and_fails_where_they_are_not(tmp_path: Path) -> None:
+def test_the_isolation_check_passes_for_separate_examples_and_fails_for_mixed_ones(tmp_path: Path) -> None:
     trained = model()
     collate = trainer(tmp_path, trained, packing=True).data_collator
     for implementation in ("sdpa", "eager"):
         trained.set_attn_implementation(implementation)
-        began(trained, collate)
+        begin_training(trained, collate)
 
     def mixed(examples: Any) -> Any:
-        """The same row with positions that run on: one long example, as attention sees it."""
+        """The same row without position ids, so attention sees one long example."""
         batch = collate(examples)
         return {"input_ids": batch["input_ids"], "labels": batch["labels"]}
 
     with pytest.raises(
         NoPacking, match="the attention 'eager' of this model lets the examples of a row see each other"
     ):
-        began(trained, mixed)
+        begin_training(trained, mixed)
 
 
 def test_rows_too_long_for_a_mask_are_refused() -> None:

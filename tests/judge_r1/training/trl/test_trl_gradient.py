@@ -1,7 +1,7 @@
-"""What the judge read teaches it nothing: TRL's own GRPO loss has no gradient from targets at observation positions.
+"""Observations are masked: TRL's GRPO loss has no gradient from targets at observation positions.
 
-The model's inputs stay as they are. What the loss compares them with is changed: the ids to predict, the old and the
-reference log-probabilities, the advantages. (The same for verl stands in verl/test_verl_gradient.py.)
+The inputs of the model stay fixed. The tests change the targets of the loss: the ids to predict, the old and the
+reference log-probabilities, the advantages. verl/test_verl_gradient.py tests verl.
 """
 
 from pathlib import Path
@@ -14,11 +14,11 @@ PROMPT, RESPONSE = 6, 12
 OBSERVED = ((4, 5, 6, 7), (2, 3, 4))
 """Positions of each response that the environment wrote."""
 CHANGES = ("completion_ids", "old_per_token_logps", "ref_per_token_logps", "advantages")
-PLACES = [(row, at) for row, positions in enumerate(OBSERVED) for at in positions]
+POSITIONS = [(row, at) for row, positions in enumerate(OBSERVED) for at in positions]
 
 
 class FixedInputs(torch.nn.Module):
-    """A model that reads `ids` whatever ids it is given, so that those given are targets only."""
+    """A model that always reads `ids`, so the ids it is given are only targets."""
 
     def __init__(self, model: Any, ids: torch.Tensor) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class Step:
                 eos_token_id=tokenizer.eos_token_id,
             )
         )
-        model.save_pretrained(folder / "model")  # the reference model is loaded from where the model came from
+        model.save_pretrained(folder / "model")  # TRL loads the reference model from the model's folder
         self.model = Qwen3ForCausalLM.from_pretrained(folder / "model", dtype=torch.float32)
         self.trainer = GRPOTrainer(
             model=self.model,
@@ -76,7 +76,7 @@ class Step:
         )
         self.trainer.current_gradient_accumulation_steps = 1
 
-    def gradient(self, change: str | None = None, place: tuple[int, int] = (0, 0)) -> torch.Tensor:
+    def gradient(self, change: str | None = None, position: tuple[int, int] = (0, 0)) -> torch.Tensor:
         """The gradient with `change` applied at one (row, position of the response)."""
         random = torch.Generator().manual_seed(1)
         ids = torch.randint(10, 500, (2, PROMPT + RESPONSE), generator=random)
@@ -95,7 +95,7 @@ class Step:
             "num_items_in_batch": mask.sum(),
         }
         if change:
-            inputs[change][place] += 7 if change == "completion_ids" else 3.0
+            inputs[change][position] += 7 if change == "completion_ids" else 3.0
         self.model.zero_grad()
         self.trainer._compute_loss(FixedInputs(self.model, ids), inputs).backward()
         return torch.cat([p.grad.flatten() for p in self.model.parameters() if p.grad is not None])
@@ -110,27 +110,27 @@ def step(tmp_path_factory: pytest.TempPathFactory) -> Step:
 def test_observations_have_no_gradient(step: Step, change: str) -> None:
     plain = step.gradient()
     assert plain.abs().max() > 1e-4
-    for place in PLACES:
-        assert torch.equal(step.gradient(change, place), plain), f"{change} at {place}"
+    for position in POSITIONS:
+        assert torch.equal(step.gradient(change, position), plain), f"{change} at {position}"
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_sampled_ids_have(step: Step, change: str) -> None:
-    """The control: the same change at positions that were sampled, next to an observation on either side."""
+def test_sampled_tokens_have_a_gradient(step: Step, change: str) -> None:
+    """Control: the same change at sampled positions on either side of an observation."""
     plain = step.gradient()
-    for place in ((0, 3), (0, 8), (1, 5)):
-        assert not torch.allclose(step.gradient(change, place), plain, atol=1e-6), f"{change} at {place}"
+    for position in ((0, 3), (0, 8), (1, 5)):
+        assert not torch.allclose(step.gradient(change, position), plain, atol=1e-6), f"{change} at {position}"
 
 
-def test_a_lost_episode_has_no_gradient() -> None:
-    """`as_columns` gives a lost episode an empty mask and no reward."""
+def test_a_failed_episode_has_no_gradient() -> None:
+    """`as_columns` gives a failed episode an empty mask and no reward."""
     from judge_r1.core.records import Trajectory
     from judge_r1.training.trl.grpo import as_columns
 
-    lost = Trajectory(
+    failed = Trajectory(
         prompt_ids=(1,), token_ids=(2, 3), loss_mask=(1, 0), logprobs=(-1.0, 0.0), turns=(), judgment=None,
         ended="infrastructure_search_timeout", reward={"r": 0.0},
     )  # fmt: skip
-    columns = as_columns([lost, lost.model_copy(update={"ended": "answer"})])
+    columns = as_columns([failed, failed.model_copy(update={"ended": "answer"})])
     assert columns["env_mask"] == [[0, 0], [1, 0]]
     assert columns["r"] == [None, 0.0]

@@ -1,4 +1,4 @@
-"""Several machines: what verl is told about them, and what is said where they are not as they must be."""
+"""verl on several nodes: its keys, and the checks of the cluster before training."""
 
 from pathlib import Path
 
@@ -30,9 +30,8 @@ def keys(recipe: Recipe, *, cpu: bool, variables: dict[str, str] | None, gpus: i
     )
 
 
-def test_a_ray_that_runs_is_taken_as_it_is(recipe: Recipe) -> None:
-    told = keys(recipe, cpu=False, variables=verl_variables(Path("/runs/a"), cpu=False))
-    config = compose(told)
+def test_keys_for_a_running_ray_cluster(recipe: Recipe) -> None:
+    config = compose(keys(recipe, cpu=False, variables=verl_variables(Path("/runs/a"), cpu=False)))
     assert (config.trainer.nnodes, config.trainer.n_gpus_per_node) == (2, 4)
     assert config.ray_kwargs.ray_init.num_cpus is None
     assert set(config.ray_kwargs.ray_init) == {"num_cpus", "runtime_env"}
@@ -41,14 +40,14 @@ def test_a_ray_that_runs_is_taken_as_it_is(recipe: Recipe) -> None:
     assert variables.VERL_FILE_LOGGER_PATH == "/runs/a/metrics.jsonl"
 
 
-def test_processors_of_a_ray_that_runs(recipe: Recipe) -> None:
+def test_keys_for_a_running_ray_cluster_on_cpu(recipe: Recipe) -> None:
     config = compose(keys(recipe, cpu=True, variables=verl_variables(Path("/runs/a"), cpu=True), gpus=1))
     assert config.ray_kwargs.ray_init.runtime_env.env_vars.VERL_PLATFORM == "cpu"
     assert "num_gpus" not in config.ray_kwargs.ray_init
     assert config.actor_rollout_ref.rollout.agent.num_workers == 2
 
 
-def test_batches_divide_among_all_machines(recipe: Recipe) -> None:
+def test_batches_divide_among_all_nodes(recipe: Recipe) -> None:
     assert "trainer.nnodes=2" in keys(recipe, cpu=False, variables={})
     with pytest.raises(JudgeError, match="8 episodes of one update do not divide among 16 accelerators"):
         keys(recipe, cpu=False, variables={}, gpus=8)
@@ -58,7 +57,7 @@ def report(host: str, *missing: str, cuda: bool = True) -> NodeReport:
     return NodeReport(host, missing, cuda)
 
 
-def test_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reports_of_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RAY_ADDRESS", "head:6379")
     two, run = Machines(2, 8), Path("/runs/a")
     assert check_reports(two, [report("a"), report("b")], run, 2).cuda
@@ -76,7 +75,7 @@ def test_what_the_nodes_say(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (NodesMissing.exit_status, NotShared.exit_status) == (75, 2)
 
 
-def test_several_nodes_need_a_ray(
+def test_several_nodes_need_a_running_ray_cluster(
     recipe: Recipe, data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
@@ -87,7 +86,7 @@ def test_several_nodes_need_a_ray(
         run_recipe(recipe, tmp_path / "b", Resources(nodes=2))
 
 
-def test_files_of_another_machine_may_come_late(
+def test_the_reader_waits_for_files_of_other_nodes(
     pairs: PairSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = (
@@ -96,15 +95,15 @@ def test_files_of_another_machine_may_come_late(
     )
     reward = '{"r": 1.0, "R1": 2.0, "R2": 1.0, "F1": 1.0}'
     line = row % (pairs.pairs[0].pair_id, reward)
-    (tmp_path / "here.jsonl").write_text(line)
-    waited: list[float] = []
+    (tmp_path / "first_node.jsonl").write_text(line)
+    waits: list[float] = []
 
-    def arrives(seconds: float) -> None:
-        waited.append(seconds)
-        if len(waited) == 3:
-            (tmp_path / "there.jsonl").write_text(line)
+    def write_on_third_wait(seconds: float) -> None:
+        waits.append(seconds)
+        if len(waits) == 3:
+            (tmp_path / "second_node.jsonl").write_text(line)
 
-    monkeypatch.setattr("judge_r1.training.verl.rollout_log.time.sleep", arrives)
+    monkeypatch.setattr("judge_r1.training.verl.rollout_log.time.sleep", write_on_third_wait)
     assert RolloutReader(tmp_path, pairs.by_id()).step(1, 2)[0]["rollout/episodes"] == 1
     assert RolloutReader(tmp_path, pairs.by_id(), wait_seconds=60).step(1, 2)[0]["rollout/episodes"] == 2
-    assert len(waited) == 3
+    assert len(waits) == 3

@@ -25,7 +25,7 @@ child = subprocess.Popen([sys.executable, "-c", {stubborn!r}])
 print("worker", child.pid, flush=True)
 time.sleep(600)
 """
-"""Stands in for verl.trainer.main_ppo: its worker ignores SIGTERM, as a process that waits for a GPU does."""
+"""A substitute for verl.trainer.main_ppo. Its worker ignores SIGTERM, like a process that waits for a GPU."""
 
 
 @pytest.fixture
@@ -39,22 +39,22 @@ def alive(pid: int) -> bool:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> None:
-    until = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < until, "waited too long"
+        assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.1)
 
 
 @pytest.fixture
-def signal_soon() -> Iterator[None]:
-    """SIGTERM for this process after a second."""
+def sigterm_after_a_second() -> Iterator[None]:
+    """Send SIGTERM to this process after a second."""
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGTERM))
     timer.start()
     yield
     timer.cancel()
 
 
-@pytest.mark.usefixtures("signal_soon")
+@pytest.mark.usefixtures("sigterm_after_a_second")
 def test_a_process_that_ignores_sigterm_is_killed_at_the_deadline(
     run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,7 +69,7 @@ def test_a_process_that_ignores_sigterm_is_killed_at_the_deadline(
 
 
 def start_train(recipe: Recipe, folder: Path, env: dict[str, str]) -> subprocess.Popen[str]:
-    """`judge-r1 train` of `recipe` on verl in a process of its own."""
+    """Run `judge-r1 train` of `recipe` on verl in a separate process."""
     grpo = recipe.grpo.model_copy(update={"engine": "verl"})
     (folder / "recipe.yaml").write_text(dump_recipe(recipe.model_copy(update={"grpo": grpo})))
     command = [sys.executable, "-m", "judge_r1.cli", "train", str(folder / "recipe.yaml"), "--out", str(folder / "run")]
@@ -115,8 +115,8 @@ def test_sigterm_to_train_stops_the_real_verl(recipe: Recipe, tmp_path: Path) ->
         assert train.wait(60) == 143
         with lock_folder(run):
             pass
-        home = f"VERL_FILE_LOGGER_PATH={run}".encode()
-        wait_until(lambda: not [path for path in Path("/proc").glob("[0-9]*/environ") if holds(path, home)], 30)
+        variable = f"VERL_FILE_LOGGER_PATH={run}".encode()
+        wait_until(lambda: not [path for path in Path("/proc").glob("[0-9]*/environ") if holds(path, variable)], 30)
     finally:
         train.kill()
 
@@ -135,7 +135,7 @@ def test_failure_shows_the_end_of_the_log(run: RunFolder) -> None:
     assert "all is well" in (run.folder / "logs" / "verl.log").read_text()
 
 
-def test_a_process_that_falls_silent_is_stopped(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_without_output_is_stopped(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("judge_r1.training.verl.supervisor.SILENCE_SECONDS", 1.0)
     with pytest.raises(VerlFailed, match="printed nothing for 1 s"):
         run_supervised(
@@ -147,15 +147,15 @@ def test_a_process_that_falls_silent_is_stopped(run: RunFolder, monkeypatch: pyt
 
 
 def test_a_lost_node_stops_the_run(run: RunFolder) -> None:
-    """However much the process still says."""
-    talks = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
-    begun = time.monotonic()
+    """Even while the process still prints."""
+    prints = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"
+    started = time.monotonic()
 
-    def lost() -> str | None:
-        return "Ray lost the node b" if time.monotonic() - begun > 2 else None
+    def lost_node() -> str | None:
+        return "Ray lost the node b" if time.monotonic() - started > 2 else None
 
     with pytest.raises(VerlFailed, match="was stopped, because Ray lost the node b; its output"):
-        run_supervised([sys.executable, "-c", talks], run.folder, {}, lambda: None, lost)
+        run_supervised([sys.executable, "-c", prints], run.folder, {}, lambda: None, lost_node)
     assert VerlFailed.exit_status == 75
 
 

@@ -1,4 +1,4 @@
-"""Our episode under verl's real AgentLoopWorker and reward manager, with a server that says what it is told."""
+"""The episode under verl's real AgentLoopWorker and reward manager, with a scripted server."""
 
 import asyncio
 import threading
@@ -24,30 +24,30 @@ from judge_r1.models.hub import load_tokenizer
 from judge_r1.training.recipe import Recipe, dump_recipe
 
 RIGHT = '<answer>{"comparison": "%s", "violated_principles": [2]}</answer>'
-SILENT = "(the server does not answer)"
+NO_REPLY = "(the server does not answer)"
 
 
 class ScriptedServer:
-    """Says one line after the other; keeps what it was asked."""
+    """Replies with one line after the other and records the requests."""
 
     def __init__(self, tokenizer: SafeTokenizer, lines: Sequence[str | Exception]) -> None:
         self.tokenizer, self.lines = tokenizer, list(lines)
-        self.asked: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
 
-    async def generate(self, request_id: str, **asked: Any) -> Any:
+    async def generate(self, request_id: str, **request: Any) -> Any:
         from verl.workers.rollout.replica import TokenOutput
 
-        self.asked.append(asked)
+        self.requests.append(request)
         line = self.lines.pop(0)
         if isinstance(line, Exception):
             raise line
-        if line == SILENT:
+        if line == NO_REPLY:
             await asyncio.sleep(60)
         ids = self.tokenizer.encode_trusted(line)
         return TokenOutput(token_ids=ids, log_probs=[-0.25] * len(ids), extra_fields={"global_steps": 3})
 
 
-class Room:
+class AgentLoopFixture:
     """A data folder, a recipe and the agent loop's file, as `train_verl` writes them."""
 
     def __init__(self, recipe: Recipe, pairs: PairSet, data_folder: Path, home: Path) -> None:
@@ -66,8 +66,8 @@ class Room:
         write_atomic(home / "agent_loops.yaml", [yaml.safe_dump([loop])])
         self.config = compose(keys_of(recipe, folder=home))
 
-    def play(self, pair: ReasoningPair, lines: Sequence[str | Exception]) -> tuple[Any, ScriptedServer]:
-        """One episode of `pair` as verl's batch of one."""
+    def run(self, pair: ReasoningPair, lines: Sequence[str | Exception]) -> tuple[Any, ScriptedServer]:
+        """Run one episode of `pair` in a batch of one."""
         from verl import DataProto
         from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
         from verl.trainer.ppo.reward import load_reward_manager
@@ -83,68 +83,72 @@ class Room:
         }
         columns = {name: np.fromiter([value], dtype=object, count=1) for name, value in row.items()}
 
-        async def go() -> Any:
-            manager = load_reward_manager(self.config, self.tokenizer.hf)  # belongs to the running loop
+        async def generate() -> Any:
+            manager = load_reward_manager(self.config, self.tokenizer.hf)  # must be created in the running event loop
             rewards = SimpleNamespace(compute_score=SimpleNamespace(remote=manager.run_single))
             worker = AgentLoopWorker(self.config, server, reward_loop_worker_handles=[rewards])
             batch = DataProto.from_dict(tensors={"dummy": torch.zeros(1, 1)}, non_tensors=columns)
             return await worker.generate_sequences(batch)
 
-        return asyncio.run(go()), server
+        return asyncio.run(generate()), server
 
-    def written(self) -> list[dict[str, Any]]:
+    def rollouts(self) -> list[dict[str, Any]]:
         return [row for path in sorted((self.home / "rollouts").glob("*.jsonl")) for row in read_rows(path)]
 
 
 @pytest.fixture
-def room(recipe: Recipe, pairs: PairSet, data_folder: Path, tmp_path: Path) -> Room:
-    return Room(recipe, pairs, data_folder, tmp_path)
+def agent_loop(recipe: Recipe, pairs: PairSet, data_folder: Path, tmp_path: Path) -> AgentLoopFixture:
+    return AgentLoopFixture(recipe, pairs, data_folder, tmp_path)
 
 
-def parts(room: Room, out: Any) -> tuple[str, str]:
-    """What stands in the response with mask 1, and with mask 0."""
+def parts(agent_loop: AgentLoopFixture, out: Any) -> tuple[str, str]:
+    """The decoded response tokens with mask 1, and those with mask 0."""
     responses, mask = out.batch["responses"][0], out.batch["response_mask"][0].bool()
     real = out.batch["attention_mask"][0][-len(responses) :].bool()
-    return room.tokenizer.decode(responses[mask].tolist()), room.tokenizer.decode(responses[real & ~mask].tolist())
+    return agent_loop.tokenizer.decode(responses[mask].tolist()), agent_loop.tokenizer.decode(
+        responses[real & ~mask].tolist()
+    )
 
 
-def test_ids_mask_and_reward(room: Room) -> None:
-    pair = room.pairs.pairs[0]
-    who = room.pairs.cases[pair.case_id].context.split()[0]
-    lines = [f"<search>{who}</search>", RIGHT % pair.gold.comparison]
-    out, server = room.play(pair, lines)
-    sampled, observed = parts(room, out)
-    assert sampled == room.tokenizer.decode(room.tokenizer.encode_trusted("".join(lines)))
+def test_an_episode_has_ids_mask_logprobs_and_reward(agent_loop: AgentLoopFixture) -> None:
+    pair = agent_loop.pairs.pairs[0]
+    word = agent_loop.pairs.cases[pair.case_id].context.split()[0]
+    lines = [f"<search>{word}</search>", RIGHT % pair.gold.comparison]
+    out, server = agent_loop.run(pair, lines)
+    sampled, observed = parts(agent_loop, out)
+    assert sampled == agent_loop.tokenizer.decode(agent_loop.tokenizer.encode_trusted("".join(lines)))
     assert observed.startswith("<information>")
-    assert who in observed
+    assert word in observed
     assert float(out.batch["rm_scores"].sum()) == 1.0
     extra = {key: out.non_tensor_batch[key][0] for key in ("acc", "valid", "searches", "evidence_hit_defined")}
     assert extra == {"acc": 1.0, "valid": 1.0, "searches": 1.0, "evidence_hit_defined": 1.0}
     assert out.non_tensor_batch["__num_turns__"][0] == 4
 
-    [row] = room.written()
+    [row] = agent_loop.rollouts()
     trajectory = Trajectory.model_validate(row["trajectory"])
-    # token in, token out: the second turn continues exactly the ids of the first and its observation
-    assert server.asked[0]["prompt_ids"] == list(trajectory.prompt_ids)
-    first = len(server.asked[1]["prompt_ids"]) - len(trajectory.prompt_ids)
-    assert server.asked[1]["prompt_ids"] == [*trajectory.prompt_ids, *trajectory.token_ids[:first]]
+    # the second request continues the exact ids of the first turn and its observation
+    assert server.requests[0]["prompt_ids"] == list(trajectory.prompt_ids)
+    first = len(server.requests[1]["prompt_ids"]) - len(trajectory.prompt_ids)
+    assert server.requests[1]["prompt_ids"] == [*trajectory.prompt_ids, *trajectory.token_ids[:first]]
     assert trajectory.judgment is not None
-    assert pair.reasoning_a in room.tokenizer.decode(trajectory.prompt_ids)
+    assert pair.reasoning_a in agent_loop.tokenizer.decode(trajectory.prompt_ids)
     logprobs = out.batch["rollout_log_probs"][0]
     assert set(logprobs[out.batch["response_mask"][0].bool()].tolist()) == {-0.25}
 
 
-def test_limits_asked_of_the_server(room: Room) -> None:
-    _, server = room.play(room.pairs.pairs[0], ["<think>no end"] * 9)
-    params = [asked["sampling_params"] for asked in server.asked]
+def test_sampling_parameters_of_the_requests(agent_loop: AgentLoopFixture) -> None:
+    _, server = agent_loop.run(agent_loop.pairs.pairs[0], ["<think>no end"] * 9)
+    params = [request["sampling_params"] for request in server.requests]
     assert params[0]["stop"] == ["</search>", "</answer>"]
     assert params[0]["include_stop_str_in_output"] is True
     assert params[0]["max_tokens"] == 32
-    assert params[1]["max_tokens"] < 32  # the turn goes on: a stop string inside an open think ends nothing
+    assert params[1]["max_tokens"] < 32  # a stop string inside an open think continues the turn
     assert len({param["seed"] for param in params}) == len(params)
 
 
-def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(
+    agent_loop: AgentLoopFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from judge_r1.training.verl.agent_loop import load_shared
 
     threads: list[threading.Thread] = []
@@ -155,8 +159,8 @@ def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(room: Room, m
         return encode(*args, **kwargs)
 
     monkeypatch.setattr(SafeTokenizer, "prompt_ids", counted)
-    home, pair = room.home, room.pairs.pairs[0]
-    shared = load_shared(str(home / "recipe.yaml"), str(room.data_folder), str(home / "rollouts"))
+    home, pair = agent_loop.home, agent_loop.pairs.pairs[0]
+    shared = load_shared(str(home / "recipe.yaml"), str(agent_loop.data_folder), str(home / "rollouts"))
 
     async def group() -> list[Episode]:
         return await asyncio.gather(*(shared.new_episode(pair) for _ in range(4)))
@@ -164,16 +168,16 @@ def test_a_prompt_is_encoded_once_per_group_and_off_the_event_loop(room: Room, m
     episodes = asyncio.run(group())
     assert len({id(episode) for episode in episodes}) == 4
     assert {episode.prompt_ids for episode in episodes} == {
-        tuple(pair_prompt_ids(pair, room.pairs, shared.recipe.episode, room.tokenizer))
+        tuple(pair_prompt_ids(pair, agent_loop.pairs, shared.recipe.episode, agent_loop.tokenizer))
     }
-    (thread, _of_the_comparison) = threads
+    (thread, _expected_prompt) = threads
     assert thread is not threading.main_thread()
 
 
-def test_wrong_answer_scores_less(room: Room) -> None:
-    pair = room.pairs.pairs[1]
+def test_a_wrong_comparison_scores_a_third(agent_loop: AgentLoopFixture) -> None:
+    pair = agent_loop.pairs.pairs[1]
     wrong = "A<B" if pair.gold.comparison == "A>B" else "A>B"
-    out, _ = room.play(pair, [RIGHT % wrong])
+    out, _ = agent_loop.run(pair, [RIGHT % wrong])
     assert float(out.batch["rm_scores"].sum()) == pytest.approx(1 / 3, abs=2e-6)  # R1 = -2, R2 = 1
     assert out.non_tensor_batch["acc"][0] == 0.0
 
@@ -182,41 +186,45 @@ def test_wrong_answer_scores_less(room: Room) -> None:
     ("lines", "ended"),
     [
         ([RuntimeError("the server is gone")], "infrastructure_generation_error"),
-        (["<think>a</think>", SILENT], "infrastructure_generation_timeout"),
+        (["<think>a</think>", NO_REPLY], "infrastructure_generation_timeout"),
         ([""], "infrastructure_generation_error"),
     ],
 )
-def test_lost_episode_is_masked_and_counted(room: Room, lines: list[str | Exception], ended: str) -> None:
-    out, _ = room.play(room.pairs.pairs[0], lines)
+def test_a_failed_episode_is_masked_and_counted(
+    agent_loop: AgentLoopFixture, lines: list[str | Exception], ended: str
+) -> None:
+    out, _ = agent_loop.run(agent_loop.pairs.pairs[0], lines)
     assert int(out.batch["response_mask"].sum()) == 0
     assert out.non_tensor_batch["infrastructure_failure"][0] == 1.0
-    [row] = room.written()
+    [row] = agent_loop.rollouts()
     assert row["ended"] == ended
 
 
-def test_failed_search_is_masked(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    from judge_r1.training.verl import agent_loop
+def test_an_episode_with_a_failed_search_is_masked(
+    agent_loop: AgentLoopFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from judge_r1.training.verl import agent_loop as module
 
-    def broken(*_: Any) -> None:
+    def failing_search(*_: Any) -> None:
         raise ConnectionError("no retriever")
 
-    monkeypatch.setattr(agent_loop, "case_search", broken)
-    out, _ = room.play(room.pairs.pairs[0], ["<search>ana</search>"])
+    monkeypatch.setattr(module, "case_search", failing_search)
+    out, _ = agent_loop.run(agent_loop.pairs.pairs[0], ["<search>ana</search>"])
     assert int(out.batch["response_mask"].sum()) == 0
-    assert room.written()[0]["ended"] == "infrastructure_search_error"
+    assert agent_loop.rollouts()[0]["ended"] == "infrastructure_search_error"
 
 
-def test_rows_become_metrics_and_traces(room: Room) -> None:
+def test_rollouts_become_metrics_and_traces(agent_loop: AgentLoopFixture) -> None:
     from judge_r1.training.verl.rollout_log import RolloutReader
 
-    pair, other = room.pairs.pairs[:2]
-    room.play(pair, [RIGHT % pair.gold.comparison])
-    room.play(other, [RuntimeError("gone")])
-    reader = RolloutReader(room.home / "rollouts", room.pairs.by_id())
+    pair, other = agent_loop.pairs.pairs[:2]
+    agent_loop.run(pair, [RIGHT % pair.gold.comparison])
+    agent_loop.run(other, [RuntimeError("gone")])
+    reader = RolloutReader(agent_loop.home / "rollouts", agent_loop.pairs.by_id())
     means, traces = reader.step(1, 1)
     assert means["rollout/episodes"] == 2
     assert means["rollout/infrastructure_failures"] == 0.5
-    assert means["rollout/reward/r"] == 1.0  # the lost episode is no zero
-    assert means["rollout/sampled_tokens"] == len(room.tokenizer.encode_trusted(RIGHT % "A>B"))
+    assert means["rollout/reward/r"] == 1.0  # the failed episode does not count as 0
+    assert means["rollout/sampled_tokens"] == len(agent_loop.tokenizer.encode_trusted(RIGHT % "A>B"))
     assert [trace["pair_id"] for trace in traces] == [pair.pair_id]
     assert reader.step(2, 1) == ({"rollout/episodes": 0.0}, [])

@@ -1,4 +1,4 @@
-"""Every key that we set exists in the installed verl, and means what the recipe says."""
+"""Every key that we set exists in the installed verl and has the value of the recipe."""
 
 import pytest
 from verl_factories import compose, keys_of
@@ -15,8 +15,8 @@ def test_keys_compose_and_validate(recipe: Recipe) -> None:
     assert actor.ppo_mini_batch_size == 2
     assert actor.optim.lr == 1e-3
     assert (actor.use_kl_loss, actor.kl_loss_coef, actor.kl_loss_type) == (True, 0.001, "low_var_kl")
-    assert (actor.optim.lr_warmup_steps, actor.optim.lr_warmup_steps_ratio) == (1, 0.0)  # .285 of 2 steps, rounded
-    # every turn and observation full: 3 turns of 32, 2 observations of 40
+    assert (actor.optim.lr_warmup_steps, actor.optim.lr_warmup_steps_ratio) == (1, 0.0)  # 0.285 of 2 steps, rounded
+    # the longest episode: 3 turns of 32 and 2 observations of 40 tokens
     assert config.data.max_response_length == config.actor_rollout_ref.rollout.response_length == 176
 
 
@@ -44,12 +44,12 @@ def test_no_kl_needs_no_reference_model(recipe: Recipe) -> None:
         ("+actor_rollout_ref.actor.kl_los_coef=1", "kl_los_coef"),
     ],
 )
-def test_unknown_key_fails(recipe: Recipe, wrong: str, named: str) -> None:
+def test_an_unknown_key_fails(recipe: Recipe, wrong: str, named: str) -> None:
     with pytest.raises(Exception, match=named):
         compose([*keys_of(recipe), wrong])
 
 
-def test_reward_function_is_ours(recipe: Recipe) -> None:
+def test_the_reward_function_is_compute_score(recipe: Recipe) -> None:
     from verl.trainer.ppo.reward import get_custom_reward_fn
 
     function = get_custom_reward_fn(compose(keys_of(recipe)))

@@ -1,4 +1,4 @@
-"""Our parquet, read back by verl's own dataset."""
+"""verl's dataset reads our parquet file."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.dataset import write_parquet
 
 
-def test_verl_reads_what_we_write(recipe: Recipe, pairs: PairSet, tmp_path: Path) -> None:
+def test_verl_reads_the_parquet_file(recipe: Recipe, pairs: PairSet, tmp_path: Path) -> None:
     from verl.trainer.ppo.utils import create_rl_dataset
 
     write_parquet(pairs, tmp_path / "train.parquet", recipe.episode)
@@ -28,7 +28,7 @@ def test_verl_reads_what_we_write(recipe: Recipe, pairs: PairSet, tmp_path: Path
         assert pairs.cases[pair.case_id].context not in str(row)
 
 
-def test_same_pairs_same_bytes(recipe: Recipe, pairs: PairSet, tmp_path: Path) -> None:
+def test_writing_twice_gives_the_same_bytes(recipe: Recipe, pairs: PairSet, tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_parquet(pairs, tmp_path / name, recipe.episode)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()

@@ -1,4 +1,4 @@
-"""`judge-r1 export --format verl`, read back by verl's own dataset."""
+"""verl's dataset reads the output of `judge-r1 export --format verl`."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from judge_r1.training.recipe import Recipe
 from judge_r1.training.verl.dataset import write_parquet
 
 
-def test_verl_reads_what_we_export(recipe: Recipe, data_folder: Path, pairs: PairSet, tmp_path: Path) -> None:
+def test_verl_reads_the_export(recipe: Recipe, data_folder: Path, pairs: PairSet, tmp_path: Path) -> None:
     from verl.trainer.ppo.utils import create_rl_dataset
     from verl.utils.dataset.rl_dataset import RLHFDataset
 
@@ -35,7 +35,7 @@ def test_verl_reads_what_we_export(recipe: Recipe, data_folder: Path, pairs: Pai
         assert pair.gold.comparison in row["reward_model"]["ground_truth"]
 
 
-def test_the_export_is_the_file_that_the_engine_writes_for_itself(
+def test_the_export_equals_the_file_that_training_writes(
     recipe: Recipe, data_folder: Path, pairs: PairSet, tmp_path: Path
 ) -> None:
     export(data_folder, tmp_path / "out", "verl", Options(config=recipe.episode))

@@ -1,7 +1,7 @@
-"""What the judge read teaches it nothing: verl's own loss has no gradient from the targets at observation positions.
+"""Observations are masked: verl's loss has no gradient from targets at observation positions.
 
-The model's inputs stay as they are. What the loss compares them with is changed, by verl's engine and loss functions:
-the ids to predict, the old and the reference log-probabilities, the advantages.
+The inputs of the model stay fixed. The tests change the targets that verl's engine and loss functions use: the ids to
+predict, the old and the reference log-probabilities, the advantages.
 """
 
 from pathlib import Path
@@ -19,8 +19,8 @@ PROMPTS, RESPONSES = (5, 8), (12, 9)
 OBSERVED = ((4, 5, 6, 7), (2, 3, 4))
 """Positions of each response that the environment wrote."""
 CHANGES = ("targets", "old_log_probs", "ref_log_prob", "advantages")
-PLACES = [(row, at) for row, positions in enumerate(OBSERVED) for at in positions]
-SAMPLED = (0, 3)  # the id just before the first observation: the shift by one must not hide it
+POSITIONS = [(row, at) for row, positions in enumerate(OBSERVED) for at in positions]
+SAMPLED = (0, 3)  # the token before the first observation
 
 
 def ragged(rows: list[torch.Tensor]) -> torch.Tensor:
@@ -38,11 +38,11 @@ class Step:
 
         self.model = AutoModelForCausalLM.from_pretrained(model_folder, dtype=torch.float32, attn_implementation="sdpa")
         self.actor = omega_conf_to_dataclass(compose(keys_of(recipe)).actor_rollout_ref.actor)
-        self.engine = object.__new__(CpuEngine)  # its pure parts; a whole one needs a process group
+        self.engine = object.__new__(CpuEngine)  # uses only methods that need no process group
         self.engine.module, self.engine.engine_config = self.model, self.actor.fsdp_config
         self.engine.use_ulysses_sp = self.engine.pad_to_length = False
 
-    def gradient(self, change: str | None, place: tuple[int, int] | None) -> torch.Tensor:
+    def gradient(self, change: str | None, position: tuple[int, int] | None) -> torch.Tensor:
         """The gradient with `change` applied at one (row, position of the response)."""
         from tensordict import TensorDict
         from verl.utils import tensordict_utils as tu
@@ -62,9 +62,9 @@ class Step:
             "ref_log_prob": [-6 + 0.5 * noise(r) for r in RESPONSES],
             "advantages": [(0.5 + row) * mask for row, mask in enumerate(masks)],  # positive: clipping hides nothing
         }
-        if change in fields and place is not None:
-            row, at = place
-            fields[change][row][at] += 3.0
+        if change in fields and position is not None:
+            row, index = position
+            fields[change][row][index] += 3.0
         data = TensorDict(
             {
                 "input_ids": ragged(ids),
@@ -82,10 +82,10 @@ class Step:
             data, dp_size=1, batch_num_tokens=tokens, global_batch_size=2, temperature=1.0, use_remove_padding=False
         )
         inputs, arguments = self.engine.prepare_model_inputs(data)
-        if change == "targets" and place is not None:
-            row, at = place
-            # the id of response position `at` is the target of the position before it
-            arguments["input_ids_rmpad_rolled"][sum(map(len, ids[:row])) + PROMPTS[row] + at - 1] += 7
+        if change == "targets" and position is not None:
+            row, index = position
+            # the id of response position `index` is the target of the position before it
+            arguments["input_ids_rmpad_rolled"][sum(map(len, ids[:row])) + PROMPTS[row] + index - 1] += 7
         self.model.zero_grad()
         output = self.engine.prepare_model_outputs(self.model(**inputs), arguments, data, None)
         loss, _metrics = ppo_loss(self.actor, output, data)
@@ -102,13 +102,13 @@ def step(recipe: Recipe, model_folder: Path) -> Any:
 def test_observations_have_no_gradient(step: Step, change: str) -> None:
     plain = step.gradient(None, None)
     assert plain.abs().max() > 1e-4
-    for place in PLACES:
-        assert torch.equal(step.gradient(change, place), plain), f"{change} at {place}"
+    for position in POSITIONS:
+        assert torch.equal(step.gradient(change, position), plain), f"{change} at {position}"
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_sampled_ids_have(step: Step, change: str) -> None:
-    """The control: the same change at a position that was sampled, next to an observation on either side."""
+def test_sampled_tokens_have_a_gradient(step: Step, change: str) -> None:
+    """Control: the same change at sampled positions on either side of an observation."""
     plain = step.gradient(None, None)
-    for place in (SAMPLED, (0, 8), (1, 5)):
-        assert not torch.allclose(step.gradient(change, place), plain, atol=1e-6), f"{change} at {place}"
+    for position in (SAMPLED, (0, 8), (1, 5)):
+        assert not torch.allclose(step.gradient(change, position), plain, atol=1e-6), f"{change} at {position}"

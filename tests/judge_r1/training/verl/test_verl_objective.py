@@ -1,5 +1,5 @@
-"""Every option of the recipe reaches verl's own loss and advantage: their numbers are those of the plain formula, which
-TRL is held to as well (test_grpo_options)."""
+"""Every option of the recipe reaches verl's loss and advantage, which equal the plain formulas. test_grpo_options tests
+TRL with the same formulas."""
 
 from typing import Any
 
@@ -17,14 +17,14 @@ def with_options(recipe: Recipe, **grpo: Any) -> Recipe:
 
 
 @pytest.mark.parametrize("grpo", CASES, ids=str)
-def test_verls_loss_is_the_formulas(recipe: Recipe, grpo: dict[str, Any]) -> None:
+def test_the_loss_of_verl_equals_the_formula(recipe: Recipe, grpo: dict[str, Any]) -> None:
     from verl.trainer.ppo.core_algos import get_policy_loss_fn
     from verl.utils.config import omega_conf_to_dataclass
 
     actor = omega_conf_to_dataclass(compose(keys_of(with_options(recipe, **grpo))).actor_rollout_ref.actor)
     if actor.loss_scale_factor is not None:
         assert actor.loss_scale_factor == recipe.episode.effective_budget.episode_tokens
-        actor.global_batch_info["loss_scale_factor"] = LENGTH  # the toys' longest episode, as verl's worker hands it on
+        actor.global_batch_info["loss_scale_factor"] = LENGTH  # verl's worker passes it; here the longest test episode
     loss, _ = get_policy_loss_fn(actor.policy_loss.loss_mode)(
         old_log_prob=torch.tensor(OLD),
         log_prob=torch.tensor(NEW),
@@ -37,15 +37,15 @@ def test_verls_loss_is_the_formulas(recipe: Recipe, grpo: dict[str, Any]) -> Non
 
 
 @pytest.mark.parametrize("by_std", [True, False])
-def test_verls_advantage_is_the_formulas(recipe: Recipe, by_std: bool) -> None:
+def test_the_advantage_of_verl_equals_the_formula(recipe: Recipe, by_std: bool) -> None:
     from judge_r1.training.verl.advantage import EPSILON, group_advantage
 
     config = compose(keys_of(with_options(recipe, advantage_by_std=by_std)))
     scores = [1.0, 0.2, 0.4, 0.0]
     rewards, mask = torch.zeros(4, 3), torch.ones(4, 3)
     rewards[:, -1] = torch.tensor(scores)
-    found, _ = group_advantage(rewards, mask, np.array(list("aaaa"), dtype=object), config=config.algorithm)
-    assert found[:, 0].tolist() == pytest.approx(advantages(scores, by_std=by_std, epsilon=EPSILON), rel=1e-5)
+    actual, _ = group_advantage(rewards, mask, np.array(list("aaaa"), dtype=object), config=config.algorithm)
+    assert actual[:, 0].tolist() == pytest.approx(advantages(scores, by_std=by_std, epsilon=EPSILON), rel=1e-5)
 
 
 def test_lora_keys_compose(recipe: Recipe) -> None:
@@ -55,7 +55,7 @@ def test_lora_keys_compose(recipe: Recipe) -> None:
 
 
 def sampler(recipe: Recipe, groups: int) -> Any:
-    """The buffer that verl makes of our keys."""
+    """The replay buffer that verl builds from our keys."""
     from verl.utils.import_utils import load_extern_type
 
     config = compose(keys_of(with_options(recipe, dynamic_sampling=True, pairs_per_step=groups)))
@@ -72,26 +72,26 @@ def sampler(recipe: Recipe, groups: int) -> Any:
 
 
 def finish(buffer: Any, outcomes: dict[str, float | None]) -> set[str]:
-    """Groups that have ended, with the outcome that all their episodes share, or None; which of them are replaced?"""
+    """Finish groups, given the outcome that all their episodes share, or None. Returns the groups that are replaced."""
     buffer.finished_keys["train"] = set(outcomes)
     buffer._dapo_classification_cache["train"] = dict(outcomes)
-    found, counts = buffer._dapo_filtered_keys("train")
-    assert sum(counts.values()) == len(found)
-    return set(found)
+    replaced, counts = buffer._dapo_filtered_keys("train")
+    assert sum(counts.values()) == len(replaced)
+    return set(replaced)
 
 
-def test_the_sampler_replaces_groups_that_are_alike_up_to_its_bound(recipe: Recipe) -> None:
+def test_the_sampler_replaces_groups_of_one_outcome_up_to_a_bound(recipe: Recipe) -> None:
     from judge_r1.training.trl.dynamic_sampling import REDRAWS
 
     buffer = sampler(recipe, 2)
     assert finish(buffer, {"a": 1.0, "b": None, "c": 0.0}) == {"a", "c"}
-    rest = {f"d{i}": 1.0 for i in range(9)}
-    assert len(finish(buffer, rest)) == REDRAWS * 2 - 2
-    assert finish(buffer, rest) == set()
+    more = {f"d{i}": 1.0 for i in range(9)}
+    assert len(finish(buffer, more)) == REDRAWS * 2 - 2
+    assert finish(buffer, more) == set()
     assert finish(buffer, {"b": None}) == set()
 
 
-def test_without_the_option_verls_own_sampler_runs(recipe: Recipe) -> None:
+def test_without_dynamic_sampling_verls_default_sampler_runs(recipe: Recipe) -> None:
     config = compose(keys_of(recipe))
     assert not config.algorithm.filter_groups.enable
     assert config.trainer.v1.sampler.custom_sampler.path is None

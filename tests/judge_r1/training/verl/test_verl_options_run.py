@@ -1,4 +1,4 @@
-"""verl as it is released, with adapters and dynamic sampling: it runs, counts, and ends in a normal model."""
+"""Unmodified verl with LoRA and dynamic sampling: a run counts redraws and saves a model without adapters."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from judge_r1.training.verl.runner import train_verl
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_lora_and_dynamic_sampling(recipe: Recipe, data_folder: Path, tmp_path: Path) -> None:
-    """The model of random weights is never right, so every group is alike and the bound ends each step."""
+    """The model of random weights is never right, so all outcomes are equal and each step ends at the redraw bound."""
     grpo = recipe.grpo.model_copy(update={"dynamic_sampling": True})
     recipe = recipe.model_copy(update={"grpo": grpo, "lora": LoraConfig(rank=2, alpha=4)})
     run = RunFolder(tmp_path / "run", recipe)

@@ -1,4 +1,4 @@
-"""The reward that verl gets is the driver's, or an error."""
+"""verl receives the reward of the episode driver, or an error."""
 
 import pytest
 
@@ -15,17 +15,17 @@ def trajectory(ended: str = "answer", **more: float) -> Trajectory:
     )  # fmt: skip
 
 
-def test_same_keys_for_every_sample() -> None:
-    plain, hit, lost = map(
+def test_every_sample_has_the_same_keys() -> None:
+    plain, hit, failed = map(
         flat_breakdown, [trajectory(), trajectory(evidence_hit=1.0), trajectory("infrastructure_search_timeout")]
     )
-    assert plain.keys() == hit.keys() == lost.keys()
+    assert plain.keys() == hit.keys() == failed.keys()
     assert (plain["evidence_hit"], plain["evidence_hit_defined"]) == (0.0, 0.0)
     assert (hit["evidence_hit"], hit["evidence_hit_defined"]) == (1.0, 1.0)
-    assert (plain["infrastructure_failure"], lost["infrastructure_failure"]) == (0.0, 1.0)
+    assert (plain["infrastructure_failure"], failed["infrastructure_failure"]) == (0.0, 1.0)
 
 
-def test_the_text_is_never_read() -> None:
+def test_the_reward_ignores_the_decoded_text() -> None:
     breakdown = flat_breakdown(trajectory())
     scores = [
         compute_score("s", text, '{"comparison": "A>B"}', {FIELD: breakdown})

@@ -1,4 +1,4 @@
-"""Around verl's trainer: what it is told, how its log becomes ours, how it ends."""
+"""Runs of verl's trainer: its command, its data, and the metrics read from its log."""
 
 import json
 import sys
@@ -29,7 +29,7 @@ def run(recipe: Recipe, tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "run", recipe)
 
 
-def played(ended: str = "answer") -> Trajectory:
+def trajectory(ended: str = "answer") -> Trajectory:
     parts = {"r": 0.5, "R1": 2.0, "R2": -1.0, "F1": 0.0, "precision": 0.0, "recall": 0.0, "valid": 1.0, "searches": 1.0}
     return Trajectory(
         prompt_ids=(1,), token_ids=(2, 3), loss_mask=(1, 0), logprobs=(-1.0, 0.0), turns=(), judgment=None,
@@ -37,32 +37,32 @@ def played(ended: str = "answer") -> Trajectory:
     )  # fmt: skip
 
 
-class Log:
-    """A follower with what verl and a worker would have written."""
+class VerlLog:
+    """Writes the files of verl and a worker, and follows them."""
 
     def __init__(self, run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
-        home = run.folder / "verl"
-        self.pairs, self.metrics = pairs, home / "metrics.jsonl"
-        self.worker = RolloutLog(home / "rollouts")
-        self.follower = LogFollower(run, home, RolloutReader(home / "rollouts", pairs.by_id()), recipe)
+        folder = run.folder / "verl"
+        self.pairs, self.metrics = pairs, folder / "metrics.jsonl"
+        self.worker = RolloutLog(folder / "rollouts")
+        self.follower = LogFollower(run, folder, RolloutReader(folder / "rollouts", pairs.by_id()), recipe)
 
-    def play(self, step: int, number: int) -> None:
+    def write_episode(self, step: int, number: int) -> None:
         pair, behind = self.pairs.pairs[number // 4], int(number == 1)
         seconds = {"generation": 2.0 * number, "search": 0.5}
         versions = (step - 1 - behind, step - 1)
-        self.worker.write(step, number % 4, pair, played(), seconds=seconds, weights=versions)
+        self.worker.write(step, number % 4, pair, trajectory(), seconds=seconds, weights=versions)
 
     def step(self, step: int, episodes: int = 8, norm: float | None = 0.5, more: Mapping[str, int] = {}) -> None:
         for number in range(episodes):
-            self.play(step, number)
+            self.write_episode(step, number)
         data = {"actor/grad_norm": norm, "critic/score/mean": 0.5, "a/text": "left out", **more}
         with self.metrics.open("a") as file:
             file.write(json.dumps({"step": step, "data": data}) + "\n")
         self.follower.update()
 
 
-def test_steps_become_rows(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
-    log = Log(run, recipe, pairs)
+def test_a_step_of_verl_becomes_a_metrics_row(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
+    log = VerlLog(run, recipe, pairs)
     log.follower.update()  # nothing yet
     log.step(1)
     log.step(2)
@@ -79,44 +79,44 @@ def test_steps_become_rows(run: RunFolder, recipe: Recipe, pairs: PairSet) -> No
     assert [(t["step"], t["pair_id"]) for t in traces] == [
         (s, pairs.pairs[0].pair_id) for s in (1, 2) for _ in range(4)
     ]
-    assert Trajectory.model_validate(traces[0]["trajectory"]) == played()
+    assert Trajectory.model_validate(traces[0]["trajectory"]) == trajectory()
 
 
 def test_missing_episodes_stop_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     with pytest.raises(VerlFailed, match="step 1: 7 of 8 episodes came back"):
-        Log(run, recipe, pairs).step(1, episodes=7)
+        VerlLog(run, recipe, pairs).step(1, episodes=7)
 
 
-def test_groups_that_are_drawn_again_are_counted_too(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
-    """Of a group that verl replaced, and of one that it played for nothing, every episode must have come back as well:
-    or a group that is short of one would hide behind them."""
-    drawing = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"dynamic_sampling": True})})
-    again = {f"training/filter_groups/{name}": 1 for name in ("evicted_samples", "discarded_surplus_samples")}
-    Log(run, drawing, pairs).step(1, episodes=16, more=again)
+def test_episodes_of_replaced_groups_are_counted(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
+    """All episodes of replaced and of surplus groups must be present too. Otherwise they could hide a missing
+    episode."""
+    sampling = recipe.model_copy(update={"grpo": recipe.grpo.model_copy(update={"dynamic_sampling": True})})
+    replaced = {f"training/filter_groups/{name}": 1 for name in ("evicted_samples", "discarded_surplus_samples")}
+    VerlLog(run, sampling, pairs).step(1, episodes=16, more=replaced)
     (row,) = read_rows(run.folder / "metrics.jsonl")
     assert (row["rollout/episodes"], row["rollout/groups_redrawn"]) == (16, 1)
     with pytest.raises(VerlFailed, match="step 1: 15 of 16 episodes came back"):
-        Log(RunFolder(run.folder.with_name("short"), recipe), drawing, pairs).step(1, episodes=15, more=again)
+        VerlLog(RunFolder(run.folder.with_name("short"), recipe), sampling, pairs).step(1, episodes=15, more=replaced)
 
 
-def test_a_gradient_that_is_no_number_stops_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
+def test_a_gradient_norm_that_is_not_a_number_stops_the_run(run: RunFolder, recipe: Recipe, pairs: PairSet) -> None:
     with pytest.raises(Diverged, match="step 1"):
-        Log(run, recipe, pairs).step(1, norm=None)
+        VerlLog(run, recipe, pairs).step(1, norm=None)
 
 
-def test_half_a_line_waits(tmp_path: Path) -> None:
+def test_an_incomplete_line_is_read_later(tmp_path: Path) -> None:
     path = tmp_path / "log"
     assert new_lines(path, 0) == ([], 0)
     path.write_text("one\u2028still one\ntw", encoding="utf-8")
-    lines, at = new_lines(path, 0)
+    lines, offset = new_lines(path, 0)
     assert lines == ["one\u2028still one"]
-    assert new_lines(path, at) == ([], at)
+    assert new_lines(path, offset) == ([], offset)
     with path.open("a") as file:
         file.write("o\n")
-    assert new_lines(path, at)[0] == ["two"]
+    assert new_lines(path, offset)[0] == ["two"]
 
 
-def test_what_verl_is_told(run: RunFolder, recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
+def test_command_and_files_for_verl(run: RunFolder, recipe: Recipe, pairs: PairSet, data_folder: Path) -> None:
     stale = run.folder / "verl" / "rollouts" / "old.jsonl"
     stale.parent.mkdir(parents=True)
     stale.touch()
@@ -129,8 +129,8 @@ def test_what_verl_is_told(run: RunFolder, recipe: Recipe, pairs: PairSet, data_
     assert all(Path(loop[key]).is_absolute() for key in ("recipe", "data", "rollouts"))
 
 
-def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: PairSet) -> None:
-    """verl's own dataset and sampler on the file, against the order of TRL's rows; four epochs of six pairs."""
+def test_verl_and_trl_use_the_same_order_of_pairs(recipe: Recipe, pairs: PairSet) -> None:
+    """verl's dataset and sampler read the file in the order of TRL's rows, over four epochs of six pairs."""
     from torchdata.stateful_dataloader import StatefulDataLoader
     from verl.trainer.ppo.utils import create_rl_dataset, create_rl_sampler
     from verl.utils.dataset.rl_dataset import collate_fn
@@ -146,12 +146,12 @@ def test_verl_meets_the_pairs_in_the_order_that_trl_does(recipe: Recipe, pairs: 
     loader = StatefulDataLoader(
         dataset, 2, collate_fn=collate_fn, drop_last=True, sampler=create_rl_sampler(config, dataset)
     )
-    met = [row["pair_id"] for batch in loader for row in batch["extra_info"]]
-    assert met[:20] == [pairs.pairs[i].pair_id for i in shuffled(6, 20, recipe.seed)]
-    assert len(met) == 24
+    ids = [row["pair_id"] for batch in loader for row in batch["extra_info"]]
+    assert ids[:20] == [pairs.pairs[i].pair_id for i in shuffled(6, 20, recipe.seed)]
+    assert len(ids) == 24
 
 
-def test_too_long_prompt_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:
+def test_a_prompt_that_is_too_long_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:
     check_data(recipe, pairs)
     episode = recipe.episode.model_copy(update={"prompt_tokens": 20})
     with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):

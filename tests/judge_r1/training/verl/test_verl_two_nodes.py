@@ -1,4 +1,4 @@
-"""`judge-r1 launch` on a Ray of two nodes: unmodified verl, a rank on each; one is killed, the run still ends."""
+"""`judge-r1 launch` on a Ray cluster of two nodes: unmodified verl finishes a run although one node is killed."""
 
 import os
 import subprocess
@@ -22,12 +22,12 @@ def cluster() -> Iterator[TwoNodes]:
     with (
         tempfile.TemporaryDirectory(prefix="j2n") as folder,
         two_nodes(Path(folder)) as running,
-    ):  # sockets want it short
+    ):
         yield running
 
 
 def launch(cluster: TwoNodes, recipe: Path, folder: Path, *, retries: int) -> str:
-    """Run the command as a user would; returns the job's id."""
+    """Run `judge-r1 launch`. Returns the id of the job."""
     file = folder / "cluster.yaml"
     content = {
         "kind": "ray", "address": cluster.address, "token_file": str(cluster.token), "nodes": 2, "gpus_per_node": 1,
@@ -52,7 +52,7 @@ def steps(run: Path) -> list[int]:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_two_nodes_and_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_path: Path) -> None:
+def test_a_run_on_two_nodes_survives_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_path: Path) -> None:
     grpo = recipe.grpo.model_copy(update={"engine": "verl", "steps": 6})
     recipe = recipe.model_copy(update={"grpo": grpo, "save_every": 2})
     file = tmp_path / "recipe.yaml"
@@ -83,17 +83,17 @@ def test_two_nodes_and_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_pa
     assert shards == {"model_world_size_2_rank_0.pt", "model_world_size_2_rank_1.pt"}
     cluster.kill(cluster.nodes[1])
     mark("node killed")
-    lost = len(log())
-    cluster.worker()  # what a scheduler does: another machine takes its place
+    before_loss = len(log())
+    cluster.worker()  # a scheduler would start a replacement
     cluster.wait_for(lambda: state() in ("SUCCEEDED", "FAILED"), 900)
     mark("end")
     print("seconds:", marks)
-    assert state() == "SUCCEEDED", f"{cluster.jobs()} {log()[lost:][-3000:]}"
+    assert state() == "SUCCEEDED", f"{cluster.jobs()} {log()[before_loss:][-3000:]}"
     assert steps(run) == [1, 2, 3, 4, 5, 6]
     assert all(row["rollout/episodes"] == 8 for row in read_rows(run / "metrics.jsonl"))
     assert (run / "model" / "config.json").exists()
-    assert read_rows(run / "metrics.jsonl")[:2] == first[:2]  # the steps before the checkpoint are not trained again
-    again = launch(cluster, file, tmp_path, retries=1)  # a finished run: nothing is trained
+    assert read_rows(run / "metrics.jsonl")[:2] == first[:2]  # steps before the checkpoint are not repeated
+    again = launch(cluster, file, tmp_path, retries=1)  # the run is finished, so nothing is trained
     cluster.wait_for(lambda: all(j["status"] == "SUCCEEDED" for j in cluster.jobs() or [{"status": ""}]), 120)
     assert again == "judge-r1-two-steps--2"
     assert steps(run) == [1, 2, 3, 4, 5, 6]
@@ -101,7 +101,7 @@ def test_two_nodes_and_the_loss_of_one(recipe: Recipe, cluster: TwoNodes, tmp_pa
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_nodes_are_asked_first(cluster: TwoNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nodes_are_checked_before_training(cluster: TwoNodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH", "PYTHONPATH"):
         monkeypatch.setenv(name, cluster.environment[name])
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{cluster.gcs}")

@@ -10,7 +10,7 @@ from rich.table import Table
 from data_builders.audit.dataset_stats import DatasetStats
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.report.charts import bar_chart
+from judge_r1.evaluation.report.charts import bar_chart, colors_of
 
 COLUMNS = ("", "pairs", "cases", "A better, p", "prompt tokens", "prompt words", "context tokens", "longest")
 
@@ -35,7 +35,7 @@ def rows(stats: DatasetStats) -> list[tuple[str, ...]]:
 
 def figures(stats: DatasetStats) -> list[tuple[str, str]]:
     """Return title and SVG of the charts: A/B balance, principles and context lengths, in % of each domain."""
-    colours = {domain: number % 8 for number, domain in enumerate(stats.domains)}
+    colors = colors_of(list(stats.domains))
     balance, principles, contexts = {}, {}, {}
     for domain, group in stats.domains.items():
         share = group.a_better / group.pairs
@@ -48,7 +48,7 @@ def figures(stats: DatasetStats) -> list[tuple[str, str]]:
         ("Violated principles, % of violations", [p.code for p in PRINCIPLES], principles),
         ("Context tokens from, % of cases", [_short(edge) for edge in stats.edges[:-1]], contexts),
     ]
-    return [(title, bar_chart(title, labels, series, colours)) for title, labels, series in charts]
+    return [(title, bar_chart(title, labels, series, colors)) for title, labels, series in charts]
 
 
 def _short(number: int) -> str:

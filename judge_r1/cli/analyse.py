@@ -12,7 +12,7 @@ from judge_r1.cli.options import old_flags
 
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged
-    from judge_r1.evaluation.report.paper_tables import Figure
+    from judge_r1.evaluation.report.charts import Figure
     from judge_r1.evaluation.report.tables import Grid
 
 Eval = Annotated[Path, typer.Argument(help="A folder that `judge-r1 eval` wrote.")]

@@ -9,7 +9,7 @@ from pydantic import Field
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import read_jsonl, write_atomic, write_json
 from judge_r1.core.record_base import NonEmpty, Record
-from judge_r1.evaluation.report.charts import reliability_diagram
+from judge_r1.evaluation.report.standalone import reliability_diagram
 from judge_r1.statistics.calibration import (
     Bin,
     Fit,

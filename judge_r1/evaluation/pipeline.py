@@ -14,7 +14,7 @@ from judge_r1.episode.config import EpisodeConfig
 from judge_r1.evaluation.published_outputs import score_predictions
 from judge_r1.evaluation.results import PanelResults, write_outcomes
 from judge_r1.evaluation.runner import evaluate, panel_settings
-from judge_r1.evaluation.summary import summarise, with_baselines
+from judge_r1.evaluation.summary import summarize, with_baselines
 from judge_r1.evaluation.traces import ROWS
 from judge_r1.judges.agentic import AgenticJudge
 from judge_r1.judges.base import JudgeBuild
@@ -23,7 +23,7 @@ from judge_r1.models.base import Sampling
 
 
 class Evaluation:
-    """Evaluates panels one after the other on the same items and summarises them together.
+    """Evaluates panels one after the other on the same items and summarizes them together.
 
     `name` and `subset` are those of the benchmark, as the summary reports them.
     """
@@ -72,7 +72,7 @@ class Evaluation:
         panels, settings = with_baselines(self.benchmark, judged, self.settings)
         summary = {
             "benchmark": self.name,
-            **summarise(panels, differences, self.seconds, settings, self.benchmark.metrics),
+            **summarize(panels, differences, self.seconds, settings, self.benchmark.metrics),
             "subset": self.subset,
         }
         for row in summary["rows"]:

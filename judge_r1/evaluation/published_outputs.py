@@ -9,7 +9,7 @@ from typing import Any
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
-from judge_r1.evaluation.summary import summarise, with_baselines
+from judge_r1.evaluation.summary import summarize, with_baselines
 
 
 class NoPredictions(JudgeError):
@@ -39,7 +39,7 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
         (b, a) for a, b in pairwise(results) if {o.item_id for o in results[a]} == {o.item_id for o in results[b]}
     ]
     every, decoded = with_baselines(loaded, results, settings)
-    summary = summarise(every, same_items, seconds, decoded, loaded.metrics)
+    summary = summarize(every, same_items, seconds, decoded, loaded.metrics)
     return {"benchmark": benchmark, **summary, "subset": subset}
 
 

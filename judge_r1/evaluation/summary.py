@@ -1,4 +1,4 @@
-"""`summary.json`: one row per panel, paired differences between panels, seconds (DESIGN.md, section 9).
+"""Builds `summary.json`: one row per panel, paired differences between panels, seconds.
 
 Every row has the same keys; those of principle labels are there only if items are labelled.
 """
@@ -19,10 +19,10 @@ Extra = Callable[[Sequence[ItemResult]], dict[str, Any]]
 
 
 class BadSummary(JudgeError):
-    """Results that cannot be summarised or compared; the message says why."""
+    """Results that cannot be summarized or compared; the message says why."""
 
 
-def summarise(
+def summarize(
     panels: Mapping[str, Sequence[ItemResult]],
     differences: Sequence[tuple[str, str]],
     seconds: Mapping[str, float],

@@ -18,8 +18,8 @@ CONTRAST = """
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
   };
   const ground = (e) => {
-    const colour = getComputedStyle(e).backgroundColor;
-    return /rgba\\(.*, 0\\)|transparent|color\\(/.test(colour) ? ground(e.parentElement) : colour;
+    const color = getComputedStyle(e).backgroundColor;
+    return /rgba\\(.*, 0\\)|transparent|color\\(/.test(color) ? ground(e.parentElement) : color;
   };
   const seen = "h1, h2, h3, h4, p, label, legend, a, button, summary, textarea, th, td, dt, dd, mark";
   const named = ", .text, .kind, .chip, .soft, .ci, .tag, .marks span, .entry div";

@@ -16,7 +16,7 @@ from judge_r1.core.verdicts import Evidence, Judgment, PairwiseVerdict, Verdict
 from judge_r1.episode.reward import with_reward
 from judge_r1.evaluation.report.page import write_report
 from judge_r1.evaluation.results import PanelResults
-from judge_r1.evaluation.summary import summarise
+from judge_r1.evaluation.summary import summarize
 from judge_r1.evaluation.traces import Trace
 
 SILENT = Trajectory.without_ids("answer")
@@ -79,7 +79,7 @@ def summary_of(results: Sequence[PanelResults]) -> dict[str, Any]:
     differences, settings = list(zip(names[1:], names, strict=False)), {n: {"t": 0} for n in names}
     panels = {found.panel: found.items for found in results}
     name = "lrbench" if results[0].benchmark.labels else "toybench"
-    return {"benchmark": name, **summarise(panels, differences, {"all": 3.0}, settings)}
+    return {"benchmark": name, **summarize(panels, differences, {"all": 3.0}, settings)}
 
 
 def write(path: Path, results: Sequence[PanelResults], **more: Any) -> str:

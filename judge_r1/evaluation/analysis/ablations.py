@@ -6,9 +6,8 @@ from typing import Any
 from judge_r1.core.principles import PRINCIPLES
 from judge_r1.core.registry import suggest
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
-from judge_r1.evaluation.report.charts import COLOURS, radar_chart
+from judge_r1.evaluation.report.charts import Figure, colors_of, radar_chart
 from judge_r1.evaluation.report.discovery import Evaluated, TrainingRun
-from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import NONE, Grid, estimate, share
 
 NOTE = (
@@ -104,9 +103,9 @@ def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple
         name: [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in row] for name, row in parts.items()
     }
     values = {name: [float(part["accuracy"]) for part in row] for name, row in parts.items()}
-    colours = {name: number % COLOURS for number, name in enumerate(values)}
-    svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colours)
-    return {"labels": labels, "rows": rows_by_name}, Figure("Figure 1", svg, colours)
+    colors = colors_of(list(values))
+    svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colors)
+    return {"labels": labels, "rows": rows_by_name}, Figure("Figure 1", svg, colors)
 
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:

@@ -23,9 +23,8 @@ from judge_r1.evaluation.analysis.prompt_sections import (
     episode_sections,
     prompt_sections,
 )
-from judge_r1.evaluation.report.charts import bar_chart
+from judge_r1.evaluation.report.charts import Figure, bar_chart
 from judge_r1.evaluation.report.labels import best_of
-from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import NONE, Grid
 from judge_r1.models.hub import load_model, load_tokenizer
 from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
@@ -257,8 +256,8 @@ def attention_figure(name: str, row: Mapping[str, Any]) -> Figure:
     labels = [_short(section) for section in row["sections"]]
     bars = {key: [part[key] for part in row["sections"].values()] for key in ("attention", "tokens")}
     title = f"{name}: share of the attention and of the tokens"
-    colours = {"attention": 0, "tokens": 6}
-    return Figure(name, bar_chart(title, labels, bars, colours), colours, f"{title}.")
+    colors = {"attention": 0, "tokens": 6}
+    return Figure(name, bar_chart(title, labels, bars, colors), colors, f"{title}.")
 
 
 def _short(section: str) -> str:

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
-from judge_r1.evaluation.report.charts import line_chart
-from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart
 from judge_r1.evaluation.report.tables import Estimate, Grid
 from judge_r1.statistics.intervals import clustered_mean_ci
 from retrieval.bm25 import BM25Index
@@ -193,6 +192,6 @@ def global_figure(name: str, rows: Sequence[Mapping[str, Any]]) -> Figure:
         "global index": [(math.log10(row["cases"]), row["from_others"]) for row in rows],
         "one index per case": [(math.log10(row["cases"]), 0.0) for row in rows],
     }
-    colours = {name: number for number, name in enumerate(lines)}
+    colors = colors_of(list(lines))
     title = f"{name}: share of passages from other cases, by log10 of the number of cases"
-    return Figure(name, line_chart(title, lines, colours, dots=True), colours, f"{title}.")
+    return Figure(name, line_chart(title, lines, colors, dots=True), colors, f"{title}.")

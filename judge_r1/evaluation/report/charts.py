@@ -1,56 +1,57 @@
-"""Charts as SVG strings, without a library or scripts. The page defines the colours of the classes `c0`, `c1`, ...
+"""Charts as SVG strings, without a library or scripts. The page defines the colors of the classes `c0`, `c1`, ...
 
-Every chart has an accessible name that lists its values.
+Every chart has an accessible name that lists its values. In all charts `colors` maps each series to the N of `cN`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
+from typing import NamedTuple
 
 from judge_r1.evaluation.report.tables import Estimate
-from judge_r1.statistics.calibration import Bin
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 340, 190, 44, 10, 10, 24
-COLOURS = 8
-"""The number of colours of the page. Charts with more series repeat them."""
+COLORS = 8
+"""The number of colors of the page. Charts with more series repeat them."""
 Points = Sequence[tuple[float, float]]
 
 
-def line_chart(title: str, series: Mapping[str, Points], colours: Mapping[str, int], *, dots: bool = False) -> str:
-    """One line per series, over shared axes. `colours` maps each series to the N of its class `line cN`. The end of
-    each line has a dot; with `dots` every point has one.
+class Figure(NamedTuple):
+    """A chart with its legend, which maps the name of a line or bar to its color number."""
+
+    title: str
+    svg: str
+    legend: dict[str, int]
+    note: str = ""
+
+
+def colors_of(names: Sequence[str]) -> dict[str, int]:
+    """A color number for each name; they repeat if there are more names than colors."""
+    return {name: number % COLORS for number, name in enumerate(names)}
+
+
+def line_chart(title: str, series: Mapping[str, Points], colors: Mapping[str, int], *, dots: bool = False) -> str:
+    """One line per series, over shared axes. The end of each line has a dot; with `dots` every point has one.
 
     There must be at least one point, and all must be finite. The accessible name lists the first and last values.
     """
     points = [point for line in series.values() for point in line]
-    x_ticks, y_ticks = ticks([x for x, _ in points], 4), ticks([y for _, y in points], 4)
+    x_ticks = ticks([x for x, _ in points], 4)
+    y_at, y_axis = _vertical_axis([y for _, y in points])
 
     def x_at(x: float) -> float:
         return LEFT + (x - x_ticks[0]) / (x_ticks[-1] - x_ticks[0]) * (WIDTH - LEFT - RIGHT)
 
-    def y_at(y: float) -> float:
-        return HEIGHT - BOTTOM - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
-
-    accessible_values = "; ".join(
-        f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line
-    )
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}: {accessible_values}")}">']
-    for y in y_ticks:
-        parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
+    ends = "; ".join(f"{name} from {line[0][1]:.3g} to {line[-1][1]:.3g}" for name, line in series.items() if line)
+    parts = [_head(f"{title}: {ends}"), *y_axis]
     for x in x_ticks:
-        place = (
-            f'x="{WIDTH}" y="{HEIGHT - 8}" text-anchor="end"'
-            if len(f"{x:g}") > 3 and x == x_ticks[-1]
-            else (f'x="{x_at(x):.1f}" y="{HEIGHT - 8}" text-anchor="middle"')
-        )
-        parts.append(f'<text class="tick" {place}>{x:g}</text>')
+        is_long = len(f"{x:g}") > 3 and x == x_ticks[-1]  # a centered label would leave the picture
+        place = (WIDTH, HEIGHT - 8, f"{x:g}", "end") if is_long else (x_at(x), HEIGHT - 8, f"{x:g}")
+        parts.append(_tick(*place))
     for name, line in series.items():
         path = " ".join(f"{x_at(x):.1f},{y_at(y):.1f}" for x, y in line)
-        label = f"<title>{escape(name)}</title>"
-        parts.append(f'<polyline class="line c{colours[name]}" points="{path}">{label}</polyline>')
-        for x, y in line if dots else line[-1:]:
-            parts.append(f'<circle class="dot c{colours[name]}" cx="{x_at(x):.1f}" cy="{y_at(y):.1f}" r="2.5"/>')
+        parts.append(f'<polyline class="line c{colors[name]}" points="{path}"><title>{escape(name)}</title></polyline>')
+        parts += [_dot(colors[name], x_at(x), y_at(y)) for x, y in (line if dots else line[-1:])]
     return "".join([*parts, "</svg>"])
 
 
@@ -71,41 +72,27 @@ BAR_GAP = 0.25
 
 
 def bar_chart(
-    title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colours: Mapping[str, int]
+    title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colors: Mapping[str, int]
 ) -> str:
-    """A group of bars for each label, with one bar per series. `colours` maps each series to the N of its class `cN`.
+    """A group of bars for each label, with one bar per series. Every series has a value of zero or more for each label.
 
-    Every series has a value of zero or more for each label. The accessible name lists all values.
+    The accessible name lists all values.
     """
     for name, values in series.items():
         if len(values) != len(labels) or min(values, default=0) < 0:
             raise ValueError(f"series {name!r} needs {len(labels)} values of zero or more")
-    y_ticks = ticks([0.0, *(value for values in series.values() for value in values)], 4)
+    y_at, y_axis = _vertical_axis([0.0, *(value for values in series.values() for value in values)])
     group_width = (WIDTH - LEFT - RIGHT) / max(1, len(labels))
     width = group_width * (1 - BAR_GAP) / max(1, len(series))
-
-    def y_at(y: float) -> float:
-        return HEIGHT - BOTTOM - (y - y_ticks[0]) / (y_ticks[-1] - y_ticks[0]) * (HEIGHT - TOP - BOTTOM)
-
-    accessible_values = "; ".join(
-        f"{name}: " + ", ".join(f"{label} {value:g}" for label, value in zip(labels, values, strict=True))
-        for name, values in series.items()
-    )
-    parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(f"{title}. {accessible_values}")}">']
-    for y in y_ticks:
-        parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>')
-        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y_at(y) + 3.5:.1f}" text-anchor="end">{y:g}</text>')
+    parts = [_head(f"{title}. {_all_values(labels, series, 'g')}"), *y_axis]
     for number, label in enumerate(labels):
         left = LEFT + group_width * (number + BAR_GAP / 2)
         for at, (name, values) in enumerate(series.items()):
             top = y_at(values[number])
             place = f'x="{left + width * at:.1f}" y="{top:.1f}" width="{width:.1f}" height="{y_at(0) - top:.1f}"'
-            text = f"<title>{escape(f'{name}, {label}: {values[number]:g}')}</title>"
-            parts.append(f'<rect class="bar c{colours[name]}" {place}>{text}</rect>')
-        middle = LEFT + group_width * (number + 0.5)
-        parts.append(
-            f'<text class="tick" x="{middle:.1f}" y="{HEIGHT - 8}" text-anchor="middle">{escape(label)}</text>'
-        )
+            text = escape(f"{name}, {label}: {values[number]:g}")
+            parts.append(f'<rect class="bar c{colors[name]}" {place}><title>{text}</title></rect>')
+        parts.append(_tick(LEFT + group_width * (number + 0.5), HEIGHT - 8, label))
     return "".join([*parts, "</svg>"])
 
 
@@ -114,52 +101,31 @@ RINGS = (0.25, 0.5, 0.75, 1.0)
 
 
 def radar_chart(
-    title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colours: Mapping[str, int]
+    title: str, labels: Sequence[str], series: Mapping[str, Sequence[float]], colors: Mapping[str, int]
 ) -> str:
-    """An axis for each of at least three labels, from 0 in the centre to 1 at the rim, and one closed line per series
-    with the class `line cN`. The accessible name lists all values.
+    """An axis for each of at least three labels, from 0 in the center to 1 at the rim, and one closed line per series.
 
-    Every series has a value in [0, 1] for each label.
+    Every series has a value in [0, 1] for each label. The accessible name lists all values.
     """
     if len(labels) < 3:
         raise ValueError(f"a radar needs three axes or more, not {len(labels)}")
     for name, values in series.items():
         if len(values) != len(labels) or not all(0 <= value <= 1 for value in values):
             raise ValueError(f"series {name!r} needs {len(labels)} values from 0 to 1")
-    accessible_values = "; ".join(
-        f"{name}: " + ", ".join(f"{label} {value:.3g}" for label, value in zip(labels, values, strict=True))
-        for name, values in series.items()
-    )
-    parts = [f'<svg viewBox="0 0 {SIZE} {SIZE}" role="img" aria-label="{escape(f"{title}. {accessible_values}")}">']
+    parts = [_head(f"{title}. {_all_values(labels, series, '.3g')}", SIZE, SIZE)]
     parts += [f'<polygon class="rule" fill="none" points="{_ring([ring] * len(labels))}"/>' for ring in RINGS]
     middle = SIZE / 2
     for number, label in enumerate(labels):
         x, y = _point(number, len(labels), 1.0)
         parts.append(f'<line class="rule" x1="{middle:.1f}" y1="{middle:.1f}" x2="{x:.1f}" y2="{y:.1f}"/>')
         x, y = _point(number, len(labels), 1.12)
-        anchor = "middle" if abs(x - middle) < 8 else "start" if x > middle else "end"
-        parts.append(f'<text class="tick" x="{x:.1f}" y="{y + 3.5:.1f}" text-anchor="{anchor}">{escape(label)}</text>')
-    for ring in RINGS[1::2]:
-        y = _point(0, len(labels), ring)[1]
-        parts.append(f'<text class="tick" x="{middle + 3:.1f}" y="{y + 10:.1f}">{ring:g}</text>')
+        parts.append(_tick(x, y + 3.5, label, "middle" if abs(x - middle) < 8 else "start" if x > middle else "end"))
+    parts += [_tick(middle + 3, _point(0, len(labels), r)[1] + 10, f"{r:g}", "start") for r in RINGS[1::2]]
     for name, values in series.items():
-        points = _ring(values)
-        parts.append(
-            f'<polygon class="line c{colours[name]}" points="{points}"><title>{escape(name)}</title></polygon>'
-        )
-        for x, y in (_point(number, len(values), value) for number, value in enumerate(values)):
-            parts.append(f'<circle class="dot c{colours[name]}" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>')
+        outline = f'<polygon class="line c{colors[name]}" points="{_ring(values)}">'
+        parts.append(f"{outline}<title>{escape(name)}</title></polygon>")
+        parts += [_dot(colors[name], *_point(n, len(values), value)) for n, value in enumerate(values)]
     return "".join([*parts, "</svg>"])
-
-
-def _ring(values: Sequence[float]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in (_point(n, len(values), value) for n, value in enumerate(values)))
-
-
-def _point(number: int, count: int, value: float) -> tuple[float, float]:
-    """The first axis points up, the others follow clockwise."""
-    angle = 2 * math.pi * number / count - math.pi / 2
-    return SIZE / 2 + RADIUS * value * math.cos(angle), SIZE / 2 + RADIUS * value * math.sin(angle)
 
 
 MARGIN, LABEL_HEIGHT, MARK_HEIGHT, ROW_GAP, AXIS_HEIGHT = 10, 15, 13, 9, 22
@@ -171,43 +137,40 @@ MARKS = (
     "M0 -4.6L4.6 0L0 4.6L-4.6 0z",
     "M0 -4.4L4.3 3.4H-4.3z",
 )
-"""Circle, square, diamond and triangle, so that a series can be distinguished from others without its colour."""
+"""Circle, square, diamond and triangle, so that a series can be distinguished from others without its color."""
 
 
-def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colours: Mapping[str, int]) -> str:
+def whisker_chart(title: str, rows: Mapping[str, Mapping[str, Estimate]], colors: Mapping[str, int]) -> str:
     """Under each label one line per series: a mark for the value and a whisker for the 95 % interval, from 0 to 1.
 
-    `colours` maps each series to the N of its class `cN`; the page needs a legend. The only series of a label may be
-    named "" or like the label. The accessible name lists all values.
+    The page needs a legend. The only series of a label may be named "" or like the label. The accessible name lists all
+    values.
     """
 
     def x_at(value: float) -> float:
         return MARGIN + value * (WIDTH - MARGIN - MARGIN)
 
     height = sum(LABEL_HEIGHT + MARK_HEIGHT * len(series) + ROW_GAP for series in rows.values()) + AXIS_HEIGHT
-    bottom = height - AXIS_HEIGHT
-    accessible_values = "; ".join(
-        f"{label}: "
-        + ", ".join(f"{name} {value}" if name not in ("", label) else f"{value}" for name, value in series.items())
-        for label, series in rows.items()
+    values = "; ".join(
+        f"{label}: " + ", ".join(f"{part}" if name in ("", label) else f"{name} {part}" for name, part in row.items())
+        for label, row in rows.items()
     )
-    parts = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{escape(f"{title}. {accessible_values}")}">']
+    parts = [_head(f"{title}. {values}", WIDTH, height)]
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
-        x, anchor = x_at(tick), {0.0: "start", 1.0: "end"}.get(tick, "middle")
-        kind = "rule half" if tick == 0.5 else "rule"
-        parts.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{bottom}"/>')
-        parts.append(f'<text class="tick" x="{x:.1f}" y="{height - 8}" text-anchor="{anchor}">{tick:g}</text>')
+        x, kind = x_at(tick), "rule half" if tick == 0.5 else "rule"
+        parts.append(f'<line class="{kind}" x1="{x:.1f}" x2="{x:.1f}" y1="0" y2="{height - AXIS_HEIGHT}"/>')
+        parts.append(_tick(x, height - 8, f"{tick:g}", {0.0: "start", 1.0: "end"}.get(tick, "middle")))
     y = 0.0
-    for label, series in rows.items():
+    for label, row in rows.items():
         parts.append(f'<text class="label" x="{MARGIN}" y="{y + 11:.1f}">{escape(shortened(label))}</text>')
         y += LABEL_HEIGHT
-        for name, value in series.items():
-            colour, whole = colours[name], label if name in ("", label) else f"{label}, {name}"
+        for name, value in row.items():
+            color, whole = colors[name], label if name in ("", label) else f"{label}, {name}"
             at = f"translate({x_at(value.value):.1f} {y + 5:.1f})"
             parts.append(
-                f'<g class="whisker c{colour}"><title>{escape(f"{whole}: {value}")}</title>'
+                f'<g class="whisker c{color}"><title>{escape(f"{whole}: {value}")}</title>'
                 f'<line x1="{x_at(value.low):.1f}" x2="{x_at(value.high):.1f}" y1="{y + 5:.1f}" y2="{y + 5:.1f}"/>'
-                f'<path d="{MARKS[colour % len(MARKS)]}" transform="{at}"/></g>'
+                f'<path d="{MARKS[color % len(MARKS)]}" transform="{at}"/></g>'
             )
             y += MARK_HEIGHT
         y += ROW_GAP
@@ -222,47 +185,44 @@ def shortened(label: str, longest: int = LONGEST_LABEL) -> str:
     return f"{label[: longest - tail - 1]}…{label[-tail:]}"
 
 
-LIGHT = ("#1f6f6b", "#b4551d", "#3b5fa8", "#8a3f7c")
-DARK = ("#6cc3bb", "#e79a63", "#8fb0ec", "#d698ca")
-DIAGONAL = "calibrated"
-FOOT = 40
+def _head(name: str, width: int = WIDTH, height: int = HEIGHT) -> str:
+    return f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(name)}">'
 
 
-def reliability_diagram(tables: Mapping[str, Sequence[Bin]]) -> str:
-    """One line for each reliability table (at most three), and the diagonal of perfect calibration."""
-    lines = {name: [(b.confidence, b.accuracy) for b in table] for name, table in tables.items()}
-    low = min(value for line in lines.values() for point in line for value in point)
-    drawn = {DIAGONAL: [(low, low), (1.0, 1.0)], **lines}
-    colours = {DIAGONAL: len(LIGHT), **{name: number for number, name in enumerate(lines)}}
-    chart = line_chart("share of right answers by confidence", drawn, colours, dots=True)
-    body = chart.partition(">")
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}"'
-    opening = body[0].replace(size, f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT + FOOT}"')
-    return f"{opening}>{_style()}{_back()}{body[2].removesuffix('</svg>')}{_foot(lines)}</svg>\n"
+def _tick(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    return f'<text class="tick" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
 
 
-def _style() -> str:
-    def colours(ink: str, rule: str, page: str, of: Sequence[str]) -> str:
-        lines = "".join(f".line.c{i}{{stroke:{c}}}.dot.c{i}{{fill:{c}}}" for i, c in enumerate(of))
-        return f".back{{fill:{page}}}.tick{{fill:{ink}}}.rule{{stroke:{rule}}}.line.c4{{stroke:{ink}}}{lines}"
+def _dot(color: int, x: float, y: float) -> str:
+    return f'<circle class="dot c{color}" cx="{x:.1f}" cy="{y:.1f}" r="2.5"/>'
 
-    return (
-        "<style>.tick{font:10px system-ui,sans-serif}.line{fill:none;stroke-width:1.8}"
-        ".line.c4{stroke-width:1;stroke-dasharray:3 3}.dot.c4{fill:none}"
-        f"{colours('#5c656e', '#e3e0d9', '#fff', LIGHT)}"
-        f"@media(prefers-color-scheme:dark){{{colours('#a0a9b0', '#30363b', '#1c2024', DARK)}}}</style>"
+
+def _vertical_axis(values: Sequence[float]) -> tuple[Callable[[float], float], list[str]]:
+    """The function from a value to its y, and the horizontal rules with their labels."""
+    marked = ticks(values, 4)
+
+    def y_at(value: float) -> float:
+        return HEIGHT - BOTTOM - (value - marked[0]) / (marked[-1] - marked[0]) * (HEIGHT - TOP - BOTTOM)
+
+    rule = f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}"'
+    return y_at, [
+        f'{rule} y1="{y_at(y):.1f}" y2="{y_at(y):.1f}"/>' + _tick(LEFT - 6, y_at(y) + 3.5, f"{y:g}", "end")
+        for y in marked
+    ]
+
+
+def _all_values(labels: Sequence[str], series: Mapping[str, Sequence[float]], form: str) -> str:
+    return "; ".join(
+        f"{name}: " + ", ".join(f"{label} {value:{form}}" for label, value in zip(labels, values, strict=True))
+        for name, values in series.items()
     )
 
 
-def _back() -> str:
-    return f'<rect class="back" width="{WIDTH}" height="{HEIGHT + FOOT}"/>'
+def _ring(values: Sequence[float]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in (_point(n, len(values), value) for n, value in enumerate(values)))
 
 
-def _foot(names: Mapping[str, object]) -> str:
-    """The labels of the axes and the legend."""
-    parts = [f'<text class="tick" x="{LEFT}" y="{HEIGHT + 10}">x: confidence; y: share of right answers</text>']
-    for number, name in enumerate(names):
-        x = LEFT + number * (WIDTH - LEFT) / max(1, len(names))
-        parts.append(f'<circle class="dot c{number}" cx="{x + 3:.1f}" cy="{HEIGHT + 24}" r="3"/>')
-        parts.append(f'<text class="tick" x="{x + 10:.1f}" y="{HEIGHT + 27.5}">{escape(name)}</text>')
-    return "".join(parts)
+def _point(number: int, count: int, value: float) -> tuple[float, float]:
+    """The first axis points up, the others follow clockwise."""
+    angle = 2 * math.pi * number / count - math.pi / 2
+    return SIZE / 2 + RADIUS * value * math.cos(angle), SIZE / 2 + RADIUS * value * math.sin(angle)

@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from judge_r1.evaluation.report.charts import whisker_chart
+from judge_r1.evaluation.report.charts import Figure, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
-from judge_r1.evaluation.report.paper_tables import Figure
 from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
 
 

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.evaluation.report.charts import COLOURS, Points, line_chart
-from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.charts import Figure, Points, colors_of, line_chart
 
 FIRST = re.compile(
     r"^(?!trl/|verl/|ended)(.*[/_])?(r|reward|rewards|valid|accuracy|f1|searches|evidence_hit|loss|kl|entropy|"
@@ -21,11 +20,6 @@ DETAIL = re.compile(r"P[1-6]\b|domain|principle|ended/|/(medical|legal|academic)
 
 class ReportError(JudgeError):
     """A report that cannot be written; the message says why."""
-
-
-def colours_of(names: Sequence[str]) -> dict[str, int]:
-    """A colour number for each name; they repeat if there are more names than colours."""
-    return {name: number % COLOURS for number, name in enumerate(names)}
 
 
 def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Figure], list[Figure]]:
@@ -43,10 +37,10 @@ def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Fig
                 found.setdefault(name, {})[run] = finite
     first: list[Figure] = []
     more: list[Figure] = []
-    colours = colours_of(list(metrics))
+    colors = colors_of(list(metrics))
     for name, lines in found.items():
         note = f"{broken[name]} value(s) were not finite and are not drawn." if broken[name] else ""
-        chart = Figure(name, line_chart(name, lines, colours), colours, note)
+        chart = Figure(name, line_chart(name, lines, colors), colors, note)
         (first if FIRST.search(name) and not DETAIL.search(name) else more).append(chart)
     return first, more
 

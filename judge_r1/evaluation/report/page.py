@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.report.charts import MARKS, whisker_chart
+from judge_r1.evaluation.report.charts import MARKS, Figure, colors_of, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
 from judge_r1.evaluation.report.leaderboard import Leaderboard, leaderboard
-from judge_r1.evaluation.report.learning_curves import ReportError, colours_of, curves
-from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.report.learning_curves import ReportError, curves
 from judge_r1.evaluation.report.tables import Estimate, Grid, estimate, grids, is_best, position_grid
 from judge_r1.evaluation.report.trace_viewer import packed, trace_json
 from judge_r1.evaluation.results import PanelResults
@@ -80,7 +79,7 @@ def write_report(
         script=Markup(script), script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         board=comparison.board if comparison else leaderboard([Judged(path.parent, summary, {})]),
         grids=_grids(summary, results), plots=[] if comparison else plots(summary),
-        runs=colours_of(list(metrics)), charts=first, more_charts=more,
+        runs=colors_of(list(metrics)), charts=first, more_charts=more,
         data=Markup(packed(trace_json(results, settings))) if results else None,
         principle_names={p.number: p.name for p in PRINCIPLES}, shapes=MARKS,
         labelled=bool(results and results[0].benchmark.labels), count=len(results[0].items) if results else 0,
@@ -89,13 +88,13 @@ def write_report(
 
 
 def plots(summary: Mapping[str, Any]) -> list[Figure]:
-    """Plots of accuracy overall, by domain (or group) and by principle. Each judge has a colour and a mark."""
+    """Plots of accuracy overall, by domain (or group) and by principle. Each judge has a color and a mark."""
     rows = summary["rows"]
     if not rows or len(rows) > PLOTTED:
         return []
-    colours = colours_of([row["name"] for row in rows])
+    colors = colors_of([row["name"] for row in rows])
     overall = {row["name"]: {row["name"]: estimate(row, row["n"])} for row in rows}
-    figures = [Figure("Overall", whisker_chart("Accuracy", overall, colours), colours)]
+    figures = [Figure("Overall", whisker_chart("Accuracy", overall, colors), colors)]
     for title, key in (("Accuracy by domain", "by_domain"), ("Accuracy by principle", "by_principle")):
         parts = {
             name: {row["name"]: estimate(row[key][name], row[key][name]["n"]) for row in rows if name in row[key]}
@@ -103,7 +102,7 @@ def plots(summary: Mapping[str, Any]) -> list[Figure]:
         }
         if len(parts) > 1:
             named = {f"{name} {NAMES[name]}" if name in NAMES else name: part for name, part in parts.items()}
-            figures.append(Figure(title, whisker_chart(title, named, colours), colours))
+            figures.append(Figure(title, whisker_chart(title, named, colors), colors))
     return figures
 
 

@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from judge_r1.core.principles import PRINCIPLES
-from judge_r1.evaluation.report.charts import COLOURS, bar_chart, line_chart
+from judge_r1.evaluation.report.charts import Figure, bar_chart, colors_of, line_chart
 from judge_r1.evaluation.report.discovery import Evaluated
 from judge_r1.evaluation.report.tables import NONE, Best, Grid, share
 
@@ -17,15 +17,6 @@ PANELS = (
 """The three panels of Figure 6 and the methods that each compares (`GRPO` is Judge-R1-fc)."""
 ORDER = ("SFT", "DPO", "GRPO", "Judge-R1")
 Row = Mapping[str, Any]
-
-
-class Figure(NamedTuple):
-    """A chart with its legend, which maps the name of a line or bar to its colour number."""
-
-    title: str
-    svg: str
-    legend: dict[str, int]
-    note: str = ""
 
 
 def table12(evaluated: Evaluated) -> Grid | None:
@@ -63,7 +54,7 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
     slices = _slices(rows)
     names = ["Overall", *(name for name in slices if name != "Overall")]
     methods = sorted(sizes, key=_rank)
-    colours = {name: number % COLOURS for number, name in enumerate(methods)}
+    colors = colors_of(methods)
     figures: list[Figure] = []
     for name in names:
         points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
@@ -78,7 +69,7 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
         }
         if lines:
             note = "Accuracy by pairs trained on; runs of one method and size are averaged." if not figures else ""
-            figures.append(Figure(name, line_chart(f"accuracy, {name}", lines, colours, dots=True), colours, note))
+            figures.append(Figure(name, line_chart(f"accuracy, {name}", lines, colors, dots=True), colors, note))
     return figures
 
 
@@ -99,10 +90,10 @@ def figure6(evaluated: Evaluated) -> list[Figure]:
             f"{row['name']} ({evaluated.runs[row['name']].method})": [at(row) or 0.0 for at in slices.values()]
             for row in rows
         }
-        colours = {name: number % COLOURS for number, name in enumerate(bars)}
+        colors = colors_of(list(bars))
         labels = [name if len(name) <= 3 else name[:4].rstrip() + "." for name in slices]
         note = "Accuracy: " + ", ".join(slices) + "."
-        figures.append(Figure(title, bar_chart(title, labels, bars, colours), colours, note))
+        figures.append(Figure(title, bar_chart(title, labels, bars, colors), colors, note))
     return figures
 
 

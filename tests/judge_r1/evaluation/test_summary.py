@@ -5,7 +5,7 @@ from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 
 from judge_r1.core.items import ItemResult
 from judge_r1.core.verdicts import preference
-from judge_r1.evaluation.summary import BadSummary, summarise
+from judge_r1.evaluation.summary import BadSummary, summarize
 from judge_r1.statistics.intervals import DifferentPairs, clustered_mean_ci
 
 PAIRS = toy_pairs(6)
@@ -21,7 +21,7 @@ def settings_of(outcomes: dict[str, list[ItemResult]]) -> dict[str, dict[str, fl
 
 def test_the_shape_is_the_documented_one() -> None:
     outcomes = rows(3, 8)
-    summary = summarise(outcomes, [("s8", "s3")], {"s3": 1.0, "s8": 2.0}, settings_of(outcomes))
+    summary = summarize(outcomes, [("s8", "s3")], {"s3": 1.0, "s8": 2.0}, settings_of(outcomes))
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert list(summary) == ["rows", "differences", "seconds"]
     row = summary["rows"][1]
@@ -35,7 +35,7 @@ def test_the_shape_is_the_documented_one() -> None:
 
 def test_numbers_are_those_of_plain_counts() -> None:
     outcomes = rows(6)
-    row = summarise(outcomes, [], {}, settings_of(outcomes))["rows"][0]
+    row = summarize(outcomes, [], {}, settings_of(outcomes))["rows"][0]
     mine = outcomes["s6"]
     right = [o for o in mine if preference(o.verdict) == o.gold]
     assert row["accuracy"] == len(right) / len(mine)
@@ -61,14 +61,14 @@ def test_numbers_are_those_of_plain_counts() -> None:
 def test_principles_without_single_pairs_say_so() -> None:
     pair = toy_pairs(1, [(2, 4)])[0]
     outcomes = {"row": [pair_result("row", pair, ScriptedJudge().one(pair))]}
-    row = summarise(outcomes, [], {}, {"row": {}})["rows"][0]
+    row = summarize(outcomes, [], {}, {"row": {}})["rows"][0]
     assert list(row["by_principle"]) == ["P2", "P4"]
     assert row["by_principle"]["P2"]["single"] is None
 
 
 def test_a_difference_is_first_minus_second_on_every_slice() -> None:
     outcomes = rows(2, 9)
-    summary = summarise(outcomes, [("s9", "s2")], {}, settings_of(outcomes))
+    summary = summarize(outcomes, [("s9", "s2")], {}, settings_of(outcomes))
     low, high = summary["rows"]
     difference = summary["differences"][0]
     assert difference["delta"] == pytest.approx(high["accuracy"] - low["accuracy"])
@@ -86,7 +86,7 @@ def test_a_difference_is_first_minus_second_on_every_slice() -> None:
 def test_the_order_of_outcomes_does_not_matter() -> None:
     outcomes = rows(5)
     backwards = {"s5": outcomes["s5"][::-1]}
-    first, second = (summarise(o, [], {}, settings_of(o))["rows"][0] for o in (outcomes, backwards))
+    first, second = (summarize(o, [], {}, settings_of(o))["rows"][0] for o in (outcomes, backwards))
     assert first["ci95"] == second["ci95"]
     assert first["by_principle"]["P4"] == second["by_principle"]["P4"]
 
@@ -94,12 +94,12 @@ def test_the_order_of_outcomes_does_not_matter() -> None:
 def test_rows_that_cannot_be_compared_are_refused() -> None:
     outcomes = rows(3, 8)
     with pytest.raises(BadSummary, match="did you mean 's8'"):
-        summarise(outcomes, [("s88", "s3")], {}, settings_of(outcomes))
+        summarize(outcomes, [("s88", "s3")], {}, settings_of(outcomes))
     with pytest.raises(BadSummary, match="without its decoding settings"):
-        summarise(outcomes, [], {}, {"s3": {}})
+        summarize(outcomes, [], {}, {"s3": {}})
     with pytest.raises(BadSummary, match="no results"):
-        summarise({"s3": []}, [], {}, {"s3": {}})
+        summarize({"s3": []}, [], {}, {"s3": {}})
     with pytest.raises(BadSummary, match="twice"):
-        summarise({"s3": outcomes["s3"] * 2}, [], {}, {"s3": {}})
+        summarize({"s3": outcomes["s3"] * 2}, [], {}, {"s3": {}})
     with pytest.raises(DifferentPairs):
-        summarise({"s3": outcomes["s3"], "s8": outcomes["s8"][1:]}, [("s3", "s8")], {}, settings_of(outcomes))
+        summarize({"s3": outcomes["s3"], "s8": outcomes["s8"][1:]}, [("s3", "s8")], {}, settings_of(outcomes))

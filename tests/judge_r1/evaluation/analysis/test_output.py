@@ -2,22 +2,20 @@ import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-from judge_r1.evaluation.analysis.output import standalone, write_analysis
-from judge_r1.evaluation.report.charts import bar_chart
-from judge_r1.evaluation.report.paper_tables import Figure
+from judge_r1.evaluation.analysis.output import write_analysis
+from judge_r1.evaluation.report.charts import Figure, bar_chart
+from judge_r1.evaluation.report.standalone import standalone
 from judge_r1.evaluation.report.tables import Best, Estimate, Grid
 
 GRID = Grid("A title", "A note.", ("judge", "n|m"), (("one", Best("0.50")), ("another", Estimate(0.5, 0.4, 0.6))))
 
 
 def figure() -> Figure:
-    colours = {"x <y>": 0, "z": 6}
-    return Figure(
-        "Of bars & more", bar_chart("t", ["a"], {"x <y>": [0.2], "z": [0.4]}, colours), colours, "Read it so."
-    )
+    colors = {"x <y>": 0, "z": 6}
+    return Figure("Of bars & more", bar_chart("t", ["a"], {"x <y>": [0.2], "z": [0.4]}, colors), colors, "Read it so.")
 
 
-def test_a_picture_stands_alone_with_its_colours_and_legend() -> None:
+def test_a_picture_stands_alone_with_its_colors_and_legend() -> None:
     root = ET.fromstring(standalone(figure()))
     space = "{http://www.w3.org/2000/svg}"
     assert root.tag == f"{space}svg"

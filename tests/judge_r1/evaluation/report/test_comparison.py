@@ -109,7 +109,7 @@ def test_the_page_in_a_real_browser(tmp_path: Path, width: int, height: int) -> 
         assert box["width"] > 200
         assert box["height"] > 100
         bar = page.locator("#figures-2 rect.bar").first
-        assert bar.evaluate("e => getComputedStyle(e).fill") != "rgb(0, 0, 0)"  # the page's colour, not SVG's black
+        assert bar.evaluate("e => getComputedStyle(e).fill") != "rgb(0, 0, 0)"  # the page's color, not SVG's black
         page.get_by_text("All tables, with intervals").click()
         assert page.locator("#grid-1").is_visible()
         page.get_by_role("link", name="Learning curves").click()

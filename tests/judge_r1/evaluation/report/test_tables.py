@@ -6,7 +6,7 @@ from evaluation_factories import ScriptedJudge, pair_result, toy_pairs
 from rich.console import Console
 
 from judge_r1.evaluation.report.tables import NONE, Best, Estimate, Grid, grids, markdown, print_grid, print_tables
-from judge_r1.evaluation.summary import summarise
+from judge_r1.evaluation.summary import summarize
 
 PAIRS = toy_pairs(3)
 NAMES = ("base [bold]", "tuned")
@@ -14,7 +14,7 @@ OUTCOMES = {
     name: [pair_result(name, p, ScriptedJudge("j", skill).one(p)) for p in PAIRS]
     for name, skill in zip(NAMES, (2, 9), strict=True)
 }
-SUMMARY = summarise(OUTCOMES, [("tuned", "base [bold]")], {}, {name: {} for name in NAMES})
+SUMMARY = summarize(OUTCOMES, [("tuned", "base [bold]")], {}, {name: {} for name in NAMES})
 
 
 def printed(terminal: bool, width: int = 60) -> str:
@@ -23,7 +23,7 @@ def printed(terminal: bool, width: int = 60) -> str:
     return stream.getvalue()
 
 
-def test_plain_text_has_no_colours_boxes_or_wrapping() -> None:
+def test_plain_text_has_no_colors_boxes_or_wrapping() -> None:
     text = printed(terminal=False)
     assert "\x1b" not in text
     assert not set("│┃━┏") & set(text)
@@ -63,7 +63,7 @@ def test_counts_stand_in_the_cells_where_rows_differ_in_them() -> None:
         "all": OUTCOMES["tuned"],
         "few": [o for o in OUTCOMES["tuned"] if o.labels.violated in ((1,), (2, 4))][:3],
     }
-    built = grids(summarise(uneven, [], {}, {"all": {}, "few": {}}))
+    built = grids(summarize(uneven, [], {}, {"all": {}, "few": {}}))
     assert len(built) == 4
     principles = built[2]
     assert principles.columns[1:3] == ("P1", "P2")

@@ -11,8 +11,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from judge_r1.models.base import GenerateRequest, Generation, Usage
@@ -48,11 +47,12 @@ class LocalModel:
         persistent: bool = False,
     ) -> None:
         self.batch, self.max_rows = ContinuousBatch(model, decode, eos_ids, pad_id=pad_id), max_rows
-        self.between_steps = threading.Lock()
         self._model, self._persistent, self._closed = model, persistent, False
         self._waiting: deque[_Job] = deque()
         self._running: list[_Job] = []
         self._worker: asyncio.Task[None] | None = None
+        self._updating, self._admitting = asyncio.Lock(), asyncio.Event()
+        self._admitting.set()
 
     async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
         """One generation for each request. Cancelled requests leave the batch before the next step.
@@ -89,10 +89,23 @@ class LocalModel:
             for job in jobs
         ]
 
+    async def update(self, change: Callable[[ContinuousBatch], None]) -> None:
+        """Run `change`, which may replace the weights, while no request runs. Running requests are completed first and
+        new ones wait, so each request is sampled from one version of the weights."""
+        async with self._updating:
+            self._admitting.clear()
+            try:
+                while self._running:
+                    await asyncio.sleep(0)
+                change(self.batch)
+            finally:
+                self._admitting.set()
+
     def close(self) -> None:
         """Fail all requests with a RuntimeError and accept no more."""
         self._closed = True
         self._fail(RuntimeError("the engine was closed"))
+        self._admitting.set()
 
     async def _work(self) -> None:
         """Step the batch until nothing is left to do."""
@@ -101,19 +114,19 @@ class LocalModel:
             self._model.eval()
         try:
             while self._waiting or self._running:
-                with self.between_steps:
-                    complete = self._step()
+                if not self._running:
+                    await self._admitting.wait()
+                complete = self._step()
                 for _ in range(_TURNAROUND if complete else 1):
                     await asyncio.sleep(0)
         finally:
             if training:
                 self._model.train()
-            with self.between_steps:
-                if not self._persistent:
-                    self._running.clear()
-                    self.batch.clear()
-                elif not self._running:
-                    self.batch.release()
+            if not self._persistent:
+                self._running.clear()
+                self.batch.clear()
+            elif not self._running:
+                self.batch.release()
 
     def _step(self) -> bool:
         """One step of the batch. Returns whether a request was completed."""
@@ -137,7 +150,8 @@ class LocalModel:
     def _admitted(self) -> list[_Job]:
         """The waiting requests that join before the next step."""
         new: list[_Job] = []
-        while self._waiting and len(self._running) + len(new) < self.max_rows and self.batch.accepting:
+        accepting = self._admitting.is_set() and self.batch.accepting
+        while accepting and self._waiting and len(self._running) + len(new) < self.max_rows:
             if not (job := self._waiting.popleft()).cancelled:
                 new.append(job)
         return new
@@ -179,11 +193,15 @@ class BackgroundModel:
         except asyncio.TimeoutError:  # not the builtin before Python 3.11
             return [Generation(failure="generation_timeout") for _ in requests]
 
-    @contextmanager
-    def paused(self) -> Iterator[ContinuousBatch]:
-        """The batch between two steps, for a caller that changes the weights."""
-        with self.model.between_steps:
-            yield self.batch
+    def update(self, change: Callable[[ContinuousBatch], None]) -> None:
+        """As `LocalModel.update`; `change` runs in the engine's thread.
+
+        Raises:
+            Exception: whatever `change` raises.
+        """
+        if self._closed:
+            raise RuntimeError("the engine is closed")
+        asyncio.run_coroutine_threadsafe(self.model.update(change), self._loop).result()
 
     def close(self, seconds: float = 10.0) -> None:
         """Fail all requests with a RuntimeError and stop the thread, waiting for it up to `seconds`."""

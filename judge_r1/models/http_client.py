@@ -7,9 +7,7 @@ is sent to one address only.
 
 import asyncio
 import random
-import re
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -19,21 +17,12 @@ from pydantic import SecretStr
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, stop_after_attempt
 
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
-from judge_r1.models.base import GenerateRequest, Generation
 
 T = TypeVar("T")
 _TRANSIENT_STATUSES = (408, 409, 429)
 _NO_CREDIT = ("insufficient_quota", "credit balance is too low")
 """OpenAI sends these with status 429, Anthropic with 400."""
 _LONGEST_WAIT_S = 60.0
-_DECLINED = {
-    "context_overflow": re.compile(
-        r"context[ _](length|window)|maximum (context|input|prompt|model) |prompt is too long|too many (input )?tokens|"
-        r"longer than the (maximum )?model|max_model_len",
-        re.IGNORECASE,
-    ),
-    "content_filter": re.compile(r"content[ _]?(filter|management|policy)|ResponsibleAI|safety system", re.IGNORECASE),
-}
 
 
 @dataclass(frozen=True)
@@ -169,44 +158,6 @@ class Client:
         if self._key:
             text = text.replace(self._key.get_secret_value(), "***")
         return " ".join(text.split())[:300]
-
-
-async def post_all(
-    client: Client,
-    requests: Sequence[GenerateRequest],
-    body: Callable[[GenerateRequest], dict[str, Any]],
-    read: Callable[[Any, GenerateRequest], Generation],
-) -> list[Generation]:
-    """One generation for each request; the client limits how many run concurrently.
-
-    Raises:
-        EndpointError: every further request would fail in the same way.
-    """
-
-    async def one(request: GenerateRequest) -> Generation:
-        started = time.monotonic()
-        try:
-            generation = await client.post(body(request), lambda data: read(data, request))
-        except RequestRejected as error:
-            if name := declined_reason(error.reason):
-                return Generation(finish_reason=name, error=str(error))
-            return Generation(failure="refused", error=str(error))
-        except RetriesExhausted as error:
-            return Generation(failure="no_answer", error=str(error))
-        generation.usage.seconds = time.monotonic() - started
-        return generation
-
-    tasks = [asyncio.ensure_future(one(request)) for request in requests]
-    try:
-        return list(await asyncio.gather(*tasks))
-    finally:
-        for task in tasks:
-            task.cancel()
-
-
-def declined_reason(message: str) -> str | None:
-    """The finish reason that an error message of a server means, or None for other errors."""
-    return next((name for name, pattern in _DECLINED.items() if pattern.search(message)), None)
 
 
 def _message(response: httpx.Response) -> str:

@@ -4,38 +4,26 @@ With `return_tokens_as_token_ids` the server returns each token as `token_id:N`,
 stop string ends generation at the id that completes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic import SecretStr
-
 from judge_r1.core.record_base import content_hash
-from judge_r1.models.base import GenerateRequest, Generation, Usage
-from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import DEFAULT_POLICY, Client, RetryPolicy, post_all
+from judge_r1.models.base import GenerateRequest, Generation
+from judge_r1.models.endpoint_model import EndpointModel
 
 _TOP_LOGPROBS = 5
 """Number of most likely tokens per position. The opposite of a decision is nearly always the second."""
 _MARK = "token_id:"
 
 
-class CompletionsModel:
+class CompletionsModel(EndpointModel):
     """A `LanguageModel` over token ids, at one endpoint."""
 
-    def __init__(self, endpoint: OpenAIEndpoint, key: SecretStr | None, policy: RetryPolicy = DEFAULT_POLICY) -> None:
-        self._endpoint, self._client = endpoint, Client(endpoint, key, policy)
-
-    async def aclose(self) -> None:
-        await self._client.aclose()
-
-    async def generate(self, requests: Sequence[GenerateRequest]) -> list[Generation]:
-        return await post_all(self._client, requests, self._body, _read)
-
-    def _body(self, request: GenerateRequest) -> dict[str, Any]:
+    def body(self, request: GenerateRequest) -> dict[str, Any]:
         if request.prompt_ids is None:
             raise ValueError("a completions endpoint needs prompt_ids, not messages")
         body: dict[str, Any] = {
-            "model": self._endpoint.model,
+            "model": self.endpoint.model,
             "prompt": list(request.prompt_ids),
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
@@ -50,34 +38,31 @@ class CompletionsModel:
             body["seed"] = int(content_hash(request.seed, request.seed_offset), 16) % 2**63
         return body
 
-
-def _read(data: Any, request: GenerateRequest) -> Generation:
-    """Raises the errors that `Client.post` retries, for an answer without ids or without log-probabilities."""
-    choice = data["choices"][0]
-    returned = choice["logprobs"]
-    if returned is None:
-        raise ValueError("it has no logprobs, which contain the ids")
-    ids = []
-    for token in returned["tokens"]:
-        if not token.startswith(_MARK):
-            raise ValueError(f"token {token!r} is not an id: the server must support return_tokens_as_token_ids")
-        ids.append(int(token[len(_MARK) :]))
-    logprobs = [float(value) for value in returned["token_logprobs"]]
-    top: list[Mapping[str, float] | None] = returned.get("top_logprobs") or [None] * len(ids)
-    if not len(ids) == len(logprobs) == len(top):
-        raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
-    alternatives = {
-        index: value
-        for index, (token, candidates) in enumerate(zip(ids, top, strict=True))
-        if (value := (candidates or {}).get(f"{_MARK}{request.alternatives.get(token)}")) is not None
-    }
-    counts = data.get("usage") or {}
-    return Generation(
-        text=choice.get("text") or "",
-        token_ids=ids,
-        logprobs=logprobs,
-        alternatives=alternatives,
-        finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
-        failure=None if ids else "no_ids",
-        usage=Usage(1, counts.get("prompt_tokens") or 0, counts.get("completion_tokens") or 0),
-    )
+    def read(self, data: Any, request: GenerateRequest) -> Generation:
+        """Raises the errors that `Client.post` retries, for an answer without ids or without log-probabilities."""
+        choice = data["choices"][0]
+        returned = choice["logprobs"]
+        if returned is None:
+            raise ValueError("it has no logprobs, which contain the ids")
+        ids = []
+        for token in returned["tokens"]:
+            if not token.startswith(_MARK):
+                raise ValueError(f"token {token!r} is not an id: the server must support return_tokens_as_token_ids")
+            ids.append(int(token[len(_MARK) :]))
+        logprobs = [float(value) for value in returned["token_logprobs"]]
+        top: list[Mapping[str, float] | None] = returned.get("top_logprobs") or [None] * len(ids)
+        if not len(ids) == len(logprobs) == len(top):
+            raise ValueError(f"{len(ids)} ids with {len(logprobs)} log-probabilities")
+        alternatives = {
+            index: value
+            for index, (token, candidates) in enumerate(zip(ids, top, strict=True))
+            if (value := (candidates or {}).get(f"{_MARK}{request.alternatives.get(token)}")) is not None
+        }
+        return Generation(
+            text=choice.get("text") or "",
+            token_ids=ids,
+            logprobs=logprobs,
+            alternatives=alternatives,
+            finish_reason="length" if choice.get("finish_reason") == "length" else "stop",
+            failure=None if ids else "no_ids",
+        )

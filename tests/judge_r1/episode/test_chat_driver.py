@@ -20,7 +20,8 @@ from judge_r1.episode.machine import Episode
 from judge_r1.episode.parsing import parse_tolerant
 from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
-from judge_r1.models.http_client import RetryPolicy, declined_reason
+from judge_r1.models.endpoint_model import declined_reason
+from judge_r1.models.http_client import RetryPolicy
 from judge_r1.models.openai_chat import ChatModel
 
 T = TypeVar("T")

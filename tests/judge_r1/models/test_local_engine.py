@@ -1,6 +1,8 @@
 """The local engine: shared batches, cancellation, errors and closing."""
 
 import asyncio
+import copy
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 import torch
 
 from judge_r1.models.base import GenerateRequest, LanguageModel
+from judge_r1.models.batch import ContinuousBatch
 from judge_r1.models.engine import BackgroundModel, LocalModel
 
 
@@ -85,20 +88,44 @@ def test_a_cancelled_request_frees_its_row_before_it_is_complete(model: Any) -> 
     assert len(asyncio.run(run())) == 12
 
 
-def test_states_are_kept_for_later_only_while_no_weights_change(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = BackgroundModel(local(model, 2, persistent=True))
-    locked: list[bool] = []
-    release = engine.batch.release
+def test_an_update_of_the_weights_waits_for_running_requests(model: Any) -> None:
+    """Requests that run are completed with the old weights, and requests that come in meanwhile use the new ones."""
+    engine, changed = BackgroundModel(local(copy.deepcopy(model), 2, persistent=True)), copy.deepcopy(model)
+    with torch.no_grad():
+        for parameter in changed.parameters():
+            parameter += 0.3 * torch.randn(parameter.shape, generator=torch.Generator().manual_seed(1))
+    busy: list[tuple[bool, threading.Thread]] = []
 
-    def observed_release() -> None:
-        locked.append(engine.model.between_steps.locked())
-        release()
+    def change(batch: ContinuousBatch) -> None:
+        busy.append((batch.busy, threading.current_thread()))
+        batch.model.load_state_dict(changed.state_dict())
+        batch.forget()
 
-    monkeypatch.setattr(engine.batch, "release", observed_release)
-    asyncio.run(ids_of(engine, request(1)))
+    async def run() -> list[list[int]]:
+        running = [asyncio.create_task(ids_of(engine, request(n, 60))) for n in range(2)]
+        while not engine.batch.busy:
+            await asyncio.sleep(0)
+        update = asyncio.create_task(asyncio.to_thread(engine.update, change))
+        await asyncio.sleep(0.01)
+        later = asyncio.create_task(ids_of(engine, request(0, 60)))
+        await asyncio.wait_for(asyncio.gather(update, *running, later), 60)
+        return [task.result() for task in (*running, later)]
+
+    found = asyncio.run(run())
     engine.close()
-    assert locked
-    assert all(locked)
+    assert busy == [(False, engine._thread)], "the engine's own thread changes the weights: nothing runs beside it"
+    old, new = (asyncio.run(ids_of(local(weights, 2), request(0, 60))) for weights in (model, changed))
+    assert old != new
+    assert [found[0], found[2]] == [old, new]
+
+
+def test_an_update_that_fails_lets_requests_in_again(engine: BackgroundModel) -> None:
+    def change(batch: ContinuousBatch) -> None:
+        raise RuntimeError("weights do not fit")
+
+    with pytest.raises(RuntimeError, match="do not fit"):
+        engine.update(change)
+    assert len(asyncio.run(ids_of(engine, request(1)))) == 12
 
 
 def test_an_error_fails_the_running_requests_only(engine: BackgroundModel) -> None:

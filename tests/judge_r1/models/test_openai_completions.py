@@ -8,9 +8,10 @@ from fake_judge_endpoint import JudgeServer
 from fake_vllm import serving
 from word_model import BUDGET, WordTokenizer, episodes, model, passages, search
 
+from judge_r1.core.endpoint import EndpointError
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.machine import Episode
-from judge_r1.models.base import Usage
+from judge_r1.models.base import GenerateRequest, Generation, Usage
 from judge_r1.models.endpoint import OpenAIEndpoint
 from judge_r1.models.engine import LocalModel
 from judge_r1.models.http_client import RetryPolicy
@@ -108,3 +109,28 @@ def test_ids_after_a_stop_are_dropped() -> None:
         assert server.bodies[0]["max_tokens"] == BUDGET.response_tokens
     assert episode.token_ids == [6, 1]
     assert episode.trajectory().ended == "no_answer"
+
+
+def test_no_request_outlives_a_call_that_failed() -> None:
+    """The first error ends the call; the requests beside it are cancelled and have ended when it is raised."""
+    ended: list[int] = []
+
+    class Slow(CompletionsModel):
+        async def _one(self, request: GenerateRequest) -> Generation:
+            try:
+                if request.seed == 0:
+                    raise EndpointError("no such model")
+                await asyncio.sleep(60)
+                return Generation()
+            finally:
+                await asyncio.sleep(0.01)
+                ended.append(request.seed)
+
+    async def work() -> None:
+        served = Slow(OpenAIEndpoint("http://127.0.0.1:9/v1", "toy", "NO_KEY", "completions"), None)
+        with pytest.raises(EndpointError):
+            await served.generate([GenerateRequest(max_tokens=1, prompt_ids=[1], seed=seed) for seed in range(3)])
+        assert sorted(ended) == [0, 1, 2]
+        await served.aclose()
+
+    asyncio.run(work())

@@ -11,6 +11,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from verl.workers.rollout.base import BaseRollout
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
+from judge_r1.models.batch import ContinuousBatch
 from judge_r1.models.engine import BackgroundModel, LocalModel
 from judge_r1.training.verl.sampling_params import generate_request
 
@@ -64,25 +65,24 @@ class CpuServer:
         )
 
     async def load_weights(self, weights: dict[str, torch.Tensor], version: int | None) -> None:
-        """Replace the weights between two steps.
+        """Replace the weights while no request runs.
 
         Raises:
             RuntimeError: A name is missing or unknown.
         """
 
-        def load() -> None:
-            with self.engine.paused() as batch:
-                missing, unknown = self.model.load_state_dict(weights, strict=False)
-                tied = set(self.model._tied_weights_keys or ()) if self.model.config.tie_word_embeddings else set()
-                if unknown or set(missing) - tied:
-                    raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
-                self.model.tie_weights()
-                batch.forget()
-                print(f"{self.name}: {self.answered} answers from the weights of step {self.version}", flush=True)
-                self.answered = 0
-                self.version = self.version if version is None else version
+        def load(batch: ContinuousBatch) -> None:
+            missing, unknown = self.model.load_state_dict(weights, strict=False)
+            tied = set(self.model._tied_weights_keys or ()) if self.model.config.tie_word_embeddings else set()
+            if unknown or set(missing) - tied:
+                raise RuntimeError(f"weights do not fit the model: missing {missing}, unknown {unknown}")
+            self.model.tie_weights()
+            batch.forget()
+            print(f"{self.name}: {self.answered} answers from the weights of step {self.version}", flush=True)
+            self.answered = 0
+            self.version = self.version if version is None else version
 
-        await asyncio.to_thread(load)
+        await asyncio.to_thread(self.engine.update, load)
 
     # verl's synchronous trainer calls these around weight syncs, when no request is running. There is no device memory
     # to release, so they do nothing.

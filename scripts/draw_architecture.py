@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
 PACKAGES = ("retrieval", "judge_r1", "data_builders")
 ROOT = Path(__file__).resolve().parents[1]
 # From the top layer down. Names that the tree no longer has are those of the layout before the layers.
@@ -102,34 +106,17 @@ def edges_between(modules: dict[str, Module], group: dict[str, str]) -> Counter[
 
 
 def cycles(nodes: Iterable[str], edges: Iterable[tuple[str, str]]) -> list[list[str]]:
-    """Strongly connected components of two or more nodes: Tarjan's algorithm."""
-    following = defaultdict(list)
-    for source, target in edges:
-        following[source].append(target)
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(node: str) -> None:
-        index[node] = low[node] = len(index)
-        stack.append(node)
-        for target in following[node]:
-            if target not in index:
-                visit(target)
-                low[node] = min(low[node], low[target])
-            elif target in stack:
-                low[node] = min(low[node], index[target])
-        if low[node] == index[node]:
-            component = stack[stack.index(node) :]
-            del stack[stack.index(node) :]
-            if len(component) > 1:
-                found.append(sorted(component))
-
-    for node in nodes:
-        if node not in index:
-            visit(node)
-    return found
+    """Strongly connected components of two or more nodes."""
+    arcs = list(edges)
+    names = list(dict.fromkeys([*nodes, *chain.from_iterable(arcs)]))
+    graph = np.zeros((len(names), len(names)), dtype=bool)
+    for source, target in arcs:
+        graph[names.index(source), names.index(target)] = True
+    _, labels = connected_components(csr_matrix(graph), connection="strong")
+    members = defaultdict(list)
+    for name, label in zip(names, labels, strict=True):
+        members[label].append(name)
+    return sorted(sorted(component) for component in members.values() if len(component) > 1)
 
 
 def sibling_cycles(edges: Iterable[tuple[str, str]]) -> list[list[str]]:

@@ -14,6 +14,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from random import Random
 
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components
+
 from data_builders.perturb.lexicons import FOLDER, Weights
 from data_builders.perturb.rules.balanced_swap import SwapClass, TermMatch
 from data_builders.perturb.rules.engine import operators
@@ -76,21 +80,13 @@ def _largest_component(sites: list[SwapSite]) -> set[str]:
 
     Other words cannot enter texts as often as they leave them.
     """
-    successors: dict[str, set[str]] = defaultdict(set)
-    for _, old, allowed in sites:
-        successors[old].update(allowed)
-
-    def reachable(start: str) -> set[str]:
-        seen, stack = {start}, [start]
-        while stack:
-            for word in successors.get(stack.pop(), ()):
-                if word not in seen:
-                    seen.add(word)
-                    stack.append(word)
-        return seen
-
-    reach = {word: reachable(word) for word in sorted(successors)}
-    components = [{other for other in reach[word] if other in reach and word in reach[other]} for word in reach]
+    arcs = [(old, new) for _, old, allowed in sites for new in allowed]
+    words = sorted({word for arc in arcs for word in arc})
+    graph = np.zeros((len(words), len(words)), dtype=bool)
+    for old, new in arcs:
+        graph[words.index(old), words.index(new)] = True
+    _, labels = connected_components(csr_matrix(graph), connection="strong")
+    components = [{words[i] for i in np.flatnonzero(labels == label)} for label in dict.fromkeys(labels)]
     return max((component for component in components if len(component) > 1), key=len, default=set())
 
 

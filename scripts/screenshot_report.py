@@ -1,12 +1,10 @@
-"""Takes screenshots of the report for the docs: `python scripts/screenshot_report.py EVAL... --out docs/img`.
+"""Takes screenshots of the report for the docs: `python -m scripts.screenshot_report EVAL... --out docs/img`.
 
 Shows the page of the first evaluation from the top, at an item with its episode, filtered, in the dark theme and on a
 phone. The leaderboard covers all evaluations. Needs playwright and an installed chromium.
 """
 
 import argparse
-import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,26 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from judge_r1.evaluation.report.comparison import write_comparison
+from scripts.browser import chromium, opened, scroll_to
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-TIMEOUT_MS = 20_000
+SIZE, PHONE = (1280, 860), (390, 844)
 
 
 @contextmanager
-def opened(browser: "Browser", page: Path, size: tuple[int, int], *, dark: bool = False) -> Iterator["Page"]:
-    view = browser.new_page(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if dark else "light",
-        reduced_motion="reduce",
-    )
-    view.set_default_timeout(TIMEOUT_MS)
-    view.goto(page.absolute().as_uri())
-    if view.locator("#items").count():
-        view.locator("#browser").wait_for()
-    yield view
-    view.close()
+def report(browser: "Browser", page: Path, size: tuple[int, int], *, dark: bool = False) -> Iterator["Page"]:
+    """Opens a report and waits until its items can be browsed."""
+    with opened(browser, page.absolute().as_uri(), size, dark=dark) as view:
+        if view.locator("#items").count():
+            view.locator("#browser").wait_for()
+        yield view
 
 
 def item_with_evidence(view: "Page") -> None:
@@ -55,37 +48,32 @@ def item_with_evidence(view: "Page") -> None:
 def draw(browser: "Browser", folders: list[Path], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     page = folders[0] / "report.html"
-    with opened(browser, page, (1280, 860)) as view:
+    with report(browser, page, SIZE) as view:
         view.screenshot(path=out / "report-top.png")
         item_with_evidence(view)
         view.screenshot(path=out / "report-item.png")
-        view.locator(".read").evaluate("e => e.scrollIntoView()")
+        scroll_to(view, ".read")
         view.screenshot(path=out / "report-episode.png")
-    with opened(browser, page, (1280, 860), dark=True) as view:
+    with report(browser, page, SIZE, dark=True) as view:
         item_with_evidence(view)
-        view.locator(".tools").first.evaluate("e => e.scrollIntoView()")
+        scroll_to(view, ".tools")
         view.screenshot(path=out / "report-dark.png")
-    with opened(browser, page, (390, 844)) as view:
+    with report(browser, page, PHONE) as view:
         item_with_evidence(view)
         view.screenshot(path=out / "report-phone.png")
     with tempfile.TemporaryDirectory() as folder:
         write_comparison(folders, Path(folder) / "board.html")
-        with opened(browser, Path(folder) / "board.html", (1280, 860)) as view:
+        with report(browser, Path(folder) / "board.html", SIZE) as view:
             view.screenshot(path=out / "report-leaderboard.png")
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("evaluations", nargs="+", type=Path)
     parser.add_argument("--out", type=Path, default=Path("docs/img"))
     given = parser.parse_args()
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    with chromium() as browser:
         draw(browser, given.evaluations, given.out)
-        browser.close()
 
 
 if __name__ == "__main__":

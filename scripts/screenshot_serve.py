@@ -1,4 +1,4 @@
-"""Takes screenshots of the served judge's page: `python scripts/screenshot_serve.py SPEC TEST_DATA --out docs/img`.
+"""Takes screenshots of the served judge's page: `python -m scripts.screenshot_serve SPEC TEST_DATA --out docs/img`.
 
 The judge SPEC judges a pair of TEST_DATA (a built data folder, such as runs/demo/data/test) in both orders. The
 screenshots show the result in the light theme, the dark theme and on a phone, and a built-in example. Needs playwright
@@ -6,8 +6,6 @@ and an installed chromium.
 """
 
 import argparse
-import os
-import shutil
 import socket
 import threading
 import time
@@ -18,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from judge_r1.core.jsonl import read_jsonl
 from judge_r1.core.records import Case, ReasoningPair
+from scripts.browser import chromium, opened, scroll_to
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-TIMEOUT_MS = 60_000
+SIZE, PHONE = (1280, 940), (390, 844)
 MAX_PAIRS = 40
 """Pairs to try until one gets the same judgment in both orders."""
 
@@ -51,19 +50,6 @@ def serving(spec: str) -> Iterator[str]:
             thread.join(30)
 
 
-@contextmanager
-def opened(browser: "Browser", url: str, size: tuple[int, int], *, dark: bool = False) -> Iterator["Page"]:
-    view = browser.new_page(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if dark else "light",
-        reduced_motion="reduce",
-    )
-    view.set_default_timeout(TIMEOUT_MS)
-    view.goto(url)
-    yield view
-    view.close()
-
-
 def fill(view: "Page", case: Case, pair: ReasoningPair) -> None:
     view.get_by_label("Domain").fill(case.domain)
     view.get_by_label("Case").fill(case.context)
@@ -90,25 +76,25 @@ def good_pair(view: "Page", pairs: Sequence[tuple[Case, ReasoningPair]]) -> tupl
 
 def draw(browser: "Browser", url: str, pairs: Sequence[tuple[Case, ReasoningPair]], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    with opened(browser, url, (1280, 940)) as view:
+    with opened(browser, url, SIZE) as view:
         view.get_by_label("Example").select_option(index=1)
         view.screenshot(path=out / "serve-pair.png")
         case, pair = good_pair(view, pairs)
         view.locator(".show").first.click()
-        view.locator("#result").evaluate("e => e.scrollIntoView()")
+        scroll_to(view, "#result")
         view.screenshot(path=out / "serve-verdict.png")
         view.locator(".show").nth(1).click()
-        view.locator("#read").evaluate("e => e.scrollIntoView()")
+        scroll_to(view, "#read")
         view.screenshot(path=out / "serve-episode.png")
-    with opened(browser, url, (1280, 940), dark=True) as view:
+    with opened(browser, url, SIZE, dark=True) as view:
         fill(view, case, pair)
         judge_both(view)
-        view.locator("#result").evaluate("e => e.scrollIntoView()")
+        scroll_to(view, "#result")
         view.screenshot(path=out / "serve-dark.png")
-    with opened(browser, url, (390, 844)) as view:
+    with opened(browser, url, PHONE) as view:
         fill(view, case, pair)
         judge_both(view)
-        view.locator("#result").evaluate("e => e.scrollIntoView()")
+        scroll_to(view, "#result")
         view.screenshot(path=out / "serve-phone.png")
 
 
@@ -120,18 +106,13 @@ def pairs_of(folder: Path) -> list[tuple[Case, ReasoningPair]]:
 
 
 def main() -> None:
-    from playwright.sync_api import sync_playwright
-
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("spec")
     parser.add_argument("data", type=Path)
     parser.add_argument("--out", type=Path, default=Path("docs/img"))
     given = parser.parse_args()
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with serving(given.spec) as url, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"] if os.geteuid() == 0 else [])
+    with serving(given.spec) as url, chromium() as browser:
         draw(browser, url, pairs_of(given.data), given.out)
-        browser.close()
 
 
 if __name__ == "__main__":

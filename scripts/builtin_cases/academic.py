@@ -1,24 +1,31 @@
 """The context of a review: a paper described by hand, with the set-up, statements and form that every paper has."""
 
-from collections.abc import Callable
 from random import Random
 
-from scripts.builtin_cases import academic_words as words
-from scripts.builtin_cases.grammar import Slot, draw, expand, paragraphs
+from scripts.builtin_cases.grammar import Part, Slot, by_key, draw, expand, headed, paragraphs, word_lists
 from scripts.builtin_cases.people import people
 from scripts.builtin_cases.scenario import Scenario
 
-Part = tuple[str, str]
+WORDS = word_lists("academic")
+SETUP, STATEMENTS, OPENING, TITLES = (by_key(WORDS[name]) for name in ("setup", "statements", "opening", "titles"))
 MONTHS = "January February March April May June September October November".split()
 COUNT = "two three four five six seven eight nine".split()
+HEADINGS = {
+    "digest": "{title}\n",
+    "report": "",
+    "notes": "[{title}] ",
+    "sections": "{number} {title}\n",
+    "editor": "{title}. ",
+}
+"""The layouts, and how a heading looks in each."""
 
 
 def compose(scenario: Scenario, rng: Random) -> str:
     """The context; its layout goes by the scenario's number, its fillings by `rng`."""
-    name = list(LAYOUTS)[scenario.number % len(LAYOUTS)]
+    name = list(HEADINGS)[scenario.number % len(HEADINGS)]
     slots = _slots(scenario, rng)
-    opening = expand(words.OPENING[name], rng, slots)
-    return paragraphs([opening, LAYOUTS[name](_parts(scenario, rng, slots), rng)])
+    opening = expand(OPENING[name][0], rng, slots)
+    return paragraphs([opening, headed(_parts(scenario, rng, slots), TITLES, HEADINGS[name], rng)])
 
 
 def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
@@ -44,18 +51,18 @@ def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
 def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part]:
     """The written sections in order; set-up after the method or the data, form and earlier work at changing places."""
     known = set(scenario.items("told"))
-    topics = [topic for topic in sorted(words.STATEMENTS) if topic not in known]
-    said = " ".join(expand(rng.choice(words.STATEMENTS[t]), rng) for t in rng.sample(topics, min(6, len(topics))))
-    checked = "; ".join(draw(words.CHECKLIST, 7, rng))
+    topics = [topic for topic in sorted(STATEMENTS) if topic not in known]
+    said = " ".join(expand(rng.choice(STATEMENTS[t]), rng) for t in rng.sample(topics, min(6, len(topics))))
+    checked = "; ".join(draw(WORDS["checklist"], 7, rng))
     listed = rng.choice(["The office ticked: {}.", "Check list: {}.", "On the check list, marked yes: {}."])
-    form = ("form", f"{expand(rng.choice(words.FORM), rng, slots)} {said} {listed.format(checked)}")
+    form = ("form", f"{expand(rng.choice(WORDS['form']), rng, slots)} {said} {listed.format(checked)}")
     keys = scenario.items("setup")
-    told = [text for key in dict.fromkeys(keys) for text in draw(words.SETUP[key], keys.count(key), rng)]
+    told = [text for key in dict.fromkeys(keys) for text in draw(SETUP[key], keys.count(key), rng)]
     setup = ("setup", " ".join(told))
-    related = ("related", expand(rng.choice(words.RELATED), rng, slots))
+    related = ("related", expand(rng.choice(WORDS["related"]), rng, slots))
     office = (
         "office",
-        f"{expand(rng.choice(words.OFFICE), rng, slots)} {expand(rng.choice(words.EXHIBITS), rng, slots)}",
+        f"{expand(rng.choice(WORDS['office']), rng, slots)} {expand(rng.choice(WORDS['exhibits']), rng, slots)}",
     )
     parts = list(scenario.sections.items())
     names = [name for name, _ in parts]
@@ -63,37 +70,4 @@ def _parts(scenario: Scenario, rng: Random, slots: dict[str, Slot]) -> list[Part
     parts.insert(rng.choice([1, len(parts)]), related)
     first, last = rng.sample([form, office], 2)
     parts = [first, *parts, last]
-    return [*parts, ("asked", expand(rng.choice(words.ASKED), rng))]
-
-
-def _headed(parts: list[Part], rng: Random, form: Callable[[int, str], str]) -> str:
-    return paragraphs(form(n, rng.choice(words.TITLES[name])) + text for n, (name, text) in enumerate(parts, 1))
-
-
-def _digest(parts: list[Part], rng: Random) -> str:
-    return _headed(parts, rng, lambda n, title: f"{title}\n")
-
-
-def _plain(parts: list[Part], rng: Random) -> str:
-    return paragraphs(text for _, text in parts)
-
-
-def _notes(parts: list[Part], rng: Random) -> str:
-    return _headed(parts, rng, lambda n, title: f"[{title}] ")
-
-
-def _sections(parts: list[Part], rng: Random) -> str:
-    return _headed(parts, rng, lambda n, title: f"{n} {title}\n")
-
-
-def _editor(parts: list[Part], rng: Random) -> str:
-    return _headed(parts, rng, lambda n, title: f"{title}. ")
-
-
-LAYOUTS: dict[str, Callable[[list[Part], Random], str]] = {
-    "digest": _digest,
-    "report": _plain,
-    "notes": _notes,
-    "sections": _sections,
-    "editor": _editor,
-}
+    return [*parts, ("asked", expand(rng.choice(WORDS["asked"]), rng))]

@@ -4,13 +4,16 @@ of its lower end, `{1200..4800,}` the same with a thousands separator, `{name}` 
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from random import Random
-from textwrap import dedent
 
+WORDS = Path(__file__).parent / "words"
 _CHOICE = re.compile(r"\[([^\[\]]*)\]")
 _RANGE = re.compile(r"\{(\d+(?:\.\d+)?)\.\.(\d+(?:\.\d+)?)(,?)\}")
 _SLOT = re.compile(r"\{([a-z_][a-z_0-9]*)\}")
 Slot = str | Callable[[], str]
+Part = tuple[str, str]
+"""The kind of a paragraph and its text."""
 
 
 def expand(template: str, rng: Random, slots: Mapping[str, Slot] | None = None) -> str:
@@ -44,22 +47,17 @@ def draw(templates: Sequence[str], count: int, rng: Random, slots: Mapping[str, 
     return [expand(template, rng, slots) for template in rng.sample(templates, min(count, len(templates)))]
 
 
-def lines(text: str) -> list[str]:
-    """Returns the templates of a block: one per unindented line; indented lines continue it."""
-    entries: list[str] = []
-    for line in dedent(text).strip("\n").split("\n"):
-        if line[:1].isspace() and entries:
-            entries[-1] += " " + line.strip()
-        elif line.strip():
-            entries.append(line.strip())
-    return entries
+def word_lists(name: str) -> dict[str, list[str]]:
+    """Reads `words/NAME.txt`: `=== LIST` begins a list, and each line below it is one template."""
+    _, *parts = re.split(r"(?m)^=== ", (WORDS / f"{name}.txt").read_text("utf-8"))
+    return {entries[0]: entries[1:] for entries in (part.strip().split("\n") for part in parts)}
 
 
-def table(text: str) -> dict[str, list[str]]:
-    """Groups the `key: template` lines of a block by key."""
+def by_key(entries: Iterable[str]) -> dict[str, list[str]]:
+    """Groups `key: template` entries by key."""
     found: dict[str, list[str]] = {}
-    for line in lines(text):
-        key, _, template = line.partition(": ")
+    for entry in entries:
+        key, _, template = entry.partition(": ")
         found.setdefault(key, []).append(template)
     return found
 
@@ -67,3 +65,18 @@ def table(text: str) -> dict[str, list[str]]:
 def paragraphs(texts: Iterable[str]) -> str:
     """Joins non-empty texts with blank lines."""
     return "\n\n".join(text for text in texts if text)
+
+
+def headed(parts: Sequence[Part], titles: Mapping[str, Sequence[str]], heading: str, rng: Random) -> str:
+    """Joins parts, each after `heading` with one of the titles of its kind in place of `{title}`, `{TITLE}`.
+
+    `{number}` and `{letter}` count the headings. A kind without titles has no heading.
+    """
+    blocks, number = [], 0
+    for kind, text in parts:
+        if heading and kind in titles:
+            title = rng.choice(titles[kind])
+            number += 1
+            text = heading.format(title=title, TITLE=title.upper(), number=number, letter=chr(64 + number)) + text
+        blocks.append(text)
+    return paragraphs(blocks)

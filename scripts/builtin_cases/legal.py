@@ -1,24 +1,25 @@
 """The context of a complaint: hand-written facts, proceedings, law and arguments, and the procedure around them."""
 
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
 from random import Random
 
-from scripts.builtin_cases import legal_words as words
-from scripts.builtin_cases.grammar import Slot, expand, paragraphs
+from scripts.builtin_cases.grammar import Part, Slot, by_key, expand, headed, paragraphs, word_lists
 from scripts.builtin_cases.people import people, towns
 from scripts.builtin_cases.scenario import Scenario, ScenarioError
 
 MONTHS = "January February March April May June July August September October November December".split()
 NUMBERS = "two three four five six seven eight nine".split()
-Part = tuple[str, str]
+WORDS = word_lists("legal")
+THIRD, TEXTS, TITLES = (by_key(WORDS[name]) for name in ("third", "texts", "titles"))
+HEADINGS = ("", "{title}\n", "", "{letter}. {title}\n", "{title}. ")
+"""How a heading looks in each layout. The first layout is that of a judgment, with numbered paragraphs."""
 
 
 def compose(scenario: Scenario, rng: Random) -> str:
     """The context; its layout goes by the scenario's number, its fillings by `rng`."""
-    parts = _parts(scenario, rng)
-    return LAYOUTS[scenario.number % len(LAYOUTS)](parts, rng)
+    parts, layout = _parts(scenario, rng), scenario.number % len(HEADINGS)
+    return headed(parts, TITLES, HEADINGS[layout], rng) if layout else _judgment(parts, rng)
 
 
 def _slots(scenario: Scenario, rng: Random) -> dict[str, Slot]:
@@ -82,14 +83,14 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
         text = expand(rng.choice(templates), rng, slots)
         return re.sub(r"(?:^|(?<=[.!?] ))[a-z]", lambda match: match[0].upper(), text)
 
-    opening, writers, notice = one(words.OPENING), one(words.WRITERS), one(words.NOTICE)
-    complaint = one(words.COMPLAINT)
-    admissible, later = one(words.ADMISSIBLE), one(words.LATER)
+    opening, writers, notice = one(WORDS["opening"]), one(WORDS["writers"]), one(WORDS["notice"])
+    complaint = one(WORDS["complaint"])
+    admissible, later = one(WORDS["admissible"]), one(WORDS["later"])
     articles = scenario.items("article")
-    others = [one(words.THIRD[articles[0]]), one(words.TEXTS[articles[-1]]), one(words.FILE)]
+    others = [one(THIRD[articles[0]]), one(TEXTS[articles[-1]]), one(WORDS["file"])]
     rng.shuffle(others)
     told = list(scenario.sections.items())
-    claims = ("claims", one(words.CLAIMS))
+    claims = ("claims", one(WORDS["claims"]))
     other = ("others", " ".join(others))
     if rng.random() < 0.5:
         parts = [("procedure", f"{opening} {writers} {complaint} {notice} {admissible}"), *told]
@@ -103,42 +104,14 @@ def _parts(scenario: Scenario, rng: Random) -> list[Part]:
     return parts + tail
 
 
-def _heading(name: str, rng: Random) -> str:
-    return rng.choice(words.TITLES[name]) if name in words.TITLES else ""
-
-
 def _judgment(parts: list[Part], rng: Random) -> str:
     """Capital headings, numbered paragraphs."""
     blocks, number = [], 0
     for name, text in parts:
-        heading = _heading(name, rng)
-        if heading:
-            blocks.append(heading.upper())
+        if name in TITLES:
+            blocks.append(rng.choice(TITLES[name]).upper())
         for paragraph in text.split("\n"):
             if paragraph.strip():
                 number += 1
                 blocks.append(f"{number}. {paragraph.strip()}")
     return paragraphs(blocks)
-
-
-def _memo(parts: list[Part], rng: Random) -> str:
-    """Lettered headings."""
-    letters = iter("ABCDEFGHIJ")
-    return paragraphs(
-        f"{next(letters)}. {heading}\n{text}" if (heading := _heading(name, rng)) else text for name, text in parts
-    )
-
-
-def _plain(parts: list[Part], rng: Random) -> str:
-    return paragraphs(text for _, text in parts)
-
-
-def _titled(parts: list[Part], rng: Random) -> str:
-    return paragraphs(f"{heading}\n{text}" if (heading := _heading(name, rng)) else text for name, text in parts)
-
-
-def _labelled(parts: list[Part], rng: Random) -> str:
-    return paragraphs(f"{heading}. {text}" if (heading := _heading(name, rng)) else text for name, text in parts)
-
-
-LAYOUTS: list[Callable[[list[Part], Random], str]] = [_judgment, _titled, _plain, _memo, _labelled]

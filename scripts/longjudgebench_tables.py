@@ -14,27 +14,32 @@ and accuracy by length.
 import argparse
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from judge_r1.benchmarks.base import LoadedBenchmark
+from judge_r1.benchmarks.aggregation import mean_or_none
+from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark, Order
+from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, find_json
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR, baseline_results
 from judge_r1.benchmarks.longjudgebench.benchmark import coverage, judgeable, load, predictions, read_queries
-from judge_r1.benchmarks.longjudgebench.metrics import Count, column_metrics, fixed_bins
+from judge_r1.benchmarks.longjudgebench.metrics import Count, Judged, column_metrics, comparisons
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
-from judge_r1.benchmarks.longjudgebench.release_format import release_lines
 from judge_r1.benchmarks.longjudgebench.requests import mode_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions, parse_subset
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
+from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.episode.prompts import pairwise_prompt
 from judge_r1.evaluation.summary import summary_row
-from judge_r1.evaluation.traces import read_traces
+from judge_r1.evaluation.traces import Trace, read_traces
 from judge_r1.judges.request import CustomPrompt
 from judge_r1.models.hub import load_tokenizer
 
+BINS = ((0, 3_000), (3_000, 8_000), (8_000, 16_000), (16_000, None))
+"""The release's bins in cl100k tokens: [low, high)."""
 SHOWN = ("acc_half", "spearman", "kendall", "balanced", "inconsistent", "released")
 
 
@@ -100,6 +105,16 @@ def print_row(column: str, name: str, outcomes: Sequence[ItemResult], queries: S
     print(f"| {column} | {name} | {count} | {row['accuracy']:.4f} [{low:.3f}, {high:.3f}] | {' | '.join(cells)} |")
 
 
+def fixed_bins(judged: Judged, count: Count) -> dict[str, tuple[float | None, int]]:
+    """(accuracy, comparisons) per bin of the release. `count` must count cl100k tokens."""
+    found = list(comparisons(judged, count))
+    table = {}
+    for low, high in BINS:
+        part = [right for length, right in found if low <= length and (high is None or length < high)]
+        table[f"{low}-{high}" if high else f"{low}-"] = (mean_or_none(part), len(part))
+    return table
+
+
 def print_bins(queries: Sequence[Query], outcomes: Sequence[ItemResult], count: Count) -> None:
     by_item: Mapping[str, Query] = {query.item_id: query for query in queries}
     print("| tokens | comparisons | accuracy |\n|---|---|---|")
@@ -120,6 +135,52 @@ def print_prompts(benchmark: LoadedBenchmark, model: str) -> None:
         lengths[request.item.group].append(sum(len(tokenizer.encode(message["content"])) for message in prompt.chat()))
     for column, counts in lengths.items():
         print(f"{column}: {len(counts)} requests, median {median(counts):.0f}, longest {max(counts)} tokens")
+
+
+def release_lines(
+    traces: Iterable[Trace], queries: Sequence[Query], options: SubsetOptions, mode: str
+) -> Iterator[dict[str, Any]]:
+    """Converts traces of one data set (one judge, one sample, no search) to the release's lines.
+
+    The `judge_result` of an unreadable answer holds the text as `raw` and the reason as `error`. Raises BadBenchmark.
+    """
+    by_item = {query.item_id: query for query in queries}
+    for trace in traces:
+        query = by_item.get(trace.item_id)
+        if query is None:
+            raise BadBenchmark(f"the trace of item {trace.item_id} belongs to another data set")
+        if options.search or trace.member or trace.sample:
+            raise BadBenchmark("the release's format holds one answer of one judge per prompt, without search")
+        yield {
+            "data_id": query.ids[trace.order[0]],
+            **_output_names(query, trace.order),
+            **_answer_fields(trace, query),
+            "dataset": query.dataset,
+            "paradigm": query.protocol,
+            "prompt_mode": mode,
+            "judge_model": trace.row,
+        }
+
+
+def _output_names(query: Query, order: Order) -> dict[str, Any]:
+    names = [query.systems[index] for index in order]
+    if query.protocol == "listwise":
+        return {"models": names}
+    return {"model": names[0]} if len(names) == 1 else {"response_a": names[0], "response_b": names[1]}
+
+
+def _answer_fields(trace: Trace, query: Query) -> dict[str, Any]:
+    text = trace.trajectory.turns[-1].text if trace.trajectory.turns else ""
+    try:
+        result = find_json(text)
+    except UnreadableAnswer as error:
+        verdict = trace.verdict
+        reason = verdict.reason if isinstance(verdict, InvalidVerdict) else str(error)
+        result = {"raw": text, "error": reason}
+    if query.protocol == "pairwise":
+        position = "original" if query.systems[trace.order[0]] == query.first else "swapped"
+        return {"judge_result": {**result, "swap_position": position, "debiased": True}}
+    return {"judge_result": result} if query.protocol == "listwise" else {"response": text, "judge_result": result}
 
 
 def cl100k() -> Count:

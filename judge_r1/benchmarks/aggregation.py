@@ -42,15 +42,15 @@ def aggregate_votes(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
         return AggregatedVerdict(verdict=invalid, score=0.0)
     checklists = [vote.verdict.scores for vote in votes if isinstance(vote.verdict, ChecklistVerdict)]
     if checklists:
-        means = {name: _mean(scores[name] for scores in checklists if name in scores) for name in checklists[0]}
+        means = {name: mean(scores[name] for scores in checklists if name in scores) for name in checklists[0]}
         return AggregatedVerdict(verdict=ChecklistVerdict(scores=means), score=_checklist_score(means, item.gold))
     given: list[list[float]] = [[] for _ in item.candidates]
     for vote in votes:
-        for index, score in _candidate_scores(vote):
+        for index, score in candidate_scores(vote):
             given[index].append(score)
     if not all(given):
         return AggregatedVerdict(verdict=InvalidVerdict(reason=MISSING_SCORE), score=0.0)
-    scores = [_mean(values) for values in given]
+    scores = [mean(values) for values in given]
     verdict: Verdict = ScoresVerdict(scores=tuple(scores))
     if any(isinstance(vote.verdict, RankingVerdict) for vote in votes):
         verdict = RankingVerdict(order=tuple(sorted(range(len(scores)), key=lambda index: -scores[index])))
@@ -117,7 +117,7 @@ def _preferred(vote: Vote) -> str | None:
     return "AB"[vote.order["AB".index(shown)]]
 
 
-def _candidate_scores(vote: Vote) -> list[tuple[int, float]]:
+def candidate_scores(vote: Vote) -> list[tuple[int, float]]:
     """(candidate, score): the score itself, minus the rank, or 1, 0.5 or 0 for a comparison won, tied or lost."""
     verdict = vote.verdict
     if isinstance(verdict, ScoresVerdict):
@@ -140,9 +140,23 @@ def _scores_score(scores: Sequence[float], gold: Any) -> float:
 
 
 def _checklist_score(means: dict[str, float], gold: Any) -> float:
-    return _mean(float(name in means and (means[name] >= 0.5) == (value >= 0.5)) for name, value in gold.items())
+    return mean(float(name in means and (means[name] >= 0.5) == (value >= 0.5)) for name, value in gold.items())
 
 
-def _mean(values: Iterable[float]) -> float:
+def mean(values: Iterable[float]) -> float:
     found = list(values)
     return sum(found) / len(found)
+
+
+def mean_or_none(values: Iterable[float]) -> float | None:
+    """The mean, or None without values."""
+    found = list(values)
+    return mean(found) if found else None
+
+
+def majority(labels: Counter[str]) -> str | None:
+    """The most frequent label; None without labels or if two are equally frequent."""
+    ranked = labels.most_common(2)
+    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
+        return None
+    return ranked[0][0]

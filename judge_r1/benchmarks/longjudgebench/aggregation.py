@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import combinations
 from math import comb
 
-from judge_r1.benchmarks.aggregation import all_invalid, majority_vote
+from judge_r1.benchmarks.aggregation import all_invalid, candidate_scores, majority, majority_vote, mean_or_none
 from judge_r1.benchmarks.base import Order
-from judge_r1.benchmarks.longjudgebench.query import LETTERS, Query, scored_candidates
+from judge_r1.benchmarks.longjudgebench.query import LETTERS, Query
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
@@ -21,23 +21,23 @@ def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     tie or a missing score is wrong). Labels: the share of the presentation orders with the correct label."""
     if not isinstance(item.gold, str):
         return _aggregate_scores(item, votes)
-    labels = labels_by_order(item.gold in ("Yes", "No"), votes)
-    score = sum(label == item.gold for label in labels.values()) / len(labels)
-    invalid = all_invalid(votes)
-    if invalid is not None:
+    binary = item.gold in ("Yes", "No")
+    labels = list(labels_by_order(binary, votes).values())
+    score = labels.count(item.gold) / len(labels)
+    verdict: Verdict
+    if invalid := all_invalid(votes):
         return AggregatedVerdict(verdict=invalid, score=0.0)
-    if item.gold not in ("Yes", "No"):
-        return AggregatedVerdict(verdict=majority_vote(item, votes).verdict, score=score)
-    label_counts = Counter(labels.values())
-    verdict: Verdict = ScoresVerdict(scores=(float(label_counts["Yes"] > label_counts["No"]),))
-    return AggregatedVerdict(
-        verdict=InvalidVerdict(reason=UNDECIDED) if label_counts["Yes"] == label_counts["No"] else verdict, score=score
-    )
+    if not binary:
+        verdict = majority_vote(item, votes).verdict
+    elif (yes := labels.count("Yes")) == (no := labels.count("No")):
+        verdict = InvalidVerdict(reason=UNDECIDED)
+    else:
+        verdict = ScoresVerdict(scores=(float(yes > no),))
+    return AggregatedVerdict(verdict=verdict, score=score)
 
 
 def _aggregate_scores(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
-    indices = item.gold["judged"]
-    scores = scores_of(votes, len(item.candidates))
+    indices, scores = item.gold["judged"], scores_of(votes, len(item.candidates))
     predicted = [scores[index] for index in indices]
     strict = pair_accuracy([item.gold["scores"][index] for index in indices], predicted).strict
     assert strict is not None, "queries whose gold orders no pair are dropped by the reader"
@@ -55,18 +55,16 @@ def scores_of(votes: Sequence[Vote], count: int) -> list[float | None]:
     for vote in votes:
         for index, score in _scores(vote):
             given[index].append(score)
-    return [sum(scores) / len(scores) if scores else None for scores in given]
+    return [mean_or_none(scores) for scores in given]
 
 
 def _scores(vote: Vote) -> list[tuple[int, float]]:
     verdict = vote.verdict
-    if isinstance(verdict, ScoresVerdict):
-        return list(zip(scored_candidates(vote.order, len(verdict.scores)), verdict.scores, strict=True))
+    if isinstance(verdict, ScoresVerdict):  # a reference comes first and has no score
+        return list(zip(vote.order[-len(verdict.scores) :], verdict.scores, strict=True))
     if isinstance(verdict, ChecklistVerdict):
         return [(vote.order[LETTERS.index(letter)], score) for letter, score in verdict.scores.items()]
-    if isinstance(verdict, PairwiseVerdict):
-        return [(index, 0.5 if verdict.winner == "tie" else float(index == vote.winner)) for index in vote.order]
-    return []
+    return candidate_scores(vote)
 
 
 def labels_by_order(binary: bool, votes: Sequence[Vote]) -> dict[Order, str | None]:
@@ -76,7 +74,7 @@ def labels_by_order(binary: bool, votes: Sequence[Vote]) -> dict[Order, str | No
     for vote in votes:
         label = _label(vote, binary)
         counts[vote.order].update([label] if label else [])
-    return {order: _most(counted) for order, counted in counts.items()}
+    return {order: majority(labels) for order, labels in counts.items()}
 
 
 def _label(vote: Vote, binary: bool) -> str | None:
@@ -88,13 +86,6 @@ def _label(vote: Vote, binary: bool) -> str | None:
     if vote.winner is None:
         return None if binary else "tie"
     return ("Yes", "No")[vote.winner] if binary else "AB"[vote.winner]
-
-
-def _most(counts: Counter[str]) -> str | None:
-    ranked = counts.most_common(2)
-    if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-        return None
-    return ranked[0][0]
 
 
 def released_counts(gold: Sequence[float], predicted: Sequence[float]) -> tuple[int, int]:
@@ -122,10 +113,10 @@ def _counts(query: Query, result: ItemResult) -> tuple[int, int]:
     gold = result.gold
     if isinstance(gold, str):
         valid = [vote for vote in result.votes if not isinstance(vote.verdict, InvalidVerdict)]
-        labels = labels_by_order(gold in ("Yes", "No"), valid).values()
-        return sum(label == gold for label in labels), len(labels)
+        labels = list(labels_by_order(gold in ("Yes", "No"), valid).values())
+        return labels.count(gold), len(labels)
     scores = scores_of(result.votes, len(gold["scores"]))
     pairs = [(gold["scores"][index], score) for index in gold["judged"] if (score := scores[index]) is not None]
     correct, total = released_counts([g for g, _ in pairs], [p for _, p in pairs])
-    expected = 3 if query.dataset == "surge" else len(gold["judged"])
+    expected = 3 if query.protocol == "listwise" else len(gold["judged"])
     return correct, total + max(0, comb(expected, 2) - comb(len(pairs), 2))

@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 
 from judge_r1.benchmarks.base import Order
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
-from judge_r1.benchmarks.longjudgebench.query import Query, item_of, scored_indices
+from judge_r1.benchmarks.longjudgebench.query import Query, item_of
 from judge_r1.benchmarks.longjudgebench.requests import orders_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
-from judge_r1.core.items import ItemResult, item_result
+from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.verdicts import PairwiseVerdict, ScoresVerdict, Verdict
 
 Rule = Callable[[Query, Order], Verdict | None]
 """The verdict of a baseline on a query in a presentation order; None if the files lack the data it needs."""
 DR_ORDER = ("openai-deepresearch", "gemini-2.5-pro-deepresearch", "perplexity-Research", "grok-deeper-search")
 END = 300
+ONE_ANNOTATOR = "one annotator, vs the others"
 ANNOTATOR = "/annotator-"
 """Separates the query id from the annotator's index in item ids of single-annotator results."""
 _BOXED = re.compile(r"\\boxed\s*\{")
@@ -27,50 +28,61 @@ _BOXED = re.compile(r"\\boxed\s*\{")
 
 def baseline_results(queries: Sequence[Query], options: SubsetOptions) -> dict[str, list[ItemResult]]:
     """The results of each baseline for the queries of one column. Baselines without results are dropped."""
-    if not queries:
-        return {}
-    baselines = {name: _apply_rule(name, rule, queries, options) for name, rule in _rules(queries).items()}
-    baselines["one annotator, vs the others"] = _annotators(queries, options)
-    return {name: results for name, results in baselines.items() if results}
-
-
-def _apply_rule(name: str, rule: Rule, queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
-    results = []
+    baselines: dict[str, list[ItemResult]] = defaultdict(list)
+    rules = _rules(queries) if queries else {}
     for query in queries:
-        verdicts = [(order, rule(query, order)) for order in orders_of(query, options)]
-        votes = [vote_of(order, verdict) for order, verdict in verdicts if verdict is not None]
-        if len(votes) == len(verdicts):
-            item = item_of(query, reference=options.reference)
-            results.append(item_result(name, item, votes, aggregate(item, votes)))
+        item, orders = item_of(query, reference=options.reference), orders_of(query, options)
+        for name, rule in rules.items():
+            verdicts = [(order, rule(query, order)) for order in orders]
+            votes = [vote_of(order, verdict) for order, verdict in verdicts if verdict is not None]
+            if len(votes) == len(verdicts):
+                baselines[name].append(_result(name, item, votes))
+        if annotated := _annotators(query, item):
+            baselines[ONE_ANNOTATOR] += annotated
+    return {name: baselines[name] for name in (*rules, ONE_ANNOTATOR) if name in baselines}
+
+
+def _result(name: str, item: Item, votes: Sequence[Vote]) -> ItemResult:
+    return item_result(name, item, votes, aggregate(item, votes))
+
+
+def _annotators(query: Query, item: Item) -> list[ItemResult]:
+    """One result per annotator: the annotator's overall scores, with the mean of the others as gold."""
+    results = []
+    for index, own in enumerate(query.annotators):
+        others = [scores for position, scores in enumerate(query.annotators) if position != index]
+        gold = [round(sum(column) / len(column), 9) for column in zip(*others, strict=True)]
+        if len(set(gold)) > 1:
+            item_id = f"{query.item_id}{ANNOTATOR}{index}"
+            alone = item.model_copy(update={"item_id": item_id, "gold": {**item.gold, "scores": gold}})
+            votes = [vote_of((position,), ScoresVerdict(scores=(score,))) for position, score in enumerate(own)]
+            results.append(_result(ONE_ANNOTATOR, alone, votes))
     return results
 
 
 def _rules(queries: Sequence[Query]) -> Mapping[str, Rule]:
-    column = queries[0].column
+    column, protocol = queries[0].column, queries[0].protocol
     if column == "Verify":
         return {
             "always No": lambda query, order: _yes(False),
             r"last \boxed as in the reference": _boxed,
             f"reference in the last {END} characters": _ending,
         }
-    if column in ("WP", "MA"):
-        rules: dict[str, Rule] = {
-            "always first": lambda query, order: PairwiseVerdict(winner="A"),
-            "longer": _longer,
-        }
+    if protocol == "pairwise":
+        rules: dict[str, Rule] = {"always first": lambda query, order: PairwiseVerdict(winner="A"), "longer": _longer}
         if column == "MA":
             best = _best_systems(queries)
             rules["always tie"] = lambda query, order: PairwiseVerdict(winner="tie")
             rules["best system of each pair"] = lambda query, order: _prefer(best[query.systems], order)
         return rules
-    rules = {"longest": _scores(_lengths)}
+    rules = {"longest": lambda query, order: _scores(_lengths(query), order)}
     if column == "DR":
-        rules["fixed order of systems"] = _scores(
-            lambda query: [-float(DR_ORDER.index(s)) if s in DR_ORDER else -9.0 for s in query.systems]
+        rules["fixed order of systems"] = lambda query, order: _scores(
+            [-float(DR_ORDER.index(system)) if system in DR_ORDER else -9.0 for system in query.systems], order
         )
-    elif column in ("Structure", "Content"):
-        rules["as the files present them"] = _scores(
-            lambda query: [-float(index) for index in range(len(query.systems))]
+    elif protocol == "listwise":
+        rules["as the files present them"] = lambda query, order: _scores(
+            [-float(index) for index in range(len(query.systems))], order
         )
     return rules
 
@@ -83,6 +95,10 @@ def _prefer(index: int | None, order: Order) -> Verdict:
     return PairwiseVerdict(winner="tie" if index is None else "A" if order[0] == index else "B")
 
 
+def _scores(scores: Sequence[float] | None, order: Order) -> Verdict | None:
+    return None if scores is None else ScoresVerdict(scores=tuple(scores[index] for index in order))
+
+
 def _longer(query: Query, order: Order) -> Verdict | None:
     lengths = _lengths(query)
     if lengths is None:
@@ -91,23 +107,9 @@ def _longer(query: Query, order: Order) -> Verdict | None:
 
 
 def _lengths(query: Query) -> list[float] | None:
-    """In characters."""
-    if any(text is None for text in query.texts):
-        return None
-    return [float(len(text or "")) for text in query.texts]
-
-
-def _scores(score_outputs: Callable[[Query], list[float] | None]) -> Rule:
-    def rule(query: Query, order: Order) -> Verdict | None:
-        scores = score_outputs(query)
-        if scores is None:
-            return None
-        shown = [
-            index for index in order if len(order) == 1 or index in scored_indices(query, reference=len(order) < 4)
-        ]
-        return ScoresVerdict(scores=tuple(scores[index] for index in shown))
-
-    return rule
+    """In characters. None if a text is missing."""
+    lengths = [float(len(text)) for text in query.texts if text is not None]
+    return lengths if len(lengths) == len(query.texts) else None
 
 
 def _best_systems(queries: Sequence[Query]) -> dict[tuple[str, ...], int]:
@@ -147,19 +149,3 @@ def _plain(answer: str) -> str:
     """Normalises an answer: removes case, white space, dollar signs, outer brackets and TeX layout commands."""
     bare = re.sub(r"\\(?:text|mathrm|left|right)|\\[,;! ]|[\s${}]", "", answer.replace(r"\dfrac", r"\frac"))
     return bare.strip("().").casefold()
-
-
-def _annotators(queries: Sequence[Query], options: SubsetOptions) -> list[ItemResult]:
-    """One result per query and annotator: the annotator's overall scores, with the mean of the others as gold."""
-    results = []
-    for query in queries:
-        item = item_of(query, reference=options.reference)
-        for index, own in enumerate(query.annotators):
-            others = [scores for position, scores in enumerate(query.annotators) if position != index]
-            gold = [round(sum(column) / len(column), 9) for column in zip(*others, strict=True)]
-            if len(set(gold)) > 1:
-                named = f"{query.item_id}{ANNOTATOR}{index}"
-                alone = item.model_copy(update={"item_id": named, "gold": {**item.gold, "scores": gold}})
-                votes = [vote_of((position,), ScoresVerdict(scores=(score,))) for position, score in enumerate(own)]
-                results.append(item_result("one annotator, vs the others", alone, votes, aggregate(alone, votes)))
-    return results

@@ -3,6 +3,7 @@
 The module `subset` documents the subset text. docs/longjudgebench.md lists the differences from the release.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -100,29 +101,6 @@ def _baselines(
     return {name: results for name, results in baselines.items() if len(results) >= len(shown)}
 
 
-BENCHMARKS.register("longjudgebench")(
-    Benchmark(
-        "long texts compared with experts: scores, pairs and rankings",
-        "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
-        load,
-        predictions=predictions,
-        subsets="SET[:SETTING][:search][:paper], see its page",
-    )
-)
-
-
-PAPER = {
-    "DR": (50, 200),
-    "RealDR": (40, 640),
-    "Structure": (41, 164),
-    "Content": (41, 164),
-    "WP": (263, 526),
-    "Verify": (316, 316),
-    "MA": (90, 180),
-}
-"""Column -> (queries, outputs) in the paper."""
-
-
 def read_queries(root: Path, options: SubsetOptions) -> list[Query]:
     """Every query with a gold, with or without texts. Of several data sets, the unreadable ones are skipped.
 
@@ -165,17 +143,12 @@ class Coverage:
 
 def coverage(queries: Sequence[Query], options: SubsetOptions) -> list[Coverage]:
     """The coverage of every column, so that missing files never reduce a denominator unnoticed."""
-    ready = judgeable(queries, options)
+    ready = Counter(query.column for query in judgeable(queries, options))
+    known = Counter(query.column for query in queries)
+    texts = Counter(query.column for query in queries for text in query.texts if text is not None)
     return [
-        Coverage(
-            column,
-            PAPER[column][0],
-            sum(query.column == column for query in queries),
-            sum(query.column == column for query in ready),
-            PAPER[column][1],
-            sum(text is not None for query in queries if query.column == column for text in query.texts),
-        )
-        for column in COLUMNS
+        Coverage(name, column.queries, known[name], ready[name], column.outputs, texts[name])
+        for name, column in COLUMNS.items()
     ]
 
 
@@ -183,3 +156,14 @@ def describe_coverage(queries: Sequence[Query], options: SubsetOptions) -> str:
     """The coverage as one sentence."""
     columns = [column for column in coverage(queries, options) if column.known]
     return "; ".join(f"{column.column}: {column.judged} of {column.known} queries" for column in columns)
+
+
+BENCHMARKS.register("longjudgebench")(
+    Benchmark(
+        "long texts compared with experts: scores, pairs and rankings",
+        "a checkout of cjj826/LongJudgeBench, with config, ground_truth, data_standardized and data",
+        load,
+        predictions=predictions,
+        subsets="SET[:SETTING][:search][:paper], see its page",
+    )
+)

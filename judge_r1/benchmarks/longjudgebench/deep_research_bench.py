@@ -131,16 +131,8 @@ def _texts(root: Path, systems: tuple[str, ...]) -> dict[tuple[str, str], str]:
     if (shown := outputs(root, DATASET)) is not None:
         return {(line.id, system): text for line in shown.values() for system, text in line.by_system.items()}
     files = {system: root / RAW / f"{system}.jsonl" for system in systems}
-    return {
-        (line.id, system): line.article
-        for system, path in files.items()
-        if path.exists()
-        for line in lines(path, Report)
-    }
-
-
-ANSWER_KEYS: tuple[str, ...] = ("overall_score", *DIMENSIONS)
-"""Keys of an answer's JSON object."""
+    found = {system: lines(path, Report) for system, path in files.items() if path.exists()}
+    return {(line.id, system): line.article for system, reports in found.items() for line in reports}
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:

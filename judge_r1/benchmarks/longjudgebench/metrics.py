@@ -1,14 +1,15 @@
 """LongJudgeBench's metrics besides the mean score: the paper's (Eqs. 6 to 9, Table 4) and additional ones.
 
-Keys are report columns; values are shares or correlations, or None if undefined. `quartiles` and `fixed_bins` give the
-accuracy by length. The released script does not swap MA's answers back in the second order, so a judge with the same
-preference in both orders scores 0.5 there in any case; here all answers refer to the outputs themselves.
+Keys are report columns; values are shares or correlations, or None if undefined. The released script does not swap MA's
+answers back in the second order, so a judge with the same preference in both orders scores 0.5 there in any case; here
+all answers refer to the outputs themselves.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
+from judge_r1.benchmarks.aggregation import mean, mean_or_none
 from judge_r1.benchmarks.longjudgebench.aggregation import labels_by_order, released_accuracy, scores_of
 from judge_r1.benchmarks.longjudgebench.baselines import ANNOTATOR
 from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query
@@ -16,88 +17,71 @@ from judge_r1.core.items import ItemResult
 from judge_r1.core.records import PROMPT_TOO_LONG
 from judge_r1.core.verdicts import InvalidVerdict
 from judge_r1.statistics.agreement import balanced_accuracy, matthews
-from judge_r1.statistics.correlation import kendall, pair_accuracy, pooled, spearman
+from judge_r1.statistics.correlation import PairAccuracy, kendall, pair_accuracy, pooled, spearman
 from judge_r1.statistics.position_bias import SWAPPED, Answer, position
 
 Metrics = dict[str, float | None]
+Judged = Sequence[tuple[Query, ItemResult]]
+Count = Callable[[str], int]
+SURGE = ("Structure", "Content")
 
 
 def column_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> dict[str, Any]:
     """The metrics of one judge: averages over columns, or the column's own metrics if there is only one."""
-    columns = {
-        column: [result for result in results if result.group == column]
-        for column in dict.fromkeys(result.group for result in results)
-    }
     votes = [vote for result in results for vote in result.votes]
     invalid = [vote.verdict.reason for vote in votes if isinstance(vote.verdict, InvalidVerdict)]
     shared: Metrics = {"invalid": len(invalid) / len(votes), "too_long": invalid.count(PROMPT_TOO_LONG) / len(votes)}
+    columns = dict.fromkeys(result.group for result in results)
     if len(columns) > 1:
-        accuracies = {column: sum(result.score for result in part) / len(part) for column, part in columns.items()}
+        accuracies = {column: mean(one.score for one in results if one.group == column) for column in columns}
         return {**shared, **averages(accuracies)}
-    query = _query(queries, results[0])
-    own = {"Verify": _verify_metrics, "WP": _pairwise_metrics, "MA": _pairwise_metrics}.get(
-        query.column, _score_metrics
-    )(queries, results)
-    return {
-        **shared,
-        **own,
-        "released": released_accuracy(query, results),
-        **quartiles([(_query(queries, result), result) for result in results]),
-    }
+    judged = [(queries[result.item_id.partition(ANNOTATOR)[0]], result) for result in results]
+    query = judged[0][0]
+    if query.column == "Verify":
+        own = _verify_metrics(results)
+    elif query.protocol == "pairwise":
+        own = _pairwise_metrics(judged)
+    else:
+        own = _score_metrics(judged)
+    return {**shared, **own, "released": released_accuracy(query, results), **quartiles(judged)}
 
 
-def _score_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> Metrics:
+def _score_metrics(judged: Judged) -> Metrics:
     """Accuracy over the pooled pairs (ties wrong, and ties half), and correlations per query. A correlation needs three
     scored outputs and two distinct values on both sides. `ranked` is the share of queries that have one, and `_zero`
     counts the others as 0."""
-    parts = [_compared_scores(result, result.gold["judged"]) for result in results]
-    counted = pooled(pair_accuracy(gold, predicted) for gold, predicted in parts)
-    found: Metrics = {
-        "acc_strict": counted.strict,
-        "acc_half": counted.half,
-        "tie_rate": counted.tie_rate,
-        **_correlations(parts),
-    }
-    if _query(queries, results[0]).dataset == "surge":
-        found["acc_no_gt"] = _pooled(results, (1, 2, 3)).strict
-        found["acc_auto_id"] = _pooled(results, (1, 2)).strict
-    return found
+    scored = [(result.gold, scores_of(result.votes, len(result.gold["scores"]))) for _, result in judged]
 
+    def compared(*indices: int) -> list[tuple[list[float], list[float | None]]]:
+        """(gold, scores) of each query: of the outputs at `indices`, or of all judged ones."""
+        parts = []
+        for gold, scores in scored:
+            chosen = indices or gold["judged"]
+            parts.append(([gold["scores"][index] for index in chosen], [scores[index] for index in chosen]))
+        return parts
 
-def _compared_scores(result: ItemResult, indices: Sequence[int]) -> tuple[list[float], list[float | None]]:
-    scores = scores_of(result.votes, len(result.gold["scores"]))
-    return [result.gold["scores"][index] for index in indices], [scores[index] for index in indices]
+    def accuracy(*indices: int) -> PairAccuracy:
+        return pooled(pair_accuracy(gold, predicted) for gold, predicted in compared(*indices))
 
-
-def _pooled(results: Sequence[ItemResult], indices: Sequence[int]) -> Any:
-    return pooled(pair_accuracy(*_compared_scores(result, indices)) for result in results)
-
-
-def _correlations(parts: Sequence[tuple[list[float], list[float | None]]]) -> Metrics:
-    rankable = [(gold, predicted) for gold, predicted in parts if len(gold) >= 3 and len(set(gold)) >= 2]
-    found: Metrics = {}
-    correlations: dict[str, Callable[[Sequence[float], Sequence[float]], float | None]] = {
-        "spearman": spearman,
-        "kendall": kendall,
-    }
-    for name, correlation in correlations.items():
+    own: Metrics = {"acc_strict": accuracy().strict, "acc_half": accuracy().half, "tie_rate": accuracy().tie_rate}
+    rankable = [(gold, predicted) for gold, predicted in compared() if len(gold) >= 3 and len(set(gold)) >= 2]
+    for name, correlation in (("spearman", spearman), ("kendall", kendall)):
         values = []
         for gold, predicted in rankable:
             both = [(g, p) for g, p in zip(gold, predicted, strict=True) if p is not None]
             if len(both) >= 3 and (value := correlation([g for g, _ in both], [p for _, p in both])) is not None:
                 values.append(value)
-        found[name] = sum(values) / len(values) if values else None
-        found[f"{name}_zero"] = sum(values) / len(rankable) if rankable else None
-        found["ranked"] = len(values) / len(rankable) if rankable else None
-    return found
+        own[name] = mean_or_none(values)
+        own[f"{name}_zero"] = sum(values) / len(rankable) if rankable else None
+        own["ranked"] = len(values) / len(rankable) if rankable else None
+    if judged[0][0].protocol == "listwise":
+        own["acc_no_gt"], own["acc_auto_id"] = accuracy(1, 2, 3).strict, accuracy(1, 2).strict
+    return own
 
 
-def _verify_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> Metrics:
-    gold, predicted = [], []
-    for result in results:
-        for label in labels_by_order(True, result.votes).values():
-            gold.append(result.gold)
-            predicted.append(label)
+def _verify_metrics(results: Sequence[ItemResult]) -> Metrics:
+    labels = [(result.gold, label) for result in results for label in labels_by_order(True, result.votes).values()]
+    gold, predicted = [one for one, _ in labels], [label for _, label in labels]
     return {
         "balanced": balanced_accuracy(gold, predicted),
         "mcc": matthews(gold, predicted),
@@ -105,46 +89,33 @@ def _verify_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult])
     }
 
 
-def _pairwise_metrics(queries: Mapping[str, Query], results: Sequence[ItemResult]) -> Metrics:
+def _pairwise_metrics(judged: Judged) -> Metrics:
     """Metrics over both orders of each pair. `inconsistent` and `prefers_a` (the share of inconsistent pairs with A in
     both orders) are Table 4."""
-    labels = [labels_by_order(False, result.votes) for result in results]
-    answers = [(result, label) for result, found in zip(results, labels, strict=True) for label in found.values()]
-    decided = [(result, label) for result, label in answers if result.gold != "tie"]
-    both = [
-        (result, found[0, 1], found[1, 0]) for result, found in zip(results, labels, strict=True) if len(found) == 2
-    ]
+    labelled = [(query, result.gold, labels_by_order(False, result.votes)) for query, result in judged]
+    answers = [(query, gold, label) for query, gold, labels in labelled for label in labels.values()]
+    decided = [(query, gold, label) for query, gold, label in answers if gold != "tie"]
+    both = [(gold, labels[0, 1], labels[1, 0]) for _, gold, labels in labelled if len(labels) == 2]
     bias = position((_answer(one), SWAPPED.get(_answer(other))) for _, one, other in both)
-    agreed = [(result, one) for result, one, other in both if one is not None and one == other]
-    ties = sum(label == "tie" for _, label in decided)
-    correct = sum(label == result.gold for result, label in decided)
-    found: Metrics = {
-        "acc_no_ties": correct / len(decided) if decided else None,
-        "acc_half": (correct + ties / 2) / len(decided) if decided else None,
-        "tie_rate": sum(label == "tie" for _, label in answers) / len(answers),
+    correct = [label == gold for _, gold, label in decided]
+    own: Metrics = {
+        "acc_no_ties": mean_or_none(correct),
+        "acc_half": mean_or_none(0.5 if label == "tie" else float(label == gold) for _, gold, label in decided),
+        "tie_rate": mean(label == "tie" for *_, label in answers),
         "inconsistent": bias.inconsistency,
         "prefers_a": bias.direction,
-        "acc_consistent": sum(label == result.gold for result, label in agreed) / len(agreed) if agreed else None,
+        "acc_consistent": mean_or_none(one == gold for gold, one, other in both if one is not None and one == other),
     }
-    if _query(queries, results[0]).column == "MA":
-        margins = [
-            (abs((_query(queries, result).rating or 2.0) - 2.0), label == result.gold) for result, label in decided
-        ]
-        total = sum(margin for margin, _ in margins)
-        found["acc_weighted"] = sum(margin for margin, correct in margins if correct) / total if total else None
-    return found
-
-
-def _query(queries: Mapping[str, Query], result: ItemResult) -> Query:
-    return queries[result.item_id.partition(ANNOTATOR)[0]]
+    if judged[0][0].column == "MA":
+        margins = [abs((query.rating or 2.0) - 2.0) for query, _, _ in decided]
+        right = sum(margin for margin, is_right in zip(margins, correct, strict=True) if is_right)
+        own["acc_weighted"] = right / sum(margins) if sum(margins) else None
+    return own
 
 
 def _answer(label: str | None) -> Answer:
     """The label as an answer to the first order; swapped, it is the answer to the second."""
     return label if label in ("A", "B", "tie") else None  # type: ignore[return-value]
-
-
-SURGE = ("Structure", "Content")
 
 
 def averages(accuracies: Mapping[str, float | None]) -> dict[str, float | None]:
@@ -155,25 +126,10 @@ def averages(accuracies: Mapping[str, float | None]) -> dict[str, float | None]:
     sets = [value for column, value in given.items() if column not in SURGE]
     return {
         "columns": float(len(given)),
-        "avg": _mean(list(given.values())),
-        "avg_no_wp": _mean([value for column, value in given.items() if column != "WP"]),
-        "avg_sets": _mean([*sets, *([_mean(halves)] if halves else [])]),
+        "avg": mean_or_none(given.values()),
+        "avg_no_wp": mean_or_none(value for column, value in given.items() if column != "WP"),
+        "avg_sets": mean_or_none([*sets, *([mean(halves)] if halves else [])]),
     }
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
-
-
-Count = Callable[[str], int]
-
-
-BINS = ((0, 3_000), (3_000, 8_000), (8_000, 16_000), (16_000, None))
-"""The release's bins in cl100k tokens: [low, high)."""
-
-
-Judged = Sequence[tuple[Query, ItemResult]]
 
 
 def comparisons(judged: Judged, count: Count = len) -> Iterator[tuple[float, bool]]:
@@ -181,12 +137,11 @@ def comparisons(judged: Judged, count: Count = len) -> Iterator[tuple[float, boo
     answer in each presentation order. Queries without texts are skipped."""
     for query, result in judged:
         lengths = [count(text) for text in query.texts if text is not None]
-        if len(lengths) < len(query.texts):
+        if len(lengths) < len(query.texts) or query.gold == "tie":
             continue
         if isinstance(query.gold, str):
-            if query.gold != "tie":
-                for label in labels_by_order(query.gold in ("Yes", "No"), result.votes).values():
-                    yield sum(lengths) / len(lengths), label == query.gold
+            for label in labels_by_order(query.gold in ("Yes", "No"), result.votes).values():
+                yield sum(lengths) / len(lengths), label == query.gold
             continue
         scores = scores_of(result.votes, len(lengths))
         for one, other in combinations(result.gold["judged"], 2):
@@ -199,19 +154,5 @@ def quartiles(judged: Judged, count: Count = len) -> dict[str, float | None]:
     """Accuracy per quartile of comparisons, shortest first. Lengths are in characters by default, which rank the texts
     of a data set almost like tokens."""
     ordered = sorted(comparisons(judged, count), key=lambda pair: pair[0])
-    cuts = [len(ordered) * part // 4 for part in range(5)]
-    return {f"len_q{part + 1}": _share(ordered[cuts[part] : cuts[part + 1]]) for part in range(4)} if ordered else {}
-
-
-def fixed_bins(judged: Judged, count: Count) -> dict[str, tuple[float | None, int]]:
-    """(accuracy, comparisons) per bin of the release. `count` must count cl100k tokens."""
-    found = list(comparisons(judged, count))
-    table = {}
-    for low, high in BINS:
-        part = [pair for pair in found if low <= pair[0] and (high is None or pair[0] < high)]
-        table[f"{low}-{high}" if high else f"{low}-"] = (_share(part), len(part))
-    return table
-
-
-def _share(part: Sequence[tuple[float, bool]]) -> float | None:
-    return sum(right for _, right in part) / len(part) if part else None
+    parts = [ordered[len(ordered) * n // 4 : len(ordered) * (n + 1) // 4] for n in range(4)]
+    return {f"len_q{n}": mean_or_none(right for _, right in part) for n, part in enumerate(parts, 1)} if ordered else {}

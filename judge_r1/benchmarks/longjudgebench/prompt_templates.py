@@ -4,6 +4,7 @@ Inserted text is not searched for placeholders, so a document may contain `{refe
 is an error; with `paper` it stays in the prompt, as in the release's runner.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,12 +35,13 @@ def load_template(root: Path, dataset: str, mode: str) -> Template:
     """Reads `config/prompts/DATASET/MODE.yaml`. Raises BadBenchmark."""
     path = root / "config" / "prompts" / dataset / f"{mode}.yaml"
     found = read_yaml(path)
-    texts = [found.get(key) for key in ("task_description", "user_prompt_format", _OUTPUT)]
-    for key, text in zip(("task_description", "user_prompt_format", _OUTPUT), texts, strict=True):
+    texts = []
+    for key in ("task_description", "user_prompt_format", _OUTPUT):
+        text = found.get(key)
         if not isinstance(text, str) or "\ue000" in text:
             raise BadBenchmark(f"{path}: field {key} must be a text without private characters")
-    system, user, output_format = (str(text).strip("\n") for text in texts)
-    return Template(path, system, user, output_format)
+        texts.append(text.strip("\n"))
+    return Template(path, *texts)
 
 
 def read_yaml(path: Path) -> dict[str, object]:
@@ -81,3 +83,21 @@ def fill_template(
     if lead:
         user = f"Task\n{mark(lead)}\n\n{user}"
     return Prompt((Message("system", template.system), Message("user", user)), tuple(inserted))
+
+
+def genre_of(root: Path, tag: str | None, item_id: str) -> tuple[str, str]:
+    """(genre, criteria) of a WP prompt. Raises BadBenchmark."""
+    genres, folder = _genres(root), root / "config" / "prompts" / "wp_bench" / "rubric"
+    if tag is None or tag not in genres:
+        raise BadBenchmark(f"{folder}/tag_to_genre.json has no genre for tag {tag!r} of {item_id}")
+    genre = genres[tag]
+    return genre, str(read_yaml(folder / f"genre_{genre}.yaml").get("genre_criteria", "")).strip("\n")
+
+
+@lru_cache(maxsize=8)
+def _genres(root: Path) -> dict[str, str]:
+    path = root / "config" / "prompts" / "wp_bench" / "rubric" / "tag_to_genre.json"
+    try:
+        return {str(tag): str(genre) for tag, genre in json.loads(path.read_text(encoding="utf-8")).items()}
+    except (OSError, ValueError, AttributeError) as error:
+        raise BadBenchmark(f"{path} must be a JSON object that maps tags to genres ({error})") from None

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -13,8 +13,52 @@ from judge_r1.core.jsonl import read_jsonl
 from judge_r1.statistics.correlation import pair_accuracy
 
 LETTERS = "ABCD"
-COLUMNS = ("DR", "RealDR", "Structure", "Content", "WP", "Verify", "MA")
-"""Columns of the paper's tables. Structure and Content are one data set, SurGE."""
+Protocol = Literal["pointwise", "pairwise", "listwise"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the paper's tables: its protocol, its size in the paper, and its prompts.
+
+    A judge with search is asked `question`; the other settings use the release's prompts, whose file names begin with
+    `prompt_prefix`. `prompt_has_task` is false if these prompts leave the task out.
+    """
+
+    protocol: Protocol
+    queries: int
+    outputs: int
+    question: str
+    prompt_prefix: str = ""
+    prompt_has_task: bool = True
+
+
+COLUMNS: Mapping[str, Column] = {
+    "DR": Column("pointwise", 50, 200, "Which research article answers the task better?"),
+    "RealDR": Column(
+        *("pointwise", 40, 640, "Which report is better in logical structure, in expression and in freedom from bias?"),
+        prompt_has_task=False,
+    ),
+    "Structure": Column(
+        *("listwise", 41, 164),
+        "Which survey of the topic is better structured: organisation, sections, titles that fit, coherence?",
+        *("structure_", False),
+    ),
+    "Content": Column(
+        *("listwise", 41, 164),
+        "Which survey of the topic reads better: coherence, clarity, fluency, logic?",
+        *("content_", False),
+    ),
+    "WP": Column("pairwise", 263, 526, "Which piece of writing answers the prompt better?"),
+    "Verify": Column(
+        "pointwise", 316, 316, "Is the final answer that the model gives, marked [A] in the case, correct?"
+    ),
+    "MA": Column(
+        *("pairwise", 90, 180),
+        "Which report presents the key findings of the meta-analysis more accurately and completely?",
+        *("insights_", False),
+    ),
+}
+"""Structure and Content are one data set, SurGE."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +90,12 @@ class Query:
     first: str = ""
 
     @property
+    def protocol(self) -> Protocol:
+        return COLUMNS[self.column].protocol
+
+    @property
     def item_id(self) -> str:
-        named = f"surge:{self.column.lower()}" if self.dataset == "surge" else self.dataset
+        named = f"surge:{self.column.lower()}" if self.protocol == "listwise" else self.dataset
         return f"{named}:{self.query_id}"
 
 
@@ -62,7 +110,7 @@ class Criterion:
 
 def scored_indices(query: Query, reference: bool) -> tuple[int, ...]:
     """The outputs to score: all, except SurGE's first one if it is shown as the reference."""
-    return tuple(range(1 if query.dataset == "surge" and reference else 0, len(query.systems)))
+    return tuple(range(int(query.protocol == "listwise" and reference), len(query.systems)))
 
 
 def with_available_texts(query: Query) -> Query | None:
@@ -72,7 +120,7 @@ def with_available_texts(query: Query) -> Query | None:
     selected = [index for index, text in enumerate(query.texts) if text is not None]
     if len(selected) == len(query.texts):
         return query
-    if isinstance(query.gold, str) or query.dataset == "surge" or len(selected) < 2:
+    if isinstance(query.gold, str) or query.protocol == "listwise" or len(selected) < 2:
         return None
     gold = tuple(query.gold[index] for index in selected)
     if not pair_accuracy(gold, gold).pairs:

@@ -50,31 +50,25 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
             )
         by_task[gold.task_id].append(gold)
     shown, known = outputs(root, DATASET), reference_of_tasks(root, options)
-    return [_query(root, task, docs, shown, known.get(task), options) for task, docs in by_task.items()]
-
-
-def _query(
-    root: Path,
-    task: str,
-    docs: list[DocumentScores],
-    shown: Mapping[str, Output] | None,
-    reference: str | None,
-    options: SubsetOptions,
-) -> Query:
-    ids = tuple(doc.id for doc in docs)
-    return Query(
-        dataset=DATASET,
-        column="RealDR",
-        query_id=task,
-        cluster_id=task,
-        instruction=task_query(root, task) or "",
-        systems=ids,
-        ids=ids,
-        texts=tuple(document(root, task, doc, shown, options) for doc in ids),
-        gold=tuple(gold_score(doc, options) for doc in docs),
-        reference=reference,
-        weights=tuple(doc.weights for doc in docs),
-    )
+    queries = []
+    for task, docs in by_task.items():
+        ids = tuple(doc.id for doc in docs)
+        queries.append(
+            Query(
+                dataset=DATASET,
+                column="RealDR",
+                query_id=task,
+                cluster_id=task,
+                instruction=task_query(root, task) or "",
+                systems=ids,
+                ids=ids,
+                texts=tuple(document(root, task, doc, shown, options) for doc in ids),
+                gold=tuple(gold_score(doc, options) for doc in docs),
+                reference=known.get(task),
+                weights=tuple(doc.weights for doc in docs),
+            )
+        )
+    return queries
 
 
 def gold_score(doc: DocumentScores, options: SubsetOptions) -> float:
@@ -159,12 +153,10 @@ def _blocks(parent: ElementTree.Element, tables: bool) -> Iterator[str]:
 
 def _text(paragraph: ElementTree.Element) -> str:
     """The text of a paragraph's runs and links, with breaks and tabs. Text boxes are not included."""
-    runs = [r for part in paragraph for r in ([part] if part.tag == f"{_W}r" else _linked(part))]
+    runs: list[ElementTree.Element] = []
+    for part in paragraph:
+        runs += [part] if part.tag == f"{_W}r" else part.findall(f"{_W}r") if part.tag == f"{_W}hyperlink" else []
     return "".join(_part_text(part) for run in runs for part in run)
-
-
-def _linked(part: ElementTree.Element) -> list[ElementTree.Element]:
-    return part.findall(f"{_W}r") if part.tag == f"{_W}hyperlink" else []
 
 
 def _part_text(part: ElementTree.Element) -> str:
@@ -173,10 +165,6 @@ def _part_text(part: ElementTree.Element) -> str:
     if part.tag == f"{_W}br":
         return "\n" if part.get(f"{_W}type", "textWrapping") == "textWrapping" else ""
     return {f"{_W}tab": "\t", f"{_W}cr": "\n", f"{_W}noBreakHyphen": "-"}.get(part.tag, "")
-
-
-ANSWER_KEYS: tuple[str, ...] = ("overall_score", *DIMENSIONS)
-"""Keys of an answer's JSON object."""
 
 
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:

@@ -1,4 +1,4 @@
-"""Reads and writes judge outputs in the release's format (`outputs/judge_results/JUDGE/SET/MODE.jsonl`).
+"""Reads judge outputs in the release's format (`outputs/judge_results/JUDGE/SET/MODE.jsonl`).
 
 A line is `{data_id, model, response, judge_result}` (one output), `{data_id, response_a, response_b, judge_result}` (a
 pair, in presentation order) or `{data_id, models, judge_result}` (a listing, in presentation order).
@@ -6,52 +6,25 @@ pair, in presentation order) or `{data_id, models, judge_result}` (a listing, in
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.aggregation import aggregate
-from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, find_json
 from judge_r1.benchmarks.longjudgebench.query import Id, Query, item_of
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader, orders_of
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.pairwise import vote_of
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.jsonl import read_with_offsets
-from judge_r1.core.records import Trajectory
-from judge_r1.core.verdicts import InvalidVerdict, Verdict
+from judge_r1.core.verdicts import InvalidVerdict
 
 MISSING = "missing"
 """The reason of an invalid verdict: the file has no line for the output. It counts as wrong."""
 _POSITION_KEYS = ("swap_position", "debiased")
-
-
-class Trace(Protocol):
-    """The fields of `judge_r1.evaluation.traces.Trace` used to write a line."""
-
-    @property
-    def row(self) -> str: ...
-
-    @property
-    def item_id(self) -> str: ...
-
-    @property
-    def order(self) -> Order: ...
-
-    @property
-    def sample(self) -> int: ...
-
-    @property
-    def member(self) -> int: ...
-
-    @property
-    def verdict(self) -> Verdict: ...
-
-    @property
-    def trajectory(self) -> Trajectory: ...
 
 
 class JudgeLine(BaseModel):
@@ -91,13 +64,12 @@ def _locate(line: JudgeLine, queries: Sequence[Query], options: SubsetOptions, w
     for query in queries:
         if query.column == "Verify":
             return query, (0,)
-        if query.column in ("DR", "RealDR"):
+        if query.protocol == "pointwise":
             indices = [index for index, data_id in enumerate(query.ids) if data_id == line.data_id]
-            matches = (
-                indices if len(indices) == 1 else [index for index in indices if query.systems[index] == line.model]
-            )
-            if matches:
-                return query, (matches[0],)
+            if len(indices) > 1:
+                indices = [index for index in indices if query.systems[index] == line.model]
+            if indices:
+                return query, (indices[0],)
         elif sorted(query.systems) == sorted(name or "" for name in names):
             return query, tuple(query.systems.index(name or "") for name in names)
     raise BadBenchmark(f"{where}: the ground truth has no output of {line.model or names} for that id")
@@ -114,59 +86,7 @@ def _text(line: JudgeLine, options: SubsetOptions) -> str:
 
 def _item_result(row: str, query: Query, votes: Mapping[Order, Vote], options: SubsetOptions) -> ItemResult:
     """Listings use the orders found in the file. All other queries, and missing listings, use `orders_of`."""
-    orders = list(votes) if votes and query.dataset == "surge" else orders_of(query, options)
+    orders = list(votes) if votes and query.protocol == "listwise" else orders_of(query, options)
     result_votes = [votes.get(order) or vote_of(order, InvalidVerdict(reason=MISSING)) for order in orders]
     item = item_of(query, reference=options.reference)
     return item_result(row, item, result_votes, aggregate(item, result_votes))
-
-
-def release_lines(
-    traces: Iterable[Trace], queries: Sequence[Query], options: SubsetOptions, mode: str
-) -> Iterator[dict[str, Any]]:
-    """Converts traces of one data set (one judge, one sample, no search) to the release's lines.
-
-    The `judge_result` of an unreadable answer holds the text as `raw` and the reason as `error`. Raises BadBenchmark.
-    """
-    by_item = {query.item_id: query for query in queries}
-    for trace in traces:
-        query = by_item.get(trace.item_id)
-        if query is None:
-            raise BadBenchmark(f"the trace of item {trace.item_id} belongs to another data set")
-        if options.search or trace.member or trace.sample:
-            raise BadBenchmark("the release's format holds one answer of one judge per prompt, without search")
-        yield {
-            "data_id": query.ids[trace.order[0]],
-            **_output_names(query, trace.order),
-            **_answer_fields(trace, query),
-            "dataset": query.dataset,
-            "paradigm": {"WP": "pairwise", "MA": "pairwise"}.get(query.column, _paradigm(query)),
-            "prompt_mode": mode,
-            "judge_model": trace.row,
-        }
-
-
-def _paradigm(query: Query) -> str:
-    return "listwise" if query.dataset == "surge" else "pointwise"
-
-
-def _output_names(query: Query, order: Order) -> dict[str, Any]:
-    names = [query.systems[index] for index in order]
-    if query.dataset == "surge":
-        return {"models": names}
-    if len(names) == 1:
-        return {"model": names[0]}
-    return {"response_a": names[0], "response_b": names[1]}
-
-
-def _answer_fields(trace: Trace, query: Query) -> dict[str, Any]:
-    text = trace.trajectory.turns[-1].text if trace.trajectory.turns else ""
-    try:
-        result = find_json(text)
-    except UnreadableAnswer as error:
-        verdict = trace.verdict
-        reason = verdict.reason if isinstance(verdict, InvalidVerdict) else str(error)
-        result = {"raw": text, "error": reason}
-    if query.column in ("WP", "MA"):
-        position = "original" if query.systems[trace.order[0]] == query.first else "swapped"
-        return {"judge_result": {**result, "swap_position": position, "debiased": True}}
-    return {"judge_result": result} if query.dataset == "surge" else {"response": text, "judge_result": result}

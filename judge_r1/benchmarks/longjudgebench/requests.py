@@ -1,18 +1,16 @@
 """Builds the requests of a query: presentation orders, the release's prompts, and comparisons with search."""
 
-import json
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from dataclasses import dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Protocol
 
-from judge_r1.benchmarks.base import BadBenchmark, Order
-from judge_r1.benchmarks.longjudgebench import deep_research_bench, meta_analysis, real_dr, surge, verifybench, wp_bench
+from judge_r1.benchmarks.base import Order
+from judge_r1.benchmarks.longjudgebench import deep_research_bench, labelled_sets, real_dr, surge
 from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, Values, find_json, released_json
-from judge_r1.benchmarks.longjudgebench.prompt_templates import fill_template, load_template, read_yaml
-from judge_r1.benchmarks.longjudgebench.query import STATEMENTS, Query, scored_indices
+from judge_r1.benchmarks.longjudgebench.prompt_templates import fill_template, genre_of, load_template
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS, LETTERS, STATEMENTS, Query, scored_indices
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.benchmarks.longjudgebench.surge import shown_order
 from judge_r1.core.principles import GENERAL
@@ -22,32 +20,27 @@ from judge_r1.judges.request import CustomPrompt
 from retrieval.passages import sentences
 
 
-class Dataset(Protocol):
-    """A module that reads one data set of the benchmark."""
+@dataclass(frozen=True)
+class Dataset:
+    """Reads the queries of one data set, and the answers to them: JSON objects with some of `answer_keys`."""
 
-    DATASET: str
-    ANSWER_KEYS: tuple[str, ...]
-
-    def read(self, root: Path, options: SubsetOptions) -> list[Query]: ...
-
-    def read_answer(self, values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict: ...
+    read: Callable[[Path, SubsetOptions], list[Query]]
+    read_answer: Callable[[Values, Query, SubsetOptions, Order], Verdict]
+    answer_keys: tuple[str, ...]
 
 
-_MODULES: tuple[Dataset, ...] = (deep_research_bench, real_dr, surge, wp_bench, verifybench, meta_analysis)
-DATASETS = {module.DATASET: module for module in _MODULES}
-
-QUESTIONS = {
-    "DR": "Which research article answers the task better?",
-    "RealDR": "Which report is better in logical structure, in expression and in freedom from bias?",
-    "Structure": "Which survey of the topic is better structured: organisation, sections, titles that fit, coherence?",
-    "Content": "Which survey of the topic reads better: coherence, clarity, fluency, logic?",
-    "WP": "Which piece of writing answers the prompt better?",
-    "Verify": "Is the final answer that the model gives, marked [A] in the case, correct?",
-    "MA": "Which report presents the key findings of the meta-analysis more accurately and completely?",
+DATASETS = {
+    "deepresearch_bench": Dataset(
+        deep_research_bench.read,
+        deep_research_bench.read_answer,
+        ("overall_score", *deep_research_bench.DIMENSIONS),
+    ),
+    "realdr": Dataset(real_dr.read, real_dr.read_answer, ("overall_score", *real_dr.DIMENSIONS)),
+    "surge": Dataset(surge.read, surge.read_answer, tuple(LETTERS)),
+    "wp_bench": Dataset(labelled_sets.read_wp, labelled_sets.wp_answer, ("preferred_response",)),
+    "verify_bench_hard": Dataset(labelled_sets.read_verify, labelled_sets.verify_answer, ("verdict", "score")),
+    "ma": Dataset(labelled_sets.read_ma, labelled_sets.ma_answer, ("preferred_insights_consistency",)),
 }
-"""The question of a comparison with search. The other settings use the release's prompts."""
-_TASKLESS_COLUMNS = ("RealDR", "Structure", "Content", "MA")
-"""Columns whose prompts do not contain the task."""
 
 
 def orders_of(query: Query, options: SubsetOptions) -> list[Order]:
@@ -55,9 +48,9 @@ def orders_of(query: Query, options: SubsetOptions) -> list[Order]:
     if options.search:
         indices = (0, 1) if query.column == "Verify" else scored_indices(query, options.reference)
         return list(permutations(indices, 2))
-    if query.column in ("WP", "MA"):
+    if query.protocol == "pairwise":
         return [(0, 1), (1, 0)]
-    if query.dataset == "surge":
+    if query.protocol == "listwise":
         return [shown_order(query, options)]
     return [(index,) for index in range(len(query.systems))]
 
@@ -71,8 +64,8 @@ def prompt_task(query: Query, options: SubsetOptions, root: Path, order: Order) 
         **{f"response_{position}": query.texts[index] for position, index in enumerate(order)},
     }
     if query.column == "WP" and options.rubric:
-        fields["genre"], fields["genre_criteria"] = genre_of(root, query)
-    lead = query.instruction if options.topic and query.column in _TASKLESS_COLUMNS else ""
+        fields["genre"], fields["genre_criteria"] = genre_of(root, query.tag, query.item_id)
+    lead = query.instruction if options.topic and not COLUMNS[query.column].prompt_has_task else ""
     template = load_template(root, query.dataset, mode_of(query, options))
     return CustomPrompt(
         fill_template(template, fields, paper=options.paper, lead=lead), answer_reader(query, options, order)
@@ -81,8 +74,7 @@ def prompt_task(query: Query, options: SubsetOptions, root: Path, order: Order) 
 
 def mode_of(query: Query, options: SubsetOptions) -> str:
     """The stem of the prompt file and of the file of its answers."""
-    prefix = {"Structure": "structure_", "Content": "content_", "MA": "insights_"}.get(query.column, "")
-    return f"{prefix}{options.mode}"
+    return f"{COLUMNS[query.column].prompt_prefix}{options.mode}"
 
 
 def case_id(query: Query, order: Order) -> str:
@@ -101,7 +93,7 @@ def case_text(query: Query, options: SubsetOptions, order: Order) -> str:
 
 def search_task(query: Query, options: SubsetOptions, order: Order, text: str) -> PairwiseTask:
     """Compares two outputs whose texts are only in the case, not in the prompt."""
-    decision = f"{QUESTIONS[query.column]}\n\n{query.instruction}".strip()
+    decision = f"{COLUMNS[query.column].question}\n\n{query.instruction}".strip()
     if options.reference:
         decision += "\n\nThe case contains a reference, marked [REFERENCE]."
     if query.column == "Verify":
@@ -111,29 +103,11 @@ def search_task(query: Query, options: SubsetOptions, order: Order, text: str) -
     return PairwiseTask(GENERAL, decision, shown[0], shown[1], case_id(query, order), text)
 
 
-def genre_of(root: Path, query: Query) -> tuple[str, str]:
-    """(genre, criteria) of a WP prompt. Raises BadBenchmark."""
-    genres, folder = _genres(root), root / "config" / "prompts" / "wp_bench" / "rubric"
-    if query.tag is None or query.tag not in genres:
-        raise BadBenchmark(f"{folder}/tag_to_genre.json has no genre for tag {query.tag!r} of {query.item_id}")
-    genre = genres[query.tag]
-    return genre, str(read_yaml(folder / f"genre_{genre}.yaml").get("genre_criteria", "")).strip("\n")
-
-
-@lru_cache(maxsize=8)
-def _genres(root: Path) -> dict[str, str]:
-    path = root / "config" / "prompts" / "wp_bench" / "rubric" / "tag_to_genre.json"
-    try:
-        return {str(tag): str(genre) for tag, genre in json.loads(path.read_text(encoding="utf-8")).items()}
-    except (OSError, ValueError, AttributeError) as error:
-        raise BadBenchmark(f"{path} must be a JSON object that maps tags to genres ({error})") from None
-
-
 def has_required_texts(query: Query, options: SubsetOptions) -> bool:
     """Whether the query has the reference that its setting shows. WP has none; SurGE's is one of the outputs."""
-    if options.reference and query.column == "WP":
-        return False
-    return not options.reference or options.paper or query.reference is not None or query.dataset == "surge"
+    if not options.reference:
+        return True
+    return query.column != "WP" and (options.paper or query.reference is not None or query.protocol == "listwise")
 
 
 _HEADING = re.compile(r"^(?:#{1,6}\s+(.+?)|\\(?:sub)*section\*?\{(.+?)\})\s*$", re.MULTILINE)
@@ -165,7 +139,7 @@ def answer_reader(query: Query, options: SubsetOptions, order: Order) -> Callabl
 
     def read(text: str) -> Verdict:
         try:
-            values = released_json(text) if options.paper else find_json(text, *dataset.ANSWER_KEYS)
+            values = released_json(text) if options.paper else find_json(text, *dataset.answer_keys)
             return dataset.read_answer(values, query, options, order)
         except UnreadableAnswer as error:
             return InvalidVerdict(reason=str(error))

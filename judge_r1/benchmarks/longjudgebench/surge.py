@@ -89,10 +89,6 @@ def _survey(text: str | None, options: SubsetOptions) -> str | None:
     return str(found["survey"]) if isinstance(found, dict) and "survey" in found else text
 
 
-ANSWER_KEYS: tuple[str, ...] = tuple(LETTERS)
-"""Keys of an answer's JSON object."""
-
-
 def read_answer(values: Values, query: Query, options: SubsetOptions, order: Order) -> Verdict:
     """A score per letter; a ChecklistVerdict of the available ones if some are missing."""
     key = "structural_score" if query.column == "Structure" else "content_score"

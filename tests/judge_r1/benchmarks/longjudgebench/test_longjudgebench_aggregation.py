@@ -12,11 +12,12 @@ from judge_r1.benchmarks.longjudgebench.aggregation import (
     released_counts,
     scores_of,
 )
-from judge_r1.benchmarks.longjudgebench.metrics import averages, column_metrics, comparisons, fixed_bins, quartiles
+from judge_r1.benchmarks.longjudgebench.metrics import averages, column_metrics, comparisons, quartiles
 from judge_r1.benchmarks.longjudgebench.query import Query, item_of, with_available_texts
 from judge_r1.core.items import ItemResult, Vote, item_result
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 from judge_r1.statistics.correlation import pair_accuracy
+from scripts.longjudgebench_tables import fixed_bins
 
 SCORES = st.lists(st.integers(0, 3).map(float), min_size=2, max_size=6)
 

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from judge_r1.benchmarks.base import BadBenchmark
-from judge_r1.benchmarks.longjudgebench import deep_research_bench, wp_bench
+from judge_r1.benchmarks.longjudgebench import deep_research_bench
 from judge_r1.benchmarks.longjudgebench.aggregation import released_counts
 from judge_r1.benchmarks.longjudgebench.baselines import baseline_results
-from judge_r1.benchmarks.longjudgebench.benchmark import PAPER, coverage, load, read_queries
+from judge_r1.benchmarks.longjudgebench.benchmark import coverage, load, read_queries
+from judge_r1.benchmarks.longjudgebench.labelled_sets import PreferredStory
 from judge_r1.benchmarks.longjudgebench.metrics import column_metrics
-from judge_r1.benchmarks.longjudgebench.query import Query, Reference, lines
+from judge_r1.benchmarks.longjudgebench.query import COLUMNS, Query, Reference, lines
 from judge_r1.benchmarks.longjudgebench.real_dr import docx_text, reference_of_tasks
 from judge_r1.benchmarks.longjudgebench.requests import answer_reader as reader
 from judge_r1.benchmarks.longjudgebench.subset import SETTINGS, parse_subset
@@ -47,7 +48,7 @@ def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
 
 def test_the_whole_ground_truth_is_there_but_for_what_is_held_back(root: Path) -> None:
     known = {row.column: row.known for row in coverage(queries_of(root, "all"), parse_subset(None))}
-    assert known == {**{column: count for column, (count, _) in PAPER.items()}, "RealDR": 0, "Verify": 110}
+    assert known == {**{name: column.queries for name, column in COLUMNS.items()}, "RealDR": 0, "Verify": 110}
 
 
 def test_deep_research_scores_are_means_of_three(root: Path) -> None:
@@ -135,7 +136,7 @@ def test_meta_analyses_by_rule(root: Path) -> None:
 
 
 def test_stories_and_their_scores(root: Path) -> None:
-    gold = list(lines(root / "ground_truth" / "wp_bench_gt.jsonl", wp_bench.PreferredStory, unique=False))
+    gold = list(lines(root / "ground_truth" / "wp_bench_gt.jsonl", PreferredStory, unique=False))
     assert (len(gold), len({line.id for line in gold})) == (263, 158)
     gaps = Counter((line.scores["chosen"], line.scores["rejected"]) for line in gold)
     assert gaps == {(3, 2): 101, (3, 1): 96, (2, 1): 53, (2, 0): 8, (3, 0): 4, (1, 0): 1}

@@ -67,7 +67,7 @@ def test_vanilla_rows_of_tables_5_and_6(tables: dict[str, Rows]) -> None:
 @pytest.mark.parametrize(("column", "pairs"), [("DR", 300), ("Verify", 316), ("WP", 526), ("MA", 180)])
 def test_cells_are_whole_counts_of_fixed_denominators(tables: dict[str, Rows], column: str, pairs: int) -> None:
     for judge, setting, cells in tables["acc"]:
-        if (cell := cells[COLUMNS.index(column)]) is not None:
+        if (cell := cells[list(COLUMNS).index(column)]) is not None:
             assert abs(round(cell * pairs) / pairs - cell) <= 0.000051, (judge, setting)
 
 
@@ -76,7 +76,7 @@ def test_surveys_have_three_pairs_a_topic_with_a_reference_and_six_without(
     tables: dict[str, Rows], column: str
 ) -> None:
     for judge, setting, cells in tables["acc"]:
-        pairs, cell = 41 * (3 if "Ref" in setting else 6), cells[COLUMNS.index(column)]
+        pairs, cell = 41 * (3 if "Ref" in setting else 6), cells[list(COLUMNS).index(column)]
         assert cell is not None
         assert abs(round(cell * pairs) / pairs - cell) <= 0.000051, (judge, setting)
 
@@ -88,7 +88,7 @@ def test_tables_3_and_4_agree(tables: dict[str, Rows]) -> None:
     assert {judge for judge, _ in vanilla} == set(INCONSISTENT)
     for (judge, cells), expected in zip(vanilla, CONSISTENT_WP, strict=True):
         percent = INCONSISTENT[judge][0]
-        inconsistent, right = round(percent * 263 / 100), round((cells[COLUMNS.index("WP")] or 0) * 526)
+        inconsistent, right = round(percent * 263 / 100), round((cells[list(COLUMNS).index("WP")] or 0) * 526)
         assert inconsistent / 263 * 100 == pytest.approx(percent, abs=0.051)
         assert (right - inconsistent) % 2 == 0, judge
         assert (right - inconsistent) / 2 / (263 - inconsistent) == pytest.approx(expected, abs=0.00051)
@@ -105,7 +105,7 @@ def test_ties_explain_what_rubrics_gain(
     tables: dict[str, Rows], column: str, setting: str, tied: float, half: float, strict: float
 ) -> None:
     """With c right of the pairs and t tied, tau_b = (2c - 1 + t) / sqrt(1 - t) where the gold has no ties."""
-    at = COLUMNS.index(column)
+    at = list(COLUMNS).index(column)
     right = [row[at] or 0.0 for _, name, row in tables["acc"] if name == setting]
     tau = [row[at] or 0.0 for _, name, row in tables["kt"] if name == setting]
     ties = [solved(c, k) for c, k in zip(right, tau, strict=True)]

@@ -9,7 +9,6 @@ from rich.console import Console
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load, predictions, read_queries
-from judge_r1.benchmarks.longjudgebench.release_format import release_lines
 from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.items import ItemResult
 from judge_r1.core.jsonl import write_jsonl
@@ -18,6 +17,7 @@ from judge_r1.evaluation.runner import evaluate
 from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
+from scripts.longjudgebench_tables import release_lines
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # OpenMP threads sleep while they wait: spinning threads slow down a machine with few cores.
 export OMP_WAIT_POLICY ?= PASSIVE
 
-.PHONY: setup setup-gpu demo demo-small test test-slow lint docs clean
+.PHONY: setup setup-gpu demo demo-small test test-slow attacks lint docs clean
 
 setup: $(VENV)/.done
 
@@ -39,6 +39,10 @@ test: setup
 
 test-slow: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m slow
+
+# The long form of tests/attacks: more kills, larger files, more clients. Prints a table of attacks at the end.
+attacks: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/attacks -m 'slow or not slow'
 
 lint: setup
 	$(BIN)/ruff check .

@@ -1,7 +1,8 @@
-"""Fixtures that every room uses."""
+"""Fixtures for all tests, and the table of attacks at the end of a run."""
 
 import os
 import signal
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -24,3 +25,25 @@ def real_data() -> Path:
             pytest.fail(f"CI must have the real corpora, and {folder} has none")
         pytest.skip(f"no real corpora at {folder}: set JUDGE_R1_REAL_DATA to their folder")
     return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints how many attacks of each kind the tests of `tests/attacks` made, and whether the tests passed."""
+    counts: Counter[tuple[str, str]] = Counter()
+    failed: set[tuple[str, str]] = set()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if getattr(report, "when", None) != "call":
+                continue
+            for name, value in report.user_properties:
+                if name == "attacks":
+                    row = (report.nodeid.split("::")[0], value[0])
+                    counts[row] += value[1]
+                    failed |= {row} if report.failed else set()
+    if not counts:
+        return
+    terminalreporter.section("attacks")
+    for row in sorted(counts):
+        outcome = "FAILED" if row in failed else "passed"
+        terminalreporter.line(f"{counts[row]:>10,}  {outcome}  {row[1]} ({row[0]})")
+    terminalreporter.line(f"attacks: {counts.total():,} of {len(counts)} kinds, {len(failed)} kinds failed")

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import explain
 from judge_r1.core.registry import suggest
 
 

@@ -13,8 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from judge_r1.client.responses import Answer, Event, TransientError, error_of, event_of, parse_response
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, checked_address, find_key
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.wire import (
     CaseRequest,
     CaseResponse,

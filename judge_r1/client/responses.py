@@ -8,7 +8,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from judge_r1.core.endpoint import EndpointError, RequestRejected, RetriesExhausted, retry_after
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import explain
 from judge_r1.core.wire import ErrorMessage, ErrorResponse, JudgeResponse, TurnResponse
 
 RETRIED = (408, 429, 500, 502, 503)

@@ -1,11 +1,81 @@
-"""The base class of errors that a user can cause. The CLI prints their message without a traceback and exits with 2."""
+"""The exit statuses of `judge-r1`, and the base class of errors that a user can cause."""
 
-TRY_AGAIN = 75
-"""Exit status of temporary failures (EX_TEMPFAIL of sysexits.h), such as a lost node. A launched job retries a run with
-this status only."""
+import errno
+import shutil
+from enum import IntEnum
+from pathlib import Path
+
+from pydantic import ValidationError
+
+
+class ExitStatus(IntEnum):
+    """Exit statuses of every command; the names and numbers of 70, 74 and 75 are those of sysexits.h."""
+
+    OK = 0
+    INVALID_DATA = 1
+    """The command ran, and the data that it checks is not valid (`validate`)."""
+    USAGE = 2
+    """An option, a file or a request is not valid. The message says what to do."""
+    SOFTWARE = 70
+    """An error that the program does not know. The message names the log with the traceback."""
+    IO_ERROR = 74
+    """A file cannot be written: the disk is full, or a limit on its size is reached."""
+    TRY_AGAIN = 75
+    """A temporary failure, such as a lost node. A launched job retries a run with this status only."""
+    INTERRUPTED = 130
+    """Interrupted with Ctrl-C."""
+    BROKEN_PIPE = 141
+    """The reader of the output has ended, for example `head`."""
+    TERMINATED = 143
+    """Ended by SIGTERM."""
+
+
+TRY_AGAIN = ExitStatus.TRY_AGAIN.value
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of a write that another attempt meets again until somebody frees space."""
 
 
 class JudgeError(Exception):
     """Invalid input or an impossible request. The message says what is wrong, where, and what to do."""
 
-    exit_status = 2
+    exit_status: int = ExitStatus.USAGE
+
+
+class StorageFull(JudgeError):
+    """A file cannot be written for lack of space."""
+
+    exit_status = ExitStatus.IO_ERROR
+
+
+def read_error(path: Path, error: OSError) -> JudgeError:
+    """The error to raise when a file cannot be read."""
+    return JudgeError(f"{path} cannot be read: {_reason(error)}")
+
+
+def write_error(path: Path, error: OSError, outcome: str = "") -> JudgeError:
+    """The error to raise when a file cannot be written. `outcome` says what became of the file."""
+    message = f"{path} could not be written ({_reason(error)})" + (f": {outcome}" if outcome else "")
+    return StorageFull(f"{message}; {_space(path)}") if error.errno in FULL else JudgeError(message)
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _space(path: Path) -> str:
+    """The free space on the file system of a path, and what to do."""
+    advice = "free space or choose another folder, then run the command again"
+    try:
+        folder = next(folder for folder in (path, *path.absolute().parents) if folder.is_dir())
+        return f"{shutil.disk_usage(folder).free / 2**20:,.1f} MiB are free there: {advice}"
+    except (OSError, StopIteration):
+        return advice
+
+
+def explain(error: ValidationError) -> str:
+    """The first problem of a pydantic error as one sentence: the field and the reason."""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    message = first["msg"].removeprefix("Value error, ")
+    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
+    return f"field {field}: {message}{more}" if field else f"{message}{more}"

@@ -3,13 +3,14 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, read_error, write_error
+from judge_r1.core.strict_json import BadJson, parse_model
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -30,24 +31,23 @@ def read_jsonl(path: Path, model: type[M], *, unique: str | None = None) -> Iter
 def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) -> Iterator[tuple[int, M]]:
     """Like `read_jsonl`, with the byte offset of each record's line."""
     seen: dict[object, int] = {}
-    with _open(path) as lines:
-        offset = 0
-        for number, line in enumerate(lines, 1):
-            start, offset = offset, offset + len(line)
-            if not line.strip():
-                continue
-            try:
-                record = model.model_validate_json(line)
-            except ValidationError as error:
-                raise BadRecord(f"{path}, line {number}: {explain(error)}") from None
-            if unique is not None:
-                key = getattr(record, unique)
-                if key in seen:
-                    raise BadRecord(
-                        f"{path}, line {number}: {unique} {key} is already on line {seen[key]}; remove one of them"
-                    )
-                seen[key] = number
-            yield start, record
+    offset = 0
+    for number, line in enumerate(_lines(path), 1):
+        start, offset = offset, offset + len(line)
+        if not line.strip():
+            continue
+        try:
+            record = parse_model(model, line, f"{path}, line {number}")
+        except BadJson as error:
+            raise BadRecord(str(error)) from None
+        if unique is not None:
+            key = getattr(record, unique)
+            if key in seen:
+                raise BadRecord(
+                    f"{path}, line {number}: {unique} {key} is already on line {seen[key]}; remove one of them"
+                )
+            seen[key] = number
+        yield start, record
 
 
 def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
@@ -56,15 +56,6 @@ def lines_at(path: Path, offsets: Iterable[int]) -> Iterator[str]:
         for offset in offsets:
             file.seek(offset)
             yield file.readline().decode().rstrip("\n") + "\n"
-
-
-def explain(error: ValidationError) -> str:
-    """The first problem of a pydantic error as one sentence: the field and the reason."""
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"])
-    message = first["msg"].removeprefix("Value error, ")
-    more = f" (and {error.error_count() - 1} more)" if error.error_count() > 1 else ""
-    return f"field {field}: {message}{more}" if field else f"{message}{more}"
 
 
 def dump_line(record: BaseModel | dict[str, Any]) -> str:
@@ -165,11 +156,18 @@ def _is_running(process: int) -> bool:
 
 
 def _write_error(path: Path, error: OSError) -> JudgeError:
-    return JudgeError(f"{path} could not be written ({error.strerror}): it is unchanged")
+    return write_error(path, error, "it is unchanged")
 
 
-def _open(path: Path) -> BinaryIO:
+@contextmanager
+def _open(path: Path) -> Iterator[BinaryIO]:
     try:
-        return path.open("rb")
+        with path.open("rb") as file:
+            yield file
     except OSError as error:
-        raise JudgeError(f"{path} cannot be read: {error.strerror}") from None
+        raise read_error(path, error) from None
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    with _open(path) as file:
+        yield from file

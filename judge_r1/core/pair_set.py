@@ -8,6 +8,7 @@ from pathlib import Path
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.strict_json import parse_model
 
 CASES_FILE, PAIRS_FILE = "cases.jsonl", "pairs.jsonl"
 CACHED_CASES = 32
@@ -55,7 +56,7 @@ class StoredCases(Mapping[str, Case]):
 
     def _from_disk(self, offset: int) -> Case:
         (line,) = lines_at(self.path, [offset])
-        return Case.model_validate_json(line)
+        return parse_model(Case, line, self.path)
 
 
 def load_pairs(folder: Path) -> PairSet:

@@ -1,11 +1,11 @@
 """Reads the JSON Lines logs of training runs, also those written by earlier versions."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, read_error
+from judge_r1.core.strict_json import BadJson, parse_json
 
 RENAMED_METRICS = {
     "clip_share": "clip_fraction",
@@ -37,13 +37,20 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
         JudgeError: Another line is not JSON.
     """
     rows = []
-    lines = path.read_bytes().split(b"\n") if path.exists() else []
+    try:
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+    except OSError as error:
+        raise read_error(path, error) from None
     for number, line in enumerate(lines, 1):
         if not line:
             continue
         try:
-            rows.append(json.loads(line))
-        except ValueError:
+            row = parse_json(line, path)
+        except BadJson:
             if number < len(lines):
                 raise JudgeError(f"{path}, line {number}: not JSON; the log is damaged") from None
+            break
+        if not isinstance(row, dict):
+            raise JudgeError(f"{path}, line {number}: must be an object; the log is damaged")
+        rows.append(row)
     return rows

@@ -10,10 +10,10 @@ value each. Every error names the file, the line or row, and the column.
 
 import csv
 import gzip
-import json
 import re
 import sys
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import suggest
+from judge_r1.core.strict_json import BadJson, parse_json
 
 HUB = "hub:"
 LINES = (".jsonl", ".jsonl.gz")
@@ -177,21 +178,23 @@ def _json_lines(file: Path) -> Iterator[tuple[str, Any]]:
     with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as lines:
         for number, line in enumerate(lines, 1):
             if line.strip():
-                try:
-                    yield f"line {number}", json.loads(line)
-                except ValueError as error:
-                    raise BadTable(f"{file}, line {number} is not valid JSON: {error}") from None
+                line = line.removeprefix(BOM_UTF8) if number == 1 else line
+                yield f"line {number}", _value(line, f"{file}, line {number}")
 
 
 def _json(file: Path) -> Iterator[tuple[str, Any]]:
-    try:
-        data = json.loads(file.read_bytes())
-    except ValueError as error:
-        raise BadTable(f"{file} is not valid JSON: {error}") from None
+    data = _value(file.read_bytes().removeprefix(BOM_UTF8), file)
     if not isinstance(data, list):
         raise BadTable(f"{file} must hold a list of rows, not {type(data).__name__}")
     for number, values in enumerate(data, 1):
         yield f"row {number}", values
+
+
+def _value(text: bytes, where: object) -> Any:
+    try:
+        return parse_json(text, where)
+    except BadJson as error:
+        raise BadTable(str(error)) from None
 
 
 def _csv(file: Path) -> Iterator[tuple[str, Any]]:

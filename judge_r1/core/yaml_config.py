@@ -8,8 +8,7 @@ from typing import Any, TypeVar, get_args
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
 
 S = TypeVar("S", bound="ConfigModel")

@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.items import Item, Vote
-from judge_r1.core.jsonl import BadRecord, explain, lines_at, read_jsonl, read_with_offsets
+from judge_r1.core.jsonl import BadRecord, lines_at, read_jsonl, read_with_offsets
 from judge_r1.core.record_base import NonEmpty, Record, content_hash
 from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import Verdict

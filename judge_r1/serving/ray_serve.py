@@ -20,8 +20,7 @@ from ray.serve.exceptions import RayServeException
 from ray.serve.handle import DeploymentHandle
 from starlette.types import ASGIApp
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.serving.app import create_app
 from judge_r1.serving.replicated_case_store import ActorCall, CaseStoreActor, CaseStoreUnavailable, ReplicatedCaseStore
 from judge_r1.serving.service import Service, open_service

@@ -15,8 +15,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, field_validator
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import dump_line, explain
+from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.jsonl import dump_line
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
 from judge_r1.core.verdicts import Preference
 

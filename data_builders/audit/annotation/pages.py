@@ -33,8 +33,7 @@ from data_builders.audit.annotation.assignment import (
     second_round,
 )
 from data_builders.audit.annotation.text_diff import differences
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import NUMBERS, PRINCIPLES
 from judge_r1.core.records import ReasoningPair

@@ -5,8 +5,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError, model_validator
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import JudgeError, explain
 
 T = TypeVar("T")
 FOLDER = Path(__file__).parent

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.record_base import Record
 
 PER_MINUTE = 600

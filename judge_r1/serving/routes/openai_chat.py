@@ -9,7 +9,7 @@ from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import ValidationError
 
-from judge_r1.core.jsonl import explain
+from judge_r1.core.errors import explain
 from judge_r1.core.wire import JudgeRequestBody
 from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.result import result_of

@@ -1,0 +1,117 @@
+"""Reads JSON (RFC 8259) strictly: what two readers could understand differently is an error."""
+
+import json
+import math
+from collections import Counter
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import from_json
+
+from judge_r1.core.errors import JudgeError, explain, read_error
+
+M = TypeVar("M", bound=BaseModel)
+MAX_DIGITS = 300
+"""Longer numbers do not fit into a float."""
+_SURROGATE = "it holds half of a surrogate pair (\\ud800 to \\udfff); remove it"
+_FORMATS = {
+    b"\xef\xbb\xbf": "it starts with a byte order mark; save it as UTF-8 without one",
+    b"\xff\xfe": "it is UTF-16; save it as UTF-8",
+    b"\xfe\xff": "it is UTF-16; save it as UTF-8",
+    b"\x1f\x8b": "it is compressed with gzip; unpack it first",
+}
+"""First bytes of other formats -> what is wrong."""
+_REASONS = {
+    "recursion limit exceeded": "it is nested more than 200 levels deep",
+    "number out of range": f"a number has more than {MAX_DIGITS} digits",
+    "invalid unicode code point": "it is not UTF-8",
+    "unexpected end of hex escape": _SURROGATE,
+    "lone leading surrogate": _SURROGATE,
+    "EOF while parsing": "it ends in the middle of a value, so it may be cut off",
+}
+"""Errors of pydantic's parser -> what is wrong, in plain words."""
+
+
+class BadJson(JudgeError, ValueError):
+    """A text is not valid JSON. The message says where, and why."""
+
+
+def parse_json(text: bytes | str, where: object) -> Any:
+    """The value of a JSON text. `where` names the text in messages: a file, a file and line, a URL.
+
+    Rejects repeated keys, NaN and Infinity, numbers that do not fit into a float, more than 200 levels, a byte order
+    mark, lone surrogates, and encodings other than UTF-8.
+
+    Raises:
+        BadJson: The text is not valid.
+    """
+    try:
+        text = text.encode() if isinstance(text, str) else text
+        from_json(text, allow_inf_nan=False)  # checks depth, encoding and surrogates, which `json` does not
+        return json.loads(text, object_pairs_hook=_unique, parse_float=_finite, parse_int=_bounded)
+    except BadJson as error:
+        reason = str(error)
+    except UnicodeEncodeError:
+        reason = _SURROGATE
+    except ValueError as error:
+        reason = _explain(text, str(error)) if isinstance(text, bytes) else str(error)
+    raise BadJson(f"{where} is not valid JSON: {reason}")
+
+
+def read_json(path: Path) -> Any:
+    """The value of a JSON file. Raises JudgeError if it cannot be read, and BadJson."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise read_error(path, error) from None
+    return parse_json(data, path)
+
+
+def parse_model(model: type[M], text: bytes | str, where: object) -> M:
+    """A JSON text as `model`, checked like `parse_json`.
+
+    Raises:
+        BadJson: The text is not valid JSON, or does not match the model.
+    """
+    parse_json(text, where)
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        raise BadJson(f"{where}: {explain(error)}") from None
+
+
+def _explain(text: bytes, error: str) -> str:
+    """The reason why pydantic's parser rejects a text with `error`, and its position."""
+    if not text.strip():
+        return "it is empty"
+    for start, problem in _FORMATS.items():
+        if text.startswith(start):
+            return problem
+    if b"\0" in text[:2] and len(text) > 1:
+        return _FORMATS[b"\xff\xfe"]
+    reason, _, position = error.partition(" at ")
+    if b"\n" not in text.strip():
+        position = position.removeprefix("line 1 ")
+    reason = next((words for start, words in _REASONS.items() if reason.startswith(start)), reason)
+    return f"{reason} ({position})" if position else reason
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        repeated, _ = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise BadJson(f"it repeats the key {repeated[:80]!r}; remove one of them")
+    return found
+
+
+def _finite(digits: str) -> float:
+    if not math.isfinite(number := float(digits)):
+        raise BadJson(f"the number {digits[:20]} is too large")
+    return number
+
+
+def _bounded(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise BadJson(f"a number has more than {MAX_DIGITS} digits")
+    return int(digits)

@@ -83,13 +83,13 @@ def _follow(
 ) -> str | None:
     """Copy output to the file descriptor `log` until the process ends. Returns the reason to stop it before."""
     assert process.stdout is not None
-    pipe, last_output = process.stdout.fileno(), time.monotonic()
+    pipes, last_output = [process.stdout.fileno()], time.monotonic()
     while not interrupted():
         exited = process.poll() is not None
-        if select.select([pipe], [], [], 0.0 if exited else POLL_SECONDS)[0]:
-            if not (chunk := os.read(pipe, 2**16)):
-                process.wait()
-                return None
+        if select.select(pipes, [], [], 0.0 if exited else POLL_SECONDS)[0]:
+            if not (chunk := os.read(pipes[0], 2**16)):
+                pipes.clear()  # the process has closed its output, and may run on
+                continue
             last_output = time.monotonic()
             os.write(log, chunk)
             on_output()

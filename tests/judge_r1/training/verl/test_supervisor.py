@@ -146,6 +146,14 @@ def test_a_process_without_output_is_stopped(run: RunFolder, monkeypatch: pytest
         )
 
 
+@pytest.mark.usefixtures("sigterm_after_a_second")
+def test_a_process_that_closed_its_output_can_be_stopped(run: RunFolder) -> None:
+    started = time.monotonic()
+    with pytest.raises(SystemExit):
+        run_supervised(["sh", "-c", "exec >&- 2>&-; sleep 30"], run.folder, dict(os.environ), lambda: None)
+    assert time.monotonic() - started < 15
+
+
 def test_a_lost_node_stops_the_run(run: RunFolder) -> None:
     """Even while the process still prints."""
     prints = "import time\nwhile True: print('running: 2', flush=True); time.sleep(0.1)"

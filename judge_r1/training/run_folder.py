@@ -15,21 +15,9 @@ from judge_r1.training.distributed import is_main
 from judge_r1.training.recipe import Recipe, dump_recipe, load_recipe
 
 PACKAGES = (
-    "judge-r1",
-    "torch",
-    "transformers",
-    "trl",
-    "verl",
-    "ray",
-    "datasets",
-    "accelerate",
-    "deepspeed",
-    "peft",
-    "sentence-transformers",
-    "faiss-cpu",
-    "numpy",
-    "pydantic",
-)
+    "judge-r1", "torch", "transformers", "trl", "verl", "ray", "datasets", "accelerate", "deepspeed", "peft",
+    "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
+)  # fmt: skip
 
 
 def versions() -> dict[str, str | None]:

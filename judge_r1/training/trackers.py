@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,7 +28,9 @@ Numbers = Mapping[str, float]
 
 
 class Tracker(Protocol):
-    def log(self, step: int, numbers: Numbers) -> None: ...
+    """A run of a tracker, as trackio and Weights & Biases define it."""
+
+    def log(self, numbers: dict[str, float], /, *, step: int) -> None: ...
 
     def finish(self) -> None: ...
 
@@ -40,66 +43,38 @@ class TensorBoard:
 
         resume_step = last + 1 if last else None  # hides partial rows of the next step, which is logged again
         self._writer: Any = SummaryWriter(str(folder / "tensorboard"), purge_step=resume_step)
+        self.finish = self._writer.close
 
-    def log(self, step: int, numbers: Numbers) -> None:
+    def log(self, numbers: dict[str, float], /, *, step: int) -> None:
         for name, value in numbers.items():
             self._writer.add_scalar(name, value, step)
         self._writer.flush()
 
-    def finish(self) -> None:
-        self._writer.close()
+
+def start_trackio(folder: Path, recipe: Recipe, run_id: str, last: int) -> Tracker:
+    """A run in trackio's local database in TRACKIO_DIR; `trackio show --project judge_r1` displays it."""
+    import trackio
+
+    name, config = f"{folder.name}-{run_id}", recipe.model_dump(mode="json")
+    options: Any = {"resume": "allow", "embed": False, "auto_log_gpu": False, "auto_log_cpu": False}
+    run: Tracker = trackio.init(PROJECT, name=name, config=config, **options)
+    return run
 
 
-class Trackio:
-    """trackio's local database in TRACKIO_DIR; `trackio show --project judge_r1` displays it."""
+def start_wandb(folder: Path, recipe: Recipe, run_id: str, last: int) -> Tracker:
+    """A run of Weights & Biases. WANDB_MODE=offline stores everything in RUN/wandb for `wandb sync`."""
+    import wandb
 
-    def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
-        import trackio
-
-        self._run: Any = trackio.init(
-            PROJECT,
-            name=f"{folder.name}-{run_id}",
-            config=recipe.model_dump(mode="json"),
-            resume="allow",
-            embed=False,
-            auto_log_gpu=False,
-            auto_log_cpu=False,
-        )
-
-    def log(self, step: int, numbers: Numbers) -> None:
-        self._run.log(dict(numbers), step=step)
-
-    def finish(self) -> None:
-        self._run.finish()
-
-
-class Wandb:
-    """Weights & Biases. WANDB_MODE=offline stores everything in RUN/wandb for `wandb sync`."""
-
-    def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
-        import wandb
-
-        self._run = wandb.init(
-            project=PROJECT,
-            name=folder.name,
-            id=run_id,
-            resume="allow",
-            dir=str(folder),
-            config=recipe.model_dump(mode="json"),
-            settings=wandb.Settings(console="off"),
-        )
-
-    def log(self, step: int, numbers: Numbers) -> None:
-        self._run.log(dict(numbers), step=step)
-
-    def finish(self) -> None:
-        self._run.finish()
+    options: Any = {"resume": "allow", "dir": str(folder), "settings": wandb.Settings(console="off")}
+    config = recipe.model_dump(mode="json")
+    run: Tracker = wandb.init(project=PROJECT, name=folder.name, id=run_id, config=config, **options)
+    return run
 
 
 TRACKERS: dict[str, Callable[[Path, Recipe, str, int], Tracker]] = {
     "tensorboard": TensorBoard,
-    "trackio": Trackio,
-    "wandb": Wandb,
+    "trackio": start_trackio,
+    "wandb": start_wandb,
 }
 
 
@@ -145,8 +120,9 @@ class Feed:
         try:
             tracker = self._start()
             while (row := self._rows.get()) is not None:
-                tracker.log(*row)
-                self._ledger.accepted(self.name, row[0])
+                step, numbers = row
+                tracker.log(dict(numbers), step=step)
+                self._ledger.accepted(self.name, step)
             tracker.finish()
         except BaseException as error:  # trackers may raise anything, even SystemExit
             reason = " ".join(str(error).split()) or type(error).__name__
@@ -172,7 +148,8 @@ def tracked(run: RunFolder, recipe: Recipe) -> Iterator[None]:
     check_trackers(recipe.trackers)
     ledger = Ledger(run.folder)
     feeds = [
-        Feed(name, _opener(name, run.folder, recipe, *ledger.entry(name)), ledger, _warn) for name in recipe.trackers
+        Feed(name, partial(TRACKERS[name], run.folder, recipe, *ledger.entry(name)), ledger, _warn)
+        for name in recipe.trackers
     ]
 
     def send(row: Mapping[str, Any]) -> None:
@@ -186,10 +163,6 @@ def tracked(run: RunFolder, recipe: Recipe) -> Iterator[None]:
         run.listeners.remove(send)
         for feed in feeds:
             feed.finish(FINISH_SECONDS)
-
-
-def _opener(name: str, folder: Path, recipe: Recipe, run_id: str, last: int) -> Callable[[], Tracker]:
-    return lambda: TRACKERS[name](folder, recipe, run_id, last)
 
 
 def _warn(text: str) -> None:

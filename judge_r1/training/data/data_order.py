@@ -1,8 +1,15 @@
-"""The order of training examples over a whole run, fixed before it starts so that a resumed run sees the same."""
+"""The pairs of a run: whether they fill its steps, and their order, fixed before it starts so that a resumed run sees
+the same."""
 
 from collections.abc import Sequence
 
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.pair_set import PairSet
 from judge_r1.core.record_base import content_hash
+from judge_r1.episode.rollout import check_prompts
+from judge_r1.episode.tokenizer import SafeTokenizer
+from judge_r1.models.hub import context_length
+from judge_r1.training.recipe import Recipe
 
 _SORTED_BATCHES = 50
 """Number of batches that are sorted by length together, so that examples of a batch have similar lengths."""
@@ -27,3 +34,17 @@ def by_length(lengths: Sequence[int], wanted: int, batch_size: int, seed: int) -
     rest = [batches.pop()] if wanted % batch_size else []
     batches = [batches[i] for i in shuffled(len(batches), len(batches), seed)]
     return [i for batch in batches + rest for i in batch]
+
+
+def check_data(recipe: Recipe, data: PairSet, tokenizer: SafeTokenizer) -> None:
+    """Check that the pairs fill a step of GRPO and that every prompt fits.
+
+    Raises:
+        JudgeError: There are too few pairs, or a prompt is too long.
+    """
+    if len(data.pairs) < recipe.grpo.pairs_per_step:
+        raise JudgeError(
+            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
+            f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
+        )
+    check_prompts(data, recipe.episode, tokenizer, context_length(recipe.model))

@@ -32,6 +32,7 @@ Folder = Annotated[Line, AfterValidator(_absolute)]
 class Cluster(ConfigModel):
     """Settings of every kind of cluster."""
 
+    kind: str
     nodes: int = Field(1, ge=1)
     gpus_per_node: int = Field(8, ge=1)
     folder: Folder = Field(

@@ -69,9 +69,3 @@ def plan(recipe: Recipe, cluster: Cluster) -> Job:
     note = f"asks for 1 node of {nodes}: {recipe.stage} trains on one machine" if nodes > 1 else None
     processes = ("--processes", str(gpus)) if gpus > 1 else ()
     return Job(recipe, cluster, 1, gpus, ray=False, arguments=processes, note=note)
-
-
-def cluster_kind(job: Job) -> str:
-    """ray, slurm, kuberay or skypilot."""
-    kind: str = job.cluster.kind  # type: ignore[attr-defined]  # every subclass has one
-    return kind

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from judge_r1.core.errors import TRY_AGAIN
 from judge_r1.training.launch.cluster import RayCluster
-from judge_r1.training.launch.job import END_OF_RECIPE, Job, cluster_kind
+from judge_r1.training.launch.job import END_OF_RECIPE, Job
 
 TEMPLATES = {"slurm": "slurm.j2", "kuberay": "kuberay.j2", "skypilot": "skypilot.j2"}
 SCRIPTS = {"kuberay": "job.j2", "skypilot": "skypilot_run.j2"}
@@ -20,12 +20,12 @@ def render(job: Job) -> str:
     """The text of the job's file. Equal jobs give equal texts, which never contain secrets."""
     if isinstance(job.cluster, RayCluster):
         return json.dumps(ray_request(job), indent=2) + "\n"
-    return _template(TEMPLATES[cluster_kind(job)], job)
+    return _template(TEMPLATES[job.cluster.kind], job)
 
 
 def file_of(job: Job, folder: Path) -> Path:
     """The path of the rendered file."""
-    return folder / f"{job.name}{SUFFIX[cluster_kind(job)]}"
+    return folder / f"{job.name}{SUFFIX[job.cluster.kind]}"
 
 
 def ray_request(job: Job) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _template(name: str, job: Job) -> str:
     environment.filters["yaml"] = json.dumps  # a JSON string is a YAML string
     environment.filters["shell"] = _quoted
     values = {"job": job, "cluster": job.cluster, "try_again": TRY_AGAIN, "end_of_recipe": END_OF_RECIPE}
-    if name == TEMPLATES.get(cluster_kind(job)) and (inner := SCRIPTS.get(cluster_kind(job))):
+    if name == TEMPLATES.get(job.cluster.kind) and (inner := SCRIPTS.get(job.cluster.kind)):
         values["script"] = _template(inner, job).rstrip("\n")
     return environment.get_template(name).render(values)
 

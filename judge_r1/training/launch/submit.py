@@ -6,7 +6,7 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.training.launch.cluster import KubeRayCluster, RayCluster
-from judge_r1.training.launch.job import Job, cluster_kind
+from judge_r1.training.launch.job import Job
 from judge_r1.training.launch.ray_jobs import submit
 
 SEND_SECONDS = 600.0
@@ -22,7 +22,7 @@ def command(job: Job, file: Path) -> list[str]:
     cluster = job.cluster
     if isinstance(cluster, RayCluster):
         return ["curl", "-X", "POST", f"{cluster.address}/api/jobs/", "--json", f"@{file}"]
-    if cluster_kind(job) == "slurm":
+    if job.cluster.kind == "slurm":
         return ["sbatch", "--parsable", str(file)]
     if isinstance(cluster, KubeRayCluster):
         return ["kubectl", "create", "-f", str(file)]
@@ -50,7 +50,7 @@ def send(job: Job, file: Path) -> str:
 def _follow(job: Job, reply: str) -> str:
     if isinstance(job.cluster, KubeRayCluster):
         return f"kubectl -n {job.cluster.namespace} get rayjob {job.name} --watch"
-    if cluster_kind(job) == "slurm":
+    if job.cluster.kind == "slurm":
         return f"tail -F {job.cluster.folder}/judge-r1-{reply.split(';')[0]}.log"
     return f"sky jobs logs --name {job.name}"
 

@@ -1,7 +1,7 @@
 """Shows a run while it trains: within the training process, or from another shell by reading its log."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -26,52 +26,56 @@ def can_draw(console: Console) -> bool:
     return console.is_terminal and not console.is_dumb_terminal and console.encoding.lower().startswith("utf")
 
 
+class _Display:
+    """Shows the new rows of a run: a live dashboard on a terminal, else one line per step.
+
+    It reads the log as another process would, because a resume truncates it. The dashboard starts at the first update:
+    other progress bars may use the terminal before."""
+
+    def __init__(self, folder: Path, recipe: Recipe, console: Console | None) -> None:
+        self.folder, self.recipe, self.history = folder, recipe, History()
+        self.tail = Tail(folder / "metrics.jsonl", self.history)
+        self.console = console or Console()
+        self.live = Live(console=self.console, get_renderable=self._draw, refresh_per_second=1)
+
+    def _draw(self) -> RenderableType:
+        now = state(self.folder, self.history)
+        return view(self.recipe, self.folder, self.history, state=now, width=self.console.width)
+
+    def update(self) -> None:
+        """Show what the log has gained since the last call."""
+        drawing = can_draw(self.console)
+        for row in self.tail.update():
+            if not drawing and is_step(row):
+                self.console.out(plain(self.history), highlight=False)
+        if drawing and not self.live.is_started:
+            self.live.start(refresh=True)
+
+    def stop(self) -> None:
+        if self.live.is_started:
+            self.live.refresh()
+            self.live.stop()
+
+
 @contextmanager
 def shown(run: RunFolder, recipe: Recipe, console: Console | None = None) -> Iterator[None]:
-    """Show the run while the block runs: a dashboard on a terminal, else one line per step.
-
-    In a distributed run, only the first process shows anything."""
-    console = console or Console()
+    """Show the run while the block runs. In a distributed run, only the first process shows anything."""
     if not is_main():
         yield
         return
-    history = History()
-    tail = Tail(run.folder / "metrics.jsonl", history)  # read as another process would: a resume truncates the log
-    live = _Live(console, lambda: _now(recipe, run.folder, history, console))
+    display = _Display(run.folder, recipe, console)
+    for _ in display.tail.update():  # rows before a resume are not shown again
+        pass
 
     def show_new_rows(_: Mapping[str, Any]) -> None:
-        for row in tail.update():
-            if not can_draw(console) and is_step(row):
-                console.out(plain(history), highlight=False)
-        if can_draw(console):
-            live.start()
+        display.update()
 
-    for _ in tail.update():
-        pass
     run.listeners.append(show_new_rows)
     try:
         yield
     finally:
         run.listeners.remove(show_new_rows)
-        live.stop()
-
-
-class _Live:
-    """A live display that starts at the first row, because other progress bars may use the terminal before."""
-
-    def __init__(self, console: Console, draw: Callable[[], RenderableType]) -> None:
-        self._live = Live(console=console, get_renderable=draw, refresh_per_second=1)
-        self._started = False
-
-    def start(self) -> None:
-        if not self._started:
-            self._live.start(refresh=True)
-            self._started = True
-
-    def stop(self) -> None:
-        if self._started:
-            self._live.refresh()
-            self._live.stop()
+        display.stop()
 
 
 def watch_run(folder: Path, console: Console | None = None) -> None:
@@ -80,35 +84,23 @@ def watch_run(folder: Path, console: Console | None = None) -> None:
     Raises:
         JudgeError: `folder` is not a run folder.
     """
-    console = console or Console()
     if not (folder / "recipe.yaml").exists():
         raise JudgeError(f"{folder} holds no run (no recipe.yaml): give the folder that `judge-r1 train` writes to")
-    recipe = load_recipe(folder / "recipe.yaml")
-    history = History()
-    tail = Tail(folder / "metrics.jsonl", history)
-    live = _Live(console, lambda: _now(recipe, folder, history, console))
+    display = _Display(folder, load_recipe(folder / "recipe.yaml"), console)
     try:
         while True:
             done = finished(folder)  # before reading the log, so that no row is missed
-            for row in tail.update():
-                if not can_draw(console) and is_step(row):
-                    console.out(plain(history), highlight=False)
-            if can_draw(console):
-                live.start()
+            display.update()
             if done:
                 return
             time.sleep(POLL_SECONDS)
     finally:
-        live.stop()
+        display.stop()
 
 
 def is_step(row: Mapping[str, Any]) -> bool:
     """Whether this is the row of a step rather than a trainer's summary at the end of a run."""
     return "progress" in row
-
-
-def _now(recipe: Recipe, folder: Path, history: History, console: Console) -> RenderableType:
-    return view(recipe, folder, history, state=state(folder, history), width=console.width)
 
 
 def state(folder: Path, history: History) -> str:

@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from judge_r1.core.errors import JudgeError
 from judge_r1.core.pair_set import PairSet
 from judge_r1.core.principles import by_number
 from judge_r1.core.record_base import content_hash
@@ -17,11 +16,11 @@ from judge_r1.core.records import ReasoningPair, Trajectory
 from judge_r1.core.timing import StageTimer
 from judge_r1.episode.driver import EpisodeDriver
 from judge_r1.episode.reward import round_reward
-from judge_r1.episode.rollout import RolloutRunner, check_prompts
+from judge_r1.episode.rollout import RolloutRunner
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.base import Sampling
-from judge_r1.models.hub import context_length, eos_ids, load_model, load_tokenizer
-from judge_r1.training.data.data_order import shuffled
+from judge_r1.models.hub import eos_ids, load_model, load_tokenizer
+from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.metric_names import zero_std_fractions
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
@@ -54,14 +53,9 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     from judge_r1.training.trl.metrics_callback import RunLog
 
     config = recipe.grpo
-    if len(data.pairs) < config.pairs_per_step:
-        raise JudgeError(
-            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
-            f"grpo.pairs_per_step {config.pairs_per_step}"
-        )
-    model, hf_tokenizer = load_model(recipe.model, training=True), load_tokenizer(recipe.model)
+    hf_tokenizer = load_tokenizer(recipe.model)
     tokenizer = SafeTokenizer(hf_tokenizer)
-    check_prompts(data, recipe.episode, tokenizer, context_length(recipe.model))
+    check_data(recipe, data, tokenizer)
     rollouts = TrlRollouts(
         recipe, data, run, tokenizer, eos_ids(recipe.model, hf_tokenizer), hf_tokenizer.pad_token_id, source
     )
@@ -84,7 +78,7 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
         **common_arguments(recipe, save_steps=recipe.save_every * config.updates_per_step),
     )
     trainer = CappedKlTrainer(
-        model=model,
+        model=load_model(recipe.model, training=True),
         args=args,
         reward_funcs=[rollouts.reward],
         rollout_func=rollouts,

@@ -6,6 +6,8 @@ per pair. The messages in `prompt` are for human readers: the episode builds the
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +75,9 @@ class ParquetRows:
     def __enter__(self) -> "ParquetRows":
         import pyarrow.parquet as pq
 
-        try:
+        with self._writing():
             self._path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = pq.ParquetWriter(self._partial, schema())
-        except OSError as error:
-            raise self._write_error(error) from error
         return self
 
     def write(self, row: dict[str, Any]) -> None:
@@ -88,27 +88,30 @@ class ParquetRows:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if kind is None and self._rows:
-                self._flush()
-            self._writer.close()
-            if kind is None:
-                self._partial.replace(self._path)
-        except OSError as error:
-            raise self._write_error(error) from error
+            with self._writing():
+                if kind is None and self._rows:
+                    self._flush()
+                self._writer.close()
+                if kind is None:
+                    self._partial.replace(self._path)
         finally:
             self._partial.unlink(missing_ok=True)
 
     def _flush(self) -> None:
         import pyarrow as pa
 
-        try:
+        with self._writing():
             self._writer.write_table(pa.Table.from_pylist(self._rows, schema=schema()))
-        except OSError as error:
-            raise self._write_error(error) from error
         self._rows.clear()
 
-    def _write_error(self, error: OSError) -> JudgeError:
-        return JudgeError(f"{self._path} could not be written ({error.strerror}); an existing file is unchanged")
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise JudgeError(
+                f"{self._path} could not be written ({error.strerror}); an existing file is unchanged"
+            ) from error
 
 
 def write_parquet(data: PairSet, path: Path, config: EpisodeConfig, *, split: str = "train") -> None:

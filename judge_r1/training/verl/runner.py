@@ -11,11 +11,10 @@ import yaml
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet, load_pairs
-from judge_r1.episode.rollout import check_prompts
 from judge_r1.episode.tokenizer import SafeTokenizer
-from judge_r1.models.hub import context_length, load_tokenizer, resolve
+from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import checkpoints, mend_marker
-from judge_r1.training.data.data_order import shuffled
+from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.recipe import Recipe, dump_recipe
 from judge_r1.training.run_folder import RunFolder
@@ -42,7 +41,7 @@ def train_verl(
     with exit_on_sigterm():
         data = load_pairs(data_folder)
         recipe = recipe.model_copy(update={"model": _absolute(resolve(recipe.model))})
-        check_data(recipe, data)
+        check_data(recipe, data, SafeTokenizer(load_tokenizer(recipe.model)))
         existing_ray = "RAY_ADDRESS" in os.environ
         gpus = gpus_per_node or (1 if cpu else _gpu_count())
         if existing_ray:
@@ -60,20 +59,6 @@ def train_verl(
         with watch_nodes() if existing_ray else nullcontext(lambda: None) as lost_node:
             run_supervised(command, run.folder, environment(home, cpu), follower.update, lost_node)
         merge(run.folder, out=run.model)
-
-
-def check_data(recipe: Recipe, data: PairSet) -> None:
-    """Check that every prompt fits and that the pairs fill a step. verl would drop the others and only log it.
-
-    Raises:
-        JudgeError: There are too few pairs, or a prompt is too long.
-    """
-    if len(data.pairs) < recipe.grpo.pairs_per_step:
-        raise JudgeError(
-            f"recipe {recipe.name}: {len(data.pairs)} pairs do not fill one step of "
-            f"grpo.pairs_per_step {recipe.grpo.pairs_per_step}"
-        )
-    check_prompts(data, recipe.episode, SafeTokenizer(load_tokenizer(recipe.model)), context_length(recipe.model))
 
 
 def in_training_order(recipe: Recipe, data: PairSet) -> PairSet:

@@ -41,7 +41,7 @@ class RecordingTracker:
     def __init__(self, folder: Path, recipe: Recipe, run_id: str, last: int) -> None:
         self.run_id = run_id
 
-    def log(self, step: int, numbers: Numbers) -> None:
+    def log(self, numbers: Numbers, /, *, step: int) -> None:
         time.sleep(self.seconds)
         if step == self.fails_at:
             raise SystemExit("no network")
@@ -106,7 +106,7 @@ def test_tensorboard_holds_every_step_once(tmp_path: Path) -> None:
     log_steps(tmp_path, recipe("tensorboard"), 1, 2, 3).truncate_after(2)
     # a kill within a step leaves rows that the ledger does not have
     stray = trackers.TensorBoard(tmp_path, RECIPE, "", 0)
-    stray.log(4, {"loss": 9.0})
+    stray.log({"loss": 9.0}, step=4)
     stray.finish()
     log_steps(tmp_path, recipe("tensorboard"), 3, 4, 5)
     events = EventAccumulator(str(tmp_path / "tensorboard"))

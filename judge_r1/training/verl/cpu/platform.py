@@ -56,6 +56,7 @@ class CpuPlatform(PlatformBase):  # type: ignore[misc]
     device_name = "cpu"
     vendor_name = "cpu"
     device_module = _DEVICE
+    set_device = synchronize = set_allocator_settings = empty_cache = profiler_start = profiler_stop = cudart = _nothing
 
     def is_available(self) -> bool:
         return True
@@ -69,19 +70,10 @@ class CpuPlatform(PlatformBase):  # type: ignore[misc]
     def device_count(self) -> int:
         return 1
 
-    def set_device(self, device_index: int) -> None: ...
-
-    def synchronize(self, device_index: int | None = None) -> None: ...
-
     def manual_seed(self, seed: int) -> None:
         torch.manual_seed(seed)
 
-    def manual_seed_all(self, seed: int) -> None:
-        torch.manual_seed(seed)
-
-    def set_allocator_settings(self, settings: str) -> None: ...
-
-    def empty_cache(self) -> None: ...
+    manual_seed_all = manual_seed
 
     def get_device_capability(self, device_index: int = 0) -> tuple[None, None]:
         return None, None
@@ -96,10 +88,6 @@ class CpuPlatform(PlatformBase):  # type: ignore[misc]
     def nvtx_range(self, msg: str) -> Iterator[None]:
         yield
 
-    def profiler_start(self) -> None: ...
-
-    def profiler_stop(self) -> None: ...
-
     def ray_resource_name(self) -> str:
         """verl looks for "GPU" or "NPU" among Ray's resources. A logical GPU represents one rank."""
         return "GPU"
@@ -109,6 +97,3 @@ class CpuPlatform(PlatformBase):  # type: ignore[misc]
 
     def is_ipc_supported(self) -> bool:
         return False
-
-    def cudart(self) -> None:
-        return None

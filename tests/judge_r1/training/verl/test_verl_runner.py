@@ -13,14 +13,15 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.core.records import Trajectory
 from judge_r1.core.run_log import read_rows
 from judge_r1.episode.rollout import PromptTooLong
+from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer
-from judge_r1.training.data.data_order import shuffled
+from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.recipe import Recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder
 from judge_r1.training.trl.metrics_callback import Diverged
 from judge_r1.training.verl.log_follower import LogFollower
 from judge_r1.training.verl.rollout_log import RolloutLog, RolloutReader, new_lines
-from judge_r1.training.verl.runner import check_data, in_training_order, prepare
+from judge_r1.training.verl.runner import in_training_order, prepare
 from judge_r1.training.verl.supervisor import VerlFailed
 
 
@@ -152,13 +153,14 @@ def test_verl_and_trl_use_the_same_order_of_pairs(recipe: Recipe, pairs: PairSet
 
 
 def test_a_prompt_that_is_too_long_is_refused_before_training(recipe: Recipe, pairs: PairSet) -> None:
-    check_data(recipe, pairs)
+    tokenizer = SafeTokenizer(load_tokenizer(recipe.model))
+    check_data(recipe, pairs, tokenizer)
     episode = recipe.episode.model_copy(update={"prompt_tokens": 20})
     with pytest.raises(PromptTooLong, match="over prompt_tokens 20"):
-        check_data(recipe.model_copy(update={"episode": episode}), pairs)
+        check_data(recipe.model_copy(update={"episode": episode}), pairs, tokenizer)
 
 
 def test_too_few_pairs_are_refused(recipe: Recipe, pairs: PairSet) -> None:
     grpo = recipe.grpo.model_copy(update={"pairs_per_step": 64})
     with pytest.raises(JudgeError, match="6 pairs do not fill one step"):
-        check_data(recipe.model_copy(update={"grpo": grpo}), pairs)
+        check_data(recipe.model_copy(update={"grpo": grpo}), pairs, SafeTokenizer(load_tokenizer(recipe.model)))

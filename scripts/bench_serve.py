@@ -12,6 +12,7 @@ the judgments are equal.
 
 import argparse
 import asyncio
+import os
 import re
 import socket
 import statistics
@@ -81,6 +82,8 @@ class Echo:
 class Round:
     load: Load
     wall_s: float
+    cpu_s: float
+    """CPU seconds (user and system) of the server in the round."""
     rss: int
     """Memory of the server after the round, in bytes."""
 
@@ -90,9 +93,10 @@ def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting
     with served("server", str(running), str(waiting)) as (process, port):
         before, found = rss(process.pid), []
         for seed in range(count):
-            started = time.monotonic()
+            started, used = time.monotonic(), cpu_seconds(process.pid)
             load = asyncio.run(run_clients(port, clients, requests, sign, seed))
-            found.append(Round(load, time.monotonic() - started, rss(process.pid)))
+            wall_s, cpu_s = time.monotonic() - started, cpu_seconds(process.pid) - used
+            found.append(Round(load, wall_s, cpu_s, rss(process.pid)))
         return before, found
 
 
@@ -121,6 +125,12 @@ def rss(process: int) -> int:
     """Resident memory of a process in bytes (Linux)."""
     [kib] = re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
     return int(kib) * 1024
+
+
+def cpu_seconds(process: int) -> float:
+    """CPU seconds (user and system) that a process has used (Linux)."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def batches(judge: str, pairs: list[dict[str, str]], repeat: int) -> dict[int, list[float]]:
@@ -185,7 +195,11 @@ def _print_load(before: int, found: list[Round]) -> None:
         load = one.load
         q = statistics.quantiles(load.seconds, n=100)
         p = statistics.quantiles(load.total_seconds, n=100)
-        show(f"round {number}: {one.wall_s:.1f} s, {sum(load.sent.values()) / one.wall_s:.0f} requests/s")
+        requests = sum(load.sent.values())
+        show(
+            f"round {number}: {one.wall_s:.1f} s, {requests / one.wall_s:.0f} requests/s, "
+            f"{1000 * one.cpu_s / sum(load.statuses.values()):.2f} ms CPU of the server per answer"
+        )
         show(f"  sent {dict(load.sent)}; statuses {dict(sorted(load.statuses.items()))}")
         show(f"  judged {load.judged}, disconnected {load.disconnected}, refused {load.refused}")
         show(f"  failed {len(load.failed)}, mismatched {len(load.mismatched)}", *load.failed[:3], *load.mismatched[:3])

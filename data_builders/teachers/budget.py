@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from data_builders.teachers import BudgetSpent, TeacherError, TeacherReply
 from data_builders.teachers.answer_cache import Tokens
-from judge_r1.core.errors import explain
+from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
+from judge_r1.core.strict_yaml import read_yaml
 
 
 class Price(BaseModel):
     """USD per million tokens."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
@@ -37,11 +37,9 @@ Prices = Mapping[str, Price]
 def load_prices(path: Path) -> Prices:
     """Prices by model from YAML or JSON: `MODEL: {input: 3.0, output: 15.0}`."""
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TeacherError(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise TeacherError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+        data = read_yaml(path)
+    except JudgeError as error:
+        raise TeacherError(str(error)) from None
     try:
         return TypeAdapter(dict[str, Price]).validate_python(data)
     except ValidationError as error:

@@ -5,19 +5,19 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, TypeVar, get_args
 
-import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from judge_r1.core.errors import JudgeError, explain
 from judge_r1.core.registry import suggest
+from judge_r1.core.strict_yaml import BadYaml, parse_yaml, read_yaml
 
 S = TypeVar("S", bound="ConfigModel")
 
 
 class ConfigModel(BaseModel):
-    """Base of the sections of a YAML file. Unknown keys are errors."""
+    """Base of the sections of a YAML file. Unknown keys and numbers that are not finite are errors."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class ConfigError(JudgeError):
@@ -43,9 +43,9 @@ def validated(model: type[S], data: dict[str, Any], overrides: Sequence[str], wh
         if not equals:
             raise ConfigError(f"override {override!r} must have the form key=value, for example grpo.steps=10")
         try:
-            _set(data, key.split("."), yaml.safe_load(value))
-        except yaml.YAMLError as error:
-            raise ConfigError(f"override {override!r} is not YAML: {' '.join(str(error).split())}") from None
+            _set(data, key.split("."), parse_yaml(value, f"override {override[:80]!r}"))
+        except BadYaml as error:
+            raise ConfigError(str(error)) from None
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -57,11 +57,9 @@ def read(path: Path, below: tuple[Path, ...] = (), *, files: Sequence[str] = ())
     if path.resolve() in below:
         raise ConfigError(f"{path} {'starts from or ' if files else ''}extends itself")
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+        data = read_yaml(path)
+    except JudgeError as error:
+        raise ConfigError(str(error)) from None
     if not isinstance(data, dict):
         raise ConfigError(f"{path} must contain keys and values")
     return _extended(data, path, (*below, path.resolve()), files)

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-import yaml
-
 from judge_r1.benchmarks.base import BadBenchmark
+from judge_r1.core import strict_yaml
+from judge_r1.core.errors import JudgeError
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
 
@@ -46,13 +46,9 @@ def load_template(root: Path, dataset: str, mode: str) -> Template:
 
 def read_yaml(path: Path) -> dict[str, object]:
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadBenchmark(
-            f"{path} cannot be read ({error.strerror}): --path must be a checkout with its config"
-        ) from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadBenchmark(f"{path} is not YAML: {str(error).splitlines()[0]}") from None
+        found = strict_yaml.read_yaml(path)
+    except JudgeError as error:
+        raise BadBenchmark(f"{error}: --path must be a checkout with its config") from None
     if not isinstance(found, dict):
         raise BadBenchmark(f"{path} must hold fields, not {type(found).__name__}")
     return found

@@ -102,20 +102,13 @@ class Retriever:
         return built
 
     def _split(self, case_id: str) -> list[Passage]:
-        if isinstance(self._texts, Mapping):
-            text = self._texts.get(case_id)
-        else:
-            try:
-                text = self._texts(case_id)
-            except KeyError as error:
-                raise UnknownCase(_unknown(case_id)) from error
-        if text is None:
-            raise UnknownCase(_unknown(case_id))
+        try:
+            text = self._texts[case_id] if isinstance(self._texts, Mapping) else self._texts(case_id)
+        except KeyError as error:
+            raise UnknownCase(
+                f"case {case_id!r} is unknown to this retriever: load the cases file that contains this id"
+            ) from error
         passages = split_passages(text, self.passage_words)
         if not passages:
             raise EmptyCase(f"case {case_id!r} has no text to search: give it one, or turn search off")
         return passages
-
-
-def _unknown(case_id: str) -> str:
-    return f"case {case_id!r} is unknown to this retriever: load the cases file that contains this id"

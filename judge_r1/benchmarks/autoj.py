@@ -10,7 +10,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks.aggregation import require_consistent
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import cluster_of, select_subset, unique_items, with_ties
+from judge_r1.benchmarks.pairwise import pair_item, select_items, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -21,22 +21,14 @@ LABELS = {"0": "A", "1": "B", "2": "tie"}
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a scenario."""
     file = first_file(path, NAME, f"data/test/{NAME}")
-    items = unique_items((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
-    selected = select_subset(items, subset, lambda item: (item.item_id.rpartition("/")[0],))
-    return LoadedBenchmark(
-        list(selected), presentation_orders=both_orders, aggregate=require_consistent, metrics=with_ties
-    )
+    items = (item_of(row, number) for number, row in enumerate(file_rows(file)))
+    selected = select_items(items, file, subset, lambda item: (item.item_id.rpartition("/")[0],))
+    return LoadedBenchmark(selected, presentation_orders=both_orders, aggregate=require_consistent, metrics=with_ties)
 
 
 def item_of(row: Row, number: int) -> Item:
-    """All pairs of a query form one cluster."""
-    return Item(
-        item_id=f"{row.name('scenario')}/{number}",
-        cluster_id=cluster_of(row.text("prompt")),
-        instruction=row.text("prompt"),
-        candidates=(row.text("response 1"), row.text("response 2")),
-        gold=row.one_of("label", LABELS),
-    )
+    candidates = (row.text("response 1"), row.text("response 2"))
+    return pair_item(f"{row.name('scenario')}/{number}", row.text("prompt"), candidates, row.one_of("label", LABELS))
 
 
 BENCHMARKS.register("autoj")(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import require_consistent
+from judge_r1.benchmarks.aggregation import mean_or_none, require_consistent
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, both_orders, place_by_hash
 from judge_r1.benchmarks.pairwise import check_subset, cluster_of, unique_items
 from judge_r1.core.items import Item, ItemResult
@@ -71,9 +71,8 @@ def item_of(row: Row, number: int) -> Item:
 
 
 def _given(results: Sequence[ItemResult]) -> dict[str, Any]:
-    votes = [(vote, result.gold) for result in results for vote in result.votes if vote.order == (0, 1)]
-    correct = sum(vote.winner is not None and "AB"[vote.winner] == gold for vote, gold in votes)
-    return {"given": correct / len(votes) if votes else None}
+    votes = [(vote.winner, result.gold) for result in results for vote in result.votes if vote.order == (0, 1)]
+    return {"given": mean_or_none(winner is not None and "AB"[winner] == gold for winner, gold in votes)}
 
 
 BENCHMARKS.register("contextualjudgebench")(

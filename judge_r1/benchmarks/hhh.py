@@ -8,7 +8,7 @@ hash(item_id). Each pair is judged once.
 from pathlib import Path
 
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, place_by_hash
-from judge_r1.benchmarks.pairwise import cluster_of, group_of, select_subset, unique_items
+from judge_r1.benchmarks.pairwise import pair_item, select_items
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -19,26 +19,18 @@ MARKS = ("###The instruction to evaluate:\n", "\n\n###Response to evaluate:\n", 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a source: helpful, honest, harmless or other."""
     file = first_file(path, NAME, f"eval/benchmark/data/{NAME}")
-    items = unique_items((item_of(row, number) for number, row in enumerate(file_rows(file))), file)
-    return LoadedBenchmark(list(select_subset(items, subset, group_of)))
+    items = (item_of(row, number) for number, row in enumerate(file_rows(file)))
+    return LoadedBenchmark(select_items(items, file, subset))
 
 
 def item_of(row: Row, number: int) -> Item:
-    """Grouped by source. All pairs of a request form one cluster."""
+    """Grouped by source."""
     request, better = _parts(row, "chosen_instruction")
     rejected_request, worse = _parts(row, "rejected_instruction")
     if request != rejected_request:
         raise row.error("rejected_instruction", "must hold the same request as chosen_instruction")
     item_id = f"{row.name('source')}/{number}"
-    candidates, gold = place_by_hash(item_id, better, worse)
-    return Item(
-        item_id=item_id,
-        cluster_id=cluster_of(request),
-        group=row.name("source"),
-        instruction=request,
-        candidates=candidates,
-        gold=gold,
-    )
+    return pair_item(item_id, request, *place_by_hash(item_id, better, worse), group=row.name("source"))
 
 
 def _parts(row: Row, column: str) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import cluster_of, published_vote, result_of, select_subset, unique_items
+from judge_r1.benchmarks.pairwise import cluster_of, published_vote, result_of, select_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import HUB, Row, file_rows, rows
 
@@ -65,9 +65,8 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
 
 def _benchmark(pairs: Sequence[tuple[Item, Row]], subset: str | None, path: Path) -> LoadedBenchmark:
     models = {item.item_id: row.name("response_model") for item, row in pairs}
-    items = unique_items((item for item, _ in pairs), path)
-    selected = select_subset(items, subset, lambda item: (item.group, models[item.item_id]))
-    return LoadedBenchmark(list(selected), presentation_orders=both_orders)
+    items = select_items((item for item, _ in pairs), path, subset, lambda item: (item.group, models[item.item_id]))
+    return LoadedBenchmark(items, presentation_orders=both_orders)
 
 
 def _votes(row: Row) -> Iterator[Vote]:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import mean_correct
+from judge_r1.benchmarks.aggregation import mean, mean_correct
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import GOLD, check_subset, cluster_of, published_vote, result_of, unique_items
+from judge_r1.benchmarks.pairwise import GOLD, check_subset, pair_item, published_vote, result_of, unique_items
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows
 
@@ -44,21 +44,19 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
 def by_order(results: Sequence[ItemResult]) -> dict[str, Any]:
     """The shares of `statistics.json`: `given` and `swapped` (correct in that order), `both`, and `equal` (the same
     output preferred in both orders, or none in either). None unless each item has exactly one vote per order."""
-    winners_by_order = [{vote.order: vote.winner for vote in result.votes} for result in results]
-    if not results or any(
-        len(result.votes) != 2 or len(p) != 2 for result, p in zip(results, winners_by_order, strict=True)
-    ):
+    answers = []
+    for result in results:
+        winners = {vote.order: vote.winner for vote in result.votes}
+        if len(result.votes) == len(winners) == 2:
+            answers.append((winners[0, 1], winners[1, 0], "AB".index(result.gold)))
+    if not results or len(answers) < len(results):
         return dict.fromkeys(("given", "swapped", "both", "equal"))
-    gold = ["AB".index(result.gold) for result in results]
-    given = [winners[0, 1] for winners in winners_by_order]
-    swapped = [winners[1, 0] for winners in winners_by_order]
-    counts = {
-        "given": sum(a == g for a, g in zip(given, gold, strict=True)),
-        "swapped": sum(b == g for b, g in zip(swapped, gold, strict=True)),
-        "both": sum(a == b == g for a, b, g in zip(given, swapped, gold, strict=True)),
-        "equal": sum(a == b for a, b in zip(given, swapped, strict=True)),
+    return {
+        "given": mean(given == gold for given, _, gold in answers),
+        "swapped": mean(swapped == gold for _, swapped, gold in answers),
+        "both": mean(given == swapped == gold for given, swapped, gold in answers),
+        "equal": mean(given == swapped for given, swapped, _ in answers),
     }
-    return {name: count / len(results) for name, count in counts.items()}
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
@@ -103,14 +101,8 @@ def _items(path: Path, sets: Sequence[str]) -> Iterator[Item]:
         if path.is_file() and len(sets) > 1:
             raise BadBenchmark(f"{path} is a single set: name it, as in --subset Natural, or give the folder")
         for number, row in enumerate(file_rows(file)):
-            yield Item(
-                item_id=f"{name}/{number}",
-                cluster_id=cluster_of(row.text("input")),
-                group=name,
-                instruction=row.text("input"),
-                candidates=(row.text("output_1"), row.text("output_2")),
-                gold=row.one_of("label", GOLD),
-            )
+            candidates = (row.text("output_1"), row.text("output_2"))
+            yield pair_item(f"{name}/{number}", row.text("input"), candidates, row.one_of("label", GOLD), name)
 
 
 def _votes(row: Row) -> Iterator[Vote]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from judge_r1.benchmarks import judgebench, llmbar, rewardbench
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import group_of, select_subset, unique_items
+from judge_r1.benchmarks.pairwise import select_items
 from judge_r1.core.items import Item
 from judge_r1.core.tabular import rows
 
@@ -29,7 +29,7 @@ APPLICATIONS: Mapping[str, str] = {
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is an application."""
-    return LoadedBenchmark(list(select_subset(unique_items(_items(path), path), subset, group_of)))
+    return LoadedBenchmark(select_items(_items(path), path, subset))
 
 
 def _items(path: Path) -> Iterator[Item]:

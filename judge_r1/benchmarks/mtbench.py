@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judge_r1.benchmarks.aggregation import majority
 from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, both_orders
-from judge_r1.benchmarks.pairwise import group_of, non_ties, select_subset, unique_items
+from judge_r1.benchmarks.pairwise import non_ties, select_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB, Row, rows
 from judge_r1.core.verdicts import PairwiseVerdict
@@ -51,13 +52,12 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
             group=f"turn-{item_id[-1]}",
             instruction=question,
             candidates=candidates,
-            gold=_most(votes[item_id]),
+            gold=majority(votes[item_id]) or "tie",
         )
         for item_id, (question_id, question, candidates) in items.items()
     ]
-    selected = list(select_subset(unique_items(found, path), subset, group_of))
     return LoadedBenchmark(
-        selected,
+        select_items(found, path, subset),
         presentation_orders=both_orders,
         metrics=lambda results: {**non_ties(results), **agreement(results, votes)},
     )
@@ -78,11 +78,6 @@ def agreement(results: Sequence[ItemResult], votes: Mapping[str, Mapping[str, in
 def _share(counts: Sequence[tuple[int, int]]) -> float | None:
     total = sum(of for _, of in counts)
     return sum(count for count, _ in counts) / total if total else None
-
-
-def _most(votes: Counter[str]) -> str:
-    first, *others = votes.most_common(2)
-    return "tie" if others and others[0][1] == first[1] else first[0]
 
 
 def _conversation(row: Row, column: str, turn: int) -> tuple[str, str]:

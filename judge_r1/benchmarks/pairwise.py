@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
+from judge_r1.benchmarks.aggregation import mean_or_none
 from judge_r1.benchmarks.base import BadBenchmark, LoadedBenchmark, Order
 from judge_r1.core.items import Item, ItemResult, Vote, item_result
 from judge_r1.core.record_base import content_hash
@@ -33,18 +34,30 @@ def unique_items(items: Iterable[Item], path: Path) -> list[Item]:
     return list(found.values())
 
 
-def select_subset(items: Iterable[Item], subset: str | None, parts: Callable[[Item], Sequence[str]]) -> Iterable[Item]:
-    """The items whose `parts` include `subset`; all items if it is None. Raises BadBenchmark for an unknown subset."""
-    known: dict[str, None] = {}
-    selected = []
-    for item in items:
-        names = parts(item)
-        known.update(dict.fromkeys(names))
-        if subset is None or subset in names:
-            selected.append(item)
-    if not selected:
-        check_subset(subset, known)
-    return selected
+def pair_item(item_id: str, instruction: str, candidates: tuple[str, str], gold: str, group: str = "all") -> Item:
+    """An item of two answers. All pairs with the same instruction form one cluster."""
+    return Item(
+        item_id=item_id,
+        cluster_id=cluster_of(instruction),
+        group=group,
+        instruction=instruction,
+        candidates=candidates,
+        gold=gold,
+    )
+
+
+def own_group(item: Item) -> Sequence[str]:
+    return (item.group,)
+
+
+def select_items(
+    items: Iterable[Item], path: Path, subset: str | None, parts: Callable[[Item], Sequence[str]] = own_group
+) -> list[Item]:
+    """The items whose `parts` include `subset`; all items if it is None. Raises BadBenchmark for an unknown subset, and
+    the errors of `unique_items`."""
+    parts_of = [(item, parts(item)) for item in unique_items(items, path)]
+    check_subset(subset, dict.fromkeys(name for _, names in parts_of for name in names))
+    return [item for item, names in parts_of if subset is None or subset in names]
 
 
 def check_subset(subset: str | None, known: Iterable[str]) -> None:
@@ -53,14 +66,9 @@ def check_subset(subset: str | None, known: Iterable[str]) -> None:
         raise BadBenchmark(f"the benchmark has no subset {subset!r}{suggest(subset, known)}")
 
 
-def group_of(item: Item) -> Sequence[str]:
-    return (item.group,)
-
-
 def non_ties(results: Sequence[ItemResult]) -> dict[str, Any]:
     """`non-tie`: accuracy on the items whose gold is not a tie; None if there are none."""
-    item_scores = [result.score for result in results if result.gold != "tie"]
-    return {"non-tie": sum(item_scores) / len(item_scores) if item_scores else None}
+    return {"non-tie": mean_or_none(result.score for result in results if result.gold != "tie")}
 
 
 def with_ties(results: Sequence[ItemResult]) -> dict[str, Any]:
@@ -76,7 +84,7 @@ def with_ties(results: Sequence[ItemResult]) -> dict[str, Any]:
         total = sum((verdict == label) + (gold == label) for verdict, gold in answers)
         if total:
             scores.append(2 * hits / total)
-    return {**non_ties(results), "macro F1": sum(scores) / len(scores) if scores else None}
+    return {**non_ties(results), "macro F1": mean_or_none(scores)}
 
 
 def published_vote(order: Order, preferred: Preferred, unread: str = "unread") -> Vote:

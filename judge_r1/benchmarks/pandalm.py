@@ -9,19 +9,12 @@ not: no rule tried here derives it from the shipped files.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
+from judge_r1.benchmarks.aggregation import majority
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import (
-    Preferred,
-    cluster_of,
-    published_vote,
-    result_of,
-    select_subset,
-    unique_items,
-    with_ties,
-)
+from judge_r1.benchmarks.pairwise import Preferred, pair_item, published_vote, result_of, select_items, with_ties
 from judge_r1.core.items import Item, ItemResult, Vote
 from judge_r1.core.tabular import Row, file_rows, first_file
 
@@ -34,22 +27,14 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
     file = first_file(path, "testset-v1.json", "data/testset-v1.json")
     pairs = [(item_of(row), row.name("motivation_app")) for row in file_rows(file)]
     written_for = {item.item_id: application for item, application in pairs}
-    items = unique_items((item for item, _ in pairs), file)
-    return LoadedBenchmark(
-        list(select_subset(items, subset, lambda item: (written_for[item.item_id],))), metrics=with_ties
-    )
+    items = select_items((item for item, _ in pairs), file, subset, lambda item: (written_for[item.item_id],))
+    return LoadedBenchmark(items, metrics=with_ties)
 
 
 def item_of(row: Row) -> Item:
-    """All pairs of an instruction and input form one cluster."""
     instruction = "\n\n".join(part for part in (row.text("instruction"), row.text("input")) if part.strip())
-    return Item(
-        item_id=row.name("idx"),
-        cluster_id=cluster_of(instruction),
-        instruction=instruction,
-        candidates=(_answer(row, "response1"), _answer(row, "response2")),
-        gold=_majority(row),
-    )
+    candidates = (_answer(row, "response1"), _answer(row, "response2"))
+    return pair_item(row.name("idx"), instruction, candidates, _gold(row))
 
 
 def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
@@ -70,10 +55,9 @@ def predictions(path: Path, file: Path, subset: str | None) -> list[ItemResult]:
     return [result_of(benchmark, item, [votes[item.item_id]]) for item in benchmark.items]
 
 
-def _majority(row: Row) -> str:
-    votes = Counter(row.one_of(f"annotator{number}", VOTES) for number in (1, 2, 3))
-    winner, count = votes.most_common(1)[0]
-    if count < 2:
+def _gold(row: Row) -> str:
+    winner = majority(Counter(row.one_of(f"annotator{number}", VOTES) for number in (1, 2, 3)))
+    if winner is None:
         raise row.error("annotator3", "differs from the two other votes, which differ too: the item has no majority")
     return winner
 
@@ -84,9 +68,8 @@ def _answer(row: Row, column: str) -> str:
 
 
 def _preferred(row: Row) -> Preferred:
-    columns: Iterator[str] = (column for column in row.values if column.endswith("_result"))
-    column = next(columns, "")
-    if not column:
+    column = next((name for name in row.values if name.endswith("_result")), None)
+    if column is None:
         raise row.error("..._result", "is missing: these are not results of a judge on PandaLM's test set")
     return RESULTS.get(row.name(column))
 

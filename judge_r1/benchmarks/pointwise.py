@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from judge_r1.benchmarks.aggregation import all_invalid
+from judge_r1.benchmarks.aggregation import all_invalid, mean
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.verdicts import InvalidVerdict, ScoresVerdict, Verdict
 from judge_r1.episode.prompts import rating_prompt
@@ -33,7 +33,7 @@ def aggregate_ratings(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
             ratings[vote.order[0]].append(vote.verdict.scores[0])
     if not all(ratings):
         return AggregatedVerdict(verdict=all_invalid(votes) or InvalidVerdict(reason="missing_rating"), score=0.0)
-    scores = tuple(sum(given) / len(given) for given in ratings)
+    scores = tuple(mean(given) for given in ratings)
     return AggregatedVerdict(verdict=ScoresVerdict(scores=scores), score=float(_margins(scores, item.gold)[1] > 0))
 
 
@@ -63,8 +63,8 @@ def ties_score(results: Sequence[ItemResult]) -> float | None:
             both_correct += gap > tied_margins[0]
             margin_sum += _tanh(gap, tied_margins[0])
     return (
-        0.3 * _right(list(tied.values()))
-        + 0.3 * _right(list(ref.values()))
+        0.3 * mean(margin is not None and margin[1] > 0 for margin in tied.values())
+        + 0.3 * mean(margin is not None and margin[1] > 0 for margin in ref.values())
         + (0.2 * tied_correct + 0.2 * both_correct + 0.01 * margin_sum) / len(shared)
     )
 
@@ -72,10 +72,6 @@ def ties_score(results: Sequence[ItemResult]) -> float | None:
 def _margins(scores: Sequence[float], right: int) -> tuple[float, float]:
     """(spread, gap)."""
     return max(scores[:right]) - min(scores[:right]), min(scores[:right]) - max(scores[right:])
-
-
-def _right(margins: Sequence[tuple[float, float] | None]) -> float:
-    return sum(margin is not None and margin[1] > 0 for margin in margins) / len(margins)
 
 
 def _tanh(gap: float, spread: float) -> float:

@@ -16,8 +16,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from judge_r1.benchmarks.aggregation import mean
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, Benchmark, LoadedBenchmark, place_by_hash
-from judge_r1.benchmarks.pairwise import cluster_of, select_subset, unique_items
+from judge_r1.benchmarks.pairwise import pair_item, select_items
 from judge_r1.core.items import Item, ItemResult
 from judge_r1.core.tabular import HUB, Row, rows
 
@@ -44,27 +45,20 @@ MATH = "math-prm"
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     """`subset` is a section or a subset."""
-    items = unique_items(map(item_of, rows(path, ("filtered",))), path)
-    selected = list(select_subset(items, subset, lambda item: (item.group, section_of(item.group))))
+    items = map(item_of, rows(path, ("filtered",)))
+    selected = select_items(items, path, subset, lambda item: (item.group, section_of(item.group)))
     check_composition(selected, path, whole=subset == "Chat Hard")
     return LoadedBenchmark(selected, metrics=sections)
 
 
 def item_of(row: Row) -> Item:
-    """Grouped by subset. All pairs of a prompt form one cluster."""
+    """Grouped by subset."""
     group = row.name("subset")
     if not section_of(group):
         raise row.error("subset", f"must be a subset of RewardBench, not {group[:80]!r}")
     item_id = f"{group}/{row.name('id')}"
-    candidates, gold = place_by_hash(item_id, row.text("chosen"), row.text("rejected"))
-    return Item(
-        item_id=item_id,
-        cluster_id=cluster_of(row.text("prompt")),
-        group=group,
-        instruction=row.text("prompt"),
-        candidates=candidates,
-        gold=gold,
-    )
+    placed = place_by_hash(item_id, row.text("chosen"), row.text("rejected"))
+    return pair_item(item_id, row.text("prompt"), *placed, group=group)
 
 
 def section_of(subset: str) -> str:
@@ -87,7 +81,7 @@ def sections(results: Sequence[ItemResult]) -> dict[str, Any]:
     """The accuracy of each section (None without pairs) and `score` (None unless all four sections have pairs)."""
     shares = {section: _section(section, results) for section in SECTIONS}
     known = [share for share in shares.values() if share is not None]
-    return {**shares, "score": sum(known) / len(known) if len(known) == len(SECTIONS) else None}
+    return {**shares, "score": mean(known) if len(known) == len(SECTIONS) else None}
 
 
 def _section(section: str, results: Sequence[ItemResult]) -> float | None:

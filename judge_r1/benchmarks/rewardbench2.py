@@ -14,15 +14,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from judge_r1.benchmarks.aggregation import best_of_n
-from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order, pairwise_request
-from judge_r1.benchmarks.pairwise import check_subset, cluster_of, group_of, select_subset, unique_items
-from judge_r1.benchmarks.pointwise import aggregate_ratings, rating_question, ties_score
+from judge_r1.benchmarks.aggregation import best_of_n, mean, mean_or_none
+from judge_r1.benchmarks.base import BENCHMARKS, Benchmark, LoadedBenchmark, Order
+from judge_r1.benchmarks.pairwise import check_subset, cluster_of, select_items
+from judge_r1.benchmarks.pointwise import aggregate_ratings, ties_score
 from judge_r1.core.items import AggregatedVerdict, Item, ItemResult, Vote
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.tabular import HUB, Row, rows
-from judge_r1.episode.task import PairwiseTask
-from judge_r1.judges.request import CustomPrompt
 
 TIES = "Ties"
 SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
@@ -30,9 +28,8 @@ SUBSETS = ("Factuality", "Precise IF", "Math", "Safety", "Focus", TIES)
 
 def load(path: Path, subset: str | None) -> LoadedBenchmark:
     check_subset(subset, SUBSETS)
-    items = unique_items(map(item_of, rows(path, ("test",))), path)
-    selected = select_subset(items, subset, group_of)
-    return LoadedBenchmark(list(selected), task=task, presentation_orders=orders, aggregate=aggregate, metrics=scores)
+    items = select_items(map(item_of, rows(path, ("test",))), path, subset)
+    return LoadedBenchmark(items, presentation_orders=orders, aggregate=aggregate, metrics=scores)
 
 
 def item_of(row: Row) -> Item:
@@ -47,9 +44,8 @@ def item_of(row: Row) -> Item:
     if group == TIES:
         kind, _, number = name.partition(":")
         if kind not in ("ref", "tied") or not number or not rejected or len(chosen) < (1 if kind == "ref" else 2):
-            raise row.error(
-                "id", "of Ties must be ref:N (one correct answer) or tied:N (two or more), with wrong answers"
-            )
+            wanted = "ref:N (one correct answer) or tied:N (two or more), with wrong answers"
+            raise row.error("id", f"of Ties must be {wanted}")
         candidates, gold, cluster = [*chosen, *rejected], len(chosen), f"{TIES}/{number}"
     else:
         if len(chosen) != 1 or len(rejected) != 3:
@@ -76,12 +72,6 @@ def orders(item: Item) -> Sequence[Order]:
     return [_drawn_order(item, rival) for rival in rivals]
 
 
-def task(item: Item, order: Order) -> PairwiseTask | CustomPrompt:
-    return (
-        rating_question(item.instruction, item.texts[order[0]]) if item.group == TIES else pairwise_request(item, order)
-    )
-
-
 def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
     return aggregate_ratings(item, votes) if item.group == TIES else best_of_n(item, votes)
 
@@ -89,12 +79,9 @@ def aggregate(item: Item, votes: Sequence[Vote]) -> AggregatedVerdict:
 def scores(results: Sequence[ItemResult]) -> dict[str, Any]:
     """`ties`: the Ties score. `score`: the mean over the six subsets. None if a part is missing."""
     ties = ties_score([result for result in results if result.group == TIES])
-    means = []
-    for subset in SUBSETS[:-1]:
-        item_scores = [result.score for result in results if result.group == subset]
-        means += [sum(item_scores) / len(item_scores)] if item_scores else []
-    complete = ties is not None and len(means) == len(SUBSETS) - 1
-    return {"ties": ties, "score": (sum(means) + (ties or 0.0)) / len(SUBSETS) if complete else None}
+    means = [mean_or_none(one.score for one in results if one.group == subset) for subset in SUBSETS[:-1]]
+    known = [score for score in (*means, ties) if score is not None]
+    return {"ties": ties, "score": mean(known) if len(known) == len(SUBSETS) else None}
 
 
 def _drawn_order(item: Item, rival: int) -> Order:

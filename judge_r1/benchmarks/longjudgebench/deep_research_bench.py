@@ -73,7 +73,6 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
         text = criteria[gold.id].criteria_text if gold.id in criteria else ""
         queries.append(
             Query(
-                dataset=DATASET,
                 column="DR",
                 query_id=gold.id,
                 cluster_id=gold.id,

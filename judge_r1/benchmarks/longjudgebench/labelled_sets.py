@@ -73,7 +73,6 @@ def read_wp(root: Path, options: SubsetOptions) -> list[Query]:
         tag = output.meta.get("tag") if output else None
         queries.append(
             Query(
-                dataset="wp_bench",
                 column="WP",
                 query_id=query_id,
                 cluster_id=gold.id,
@@ -98,7 +97,6 @@ def read_ma(root: Path, options: SubsetOptions) -> list[Query]:
         texts = [output.by_system.get(system) if output else None for system in systems]
         queries.append(
             Query(
-                dataset="ma",
                 column="MA",
                 query_id=gold.id,
                 cluster_id=gold.paper_id,
@@ -125,7 +123,6 @@ def read_verify(root: Path, options: SubsetOptions) -> list[Query]:
         response = output.responses[0] if output and output.responses else None
         queries.append(
             Query(
-                dataset=name,
                 column="Verify",
                 query_id=gold.id,
                 cluster_id=gold.id.partition("_")[0],

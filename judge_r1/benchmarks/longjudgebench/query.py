@@ -18,12 +18,13 @@ Protocol = Literal["pointwise", "pairwise", "listwise"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the paper's tables: its protocol, its size in the paper, and its prompts.
+    """A column of the paper's tables: its data set, its protocol, and its number of queries and outputs in the paper.
 
     A judge with search is asked `question`; the other settings use the release's prompts, whose file names begin with
     `prompt_prefix`. `prompt_has_task` is false if these prompts leave the task out.
     """
 
+    dataset: str
     protocol: Protocol
     queries: int
     outputs: int
@@ -33,31 +34,21 @@ class Column:
 
 
 COLUMNS: Mapping[str, Column] = {
-    "DR": Column("pointwise", 50, 200, "Which research article answers the task better?"),
-    "RealDR": Column(
-        *("pointwise", 40, 640, "Which report is better in logical structure, in expression and in freedom from bias?"),
-        prompt_has_task=False,
-    ),
-    "Structure": Column(
-        *("listwise", 41, 164),
-        "Which survey of the topic is better structured: organisation, sections, titles that fit, coherence?",
-        *("structure_", False),
-    ),
-    "Content": Column(
-        *("listwise", 41, 164),
-        "Which survey of the topic reads better: coherence, clarity, fluency, logic?",
-        *("content_", False),
-    ),
-    "WP": Column("pairwise", 263, 526, "Which piece of writing answers the prompt better?"),
-    "Verify": Column(
-        "pointwise", 316, 316, "Is the final answer that the model gives, marked [A] in the case, correct?"
-    ),
-    "MA": Column(
-        *("pairwise", 90, 180),
-        "Which report presents the key findings of the meta-analysis more accurately and completely?",
-        *("insights_", False),
-    ),
-}
+    "DR": Column("deepresearch_bench", "pointwise", 50, 200,
+        question="Which research article answers the task better?"),
+    "RealDR": Column("realdr", "pointwise", 40, 640, prompt_has_task=False,
+        question="Which report is better in logical structure, in expression and in freedom from bias?"),
+    "Structure": Column("surge", "listwise", 41, 164, prompt_prefix="structure_", prompt_has_task=False,
+        question="Which survey of the topic is better structured: organisation, sections, titles that fit, coherence?"),
+    "Content": Column("surge", "listwise", 41, 164, prompt_prefix="content_", prompt_has_task=False,
+        question="Which survey of the topic reads better: coherence, clarity, fluency, logic?"),
+    "WP": Column("wp_bench", "pairwise", 263, 526,
+        question="Which piece of writing answers the prompt better?"),
+    "Verify": Column("verify_bench_hard", "pointwise", 316, 316,
+        question="Is the final answer that the model gives, marked [A] in the case, correct?"),
+    "MA": Column("ma", "pairwise", 90, 180, prompt_prefix="insights_", prompt_has_task=False,
+        question="Which report presents the key findings of the meta-analysis more accurately and completely?"),
+}  # fmt: skip
 """Structure and Content are one data set, SurGE."""
 
 
@@ -71,7 +62,6 @@ class Query:
     list first.
     """
 
-    dataset: str
     column: str
     query_id: str
     cluster_id: str
@@ -88,6 +78,10 @@ class Query:
     tag: str | None = None
     annotators: tuple[tuple[float, ...], ...] = ()
     first: str = ""
+
+    @property
+    def dataset(self) -> str:
+        return COLUMNS[self.column].dataset
 
     @property
     def protocol(self) -> Protocol:

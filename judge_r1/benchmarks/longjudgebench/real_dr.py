@@ -55,7 +55,6 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
         ids = tuple(doc.id for doc in docs)
         queries.append(
             Query(
-                dataset=DATASET,
                 column="RealDR",
                 query_id=task,
                 cluster_id=task,

@@ -37,7 +37,6 @@ def read(root: Path, options: SubsetOptions) -> list[Query]:
                 raise BadBenchmark(f"surge_gt.jsonl, id {gold.id}: {dimension}_ranking must rank {', '.join(SYSTEMS)}")
             queries.append(
                 Query(
-                    dataset=DATASET,
                     column=dimension.capitalize(),
                     query_id=gold.id,
                     cluster_id=gold.id,
@@ -94,10 +93,11 @@ def read_answer(values: Values, query: Query, options: SubsetOptions, order: Ord
     key = "structural_score" if query.column == "Structure" else "content_score"
     indices = scored_indices(query, options.reference)
     letters = [LETTERS[position] for position, index in enumerate(order) if index in indices]
-    given = {letter: values[letter] for letter in letters if letter in values}
-    scores = {
-        letter: number(entry if isinstance(entry, dict) else {key: entry}, key, 5) for letter, entry in given.items()
-    }
+    scores = {}
+    for letter in letters:
+        if letter in values:
+            entry = values[letter]
+            scores[letter] = number(entry if isinstance(entry, dict) else {key: entry}, key, 5)
     if not scores:
         raise UnreadableAnswer("missing_field")
     if len(scores) < len(letters):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from paths import REPO
 
 from judge_r1.benchmarks.base import BENCHMARKS, BadBenchmark, LoadedBenchmark
-from judge_r1.benchmarks.pairwise import group_of, non_ties, published_vote, select_subset, unique_items, with_ties
+from judge_r1.benchmarks.pairwise import non_ties, published_vote, select_items, unique_items, with_ties
 from judge_r1.core.items import Item
 from judge_r1.core.verdicts import InvalidVerdict, PairwiseVerdict, Verdict
 
@@ -36,10 +36,10 @@ def test_items_must_differ_and_be_some() -> None:
 
 def test_a_subset_is_found_by_its_name() -> None:
     items = [item(1, group="law"), item(2, group="art")]
-    assert list(select_subset(items, None, group_of)) == items
-    assert list(select_subset(items, "art", group_of)) == items[1:]
+    assert select_items(items, Path("f"), None) == items
+    assert select_items(items, Path("f"), "art") == items[1:]
     with pytest.raises(BadBenchmark, match="no subset 'arts'; did you mean 'art'"):
-        select_subset(items, "arts", group_of)
+        select_items(items, Path("f"), "arts")
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*WORDS, None])), min_size=1, max_size=12))

@@ -36,10 +36,9 @@ def said(order: tuple[int, int], winner: str) -> Vote:
 
 def query(column: str, gold: Any, **fields: Any) -> Query:
     count = 1 if gold in ("Yes", "No") else 2 if isinstance(gold, str) else len(gold)
-    dataset = {"Structure": "surge", "Content": "surge"}.get(column, column)
     names = tuple(f"s{place}" for place in range(count))
     given = {"query_id": "q", "cluster_id": "q", "instruction": "", "systems": names, "ids": names, "texts": names}
-    return Query(dataset=dataset, column=column, gold=gold, **{**given, **fields})
+    return Query(column=column, gold=gold, **{**given, **fields})
 
 
 def outcome(asked: Query, games: list[Vote], *, reference: bool = False) -> ItemResult:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordFile
+from data_builders.dataset_type import Checker, DatasetType, ExampleStats, RecordCounts, RecordFile
 from data_builders.exports import FORMATS, Format, PairExample
 from data_builders.second_opinion import Opinion
 from judge_r1.core.pair_set import CASES_FILE, PAIRS_FILE, open_cases, stored_pairs
@@ -36,7 +36,7 @@ class PairStats(ExampleStats[PairExample]):
         super().__init__()
         self.a_better = 0
         self.cases: set[str] = set()
-        self.labels: dict[str, Counter[str]] = {}
+        self._labels = RecordCounts(PAIR_FILE)
         self.origins_of_flaws: Counter[tuple[str, int]] = Counter()
         self.sources: Counter[str] = Counter()
 
@@ -44,8 +44,7 @@ class PairStats(ExampleStats[PairExample]):
         pair, case = example
         self.total += 1
         self.a_better += pair.preferred == "A"
-        for group, labels in pair_labels(pair).items():
-            self.labels.setdefault(group, Counter()).update(labels)
+        self._labels.add(pair)
         self.origins_of_flaws[pair.origin.teacher, pair.origin.seed] += 1
         if case.case_id not in self.cases:
             self.cases.add(case.case_id)
@@ -53,15 +52,16 @@ class PairStats(ExampleStats[PairExample]):
             self.licenses[case.license] += 1
 
     def cells(self) -> Mapping[str, object]:
-        domains, kinds, principles = (self._of(f"by_{name}") for name in ("domain", "kind", "principle"))
+        labels = self._labels.by_label()
+        domains, kinds, principles = (labels.get(f"by_{name}", {}) for name in ("domain", "kind", "principle"))
         return {
-            "domain": ", ".join(f"{domain} {count}" for domain, count in sorted(domains.items())),
+            "domain": ", ".join(f"{domain} {count}" for domain, count in domains.items()),
             "cases": len(self.cases),
             "pairs": self.total,
             "A better": self.a_better,
-            "single": kinds["single"],
-            "multi": kinds["multi"],
-            **{principle.code: principles[principle.code] for principle in PRINCIPLES},
+            "single": kinds.get("single", 0),
+            "multi": kinds.get("multi", 0),
+            **{principle.code: principles.get(principle.code, 0) for principle in PRINCIPLES},
         }
 
     def origins(self) -> Sequence[str]:
@@ -73,9 +73,6 @@ class PairStats(ExampleStats[PairExample]):
 
     def describe(self) -> str:
         return f"{self.total} pairs of {len(self.cases)} cases"
-
-    def _of(self, group: str) -> Counter[str]:
-        return self.labels.get(group, Counter())
 
 
 class PairDataset(DatasetType[PairExample]):

@@ -24,9 +24,8 @@ from tokenizers import AddedToken, Tokenizer, decoders, models, pre_tokenizers, 
 from torch.nn.functional import cross_entropy
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
-from data_builders.perturb.rules.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
 from data_builders.rationales.mini import side_by_side
-from data_builders.sources.mini import DOCUMENTS, EVENTS, INFERENCES, MONTHS, NAMES, Fact, facts_of, read
+from data_builders.sources.mini import DOCUMENTS, EVENTS, INFERENCES, MONTHS, NAMES, WORDS, Fact, facts_of, read
 from judge_r1.core.records import Case
 from judge_r1.episode.tags import NAMES as TAG_NAMES
 
@@ -64,7 +63,7 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Te
             free = [(w, d) for w in NAMES for d in events if (w, d) not in known and (w == fact.who or d == fact.did)]
             who, did = rng.choice(free)
             claim = Fact(who, did, rng.choice(events[did]))
-        tail = rng.choice([*INFERENCES * 2, *NON_SEQUITURS.values(), *PREJUDICES.values()])
+        tail = rng.choice([*INFERENCES * 2, *WORDS.non_sequiturs.values(), *WORDS.prejudices.values()])
         lines.append(f"{number}. {claim}, {tail}.")
         checks += [
             ("<think>", WRITTEN),
@@ -77,7 +76,7 @@ def check_list(case: Case, label: str, spent: int, rng: Random) -> tuple[str, Te
         checks += [(f"\n({6 - spent - number} searches left)</information>", GIVEN)]
         checks += [("<think>", WRITTEN), (side_by_side(found, claim), WRITTEN), ("</think>", WRITTEN)]
     advice = f"next ask {{who}} for the {{document}} by {rng.choice(MONTHS)}"
-    advice = rng.choice([advice] * 3 + [*VAGUE.values(), *HARMFUL.values()])
+    advice = rng.choice([advice] * 3 + [*WORDS.vague.values(), *WORDS.harmful.values()])
     advice = advice.format(who=rng.choice(NAMES), document=rng.choice(DOCUMENTS))
     checks += [("<think>", WRITTEN), (f"{label} {len(claims) + 1} says", WRITTEN)]
     checks += [(f" {' '.join(advice.split()[:2])}", COPIED), ("</think>", WRITTEN)]

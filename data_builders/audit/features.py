@@ -1,9 +1,8 @@
 """The probes of the shortcut audit: features of the two texts of a pair, and the classifiers that learn from them.
 
 The probe `length` sees the numbers of characters, words, distinct words and numbers. `words` sees TF-IDF of words and
-word pairs. `common words` ignores features that differ in fewer than three of the training pairs: if swaps are balanced
-in a small set, a rare word that enters one text leaves another, so a probe that learns rare words errs on the others
-and can hide a leak through common ones.
+word pairs. `common words` ignores features that differ in fewer than three training pairs: rare words of a small,
+balanced set mislead a probe and can hide a leak through common ones.
 """
 
 import re

@@ -1,9 +1,7 @@
 """Measures what classifiers learn from the two reasonings of a pair alone, without the case.
 
-Each probe (`features`) is a logistic regression on x(A) - x(B) that predicts the better reasoning. Folds are by case,
-and intervals treat the case as the unit, because the pairs of a case share their reference. If a probe finds the P2 and
-P4 flaws of a set, the set needs no search. Flaws of the other principles are visible in the text; for them,
-`held_out_operators` measures whether what reveals some operators also reveals another one.
+Folds are by case, and intervals treat the case as the unit, because the pairs of a case share their reference. For
+flaws that the text shows, `held_out_operators` measures whether what reveals some operators also reveals another one.
 """
 
 from collections.abc import Mapping, Sequence

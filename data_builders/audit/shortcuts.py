@@ -1,9 +1,8 @@
 """The shortcut audit: tests whether a set of pairs reveals its labels to probes that never see a case.
 
-P2 and P4 flaws can be found only by consulting the case, so no probe may find them: the upper end of the 95 % interval
-must stay below `BOUND`, otherwise the group is flagged with its top features. If the set has several domains, each is
-also probed separately, so that one domain cannot mask another. Flaws of the other principles are visible in the text;
-their accuracies are reported, along with the accuracy on operators that the probe was not trained on.
+P2 and P4 flaws can be found only by consulting the case: a group is flagged unless the upper end of a probe's 95 %
+interval is below `BOUND`. Domains are also probed separately, so that none masks another. Flaws of the other principles
+are visible in the text; their accuracies, and those on held-out operators, are reported.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,7 @@
 """Fills the prompt templates of the builders: `$name` fields in the `*.txt` files of this package.
 
-The structure follows Tables 9 and 10 of the paper: role; case, decision and reference; target principle or set of
-principles; task; instructions; form of the answer; final checks. The parts that change between calls come last, so that
-all calls on a case share the vendor's prompt cache.
+The structure follows Tables 9 and 10 of the paper. What changes between calls comes last, so that all calls on a case
+share the vendor's prompt cache.
 """
 
 import re

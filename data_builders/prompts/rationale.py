@@ -1,8 +1,7 @@
 """The prompts by which a teacher writes a judge's rationale, turn by turn.
 
-The teacher sees what the judge sees. The gold outcome is added only after the first passages, so that a model trained
-on the text does not learn to decide before it searches. The parts that change between turns come last, so that all
-turns of an episode share the vendor's prompt cache.
+The gold outcome is added only after the first passages, so that a model trained on the text does not learn to decide
+before it searches. What changes between turns comes last, so that all turns share the vendor's prompt cache.
 """
 
 import json

@@ -9,18 +9,17 @@ from collections.abc import Sequence
 from functools import partial
 from random import Random
 
-from data_builders.perturb.rules.mini import HARMFUL, NON_SEQUITURS, PREJUDICES, VAGUE
 from data_builders.rationales.base import WRITERS, Rationale
-from data_builders.sources.mini import FACT, Fact, facts_of
+from data_builders.sources.mini import FACT, WORDS, Fact, facts_of
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 
 _STEP = re.compile(rf"(?P<number>\d+)\. (?:(?P<claim>{FACT.pattern}), (?P<tail>[a-z ]+)|(?P<advice>next [a-z ]+))\.")
-_TAILS = dict.fromkeys(NON_SEQUITURS.values(), " illogical 1")
-_TAILS |= dict.fromkeys(PREJUDICES.values(), " unfair 3")
-_OPENINGS = [(text.split("{")[0], " vague 5") for text in VAGUE.values()]
-_OPENINGS += [(text.split("{")[0], " harmful 6") for text in HARMFUL.values()]
+_TAILS = dict.fromkeys(WORDS.non_sequiturs.values(), " illogical 1")
+_TAILS |= dict.fromkeys(WORDS.prejudices.values(), " unfair 3")
+_OPENINGS = [(text.split("{")[0], " vague 5") for text in WORDS.vague.values()]
+_OPENINGS += [(text.split("{")[0], " harmful 6") for text in WORDS.harmful.values()]
 
 
 def write_mini(case: Case, pair: ReasoningPair, config: EpisodeConfig, *, lookups: float = 1.0) -> Rationale:

@@ -1,7 +1,6 @@
 """Reads a file of rationales: whole trajectories, one per line, which serve any model.
 
-`train` replays the text of the turns and the passages through the state machine with its own tokenizer and budgets, and
-uses the trajectories that are valid there and score r = 1.0.
+`train` replays them with its own tokenizer and budgets, and uses those that are valid there and score r = 1.0.
 """
 
 from collections import Counter

@@ -2,8 +2,8 @@
 
     <think>…</think> once or more, then <search>…</search> or <answer>…</answer>
 
-A model learns the form from it, so the form is checked strictly: no text outside the tags, no tag inside them, no
-quotation of text that was not shown, every violated principle named, and no hint that the outcome was known.
+A model learns the form from it, so no text is allowed outside the tags, no tag inside them, no quotation of text that
+was not shown and no hint that the outcome was known; every violated principle must be named.
 """
 
 import re

@@ -1,8 +1,7 @@
 """Sources of cases: one module per corpus, each of which registers a function that yields `Case` records.
 
-Some corpora lack a part that a teacher writes: PILOT has no reasonings, and the papers of DeepReview are too long to be
-contexts. Such a source has `drafts`: a draft asks the teacher, checks the answer and becomes a case. `items` and
-`completed` handle both kinds of source.
+Some corpora lack a part that a teacher writes. Such a source has `drafts`: a draft asks the teacher, checks the answer
+and becomes a case. `items` and `completed` handle both kinds of source.
 """
 
 from collections import Counter

@@ -1,8 +1,6 @@
 """`builtin`: 120 original cases shipped with the package: patients, complaints to a human-rights court, and papers.
 
-The core of each case is written by hand; `scripts/build_builtin_cases.py` adds routine details. A context has 700 to
-1,500 words with values, dates and names; a reference has 8 to 12 steps that cite them. People, places, products and
-studies are invented.
+`scripts/build_builtin_cases.py` writes them from hand-written scenarios. People, places and studies are invented.
 """
 
 from collections import Counter

@@ -1,11 +1,9 @@
 """DeepReview-13K (Research-14K): papers with DeepReviewer's "best mode" reviews (domain `academic`).
 
-Rows have one of two layouts: that of the authors' evaluation files (`id, title, paper_context, decision, review,
-pred_fast_mode, pred_standard_mode, pred_best_mode`), or that of the hub (`id, mode, inputs, outputs, decision, …`: one
-row per mode, messages as JSON). The columns follow descriptions by users of the data and are not verified against the
-hub. The reference is the review as numbered steps. A paper is too long for a context, so a teacher condenses it
-(LRBench, appendix B): to a given length, without numbers that the paper does not have, and without wording of the
-review. The decision is the venue's; reviews that reach another decision are skipped.
+Rows have the layout of the authors' evaluation files (`pred_best_mode`) or of the hub (`mode, inputs, outputs`), as
+users of the data describe it; neither is verified against the hub. The reference is the review as numbered steps. A
+paper is too long for a context, so a teacher condenses it (LRBench, appendix B); `check` says what is accepted. The
+decision is the venue's; reviews that reach another decision are skipped.
 """
 
 import json

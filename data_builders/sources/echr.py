@@ -1,14 +1,9 @@
 """ECHR argument mining: judgments of the European Court of Human Rights with expert argument spans (domain `legal`).
 
-One case per judgment. The context is THE FACTS, cut before THE LAW (in old judgments before the proceedings of the
-Commission, whose opinion anticipates the ruling). The decision is the operative part. The reference is the Court's own
-argument for one complaint: one numbered step per span, in document order.
-
-Only part of the argument is used. The Court's spans of a judgment have about 1,600 words on several complaints, and
-29 % of them cite precedent, which the facts can neither confirm nor deny. A judgment argues one complaint after the
-other and ends each with a decision span, so the spans form runs. The reference is the run with the most words on the
-case itself, without its precedent spans, and limited to the last `MAX_STEPS`, which lead to the ruling. `meta` counts
-the spans that each of the three rules left out.
+One case per judgment. The context is THE FACTS, cut before THE LAW (in old judgments before the Commission's opinion).
+The decision is the operative part. The reference is the Court's argument for one complaint, one step per span: of the
+runs of spans that end with a decision, the one with the most words on the case itself, without precedent (which the
+facts can neither confirm nor deny), limited to the last `MAX_STEPS`. `meta` counts the spans that each rule left out.
 """
 
 import re

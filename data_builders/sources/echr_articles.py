@@ -1,7 +1,6 @@
 """Articles of the European Convention on Human Rights in PILOT's notation: `6`, and `P1-1` for a protocol.
 
-Two entries of the published ECHR.json hold the text of another article (18 the text of article 15, P4-7 a clause on
-ratification). They are left out.
+Two entries of the published ECHR.json (18 and P4-7) hold another text and are left out.
 """
 
 import re

@@ -1,13 +1,10 @@
 """eLife: research articles with their published decision letters and reviews (domain `academic`).
 
-One case per round of a decision letter, or per referee report of a reviewed preprint. The context is the article:
-title, abstract, sections, figure captions and tables, without the editors' digest and assessment. Reviews and replies
-are separate elements (`sub-article`) and are never part of it. The reference is the essential points of the letter as
-numbered steps, without form paragraphs. Individual reviews after them are left out, unless the letter has fewer than
-`MIN_STEPS` points. The decision is the sentence of the letter that states it, or the editors' assessment of a preprint.
-
-A published article is the version *after* the review (`meta.context_version`), so it may already contain what a point
-asks for. Only reports on preprints review exactly the text of the context.
+One case per round of a decision letter, or per referee report of a reviewed preprint. The context is the article
+without digest, assessment, reviews and replies. The reference is the essential points of the letter as numbered steps,
+without form paragraphs; individual reviews are added only to a letter with fewer than `MIN_STEPS` points. The decision
+is the sentence that states it, or the editors' assessment of a preprint. `meta.context_version` tells that a published
+article is the version after the review, which may already contain what a point asks for.
 """
 
 import re

@@ -1,11 +1,8 @@
 """F1000RD: open peer reviews of scientific papers (domain `academic`).
 
-One case per review. The context is version 1 of the paper, which is the one reviewed: title, abstract, sections, lists,
-captions and tables (one line per row). Reference list and code listings, a third of the passages, are left out. The
-reference is the review as numbered steps, one per paragraph or list item; a short heading is joined to the step after
-it. The journal's form text (title line, ticked questions, statements of interest and expertise) and the review's
-bibliography are dropped. The decision is the recommendation. Reviews are in separate files, so none can enter a
-context. `meta` counts what was left out.
+One case per review. The context is version 1 of the paper, the one reviewed, without reference list and code listings.
+The reference is the review as numbered steps, without form text and bibliography. The decision is the recommendation.
+Reviews are in separate files, so none can enter a context. `meta` counts what was left out.
 """
 
 import xml.etree.ElementTree as ET

@@ -1,11 +1,8 @@
 """MedCaseReasoning: case reports with clinicians' diagnostic reasoning (domain `medical`; `zou-lab/MedCaseReasoning`).
 
-A row is a case: `pmcid, title, journal, article_link, publication_date, text, case_prompt, diagnostic_reasoning,
-final_diagnosis`. The reference is the diagnostic reasoning; the decision is the final diagnosis. The context is the
-case prompt, which stops before a diagnosis is discussed, followed by the report from its introduction to the end of its
-case presentation, if `text` is present and its headings allow the cut (see `medrbench`). LRBench uses both (appendix
-B), but the discussion would repeat the reasoning. `meta.report` tells whether the report is included. The columns
-follow descriptions by users of the data and are not verified against the hub.
+The reference is the diagnostic reasoning; the decision is the final diagnosis. The context is the case prompt, followed
+by the report if it can be cut before its discussion (see `medrbench`), which would repeat the reasoning; `meta.report`
+tells whether it is. The columns follow descriptions by users of the data and are not verified against the hub.
 """
 
 from collections import Counter

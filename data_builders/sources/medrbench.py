@@ -1,14 +1,9 @@
 """MedRBench: case reports with the diagnostic or therapeutic reasoning behind their outcome (domain `medical`).
 
-A record is a report with one task. The reference is the reasoning of the task in the corpus, and the decision is its
-result. The abstract, discussion and conclusion of a report repeat that reasoning, so the context is
-
-    the corpus's case summary + the report from its introduction to the end of its case presentation.
-
-The report is cut at headings: from the last introduction before the last case heading (a structured abstract repeats
-both) to the first discussion, conclusion or other closing heading. A report without a case heading is skipped; one
-without a closing heading is marked `uncut`. `decision_in_context` marks contexts that contain the decision word for
-word, because the case presentation itself may name the outcome.
+A record is a report with one task: the reference is the corpus's reasoning, the decision its result. The abstract,
+discussion and conclusion repeat that reasoning, so the context is the case summary and the report cut at headings: from
+the last introduction before the last case heading to the first closing heading. `uncut` marks a report without a
+closing heading, `decision_in_context` a context that has the decision word for word.
 """
 
 import re

@@ -1,9 +1,8 @@
 """`mini`: generated cases with a vocabulary of about 150 words, for models that train on a laptop in minutes.
 
-A case is a list of facts `who did what.` ("kara paid 34."), each pair of who and did unique. Its reference reasoning
-restates two or three facts, draws a fixed kind of inference from each, and ends with one concrete piece of advice.
-Names, events and values are drawn independently, so that a changed value or an invented event can be found only by
-consulting the case. All cases are pure functions of the seed.
+A case is a list of facts `who did what.`, each pair of who and did unique. Its reference restates two or three facts,
+draws a fixed kind of inference from each, and ends with one piece of advice. Names, events and values are drawn
+independently, so that only the case shows a changed value or an invented event.
 """
 
 import re
@@ -13,41 +12,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from data_builders.perturb.lexicons import Lexicon, load_lexicon
 from data_builders.sources import SOURCES, Source
 from data_builders.sources.corpus_io import SourceError, numbered
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
 
-NAMES = [
-    "ana", "ben", "carl", "dora", "eva", "finn", "gina", "hugo", "iris", "jack", "kara", "liam", "mona", "nils", "olga",
-    "paul",
-]  # fmt: skip
-NUMBERS = [str(n) for n in range(20, 40)]
-MONTHS = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-]  # fmt: skip
-PLACES = ["oslo", "rome", "paris", "delhi", "cairo", "lima", "kyoto", "quito"]
-DRUGS = ["aspirin", "iron", "zinc", "insulin", "codeine", "morphine", "steroid", "vaccine"]
-METHODS = ["lasso", "ridge", "boosting", "forest", "kernel", "tree", "spline", "cluster"]
 
-EVENTS: dict[str, dict[str, list[str]]] = {
-    "medical": {
-        "weighed": NUMBERS, "scored": NUMBERS, "arrived": MONTHS, "relapsed": MONTHS, "took": DRUGS, "refused": DRUGS,
-    },
-    "legal": {
-        "paid": NUMBERS, "owed": NUMBERS, "signed": MONTHS, "appealed": MONTHS, "rented": PLACES, "left": PLACES,
-    },
-    "academic": {
-        "sampled": NUMBERS, "reported": NUMBERS, "submitted": MONTHS, "revised": MONTHS, "fitted": METHODS,
-        "dropped": METHODS,
-    },
-}  # fmt: skip
+class MiniWords(Lexicon):
+    """The vocabulary. `values` lists the values of each kind, and `events` gives the kind of value of each event."""
+
+    names: tuple[str, ...]
+    values: dict[str, tuple[str, ...]]
+    events: dict[str, dict[str, str]]
+    decisions: dict[str, tuple[str, ...]]
+    inferences: tuple[str, ...]
+    documents: tuple[str, ...]
+    non_sequiturs: dict[str, str]
+    prejudices: dict[str, str]
+    vague: dict[str, str]
+    harmful: dict[str, str]
+
+
+WORDS = load_lexicon("mini", MiniWords)
+NAMES, INFERENCES, DOCUMENTS, MONTHS = WORDS.names, WORDS.inferences, WORDS.documents, WORDS.values["month"]
+EVENTS = {domain: {did: WORDS.values[kind] for did, kind in kinds.items()} for domain, kinds in WORDS.events.items()}
 """The events of each domain, with their values."""
-
-DECISIONS = {"medical": ["treat", "discharge"], "legal": ["grant", "dismiss"], "academic": ["accept", "revise"]}
-INFERENCES = ["so this counts", "so this is clear", "so this stands"]
-DOCUMENTS = ["letter", "record", "receipt", "scan"]
 
 FACT = re.compile(r"(?P<who>[a-z]+) (?P<did>[a-z]+) (?P<value>[a-z0-9]+)")
 
@@ -77,7 +67,7 @@ def _case(domain: str, rng: Random) -> Case:
     return Case.of(
         domain=domain,
         context=" ".join(f"{fact}." for fact in facts),
-        decision=rng.choice(DECISIONS[domain]),
+        decision=rng.choice(WORDS.decisions[domain]),
         reference=numbered(steps),
         source="mini",
         license="Apache-2.0",

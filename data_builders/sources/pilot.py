@@ -1,11 +1,9 @@
 """PILOT's ECHR2023: facts of ECHR judgments with the articles found violated (domain `legal`; NAACL 2024).
 
-The corpus is the folder `data/ECHR2023` of the authors' repository: train, dev and test.jsonl with one case per line
-(`case_id, title, judgement_date, violated_articles, facts`), and ECHR.json with the articles. The context is the facts,
-then every article of ECHR.json, because the violated ones alone would reveal the decision. The decision is the
-violation found. There is no human-written reasoning, so a teacher writes the reference from the facts and the violated
-articles, as in LRBench (appendix B). Its answer must be numbered steps of a given length, name exactly the violated
-articles, quote the facts, and have no quotation or number that is in neither the facts nor the articles.
+`--path` is the folder `data/ECHR2023` of the authors' repository: cases as JSON Lines, and ECHR.json with the articles.
+The context is the facts and every article, because the violated ones alone would reveal the decision, the violation
+found. A teacher writes the reference from the facts and the violated articles, as in LRBench (appendix B); `check` says
+what is accepted.
 """
 
 import re

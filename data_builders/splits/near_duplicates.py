@@ -1,8 +1,7 @@
 """Finds near-duplicate cases: MinHash proposes candidates, and exact Jaccard indices of word shingles decide.
 
-A text is the set of its runs of eight words, ignoring case and punctuation. With signatures of 64 bands of 3 minima
-(Broder), a pair of texts with Jaccard index J becomes a candidate with probability 1 - (1 - J³)^64, which is .9998 at
-J = 0.5. Every candidate is measured exactly. A signature has 768 bytes for any length of text.
+With signatures of 64 bands of 3 minima (Broder), a pair of texts with Jaccard index J becomes a candidate with
+probability 1 - (1 - J³)^64, which is .9998 at J = 0.5.
 """
 
 import re
@@ -15,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
 
 from data_builders.splits.index import CaseEntry, PairIndex
 from judge_r1.core.jsonl import lines_at
@@ -88,18 +89,12 @@ def near_duplicates(texts: Iterable[str], reread: Callable[[int], str], *, thres
 
 def components(count: int, edges: Iterable[Likeness]) -> list[int]:
     """For each of `count` texts, the lowest number in its connected component."""
-    roots = list(range(count))
-
-    def root(number: int) -> int:
-        while roots[number] != number:
-            roots[number] = roots[roots[number]]
-            number = roots[number]
-        return number
-
-    for i, j, _ in edges:
-        low, high = sorted((root(i), root(j)))
-        roots[high] = low
-    return [root(number) for number in range(count)]
+    ends = np.array([(i, j) for i, j, _ in edges], dtype=int).reshape(-1, 2)
+    graph = coo_matrix((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(count, count))
+    _, firsts, labels = np.unique(
+        connected_components(graph, directed=False)[1], return_index=True, return_inverse=True
+    )
+    return [int(firsts[label]) for label in labels]
 
 
 def _candidates(signed: NDArray[np.uint32], threshold: float) -> Iterator[tuple[int, int]]:

@@ -1,8 +1,8 @@
 """Chooses the pairs of test sets, and the order in which training sets take theirs.
 
-A test set takes one pair from each of a number of groups: a matching of groups to sets. Sets are filled one pair at
-a time, and a group moves to another set if that makes room (augmenting paths), which gives a max-min fair distribution.
-Sides and principles are balanced afterwards, within the pairs of each group.
+A test set is a matching of groups of cases to sets. Sets are filled one pair at a time, and a group moves to another
+set if that makes room (augmenting paths), which gives a max-min fair distribution. Sides and principles are balanced
+afterwards.
 """
 
 from collections import Counter, defaultdict, deque

@@ -1,9 +1,5 @@
 """Writes requests to a file for a vendor's batch service, and imports the results into the cache.
 
-    with BatchExport(provider, cache, path) as teacher:  # answers from the cache; writes other requests to the
-        ...                                              # file and raises BatchPending
-    import_batch(provider, cache, results)
-
 Later requests (a retry, the next turn) depend on earlier answers, so batches take several rounds: export, process,
 import, and export again until no request is left.
 """

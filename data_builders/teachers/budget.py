@@ -1,7 +1,7 @@
 """Counts tokens and cost by teacher, and stops a run when its budget is spent.
 
-A budget covers all live answers of its teachers in the cache, those of earlier runs included, so that a resumed build
-does not get the budget twice. Cached answers and batch results are free.
+A budget covers all live answers of its teachers in the cache, so a resumed build does not get it twice. Cached answers
+and batch results are free.
 """
 
 from collections import defaultdict

@@ -4,8 +4,7 @@
         async with open_teacher("chat:https://host/v1#model", cache, spending=Spending(prices, budget)) as teacher:
             reply = await teacher.ask(request)
 
-Any number of requests may be started: the gate runs `RetryPolicy.concurrency` of them concurrently. Leaving the block
-waits for calls in flight, which are paid for, and starts no others.
+Leaving the block waits for calls in flight, which are paid for, and starts no others.
 """
 
 import asyncio

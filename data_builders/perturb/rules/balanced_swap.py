@@ -1,11 +1,10 @@
 """Replaces words by others of their class such that word frequencies do not reveal the flaw.
 
-A judge that never sees the case must not recognise the flawed text by its words. The probability q(x → y) of a
-replacement therefore satisfies detailed balance, f(x) q(x → y) = f(y) q(y → x), where f are the word frequencies of
-reference reasonings. y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other words z of the class, and
-accepted with probability min(1, Z(x) / Z(y)) (Metropolis-Hastings). `scripts/fit_swap_weights.py` fits the weights w of
-`lexicons/weights.json` to a corpus; w = f except for the swaps that a case excludes. A word without a weight is neither
-replaced nor proposed. In a class without weights all words have equal weight.
+The probability q(x → y) of a replacement satisfies detailed balance, f(x) q(x → y) = f(y) q(y → x), where f are the
+word frequencies of reference reasonings. y is proposed with probability w(y) / Z(x), Z(x) = Σ w(z) over the other
+words z of the class, and accepted with probability min(1, Z(x) / Z(y)) (Metropolis-Hastings).
+`scripts/fit_swap_weights.py` fits the weights w of `lexicons/weights.json`. A word without a weight is neither replaced
+nor proposed; in a class without weights all words have equal weight.
 """
 
 import re
@@ -141,6 +140,12 @@ def match_case(new: str, old: TermMatch, text: str) -> str:
     """Capitalize `new` if `old` is a lower-case word that has a capital in `text`."""
     fixed = old.term.text[0].isupper() or any(map(str.isdigit, new))
     return new if fixed or text[old.start].islower() else new[0].upper() + new[1:]
+
+
+def swap_term(found: TermMatch, case: Case, text: str, fits: Callable[[str], bool], rng: Random) -> str | None:
+    """Draw a term in place of `found` in `text`, as `SwapClass.swap` does, with the capital of the old one."""
+    new = found.swap_class.swap(found, corpus_name(case), fits, text[: found.start], rng)
+    return None if new is None else match_case(new, found, text)
 
 
 def _takes_an(word: str) -> bool:

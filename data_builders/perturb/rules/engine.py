@@ -1,9 +1,8 @@
 """Creates flawed variants of a case with rules: operators are tried at steps of the reference, without a model.
 
-A single variant breaks one principle; the variants of a principle change different steps. A multi variant breaks two
-to four principles in as many steps, and no two multi variants of a case break the same combination (LRBench, section
-2.3 and appendix E). All random generators are seeded by (case, seed, principle), so a variant depends neither on other
-cases nor on the order of a run.
+The single variants of a principle change different steps. A multi variant breaks two to four principles in as many
+steps, and no two of a case break the same combination (LRBench, section 2.3 and appendix E). Random generators are
+seeded by (case, seed, principle), so a variant does not depend on other cases.
 """
 
 import importlib

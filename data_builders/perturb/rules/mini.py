@@ -1,27 +1,15 @@
 """The rule set `mini`: the six principles, broken in the generated vocabulary of `data_builders.sources.mini`."""
 
 import re
+from collections.abc import Sequence
 from random import Random
 
 from data_builders.perturb.rules.operators import Edit, Step, operator
-from data_builders.sources.mini import EVENTS, FACT, MONTHS, NAMES, NUMBERS, Fact, facts_of
+from data_builders.sources.mini import EVENTS, FACT, NAMES, WORDS, Fact, facts_of
 from judge_r1.core.records import Case, Span
 
 _CLAIM = re.compile(rf"\d+\. (?P<claim>{FACT.pattern}), (?P<inference>so [a-z ]+)\.")
 _ADVICE = re.compile(r"\d+\. (?P<advice>next ask (?P<who>[a-z]+) for the (?P<document>[a-z]+) by [a-z]+)\.")
-
-NON_SEQUITURS = {"reverse": "so the reverse holds", "denial": "so it never happened", "collapse": "so this fails"}
-PREJUDICES = {"origin": "but foreigners lie", "age": "but old people forget", "wealth": "but poor people cheat"}
-VAGUE = {
-    "someday": "next something may be done with it some day",
-    "shrug": "next it is just as it is for all of it",
-    "maybe": "next maybe see how it goes later or not",
-}
-HARMFUL = {
-    "threat": "next threaten {who} with harm until the {document} appears",
-    "forgery": "next forge the {document} and then blame {who} for it",
-    "injury": "next harm {who} and then burn the {document} by night",
-}
 
 
 def _register(principle: int, name: str, pattern: re.Pattern[str], group: str, template: str) -> None:
@@ -33,41 +21,38 @@ def _register(principle: int, name: str, pattern: re.Pattern[str], group: str, t
         return step.edit(match.span(group), template.format(**match.groupdict())) if match else None
 
 
-for _name, _text in NON_SEQUITURS.items():
-    _register(1, f"inference_{_name}", _CLAIM, "inference", _text)
-for _name, _text in PREJUDICES.items():
-    _register(3, f"prejudice_{_name}", _CLAIM, "inference", _text)
-for _name, _text in VAGUE.items():
-    _register(5, f"vague_{_name}", _ADVICE, "advice", _text)
-for _name, _text in HARMFUL.items():
-    _register(6, f"harmful_{_name}", _ADVICE, "advice", _text)
+for _principle, _prefix, _pattern, _group, _templates in (
+    (1, "inference", _CLAIM, "inference", WORDS.non_sequiturs),
+    (3, "prejudice", _CLAIM, "inference", WORDS.prejudices),
+    (5, "vague", _ADVICE, "advice", WORDS.vague),
+    (6, "harmful", _ADVICE, "advice", WORDS.harmful),
+):
+    for _name, _template in _templates.items():
+        _register(_principle, f"{_prefix}_{_name}", _pattern, _group, _template)
 
 
-def _kind(values: list[str]) -> str:
-    return "number" if values is NUMBERS else "month" if values is MONTHS else "noun"
-
-
-def _unused(values: list[str], case: Case) -> list[str]:
+def _unused(values: Sequence[str], case: Case) -> Sequence[str]:
     """Return the values that no fact of the case has, or all values if the facts use every one."""
     used = {fact.value for fact in facts_of(case.context)}
     return [value for value in values if value not in used] or values
 
 
-def _register_value(kind: str) -> None:
-    """Register a P2 operator that changes a value to another of its kind; the case's own fact contradicts it."""
+def _register_value(name: str, kinds: Sequence[str]) -> None:
+    """Register a P2 operator that changes a value of these kinds to another; the case's own fact contradicts it."""
 
-    @operator(2, f"other_{kind}", rule_set="mini")
+    @operator(2, f"other_{name}", rule_set="mini")
     def change_value(case: Case, step: Step, rng: Random) -> Edit | None:
         match = _CLAIM.match(step.text)
-        if not match or _kind(values := EVENTS[case.domain][match["did"]]) != kind:
+        if not match or WORDS.events[case.domain][match["did"]] not in kinds:
             return None
         start = case.context.index(f"{match['claim']}.")
-        new = rng.choice(_unused(values, case))
+        new = rng.choice(_unused(EVENTS[case.domain][match["did"]], case))
         return step.edit(match.span("value"), new, Span(start=start, end=start + len(match["claim"])))
 
 
-for _name in ("number", "month", "noun"):
-    _register_value(_name)
+_register_value("number", ["number"])
+_register_value("month", ["month"])
+_register_value("noun", ["place", "drug", "method"])
 
 
 def _register_invention(name: str, *, change_person: bool, known_person: bool) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from data_builders.perturb.rules.balanced_swap import corpus_name, match_case
+from data_builders.perturb.rules.balanced_swap import corpus_name, swap_term
 from data_builders.perturb.rules.claims import (
     factual_sentences,
     factual_terms,
@@ -172,9 +172,8 @@ def other_item(case: Case, step: Step, rng: Random) -> Edit | None:
         if role is None:
             continue
         lacks_role, spans = role
-        new = found.swap_class.swap(found, corpus_name(case), lacks_role, step.text[: found.start], rng)
-        if new is not None:
-            return step.edit((found.start, found.end), match_case(new, found, step.text), *spans)
+        if (new := swap_term(found, case, step.text, lacks_role, rng)) is not None:
+            return step.edit((found.start, found.end), new, *spans)
     return None
 
 
@@ -223,8 +222,6 @@ def other_finding(case: Case, step: Step, rng: Random) -> Edit | None:
         def fits(other: str, old: str = old, role: set[str] = role) -> bool:
             return keeps_vocabulary_size(case, old, other) and not sentences_with(case.context, stems(other) | role)
 
-        new = found.swap_class.swap(found, corpus_name(case), fits, step.text[: found.start], rng)
-        if new is not None:
-            new = match_case(new, found, step.text)
+        if (new := swap_term(found, case, step.text, fits, rng)) is not None:
             return step.edit(phrase, step.text[start : found.start] + new + step.text[found.end : end], *spans)
     return None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-from data_builders.perturb.rules.balanced_swap import SwapClass, corpus_name, match_case
+from data_builders.perturb.rules.balanced_swap import SwapClass, corpus_name, swap_term
 from data_builders.perturb.rules.claims import absent_from, factual_terms, keeps_vocabulary_size
 from data_builders.perturb.rules.operators import Edit, Step, operator
 from data_builders.perturb.rules.steps import body_start
@@ -33,9 +33,8 @@ def _register(name: str, groups: dict[str, str]) -> None:
             old = step.text[found.start : found.end]
             if 0 < len(occurrences(case.context, old)) <= MAX_MENTIONS:
                 fits = partial(_can_be_invented, case, is_absent, old)
-                new = found.swap_class.swap(found, corpus_name(case), fits, step.text[: found.start], rng)
-                if new is not None:
-                    return step.edit((found.start, found.end), match_case(new, found, step.text))
+                if (new := swap_term(found, case, step.text, fits, rng)) is not None:
+                    return step.edit((found.start, found.end), new)
         return None
 
 

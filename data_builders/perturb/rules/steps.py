@@ -1,7 +1,7 @@
 """Splits a reference reasoning into steps, the units in which flaws are placed.
 
-A line that opens with a number or a bullet starts a step, and so does a paragraph. A line that only continues a
-wrapped paragraph does not. If this gives fewer than `MIN_STEPS` steps of five words, every sentence becomes a step.
+A line that opens with a number or a bullet starts a step, and so does a paragraph. If this gives fewer than `MIN_STEPS`
+steps of five words, every sentence becomes a step.
 """
 
 import re

@@ -1,11 +1,10 @@
 """Parses a teacher's answer into numbered variants. Unreadable variants are rejected with a reason, never guessed.
 
-    Flawed Variant 1:                        header; number signs and bold around it are allowed
-    Violated Principles: [3, 1]              multi only; after the header or on its line, a comma may follow
-    1. First, the court …                    the text, up to the next header; braces around it are removed, and so is
-                                             a rule (---) or the end of a code block below it
+    Flawed Variant 1:                        number signs and bold around it are allowed
+    Violated Principles: [3, 1]              multi only
+    1. First, the court …                    the text, up to the next header
 
-Text before the first header, such as the teacher's thoughts, is ignored.
+Text before the first header, braces around a text and a rule or code fence below it are removed.
 """
 
 import re

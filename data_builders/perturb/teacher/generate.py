@@ -1,8 +1,7 @@
 """Creates flawed variants of a case with a teacher: one call per principle, and one for multi variants.
 
-Answers are parsed strictly (`answer_parser`) and checked (`variant_checks`). Only rejected variants are requested
-again, with the reasons, for up to `MAX_ROUNDS` rounds; variants that are still missing are counted. The calls of a
-round run concurrently and are evaluated in a fixed order, so the pairs depend on case, seed and answers only.
+Only rejected variants are requested again, with the reasons, for up to `MAX_ROUNDS` rounds. The calls of a round run
+concurrently and are evaluated in a fixed order, so the pairs depend on case, seed and answers only.
 """
 
 import asyncio
@@ -52,13 +51,11 @@ class VariantStats:
         return {
             "prompts": prompts_hash(),
             "rounds": MAX_ROUNDS,
-            "answers": self.answers,
-            "input_tokens": self.input_tokens,
-            "output_tokens": self.output_tokens,
-            "wanted": dict(sorted(self.wanted.items())),
-            "accepted": dict(sorted(self.accepted.items())),
-            "accepted_in_round": {str(number): n for number, n in sorted(self.accepted_in_round.items())},
-            "rejected": dict(sorted(self.rejected.items())),
+            **{name: getattr(self, name) for name in ("answers", "input_tokens", "output_tokens")},
+            **{
+                name: {str(key): n for key, n in sorted(getattr(self, name).items())}
+                for name in ("wanted", "accepted", "accepted_in_round", "rejected")
+            },
             "notes": {note: n for note, n in sorted(self.notes.items()) if n},
         }
 

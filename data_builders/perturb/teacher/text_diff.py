@@ -1,8 +1,7 @@
 """Computes the word-level differences of a variant from its reference, as edits of the reference.
 
-Lines are compared sentence by sentence if both have the same number of sentences, so that flaws in neighbouring
-sentences stay separate. White space and the style of quotation marks and dashes are taken from the reference: a
-teacher that copies `’` as `'` changes nothing. Edits in the same step of the reference form one change.
+Edits in the same step form one change. White space and the style of quotation marks and dashes are taken from the
+reference: a teacher that copies `’` as `'` changes nothing.
 """
 
 import re

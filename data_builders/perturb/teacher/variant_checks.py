@@ -1,9 +1,7 @@
-"""Checks a teacher's variant. Nothing the teacher claims is trusted except which principle is broken; a second model
-verifies that.
+"""Checks a teacher's variant. Nothing the teacher claims is trusted except which principle is broken.
 
-A single variant changes one step of the reference. A multi variant changes one step for each principle that it lists:
-the k-th listed principle is the k-th flaw in the text, as the prompt demands. The accepted text is the reference with
-these edits, so white space and quotation marks reveal nothing.
+A single variant changes one step of the reference, a multi variant one step for each principle that it lists, in text
+order. The accepted text is the reference with these edits, so white space and quotation marks reveal nothing.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@ import re
 from collections import Counter
 
 from data_builders.sources import SOURCES
-from data_builders.sources.mini import DECISIONS, EVENTS, NAMES, facts_of, read
+from data_builders.sources.mini import EVENTS, NAMES, WORDS, facts_of, read
 from judge_r1.core.records import Case
 from retrieval.passages import split_passages
 
@@ -35,7 +35,7 @@ def test_facts_are_distinct_and_match_the_domain() -> None:
         for fact in facts:
             assert fact.who in NAMES
             assert fact.value in EVENTS[case.domain][fact.did]
-        assert case.decision in DECISIONS[case.domain]
+        assert case.decision in WORDS.decisions[case.domain]
     assert domains == {"academic": 20, "legal": 20, "medical": 20}
 
 

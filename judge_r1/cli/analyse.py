@@ -13,6 +13,7 @@ from judge_r1.cli.options import old_flags
 if TYPE_CHECKING:
     from judge_r1.evaluation.analysis.evaluation_reader import Judged
     from judge_r1.evaluation.report.charts import Figure
+    from judge_r1.evaluation.report.discovery import Evaluated
     from judge_r1.evaluation.report.tables import Grid
 
 Eval = Annotated[Path, typer.Argument(help="A folder that `judge-r1 eval` wrote.")]
@@ -54,11 +55,11 @@ def attention(
 
     Example: `judge-r1 analyse attention runs/eval --path runs/data/test --judge-name grpo --out runs/analysis`
     """
-    from judge_r1.evaluation.analysis.attention import attention_figure, attention_grid, attention_rows
+    from judge_r1.evaluation.analysis import attention as analysis
 
-    found = attention_rows(_read(folder, path, benchmark, subset, judge_name), model or ())
-    grids = [attention_grid(name, row) for name, row in found.items()]
-    _write(out, "attention", found, grids, [attention_figure(name, row) for name, row in found.items()])
+    found = analysis.attention_rows(_read(folder, path, benchmark, subset, judge_name), model or ())
+    grids = [analysis.attention_grid(name, row) for name, row in found.items()]
+    _write(out, "attention", found, grids, [analysis.attention_figure(name, row) for name, row in found.items()])
 
 
 @group.command()
@@ -69,11 +70,12 @@ def reasoning(
 
     Example: `judge-r1 analyse reasoning runs/eval --path runs/data/test --out runs/analysis`
     """
+    from judge_r1.evaluation.analysis import reasoning_traits
     from judge_r1.evaluation.analysis.evaluation_reader import writing
-    from judge_r1.evaluation.analysis.reasoning_traits import reasoning_grid, reasoning_row
 
-    found = {panel.name: reasoning_row(panel) for panel in writing(_read(folder, path, benchmark, subset, judge_name))}
-    _write(out, "reasoning", found, [reasoning_grid(found)])
+    panels = writing(_read(folder, path, benchmark, subset, judge_name))
+    found = {panel.name: reasoning_traits.reasoning_row(panel) for panel in panels}
+    _write(out, "reasoning", found, [reasoning_traits.reasoning_grid(found)])
 
 
 @group.command("class-bias")
@@ -128,16 +130,13 @@ def global_index(
     """
     from judge_r1.core.jsonl import read_jsonl
     from judge_r1.core.records import Case
-    from judge_r1.evaluation.analysis.global_index import global_figure, global_grid
-    from judge_r1.evaluation.analysis.global_index import global_index as measure
+    from judge_r1.evaluation.analysis import global_index as analysis
 
     texts = {case.case_id: case.context for case in read_jsonl(cases, Case)} if cases else None
-    found = measure(_read(folder, path, benchmark, subset, judge_name), texts, seed)
-    grids = [
-        global_grid(name, row["retriever"], row["k"], row["sizes"], row["own"], row["shown"])
-        for name, row in found.items()
-    ]
-    _write(out, "global-index", found, grids, [global_figure(name, row["sizes"]) for name, row in found.items()])
+    found = analysis.global_index(_read(folder, path, benchmark, subset, judge_name), texts, seed)
+    grids = [analysis.global_grid(name, row) for name, row in found.items()]
+    figures = [analysis.global_figure(name, row["sizes"]) for name, row in found.items()]
+    _write(out, "global-index", found, grids, figures)
 
 
 @group.command()
@@ -146,14 +145,12 @@ def ablations(runs: Runs, out: Out) -> None:
 
     Example: `judge-r1 analyse ablations runs/ablations --out runs/analysis`
     """
-    from judge_r1.evaluation.analysis.ablations import ablation_grid
-    from judge_r1.evaluation.analysis.ablations import ablations as table
-    from judge_r1.evaluation.report.discovery import find_runs
+    from judge_r1.evaluation.analysis import ablations as analysis
     from judge_r1.evaluation.report.paper_tables import figure6
 
-    evaluated = find_runs(runs)[1]
-    rows = table(evaluated)
-    _write(out, "ablations", rows, [ablation_grid(rows)], figure6(evaluated))
+    evaluated = _evaluated(runs)
+    rows = analysis.ablations(evaluated)
+    _write(out, "ablations", rows, [analysis.ablation_grid(rows)], figure6(evaluated))
 
 
 @group.command()
@@ -162,14 +159,12 @@ def scaling(runs: Runs, out: Out) -> None:
 
     Example: `judge-r1 analyse scaling runs/scaling --out runs/analysis`
     """
-    from judge_r1.evaluation.analysis.ablations import scaling as points
-    from judge_r1.evaluation.analysis.ablations import scaling_grid
-    from judge_r1.evaluation.report.discovery import find_runs
+    from judge_r1.evaluation.analysis import ablations as analysis
     from judge_r1.evaluation.report.paper_tables import figure5
 
-    evaluated = find_runs(runs)[1]
-    rows = points(evaluated)
-    _write(out, "scaling", rows, [scaling_grid(rows)], figure5(evaluated))
+    evaluated = _evaluated(runs)
+    rows = analysis.scaling(evaluated)
+    _write(out, "scaling", rows, [analysis.scaling_grid(rows)], figure5(evaluated))
 
 
 @group.command()
@@ -178,12 +173,10 @@ def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
 
     Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """
-    from judge_r1.evaluation.analysis.ablations import radar as chart
-    from judge_r1.evaluation.analysis.ablations import radar_grid
-    from judge_r1.evaluation.report.discovery import find_runs
+    from judge_r1.evaluation.analysis import ablations as analysis
 
-    found, figure = chart(find_runs(runs)[1].rows, judge_name or ())
-    _write(out, "radar", found, [radar_grid(found)], [figure])
+    found, figure = analysis.radar(_evaluated(runs).rows, judge_name or ())
+    _write(out, "radar", found, [analysis.radar_grid(found)], [figure])
 
 
 def _read(
@@ -192,6 +185,12 @@ def _read(
     from judge_r1.evaluation.analysis.evaluation_reader import read_evaluation
 
     return read_evaluation(folder, path, benchmark=benchmark, subset=subset, rows=judges or ())
+
+
+def _evaluated(runs: list[Path]) -> "Evaluated":
+    from judge_r1.evaluation.report.discovery import find_runs
+
+    return find_runs(runs)[1]
 
 
 def _write(out: Path, kind: str, data: Any, grids: "Sequence[Grid]", figures: "Sequence[Figure]" = ()) -> None:

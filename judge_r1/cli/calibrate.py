@@ -1,7 +1,7 @@
 """calibrate: calibrate a judge's confidences and find a threshold for abstaining."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -28,7 +28,8 @@ def calibrate(
         str | None, typer.Option(help="The judge of the evaluation; needed if there are several.")
     ] = None,
     confidence_method: Annotated[
-        str, typer.Option(help="Confidence by the deciding token, or by agreement: token, orders or samples.")
+        Literal["token", "orders", "samples"],
+        typer.Option(help="Confidence by the deciding token, or by agreement of orders or of samples."),
     ] = "token",
     alpha: Annotated[
         float | None, typer.Option(help="Abstain so that at most this share of the answers is wrong.")

@@ -1,12 +1,10 @@
 """export: write pairs as files for other trainers."""
 
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-
-from judge_r1.core.errors import JudgeError
 
 
 def register(app: typer.Typer) -> None:
@@ -18,9 +16,12 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="Folder to write.")],
     name: Annotated[str, typer.Option("--format", help="sft, dpo, trl or verl.")],
     recipe: Annotated[Path | None, typer.Option(help="Recipe of the prompts; the whole case by default.")] = None,
-    answer: Annotated[str, typer.Option(help="sft, dpo, trl: json, or table6: two lines.")] = "json",
+    answer: Annotated[
+        Literal["json", "table6"], typer.Option(help="sft, dpo, trl: JSON, or the two lines of Table 6.")
+    ] = "json",
     preference: Annotated[
-        str, typer.Option(help="dpo, trl: judgment, or reasoning: sound over flawed (Table 7).")
+        Literal["judgment", "reasoning"],
+        typer.Option(help="dpo, trl: judgments, or sound over flawed reasoning (Table 7)."),
     ] = "judgment",
     seed: Annotated[int, typer.Option(help="Seed of the rejected judgments.")] = 0,
 ) -> None:
@@ -33,17 +34,7 @@ def export(
     from judge_r1.episode.config import EpisodeConfig
     from judge_r1.training.recipe import load_recipe
 
-    for option, value, allowed in (
-        ("--answer", answer, ("json", "table6")),
-        ("--preference", preference, ("judgment", "reasoning")),
-    ):
-        if value not in allowed:
-            raise JudgeError(f"{option} takes {allowed[0]} or {allowed[1]}, not {value}")
-    options = Options(
-        config=load_recipe(recipe).episode if recipe else EpisodeConfig(),
-        answer=cast(Literal["json", "table6"], answer),
-        preference=cast(Literal["judgment", "reasoning"], preference),
-        seed=seed,
-    )
+    config = load_recipe(recipe).episode if recipe else EpisodeConfig()
+    options = Options(config=config, answer=answer, preference=preference, seed=seed)
     for split, stats in export_dataset(path, out, name, options).items():
         Console().print(f"{split}: {stats.describe()} in {out}")

@@ -1,12 +1,11 @@
 """replay: score the saved outputs of an evaluation again, without a model."""
 
 from pathlib import Path
-from typing import Annotated, cast, get_args
+from typing import Annotated, Literal
 
 import typer
 
 from judge_r1.cli.options import old_flags
-from judge_r1.core.errors import JudgeError
 
 
 def register(app: typer.Typer) -> None:
@@ -19,33 +18,20 @@ def replay(
     out: Annotated[Path, typer.Option("--out", help="A new folder to write.")],
     benchmark: Annotated[str | None, typer.Option(help="That of summary.json by default.")] = None,
     subset: Annotated[str | None, typer.Option(help="That of summary.json by default.")] = None,
-    parser: Annotated[str | None, typer.Option(help="strict or tolerant; unchanged by default.")] = None,
+    parser: Annotated[Literal["strict", "tolerant"] | None, typer.Option(help="Unchanged by default.")] = None,
     aggregation: Annotated[
-        str,
+        Literal["own", "first", "all"],
         typer.Option(help="own: the benchmark's; first: the first vote of each item; all: every vote must be right."),
     ] = "own",
-    reward: Annotated[str, typer.Option(help="paper, comparison or labels (of labelled pairs).")] = "paper",
+    reward: Annotated[
+        Literal["paper", "comparison", "labels"], typer.Option(help="The terms of the reward of labelled pairs.")
+    ] = "paper",
 ) -> None:
     """Score saved outputs again with another parser, aggregation or reward. Writes OUT/summary.json and report.html.
 
     Example: `judge-r1 replay runs/eval --path runs/demo/data/test --parser tolerant --out runs/eval-tolerant`
     """
-    from judge_r1.evaluation.rescore import Parser, Reward, Rule, rescore_evaluation
+    from judge_r1.evaluation.rescore import rescore_evaluation
 
-    for name, value, kind in (
-        ("parser", parser, Parser),
-        ("aggregation", aggregation, Rule),
-        ("reward", reward, Reward),
-    ):
-        if value is not None and value not in get_args(kind):
-            raise JudgeError(f"--{name} is {' or '.join(get_args(kind))}, not {value!r}")
-    rescore_evaluation(
-        evaluation,
-        path,
-        out,
-        benchmark=benchmark,
-        subset=subset,
-        parser=cast("Parser | None", parser),
-        rule=cast("Rule", aggregation),
-        reward=cast("Reward", reward),
-    )
+    options = {"benchmark": benchmark, "subset": subset}
+    rescore_evaluation(evaluation, path, out, **options, parser=parser, rule=aggregation, reward=reward)

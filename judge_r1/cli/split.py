@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -29,7 +29,7 @@ def split(
     ] = None,
     seed: Annotated[int, typer.Option()] = 0,
     near_duplicates: Annotated[
-        str, typer.Option(help="group: keep near-duplicate cases in one set; fail: reject them.")
+        Literal["group", "fail"], typer.Option(help="Keep near-duplicate cases in one set, or reject them.")
     ] = "group",
     recipe: Annotated[Path | None, typer.Option(help="Measure prompts as this recipe shows them.")] = None,
     model: Annotated[str | None, typer.Option(help="Measure prompts with this tokenizer.")] = None,
@@ -53,8 +53,6 @@ def split(
     audited = recipe is not None or model is not None
     if max_prompt_tokens is not None and not audited:
         raise JudgeError("--max-prompt-tokens needs the tokenizer that will train: give --recipe or --model")
-    if near_duplicates not in ("group", "fail"):
-        raise JudgeError(f"--near-duplicates takes group or fail, not {near_duplicates}")
     set_sizes = [int(size) if size.strip().isdecimal() else 0 for size in (sizes or "").split(",")]
     share, cases = 0.2 if test_share is None else test_share, 100 if test is None else test
     plan = by_share(share, seed) if sizes is None else by_sizes(set_sizes, cases, seed)
@@ -62,7 +60,7 @@ def split(
         folders,
         out,
         plan,
-        near="fail" if near_duplicates == "fail" else "group",
+        near=near_duplicates,
         audit=length_audit(recipe, model, max_prompt_tokens) if audited else None,
         leave_out=max_prompt_tokens is not None,
     )

@@ -95,12 +95,9 @@ def write_calibration(out: Path, calibration: Calibration) -> None:
 
 def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None = None, seed: int = 0) -> Calibration:
     """Calibrates; `certify` is (α, δ) of the selective judge. Equal rows and seed give equal results."""
-    known = [(row.confidence, row.correct, row.cluster) for row in rows if row.confidence is not None]
-    confidences, correct, clusters = (
-        [c for c, _, _ in known],
-        [r for _, r, _ in known],
-        [g for _, _, g in known],
-    )
+    known = [row for row in rows if row.confidence is not None]
+    confidences = [row.confidence for row in known if row.confidence is not None]
+    correct, clusters = [row.correct for row in known], [row.cluster for row in known]
 
     def quality(mapped: Sequence[float]) -> Quality:
         return Quality(
@@ -114,6 +111,10 @@ def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None
     def unseen(fit: Fit) -> Quality:
         return quality(cross_fitted(fit, confidences, correct, clusters, FOLDS, seed))
 
+    selective = None
+    if certify is not None:
+        every = zip(*((row.confidence, row.correct, row.cluster) for row in rows), strict=True)
+        selective = select(*every, alpha=certify[0], delta=certify[1], seed=seed)
     return Calibration(
         n=len(rows),
         without_confidence=len(rows) - len(known),
@@ -125,14 +126,5 @@ def calibrate(rows: Sequence[ConfidenceRow], certify: tuple[float, float] | None
         with_temperature=unseen(fit_temperature),
         isotonic=fit_isotonic(confidences, correct),
         with_isotonic=unseen(fit_isotonic),
-        selective=None
-        if certify is None
-        else select(
-            [row.confidence for row in rows],
-            [row.correct for row in rows],
-            [row.cluster for row in rows],
-            alpha=certify[0],
-            delta=certify[1],
-            seed=seed,
-        ),
+        selective=selective,
     )

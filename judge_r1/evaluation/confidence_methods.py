@@ -52,11 +52,11 @@ def confidence_rows(outcomes: Iterable[ItemResult], method: Method) -> list[Conf
     ]
 
 
-def evaluation_confidences(folder: Path, judge: str | None, method: str) -> list[ConfidenceRow]:
+def evaluation_confidences(folder: Path, judge: str | None, method: Method) -> list[ConfidenceRow]:
     """The confidences of one judge of the evaluation in `folder`; `judge` may be None if it is the only one.
 
-    Raises: JudgeError for an unknown judge or method, for several judges and no choice, and if the judge has no
-    confidence by this method.
+    Raises:
+        JudgeError: The judge is unknown or has no confidence by this method, or none of several judges is chosen.
     """
     outcomes = read_outcomes(folder)
     if judge is None and len(outcomes) > 1:
@@ -64,10 +64,7 @@ def evaluation_confidences(folder: Path, judge: str | None, method: str) -> list
     name = next(iter(outcomes)) if judge is None else judge
     if name not in outcomes:
         raise JudgeError(f"{folder} holds no judge {name!r}; available: {', '.join(outcomes)}")
-    chosen = next((known for known in METHODS if known == method), None)
-    if chosen is None:
-        raise JudgeError(f"--confidence-method is {', '.join(METHODS)}, not {method!r}")
-    rows = confidence_rows(outcomes[name], chosen)
+    rows = confidence_rows(outcomes[name], method)
     if all(row.confidence is None for row in rows):
         others = " or ".join(known for known in METHODS if known != method)
         raise JudgeError(f"{folder}: judge {name!r} has no confidence by {method}: try {others}")

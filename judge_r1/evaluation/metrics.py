@@ -8,12 +8,15 @@ that may have no applicable item return None.
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, NoReturn
+from statistics import fmean
+from typing import NamedTuple
 
 from judge_r1.core.items import ItemResult, LabelResult
 from judge_r1.core.principles import NUMBERS
 from judge_r1.core.verdicts import PairwiseVerdict, preference
 from judge_r1.statistics.position_bias import agreement_of_orders, first_share
+
+NO_RESULTS = "there are no results to measure"
 
 
 class LabelScores(NamedTuple):
@@ -72,15 +75,13 @@ def label_mean(results: Sequence[ItemResult]) -> LabelScores:
 def label_micro(results: Sequence[ItemResult]) -> LabelScores:
     """Eq. 6 and 7 over all labels pooled: the three counts are summed over the items first."""
     if not results:
-        return _nothing()
+        raise ValueError(NO_RESULTS)
     hits, named, truth = _label_counts(results)
     return _scores(hits.total(), named.total(), truth.total())
 
 
 def label_macro(results: Sequence[ItemResult]) -> LabelScores:
     """The mean of the scores per principle, over the principles that are gold or predicted in some result."""
-    if not results:
-        return _nothing()
     hits, named, truth = _label_counts(results)
     return _mean_scores([_scores(hits[p], named[p], truth[p]) for p in NUMBERS if named[p] or truth[p]])
 
@@ -161,14 +162,13 @@ def _labels(result: ItemResult) -> LabelResult:
 
 def _label_counts(results: Sequence[ItemResult]) -> tuple[Counter[int], Counter[int], Counter[int]]:
     """Per principle the number of items where it is gold and predicted, predicted, and gold."""
-    labels = [_labels(result) for result in results]
-    named = [set(each.predicted or ()) for each in labels]
-    truth = [set(each.violated) for each in labels]
-    return (
-        Counter(p for n, t in zip(named, truth, strict=True) for p in n & t),
-        Counter(p for n in named for p in n),
-        Counter(p for t in truth for p in t),
-    )
+    hits, named, truth = Counter[int](), Counter[int](), Counter[int]()
+    for labels in map(_labels, results):
+        predicted = set(labels.predicted or ())
+        hits.update(predicted & set(labels.violated))
+        named.update(predicted)
+        truth.update(labels.violated)
+    return hits, named, truth
 
 
 def _scores(both: int, named: int, truth: int) -> LabelScores:
@@ -178,7 +178,7 @@ def _scores(both: int, named: int, truth: int) -> LabelScores:
 
 
 def _mean_scores(scores: Sequence[LabelScores]) -> LabelScores:
-    return LabelScores(*(_mean(column) for column in zip(*scores, strict=True))) if scores else _nothing()
+    return LabelScores(*(_mean(score[part] for score in scores) for part in range(3)))
 
 
 def _known_rate(flags: Sequence[bool | None]) -> float | None:
@@ -187,8 +187,6 @@ def _known_rate(flags: Sequence[bool | None]) -> float | None:
 
 def _mean(values: Iterable[float]) -> float:
     listed = list(values)
-    return sum(listed) / len(listed) if listed else _nothing()
-
-
-def _nothing() -> NoReturn:
-    raise ValueError("there are no results to measure")
+    if not listed:
+        raise ValueError(NO_RESULTS)
+    return fmean(listed)

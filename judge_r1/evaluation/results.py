@@ -43,7 +43,7 @@ class PanelResults:
 
 def result_of(panel: str, benchmark: LoadedBenchmark, item: Item, traces: Sequence[Trace]) -> ItemResult:
     """The result of an item from all of its traces, in any order."""
-    ordered = sorted(traces, key=lambda trace: (trace.member, trace.sample, trace.order))
+    ordered = sorted(traces, key=lambda trace: trace.place)
     votes = [trace.vote for trace in ordered]
     aggregated = benchmark.aggregate(item, votes)
     labels = None

@@ -42,6 +42,11 @@ class Trace(Record):
         return self.member, self.item_id, self.order, self.sample
 
     @property
+    def place(self) -> tuple[int, int, tuple[int, ...]]:
+        """The position of the vote among those of its item."""
+        return self.member, self.sample, self.order
+
+    @property
     def vote(self) -> Vote:
         judgment = self.trajectory.judgment
         return Vote(

@@ -21,13 +21,11 @@ def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
 
     Raises: AnalysisError if there is none.
     """
-    rows = []
-    for row in evaluated.rows:
-        run = evaluated.runs.get(row["name"])
-        if run is None or run.stage != "grpo":
-            continue
-        parts = parts_of(run)
-        rows.append({"name": row["name"], "method": run.method, **parts, **_metrics(row)})
+    rows = [
+        {"name": row["name"], "method": run.method, **parts_of(run), **_metrics(row)}
+        for row, run in evaluated.trained
+        if run.stage == "grpo"
+    ]
     if not rows:
         raise AnalysisError("none of the evaluations is of a GRPO run: Table 4 needs at least one")
     return sorted(rows, key=lambda row: (row["warm"] + row["fc"] + row["search"], row["method"], row["name"]))
@@ -67,8 +65,8 @@ def scaling(evaluated: Evaluated) -> list[dict[str, Any]]:
     """
     rows = [
         {"name": row["name"], "method": run.method, "trained_on": run.size, **_metrics(row)}
-        for row in evaluated.rows
-        if (run := evaluated.runs.get(row["name"])) and run.size is not None
+        for row, run in evaluated.trained
+        if run.size is not None
     ]
     if not rows:
         raise AnalysisError("no evaluation is of a run with a known training-set size (data.json)")
@@ -99,13 +97,13 @@ def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple
         for row in rows
     }
     labels = [*domains, *codes]
-    rows_by_name = {
+    kept = {
         name: [{key: part[key] for key in ("n", "accuracy", "ci95")} for part in row] for name, row in parts.items()
     }
     values = {name: [float(part["accuracy"]) for part in row] for name, row in parts.items()}
     colors = colors_of(list(values))
     svg = radar_chart("Accuracy by domain and principle (Figure 1)", labels, values, colors)
-    return {"labels": labels, "rows": rows_by_name}, Figure("Figure 1", svg, colors)
+    return {"labels": labels, "rows": kept}, Figure("Figure 1", svg, colors)
 
 
 def radar_grid(found: Mapping[str, Any]) -> Grid:

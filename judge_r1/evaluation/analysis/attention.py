@@ -33,6 +33,9 @@ PAPER = {PRINCIPLES: 0.9011, INSTRUCTIONS: 0.0317, CONTEXT: 0.0131, A: 0.0243, B
 """Table 14, GRPO-8B: shares of these five sections together."""
 FEW = 5
 """A bootstrap over fewer clusters gives too narrow an interval."""
+_SHORT_NAMES = ("1st", "chat", "instr", "princ", "case", "asked", "A", "B", "own", "found")
+SHORT = dict(zip(SECTIONS, _SHORT_NAMES, strict=True))
+"""The names of the sections on the axis of a chart."""
 
 
 class Look(NamedTuple):
@@ -76,16 +79,16 @@ def looks(judged: Judged, member: int, model: Any, tokenizer: SafeTokenizer) -> 
                 )
             read = [*ids, *trace.trajectory.token_ids[:position]]
             weights = last_attention(model, read)
-            layers = len(weights)
-            winner = trace.vote.winner
+            read_sections = episode_sections(sections, trace.trajectory)[: len(read)]
+            layers, winner = len(weights), trace.vote.winner
             found.append(
                 Look(
                     item.item_id,
                     item.cluster_id,
                     winner == trace.order[0],
                     winner == best_of(item),
-                    by_section(weights.mean(0), episode_sections(sections, trace.trajectory)[: len(read)]),
-                    by_section([1 / len(read)] * len(read), episode_sections(sections, trace.trajectory)[: len(read)]),
+                    by_section(weights.mean(0), read_sections),
+                    by_section([1 / len(read)] * len(read), read_sections),
                 )
             )
     return found, without, layers
@@ -173,7 +176,7 @@ def _gap(section: str, one: Sequence[Look], other: Sequence[Look]) -> dict[str, 
     if not one or not other:
         return None
     a, b = ([(look.cluster_id, min(1.0, look.attention.get(section, 0.0))) for look in part] for part in (one, other))
-    enough = min(len({look.cluster_id for look in part}) for part in (one, other)) >= FEW
+    enough = min(len({cluster for cluster, _ in part}) for part in (a, b)) >= FEW
     return {
         "value": fmean(value for _, value in a) - fmean(value for _, value in b),
         "ci95": list(gap_ci(a, b)) if enough else None,
@@ -253,26 +256,11 @@ def attention_grid(name: str, row: Mapping[str, Any]) -> Grid:
 
 def attention_figure(name: str, row: Mapping[str, Any]) -> Figure:
     """The shares of attention and tokens as a group of bars per section."""
-    labels = [_short(section) for section in row["sections"]]
+    labels = [SHORT[section] for section in row["sections"]]
     bars = {key: [part[key] for part in row["sections"].values()] for key in ("attention", "tokens")}
     title = f"{name}: share of the attention and of the tokens"
     colors = {"attention": 0, "tokens": 6}
     return Figure(name, bar_chart(title, labels, bars, colors), colors, f"{title}.")
-
-
-def _short(section: str) -> str:
-    return {
-        "first token": "1st",
-        "chat template": "chat",
-        "instructions": "instr",
-        "principles": "princ",
-        "context": "case",
-        "decision": "asked",
-        "reasoning A": "A",
-        "reasoning B": "B",
-        "passages": "found",
-        "written": "own",
-    }[section]
 
 
 def _share(value: float | None) -> str:

@@ -1,13 +1,13 @@
 """Bias towards the candidate shown first: preference and accuracy by class (supplementary Table 16)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
+from judge_r1.evaluation.analysis.measures import measured, measured_cell
 from judge_r1.evaluation.report.labels import best_of
-from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, share
-from judge_r1.statistics.agreement import class_accuracy
-from judge_r1.statistics.intervals import clustered_mean_ci, gap_ci
+from judge_r1.evaluation.report.tables import NONE, Grid, share
+from judge_r1.statistics.intervals import gap_ci
 
 PAPER = (("Qwen3-8B (paper)", 0.552, 0.543, 0.453), ("GRPO-8B (paper)", 0.535, 0.610, 0.540))  # fmt: skip
 """Table 16: preference for A, accuracy where A is better, accuracy where B is; A was better in 48.6 % of the pairs."""
@@ -17,6 +17,9 @@ NOTE = (
     "second; 0 is no bias, always-A has +1. Misses of A: of wrong decided votes, those in which A was better. "
     "95 % intervals, clustered."
 )
+
+
+MEASURES = ("prefers_a", "accuracy_a", "accuracy_b", "gap", "wrong_of_a")
 
 
 class Shown(NamedTuple):
@@ -50,45 +53,33 @@ def bias_row(judged: Judged) -> dict[str, Any]:
     if not votes:
         raise AnalysisError(f"judge {judged.name!r} has no vote on two candidates of which one is better")
     decided = [vote for vote in votes if vote.preferred]
-    wrong = [vote for vote in decided if vote.preferred != vote.gold]
-    classes = class_accuracy([vote.gold for vote in votes], [vote.preferred for vote in votes])
-    parts = {letter: [vote for vote in votes if vote.gold == letter] for letter in "AB"}
+    a, b = ([vote for vote in votes if vote.gold == letter] for letter in "AB")
+    accuracy_a, accuracy_b = (_share(part, lambda vote: vote.preferred == vote.gold) for part in (a, b))
     gap = None
-    if len(classes) == 2:
-        right = {
-            letter: [(vote.cluster_id, float(vote.preferred == letter)) for vote in parts[letter]] for letter in "AB"
-        }
-        interval = gap_ci(right["A"], right["B"])
-        gap = {"value": classes["A"] - classes["B"], "ci95": list(interval), "n": len(votes)}
+    if accuracy_a and accuracy_b:
+        right_a, right_b = ([(vote.cluster_id, float(vote.preferred == vote.gold)) for vote in part] for part in (a, b))
+        difference = accuracy_a["value"] - accuracy_b["value"]
+        gap = {"value": difference, "ci95": list(gap_ci(right_a, right_b)), "n": len(votes)}
+    wrong = [vote for vote in decided if vote.preferred != vote.gold]
     return {
         "games": len(votes),
         "decided": len(decided),
-        "gold_a": len(parts["A"]) / len(votes),
-        "prefers_a": _share([vote.preferred == "A" for vote in decided], decided),
-        "accuracy_a": _share([vote.preferred == "A" for vote in parts["A"]], parts["A"]),
-        "accuracy_b": _share([vote.preferred == "B" for vote in parts["B"]], parts["B"]),
+        "gold_a": len(a) / len(votes),
+        "prefers_a": _share(decided, lambda vote: vote.preferred == "A"),
+        "accuracy_a": accuracy_a,
+        "accuracy_b": accuracy_b,
         "gap": gap,
-        "wrong_of_a": _share([vote.gold == "A" for vote in wrong], wrong),
+        "wrong_of_a": _share(wrong, lambda vote: vote.gold == "A"),
     }
 
 
 def bias_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
-    def cell(part: Mapping[str, Any] | None, *, signed: bool = False) -> str | Estimate:
-        if part is None:
-            return NONE
-        low, high = part["ci95"]
-        return Estimate(part["value"], low, high, signed=signed, n=part["n"])
-
     cells = [
         (
             name,
             f"{row['decided']}/{row['games']}",
             share(row["gold_a"]),
-            cell(row["prefers_a"]),
-            cell(row["accuracy_a"]),
-            cell(row["accuracy_b"]),
-            cell(row["gap"], signed=True),
-            cell(row["wrong_of_a"]),
+            *(measured_cell(row[key], signed=key == "gap") for key in MEASURES),
         )
         for name, row in rows.items()
     ]
@@ -100,9 +91,6 @@ def bias_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
     return Grid("Class bias (supplementary Table 16)", NOTE, columns, (*cells, *paper))
 
 
-def _share(flags: Sequence[bool], votes: Sequence[Shown]) -> dict[str, Any] | None:
-    if not flags:
-        return None
-    clusters = [vote.cluster_id for vote in votes]
-    interval = clustered_mean_ci([float(flag) for flag in flags], clusters)
-    return {"value": sum(flags) / len(flags), "ci95": list(interval), "n": len(flags)}
+def _share(votes: Sequence[Shown], has: Callable[[Shown], bool]) -> dict[str, Any] | None:
+    part = measured([float(has(vote)) for vote in votes], [vote.cluster_id for vote in votes])
+    return part and {**part, "n": len(votes)}

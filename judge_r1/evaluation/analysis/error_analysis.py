@@ -16,7 +16,9 @@ from judge_r1.evaluation.summary import compared
 from judge_r1.statistics.intervals import clustered_mean_ci
 from retrieval.bm25 import words
 
-KINDS = ("both right", "mended", "broken", "both wrong")
+KIND_OF = {(1.0, 1.0): "both right", (0.0, 1.0): "mended", (1.0, 0.0): "broken", (0.0, 0.0): "both wrong"}
+"""The kind of an item by the scores of the first and of the second judge."""
+KINDS = tuple(KIND_OF.values())
 NOTE = (
     "Counts of items; invalid answers count as wrong. Mended: the first judge is wrong and the second right. Broken: "
     "the first judge is right and the second wrong. Net: accuracy of the second judge minus that of the first [95 % "
@@ -39,7 +41,7 @@ def flips(one: Judged, other: Judged) -> dict[str, Any]:
             raise AnalysisError(f"judge {name!r} has items with partial scores (half right): flips need right or wrong")
     net = compared(after, before, one.clusters)
     groups = {item.item_id: item.group for item in one.benchmark.items}
-    kinds = {item_id: _kind(before[item_id], after[item_id]) for item_id in before}
+    kinds = {item_id: KIND_OF[before[item_id], after[item_id]] for item_id in before}
     return {
         "from": one.name,
         "to": other.name,
@@ -71,13 +73,6 @@ def flip_grid(found: Sequence[Mapping[str, Any]]) -> Grid:
     return Grid("Flips", NOTE, ("from → to", "items", *KINDS, "net", "p"), tuple(rows))
 
 
-def _kind(before: float, after: float) -> str:
-    """The one of `KINDS` that fits the scores of an item by the first and by the second judge."""
-    return {(1.0, 1.0): "both right", (0.0, 1.0): "mended", (1.0, 0.0): "broken", (0.0, 0.0): "both wrong"}[
-        before, after
-    ]
-
-
 def _counts(kinds: Sequence[str]) -> dict[str, int]:
     counts = Counter(kinds)
     return {kind: counts[kind] for kind in KINDS}
@@ -88,7 +83,7 @@ SLICE_NOTE = (
     "have in common, in order, by quartile. Length: number of words of the case and both candidates, by quartile. "
     "Evidence (only pairs whose flaw contradicts a span of the case): hit if the judge saw a passage with that span, "
     "miss if it searched and saw none, else no search. Noise: the share of shown passages without such a span, split "
-    "at the median. Slices are not randomised: differences between them may have other causes."
+    "at the median. Slices are not randomized: differences between them may have other causes."
 )
 
 
@@ -185,13 +180,13 @@ def slice_grids(rows: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> list[Gri
         names = list(dict.fromkeys(name for row in rows.values() for name in row.get(kind, {})))
         if not names:
             continue
-        cells = tuple((name, *(_cell(row.get(kind, {}).get(part)) for part in names)) for name, row in rows.items())
+        parts_of = {name: row.get(kind, {}) for name, row in rows.items()}
+        cells = tuple(
+            (name, *(estimate(parts[part], parts[part]["n"]) if part in parts else NONE for part in names))
+            for name, parts in parts_of.items()
+        )
         grids.append(Grid(f"Accuracy by {kind}", SLICE_NOTE, ("judge", *names), cells))
     return grids
-
-
-def _cell(part: Mapping[str, Any] | None) -> str | Estimate:
-    return NONE if part is None else estimate(part, part["n"])
 
 
 def _accuracy(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
@@ -207,8 +202,4 @@ def similarity(one: str, other: str) -> float:
     two texts, so the result is the mean of both orders.
     """
     a, b = words(one), words(other)
-    return (_ratio(a, b) + _ratio(b, a)) / 2
-
-
-def _ratio(a: Sequence[str], b: Sequence[str]) -> float:
-    return SequenceMatcher(None, a, b, autojunk=False).ratio()
+    return fmean(SequenceMatcher(None, *texts, autojunk=False).ratio() for texts in ((a, b), (b, a)))

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
+from judge_r1.evaluation.analysis.measures import measured
 from judge_r1.evaluation.report.charts import Figure, colors_of, line_chart
 from judge_r1.evaluation.report.tables import Estimate, Grid
-from judge_r1.statistics.intervals import clustered_mean_ci
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import Hit
 from retrieval.dense import DenseIndex
@@ -99,23 +99,22 @@ def out_of_case(
     for size in sizes or doubling(len(order)):
         shares, clusters, all_others = [], [], 0
         for block in (order[at : at + size] for at in range(0, len(order) - size + 1, size)):
-            inside = [query for query in queries if query.case_id in set(block)]
-            if not inside:
-                continue
             indexed = sorted(block, key=rank.__getitem__)  # ties between equal passages follow the shuffled order
-            for query, sources in zip(inside, corpus.search(indexed, [q.query for q in inside], k), strict=True):
+            inside = [query for query in queries if query.case_id in set(block)]
+            found = corpus.search(indexed, [query.query for query in inside], k) if inside else []
+            for query, sources in zip(inside, found, strict=True):
                 others = [source != query.case_id for source in sources]
                 shares.append(fmean(others))
                 clusters.append(query.case_id)
                 all_others += all(others)
-        if shares:
+        if part := measured(shares, clusters):
             rows.append(
                 {
                     "cases": size,
                     "queries": len(shares),
                     "left_out": len(queries) - len(shares),
-                    "from_others": fmean(shares),
-                    "ci95": list(clustered_mean_ci(shares, clusters)),
+                    "from_others": part["value"],
+                    "ci95": part["ci95"],
                     "all_from_others": all_others / len(shares),
                 }
             )
@@ -168,7 +167,8 @@ def shown_of_own_case(judged: Judged) -> tuple[int, int]:
     return own, shown
 
 
-def global_grid(name: str, method: str, k: int, rows: Sequence[Mapping[str, Any]], own: int, shown: int) -> Grid:
+def global_grid(name: str, found: Mapping[str, Any]) -> Grid:
+    """The table of one panel of `global_index`."""
     cells = tuple(
         (
             f"{row['cases']:,}",
@@ -177,11 +177,11 @@ def global_grid(name: str, method: str, k: int, rows: Sequence[Mapping[str, Any]
             Estimate(row["from_others"], *row["ci95"]),
             f"{row['all_from_others']:.2f}",
         )
-        for row in rows
+        for row in found["sizes"]
     )
     title = (
-        f"{name}: a global index ({method}, top {k}); with one index per case, "
-        f"{own:,} of {shown:,} passages were of the same case"
+        f"{name}: a global index ({found['retriever']}, top {found['k']}); with one index per case, "
+        f"{found['own']:,} of {found['shown']:,} passages were of the same case"
     )
     return Grid(title, NOTE, ("cases", "queries", "left out", "from other cases", "all"), cells)
 

@@ -1,7 +1,7 @@
 """Traits of a judge's reasoning: named principles and quoted evidence (supplementary Table 15)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -10,10 +10,10 @@ from judge_r1.episode.segments import segments
 from judge_r1.episode.tags import unescape_tags
 from judge_r1.episode.task import PairwiseTask
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
+from judge_r1.evaluation.analysis.measures import measured, measured_cell
 from judge_r1.evaluation.analysis.principle_mentions import named_principles
 from judge_r1.evaluation.analysis.quote_detection import holds, quotations, quotes, units
-from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, share
-from judge_r1.statistics.intervals import clustered_mean_ci
+from judge_r1.evaluation.report.tables import NONE, Grid, share
 from retrieval.bm25 import words
 
 PAPER = (("Qwen3-8B", 0.496, 1.0, 0.956), ("GRPO-8B", 0.574, 1.0, 0.964))
@@ -93,38 +93,32 @@ def reasoning_row(judged: Judged) -> dict[str, Any]:
     votes = sum(len(result.votes) for result in judged.results.items)
     if not found:
         raise AnalysisError(f"judge {judged.name!r} has no valid answer with text: there is no reasoning to analyse")
-    credits = judged.credits
-    accuracy = _measured([credits[i] for i in credits], [judged.clusters[i] for i in credits])
-    clusters = [trait.cluster_id for trait in found]
+    results = judged.results.items
 
-    def measured(values: Sequence[bool | None]) -> dict[str, Any] | None:
-        known = [(float(v), c) for v, c in zip(values, clusters, strict=True) if v is not None]
-        return _measured([v for v, _ in known], [c for _, c in known]) if known else None
+    def known(trait_of: Callable[[Traits], bool | None]) -> dict[str, Any] | None:
+        values = [(float(value), trait.cluster_id) for trait in found if (value := trait_of(trait)) is not None]
+        return measured([value for value, _ in values], [cluster for _, cluster in values])
 
     return {
         "games": votes,
         "valid": len(found),
-        "accuracy": accuracy,
-        "any": measured([bool(trait.named) for trait in found]),
-        "right": measured([trait.right for trait in found]),
+        "accuracy": measured([result.score for result in results], [result.cluster_id for result in results]),
+        "any": known(lambda trait: bool(trait.named)),
+        "right": known(lambda trait: trait.right),
         "named": fmean(len(trait.named) for trait in found),
-        "case": measured([trait.case for trait in found]),
-        "own": measured([trait.own for trait in found]),
-        "passage": measured([trait.passage for trait in found]),
+        "case": known(lambda trait: trait.case),
+        "own": known(lambda trait: trait.own),
+        "passage": known(lambda trait: trait.passage),
     }
 
 
 def reasoning_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
-    def cell(part: Mapping[str, Any] | None) -> str | Estimate:
-        return NONE if part is None else Estimate(part["value"], *part["ci95"])
-
-    measures = ("any", "right", "named", "case", "own", "passage")
+    columns = ("judge", "valid", "accuracy", "any", "right", "named", "case", "own", "passage")
     cells = tuple(
         (
             name,
             f"{row['valid']}/{row['games']}",
-            cell(row["accuracy"]),
-            *(share(row[key]) if key == "named" else cell(row[key]) for key in measures),
+            *(share(row[key]) if key == "named" else measured_cell(row[key]) for key in columns[2:]),
         )
         for name, row in rows.items()
     )
@@ -132,7 +126,6 @@ def reasoning_grid(rows: Mapping[str, Mapping[str, Any]]) -> Grid:
         (f"{name} (paper)", NONE, share(accuracy), share(any_), NONE, NONE, share(case), NONE, NONE)
         for name, accuracy, any_, case in PAPER
     )
-    columns = ("judge", "valid", "accuracy", *measures)
     return Grid("Reasoning (supplementary Table 15)", NOTE, columns, (*cells, *paper))
 
 
@@ -145,7 +138,3 @@ def _cites(blocks: Sequence[Sequence[str]], task: PairwiseTask) -> tuple[bool, b
     candidates = [words(task.reasoning_a), words(task.reasoning_b)]
     found = [quotation for block in blocks for quotation in quotations(block, context)]
     return bool(found), any(not any(holds(text, quotation) for text in candidates) for quotation in found)
-
-
-def _measured(values: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
-    return {"value": fmean(values), "ci95": list(clustered_mean_ci(values, clusters))}

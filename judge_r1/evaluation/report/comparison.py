@@ -35,13 +35,11 @@ def write_comparison(folders: Sequence[Path], out: Path) -> list[Grid]:
 
 def _lead(runs: Sequence[TrainingRun], evaluated: Evaluated) -> str:
     parts = []
-    if runs:
-        parts.append(f"{len(runs)} training run{'s' * (len(runs) != 1)}: {', '.join(run.name for run in runs)}.")
-    if evaluated.judged:
-        benchmarks = dict.fromkeys(found.benchmark for found in evaluated.judged)
-        parts.append(
-            f"{len(evaluated.judged)} evaluation{'s' * (len(evaluated.judged) != 1)}: {', '.join(benchmarks)}."
-        )
+    benchmarks = list(dict.fromkeys(found.benchmark for found in evaluated.judged))
+    names = [run.name for run in runs]
+    for kind, count, listed in (("training run", len(runs), names), ("evaluation", len(evaluated.judged), benchmarks)):
+        if count:
+            parts.append(f"{count} {kind}{'s' * (count != 1)}: {', '.join(listed)}.")
     return " ".join(parts)
 
 

@@ -77,6 +77,11 @@ class Evaluated:
     judged: list[Judged] = field(default_factory=list)
 
     @property
+    def trained(self) -> list[tuple[dict[str, Any], TrainingRun]]:
+        """The rows of judges whose training run is known, each with its run."""
+        return [(row, self.runs[row["name"]]) for row in self.rows if row["name"] in self.runs]
+
+    @property
     def summary(self) -> dict[str, Any]:
         return {"rows": self.rows, "differences": self.differences, "seconds": self.seconds}
 
@@ -106,8 +111,7 @@ def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
                 f"{folder} holds no training run (recipe.yaml) and no evaluation (summary.json), nor do its folders"
             )
         found |= dict.fromkeys(path.absolute() for path in inside)
-    runs = [_run(path) for path in found if (path / "recipe.yaml").exists()]
-    runs = _with_unique_names(runs)
+    runs = _with_unique_names([_run(path) for path in found if (path / "recipe.yaml").exists()])
     return runs, _evaluated([path for path in found if (path / "summary.json").exists()], runs)
 
 
@@ -118,12 +122,7 @@ def _holds(folder: Path) -> bool:
 def _run(folder: Path) -> TrainingRun:
     recipe = _recipe(folder / "recipe.yaml")
     run = TrainingRun(
-        name=folder.name,
-        folder=folder,
-        recipe=recipe,
-        metrics=read_metrics(folder / "metrics.jsonl"),
-        size=_size(folder, recipe),
-        method="",
+        folder.name, folder, recipe, read_metrics(folder / "metrics.jsonl"), _size(folder, recipe), method=""
     )
     return replace(run, method=method(run.stage, run.episode, warm=_warm(folder, recipe)))
 
@@ -143,10 +142,7 @@ def _recipe(file: Path) -> dict[str, Any]:
 def _with_unique_names(runs: list[TrainingRun]) -> list[TrainingRun]:
     """Adds the name of the parent folder to runs whose folders have the same name."""
     names = [run.name for run in runs]
-    return [
-        run if names.count(run.name) == 1 else TrainingRun(**vars(run) | {"name": "/".join(run.folder.parts[-2:])})
-        for run in runs
-    ]
+    return [run if names.count(run.name) == 1 else replace(run, name="/".join(run.folder.parts[-2:])) for run in runs]
 
 
 def _from(folder: Path, path: Path) -> Path:
@@ -188,16 +184,14 @@ def _evaluated(folders: Sequence[Path], runs: Sequence[TrainingRun]) -> Evaluate
         if found.judged[-1].benchmark != LRBENCH:
             continue
         taken = {row["name"] for row in found.rows}
-        names = {
-            row["name"]: f"{folder.name}/{row['name']}" if row["name"] in taken else row["name"]
-            for row in summary["rows"]
-        }
+        names: dict[str, str] = {}
         for row in summary["rows"]:
-            judge = judges.get(row["name"], {})
+            name, judge = row["name"], judges.get(row["name"], {})
+            names[name] = f"{folder.name}/{name}" if name in taken else name
             sets.add(judge.get("items", str(folder)))
-            found.rows.append(row | {"name": names[row["name"]]})
+            found.rows.append(row | {"name": names[name]})
             if run := _run_of(judge.get("judge", ""), runs):
-                found.runs[names[row["name"]]] = run
+                found.runs[names[name]] = run
         found.differences.extend(d | {"a": names[d["a"]], "b": names[d["b"]]} for d in summary["differences"])
         found.seconds.update({names.get(name, name): value for name, value in summary["seconds"].items()})
     return replace(found, pair_sets=len(sets))

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from judge_r1.evaluation.report.charts import Figure, whisker_chart
 from judge_r1.evaluation.report.discovery import Judged
-from judge_r1.evaluation.report.tables import NONE, Estimate, Grid
+from judge_r1.evaluation.report.tables import NONE, Estimate, Grid, estimate
 
 
 class Leaderboard(NamedTuple):
@@ -38,9 +38,7 @@ def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
             if judges.get(name, judge) != judge or column in cells.get(name, {}):
                 name = f"{found.folder.name}/{name}"
             judges.setdefault(name, judge)
-            low, high = row["ci95"]
-            measured = Estimate(row["accuracy"], low, high, n=row["n"], valid=row["valid_rate"])
-            cells.setdefault(name, {})[column] = measured
+            cells.setdefault(name, {})[column] = estimate(row, row["n"])._replace(valid=row["valid_rate"])
     if not cells:
         return None
     names = _named(columns)
@@ -52,10 +50,9 @@ def leaderboard(evaluations: Sequence[Judged]) -> Leaderboard | None:
         for name in order
     ]
     note = (
-        "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is "
-        "wrong. Bold: the best of a column. "
-        + (_ordered(shared, columns, names) if len(cells) > 1 else "")
-    ).strip()  # fmt: skip
+        "Accuracy [95 % interval, clustered] (items), share of valid answers; an invalid answer is wrong. Bold: the "
+        f"best of a column. {_ordered(shared, columns, names) if len(cells) > 1 else ''}"
+    ).strip()
     grid = Grid("Leaderboard", note, ("judge", *(names[column] for column in columns)), tuple(rows))
     figures = [
         _figure(names[column], {name: cells[name][column] for name in order if column in cells[name]})

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from judge_r1.core.principles import PRINCIPLES
@@ -45,25 +46,24 @@ def figure5(evaluated: Evaluated) -> list[Figure]:
     """Accuracy by size of the training set, one line per method: overall (Figure 5), then each domain and principle
     (Supplementary Figure 2). Runs of one method and size, such as seeds, are averaged. Empty if no method was trained
     on two sizes."""
-    rows = [row for row in evaluated.rows if (run := evaluated.runs.get(row["name"])) and run.size is not None]
-    sizes: dict[str, set[int | None]] = defaultdict(set)
-    for row in rows:
-        sizes[evaluated.runs[row["name"]].method].add(evaluated.runs[row["name"]].size)
+    trained = [(row, run.method, run.size) for row, run in evaluated.trained if run.size is not None]
+    sizes: dict[str, set[int]] = defaultdict(set)
+    for _, method, size in trained:
+        sizes[method].add(size)
     if max(map(len, sizes.values()), default=0) < 2:
         return []
-    slices = _slices(rows)
+    slices = _slices([row for row, _, _ in trained])
     names = ["Overall", *(name for name in slices if name != "Overall")]
     methods = sorted(sizes, key=_rank)
     colors = colors_of(methods)
     figures: list[Figure] = []
     for name in names:
         points: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-        for row in rows:
-            run, value = evaluated.runs[row["name"]], slices[name](row)
-            if value is not None and run.size is not None:
-                points[run.method][run.size].append(value)
+        for row, method, size in trained:
+            if (value := slices[name](row)) is not None:
+                points[method][size].append(value)
         lines = {
-            method: [(float(size), sum(of) / len(of)) for size, of in sorted(points[method].items())]
+            method: [(float(size), fmean(values)) for size, values in sorted(points[method].items())]
             for method in methods
             if method in points
         }
@@ -77,19 +77,12 @@ def figure6(evaluated: Evaluated) -> list[Figure]:
     """The ablations: a panel for each comparison with at least two evaluated methods."""
     figures = []
     for title, methods in PANELS:
-        rows = [
-            row
-            for method in methods
-            for row in evaluated.rows
-            if (run := evaluated.runs.get(row["name"])) and run.method == method
-        ]
-        if len({evaluated.runs[row["name"]].method for row in rows}) < 2:
+        compared = [(row, run) for method in methods for row, run in evaluated.trained if run.method == method]
+        if len({run.method for _, run in compared}) < 2:
             continue
+        rows = [row for row, _ in compared]
         slices = {name: at for name, at in _slices(rows).items() if all(at(row) is not None for row in rows)}
-        bars = {
-            f"{row['name']} ({evaluated.runs[row['name']].method})": [at(row) or 0.0 for at in slices.values()]
-            for row in rows
-        }
+        bars = {f"{row['name']} ({run.method})": [at(row) or 0.0 for at in slices.values()] for row, run in compared}
         colors = colors_of(list(bars))
         labels = [name if len(name) <= 3 else name[:4].rstrip() + "." for name in slices]
         note = "Accuracy: " + ", ".join(slices) + "."

@@ -16,17 +16,20 @@ NONE = "–"
 """The cell text for a missing value."""
 
 COLUMNS = {
-    "label F1": "label_f1",
-    "valid": "valid_rate",
-    "strict": "valid_strict",
-    "tolerant": "valid_tolerant",
-    "ties": "ties",
-    "consistent": "consistency",
-    "prefers first": "first_preferred",
-    "searches": "searches",
-    "evidence": "evidence_hit",
+    "label F1": ("label_f1", " Label F1: mean over items."),
+    "valid": ("valid_rate", " Valid: by the judge's own parser; strict, tolerant: by either parser."),
+    "strict": ("valid_strict", ""),
+    "tolerant": ("valid_tolerant", ""),
+    "ties": ("ties", ""),
+    "consistent": ("consistency", " Consistent: of pairs decided in both orders, those with the same winner."),
+    "prefers first": (
+        "first_preferred",
+        " Prefers first: of decided votes, those for the candidate shown first.",
+    ),
+    "searches": ("searches", " Searches: per episode."),
+    "evidence": ("evidence_hit", " Evidence: a passage that the flaw contradicts was shown."),
 }
-"""Columns of the overall table by heading, and the keys of a summary's row; columns without values are left out."""
+"""Columns of the overall table by heading: the key in a summary's row, and the note. Empty columns are left out."""
 
 
 class Estimate(NamedTuple):
@@ -75,9 +78,20 @@ class Grid:
 def grids(summary: Mapping[str, Any]) -> list[Grid]:
     """All tables of a summary (`judge_r1.evaluation.summary`): overall, by domain, by principle, differences."""
     rows = summary["rows"]
-    built = [_overall(rows, summary.get("benchmark")), _by_domain(rows)]
+    domains = {
+        d: [row["by_domain"].get(d) for row in rows] for d in sorted({d for row in rows for d in row["by_domain"]})
+    }
+    note = "Accuracy [95 % interval, clustered by case]; the number of pairs in parentheses."
+    built = [_overall(rows, summary.get("benchmark")), _sliced("Accuracy by domain", note, rows, domains)]
     if any(row["by_principle"] for row in rows):
-        built += _by_principle(rows)
+        title = "Accuracy by principle"
+        every = {p.code: [row["by_principle"].get(p.code) for row in rows] for p in PRINCIPLES}
+        alone = {code: [part and part["single"] for part in parts] for code, parts in every.items()}
+        legend = "; ".join(f"{p.code} {p.name}" for p in PRINCIPLES)
+        built += [
+            _sliced(title, f"A pair counts under every principle it violates. {legend}.", rows, every),
+            _sliced(f"{title}, only single violations", "Only pairs that violate no other principle.", rows, alone),
+        ]
     return [*built, *_differences(summary["differences"])]
 
 
@@ -98,15 +112,7 @@ def print_grid(grid: Grid, console: Console) -> None:
         console.print(table)
         console.print()
         return
-    texts = [grid.columns, *([str(cell) for cell in row] for row in grid.rows)]
-    widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
-    lines = [
-        "  ".join(
-            text.rjust(width) if i else text.ljust(width)
-            for i, (text, width) in enumerate(zip(row, widths, strict=True))
-        )
-        for row in texts
-    ]
+    lines = ["  ".join(row) for row in _aligned([grid.columns, *([str(cell) for cell in row] for row in grid.rows)])]
     rule = "-" * len(lines[0])
     for line in (grid.title, rule, lines[0], rule, *lines[1:], rule, grid.note, ""):
         console.out(line, highlight=False)
@@ -124,67 +130,34 @@ def estimate(part: Mapping[str, Any], n: int | None = None) -> Estimate:
 
 
 def _overall(rows: Sequence[Mapping[str, Any]], benchmark: str | None) -> Grid:
-    columns = {head: key for head, key in COLUMNS.items() if any(row.get(key) is not None for row in rows)}
+    columns = {head: COLUMNS[head] for head in COLUMNS if any(row.get(COLUMNS[head][0]) is not None for row in rows)}
     extra = list(dict.fromkeys(name for row in rows for name in row.get("extra", {})))
     cells = tuple(
         (
             row["name"],
             str(row["n"]),
             estimate(row),
-            *(share(row.get(key)) for key in columns.values()),
+            *(share(row.get(key)) for key, _ in columns.values()),
             *(share(row.get("extra", {}).get(name)) for name in extra),
         )
         for row in rows
     )
-    note = " ".join(["Accuracy [95 % interval, clustered]; an invalid answer is wrong.", *_notes(columns)])
+    notes = "".join(note for _, note in columns.values())
+    note = f"Accuracy [95 % interval, clustered]; an invalid answer is wrong.{notes}"
     title = f"Overall ({benchmark})" if benchmark else "Overall"
     return Grid(title, note, ("judge", "items", "accuracy", *columns, *extra), cells)
-
-
-def _notes(columns: Mapping[str, str]) -> list[str]:
-    notes = {
-        "label F1": "Label F1: mean over items.",
-        "valid": "Valid: by the judge's own parser; strict, tolerant: by either parser.",
-        "consistent": "Consistent: of pairs decided in both orders, those with the same winner.",
-        "prefers first": "Prefers first: of decided votes, those for the candidate shown first.",
-        "searches": "Searches: per episode.",
-        "evidence": "Evidence: a passage that the flaw contradicts was shown.",
-    }
-    return [note for head, note in notes.items() if head in columns]
-
-
-def _by_domain(rows: Sequence[Mapping[str, Any]]) -> Grid:
-    domains = sorted({domain for row in rows for domain in row["by_domain"]})
-    return _sliced(
-        "Accuracy by domain",
-        "Accuracy [95 % interval, clustered by case]; the number of pairs in parentheses.",
-        rows,
-        [(d, [row["by_domain"].get(d) for row in rows]) for d in domains],
-    )
-
-
-def _by_principle(rows: Sequence[Mapping[str, Any]]) -> list[Grid]:
-    every = [(p.code, [row["by_principle"].get(p.code) for row in rows]) for p in PRINCIPLES]
-    alone = [(code, [part and part["single"] for part in parts]) for code, parts in every]
-    names = "; ".join(f"{p.code} {p.name}" for p in PRINCIPLES)
-    return [
-        _sliced("Accuracy by principle", f"A pair counts under every principle it violates. {names}.", rows, every),
-        _sliced(
-            "Accuracy by principle, only single violations", "Only pairs that violate no other principle.", rows, alone
-        ),
-    ]
 
 
 def _sliced(
     title: str,
     note: str,
     rows: Sequence[Mapping[str, Any]],
-    slices: Sequence[tuple[str, Sequence[Mapping[str, Any] | None]]],
+    slices: Mapping[str, Sequence[Mapping[str, Any] | None]],
 ) -> Grid:
     """One column per slice. The number of items is in the heading if it is the same for all rows, else in the cells."""
     columns = ["judge"]
     cells: list[list[str | Estimate]] = [[row["name"]] for row in rows]
-    for name, parts in slices:
+    for name, parts in slices.items():
         counts = {part["n"] for part in parts if part}
         shared = len(counts) == 1 and all(parts)
         columns.append(f"{name} ({counts.pop()})" if shared else name)
@@ -244,16 +217,16 @@ def position_grid(results: Sequence[PanelResults]) -> Grid | None:
 
 def markdown(grid: Grid) -> str:
     """The table with its note, without its title. Cell texts are escaped."""
-    rows = [[_markdown_cell(cell) for cell in row] for row in (grid.columns, *grid.rows)]
-    widths = [max(3, *map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "| "
-        + " | ".join(c.rjust(w) if i else c.ljust(w) for i, (c, w) in enumerate(zip(row, widths, strict=True)))
-        + " |"
-        for row in rows
-    ]
-    rule = "|" + "|".join(("-" * (w + 1) + ":") if i else ("-" * (w + 2)) for i, w in enumerate(widths)) + "|"
-    return "\n".join([lines[0], rule, *lines[1:], "", grid.note, ""])
+    rows = _aligned([[_markdown_cell(cell) for cell in row] for row in (grid.columns, *grid.rows)], least=3)
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    rule = "|".join("-" * (len(cell) + 1) + (":" if i else "-") for i, cell in enumerate(rows[0]))
+    return "\n".join([lines[0], f"|{rule}|", *lines[1:], "", grid.note, ""])
+
+
+def _aligned(rows: Sequence[Sequence[str]], least: int = 0) -> list[list[str]]:
+    """The cells padded to the widths of their columns: the first column to the right, the others to the left."""
+    widths = [max(least, *map(len, column)) for column in zip(*rows, strict=True)]
+    return [[f"{cell:{'>' if i else '<'}{widths[i]}}" for i, cell in enumerate(row)] for row in rows]
 
 
 def _markdown_cell(cell: str | Estimate) -> str:

@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import Any
 
 from judge_r1.core.items import Item, ItemResult
-from judge_r1.core.records import ReasoningPair, Span, Turn
+from judge_r1.core.records import ReasoningPair, Turn
 from judge_r1.core.verdicts import Evidence, describe_verdict, letter
 from judge_r1.episode.segments import segments
 from judge_r1.evaluation.report.labels import best_of, describe_gold, describe_result
@@ -108,12 +108,8 @@ def _row(result: ItemResult, traces: Sequence[Trace], item: Item, case: str | No
         "score": result.score,
         "named": labels.predicted if labels else None,
         "hit": labels.evidence_hit if labels else None,
-        "votes": [_vote(trace, item, case, texts) for trace in _in_order(traces)],
+        "votes": [_vote(trace, item, case, texts) for trace in sorted(traces, key=lambda trace: trace.place)],
     }
-
-
-def _in_order(traces: Sequence[Trace]) -> list[Trace]:
-    return sorted(traces, key=lambda trace: (trace.member, trace.sample, trace.order))
 
 
 def _flaws(pair: ReasoningPair, case: str, texts: Texts) -> list[dict[str, Any]]:
@@ -123,14 +119,10 @@ def _flaws(pair: ReasoningPair, case: str, texts: Texts) -> list[dict[str, Any]]
             "operator": flaw.operator,
             "candidate": 1 if pair.preferred == "A" else 0,
             "span": texts.span(pair.flawed, flaw.span.start, flaw.span.end),
-            "wanted": [_offsets(case, span, texts) for span in flaw.context_spans if span.end <= len(case)],
+            "wanted": [texts.span(case, span.start, span.end) for span in flaw.context_spans if span.end <= len(case)],
         }
         for flaw in pair.origin.flaws
     ]
-
-
-def _offsets(text: str, span: Span | Evidence, texts: Texts) -> list[int]:
-    return texts.span(text, span.start, span.end)
 
 
 def _vote(trace: Trace, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
@@ -164,5 +156,5 @@ def _turn(turn: Turn, item: Item, case: str | None, texts: Texts) -> dict[str, A
 def _passage(passage: Evidence, item: Item, case: str | None, texts: Texts) -> dict[str, Any]:
     """The offsets of a passage in the item's case, or its text if the case does not hold it."""
     if case and passage.case_id == item.case_id and case[passage.start : passage.end] == passage.text:
-        return {"at": _offsets(case, passage, texts), "score": passage.score}
+        return {"at": texts.span(case, passage.start, passage.end), "score": passage.score}
     return {"at": None, "score": passage.score, "text": passage.text}

@@ -111,7 +111,7 @@ def test_the_queries_are_those_that_episodes_ran(tmp_path: Path) -> None:
 
 def test_table_and_picture() -> None:
     rows = out_of_case(Corpus(TEXTS, "bm25", 4), [Asked(c, "court sat") for c in TEXTS], k=1)
-    grid = global_grid("row", "bm25", 1, rows, 3, 3)
+    grid = global_grid("row", {"retriever": "bm25", "k": 1, "sizes": rows, "own": 3, "shown": 3})
     assert [cells[0] for cells in grid.rows] == ["1", "2", "5", "8"]
     assert "global index from 0 to 0.875; one index per case from 0 to 0" in global_figure("row", rows).svg
 

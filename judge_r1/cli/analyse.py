@@ -48,7 +48,7 @@ def attention(
         list[str] | None, typer.Option(help="Read the same episodes with this model; may be repeated.")
     ] = None,
 ) -> None:
-    """Attention of a local model at its decision by section of the prompt, with the sections' lengths (Table 14).
+    """Measure the attention of a local model at its decision by section of the prompt (Table 14).
 
     The model that wrote the episodes reads them again token by token. --model uses another one with the same
     tokenizer, such as the model before training.
@@ -66,7 +66,7 @@ def attention(
 def reasoning(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
-    """Does the reasoning before a valid answer name principles, the right ones, and quote the case (Table 15)?
+    """Count the valid answers whose reasoning names principles, names the right ones, or quotes the case (Table 15).
 
     Example: `judge-r1 analyse reasoning runs/eval --path runs/data/test --out runs/analysis`
     """
@@ -82,7 +82,7 @@ def reasoning(
 def class_bias(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
-    """Preference for the first candidate, accuracy where it is better and where it is worse, and their gap (Table 16).
+    """Measure the preference for the first candidate, and accuracy where it is better and where it is worse (Table 16).
 
     Example: `judge-r1 analyse class-bias runs/eval --path runs/data/test --out runs/analysis`
     """
@@ -96,7 +96,7 @@ def class_bias(
 def errors(
     folder: Eval, path: Items, out: Out, benchmark: Bench = None, subset: Subset = None, judge_name: Judges = None
 ) -> None:
-    """Shows errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
+    """Analyse errors: flips from each judge to the next, and accuracy by candidate similarity, length and evidence.
 
     Example: `judge-r1 analyse errors runs/eval --path runs/data/test --judge-name base --judge-name grpo --out runs/an`
     """
@@ -122,7 +122,7 @@ def global_index(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the order of the cases.")] = 0,
 ) -> None:
-    """Share of passages from other cases that one index over all cases would return for each judge's queries.
+    """Measure how many passages of other cases one index over all cases would return for each judge's queries.
 
     Retriever, passages and k are those of the evaluation. Judges never search such an index.
 
@@ -141,7 +141,7 @@ def global_index(
 
 @group.command()
 def ablations(runs: Runs, out: Out) -> None:
-    """Table 4 and Figure 6: the accuracy of each trained and evaluated variant.
+    """Write Table 4 and Figure 6: the accuracy of each trained and evaluated variant.
 
     Example: `judge-r1 analyse ablations runs/ablations --out runs/analysis`
     """
@@ -155,7 +155,7 @@ def ablations(runs: Runs, out: Out) -> None:
 
 @group.command()
 def scaling(runs: Runs, out: Out) -> None:
-    """Accuracy by size of the training set, one line per method (Figure 5, Supplementary Figure 2).
+    """Plot accuracy by size of the training set, one line per method (Figure 5, Supplementary Figure 2).
 
     Example: `judge-r1 analyse scaling runs/scaling --out runs/analysis`
     """
@@ -169,7 +169,7 @@ def scaling(runs: Runs, out: Out) -> None:
 
 @group.command()
 def radar(runs: Runs, out: Out, judge_name: Judges = None) -> None:
-    """Radar chart of accuracy by domain and principle, one line per judge (Figure 1).
+    """Plot accuracy by domain and principle as a radar chart, one line per judge (Figure 1).
 
     Example: `judge-r1 analyse radar runs/eval --judge-name warm-up --judge-name grpo --out runs/analysis`
     """

@@ -73,7 +73,11 @@ class Calibration(Record):
 
 
 def read_confidences(path: Path) -> list[ConfidenceRow]:
-    """Reads the answers of a JSON Lines file. Raises: JudgeError if none has a confidence."""
+    """Reads the answers of a JSON Lines file.
+
+    Raises:
+        JudgeError: No answer has a confidence.
+    """
     rows = list(read_jsonl(path, ConfidenceRow))
     if all(row.confidence is None for row in rows):
         raise JudgeError(
@@ -83,7 +87,7 @@ def read_confidences(path: Path) -> list[ConfidenceRow]:
 
 
 def write_calibration(out: Path, calibration: Calibration) -> None:
-    """Write `out`/calibration.json and `out`/reliability.svg."""
+    """Writes `out`/calibration.json and `out`/reliability.svg."""
     tables = {
         "before": calibration.before.table,
         "temperature": calibration.with_temperature.table,

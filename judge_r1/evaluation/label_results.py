@@ -27,7 +27,10 @@ def label_result(
     """The label scores of the votes on `pair`, each with its presentation order; `verdict` aggregates them.
 
     The predicted principles of several votes are those named by at least half of the votes that agree with the
-    verdict. A tie predicts none and is not valid. `judge` is named in errors. Raises: BadTrajectory.
+    verdict. A tie predicts none and is not valid. `judge` is named in errors.
+
+    Raises:
+        BadTrajectory: A trajectory cannot be scored (`trajectory_labels`).
     """
     order, only = votes[0]
     if len(votes) == 1 and order == AS_STORED and only.turns:
@@ -38,8 +41,9 @@ def label_result(
 def trajectory_labels(judge: str, pair: ReasoningPair, trajectory: Trajectory) -> LabelResult:
     """The label scores of one trajectory on a pair in its stored order.
 
-    Raises: BadTrajectory unless the trajectory carries the reward of its judgment and shows passages of the pair's own
-        case alone, and for one that ended by an infrastructure failure.
+    Raises:
+        BadTrajectory: The trajectory lacks the reward of its judgment, shows a passage of another case, or ended by an
+        infrastructure failure.
     """
     judgment, reward = trajectory.judgment, trajectory.reward
     where = f"the trajectory of judge {judge!r} on pair {pair.pair_id}"

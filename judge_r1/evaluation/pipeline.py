@@ -49,12 +49,12 @@ class Evaluation:
         return list(self.results)
 
     def add_agentic(self, panel: str, model: str, config: EpisodeConfig, sampling: Sampling, batch_size: int) -> None:
-        """Evaluate one agentic judge under the name `panel`."""
+        """Evaluates one agentic judge under the name `panel`."""
         build = JudgeBuild(model, texts=self.benchmark.texts, sampling=sampling, batch_size=batch_size)
         self.run(lambda: JudgePanel(panel, (AgenticJudge(build, config),)))
 
     def run(self, make_panel: Callable[[], JudgePanel]) -> None:
-        """Build a panel and evaluate it. The panel is released afterwards, so its models do not stay in memory."""
+        """Builds a panel and evaluates it. The panel is released afterwards, so its models do not stay in memory."""
         started = time.monotonic()
         panel = make_panel()
         self.results[panel.name] = evaluate(panel, self.benchmark, out=self.out, resume=self.resume)
@@ -64,7 +64,7 @@ class Evaluation:
     def finish(
         self, differences: Sequence[tuple[str, str]], metrics: Mapping[str, Any] | None = None
     ) -> dict[str, Any]:
-        """Write summary.json, outcomes.jsonl and report.html, print the tables and return the summary.
+        """Writes summary.json, outcomes.jsonl and report.html, prints the tables and returns the summary.
 
         `differences` are the pairs of panels to compare; `metrics` are training curves for the report, by run.
         """
@@ -84,7 +84,7 @@ class Evaluation:
 
 
 def evaluate_predictions(name: str, path: Path, predictions: Sequence[Path], subset: str | None, out: Path) -> None:
-    """Score outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation."""
+    """Scores outputs in the benchmark's published format, without a judge, into a folder that holds no evaluation."""
     if (out / ROWS).exists():
         raise JudgeError(f"{out} already holds an evaluation: choose another --out")
     _publish(out, score_predictions(name, path, predictions, subset), {}, [], name)

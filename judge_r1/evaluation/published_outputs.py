@@ -20,7 +20,11 @@ def score_predictions(benchmark: str, path: Path, files: Sequence[Path], subset:
     """The summary (`judge_r1.evaluation.summary`) of output files in the benchmark's own format.
 
     Each file is a judge, named after the file. Consecutive judges of the same items are compared. The benchmark's
-    baselines are added. Raises: NoPredictions, BadBenchmark.
+    baselines are added.
+
+    Raises:
+        NoPredictions: Outputs of this benchmark cannot be scored, or two files have one name.
+        BadBenchmark: The files of the benchmark are invalid.
     """
     entry = BENCHMARKS.get(benchmark)
     if entry.predictions is None:

@@ -73,13 +73,13 @@ def rescore_evaluation(
     rule: Rule = "own",
     reward: Reward = "paper",
 ) -> dict[str, Any]:
-    """Score every panel of the evaluation in `folder` again and write a new evaluation to `out`; returns its summary.
+    """Scores every panel of the evaluation in `folder` again and writes a new one to `out`; returns its summary.
 
     `path` holds the benchmark's files. `benchmark` and `subset` default to those of the old summary. Baselines are
     computed again from the benchmark.
 
-    Raises: EvaluationError if `folder` is no finished evaluation, if `out` holds a summary, or if the benchmark lacks
-    an item that was judged.
+    Raises:
+        EvaluationError: `folder` is no finished evaluation, `out` holds one, or the benchmark lacks a judged item.
     """
     if (out / "summary.json").exists():
         raise EvaluationError(f"{out} already holds a summary: choose another --out")
@@ -138,7 +138,8 @@ def rescore(
     """The results of a panel, scored again. `traces` are those of each item by its id; `settings` are the panel's in
     rows.json.
 
-    Raises: EvaluationError for traces of items that the benchmark does not hold, and for items without traces.
+    Raises:
+        EvaluationError: The benchmark lacks an item of the traces, or an item has no traces.
     """
     known = {item.item_id for item in benchmark.items}
     if unknown := next((item_id for item_id in traces if item_id not in known), None):

@@ -59,7 +59,11 @@ def write_outcomes(out: Path, panels: Mapping[str, Sequence[ItemResult]]) -> Non
 
 
 def read_outcomes(out: Path) -> dict[str, list[ItemResult]]:
-    """Reads `out/outcomes.jsonl`, by panel. Raises: EvaluationError if there is none."""
+    """Reads `out/outcomes.jsonl`, by panel.
+
+    Raises:
+        EvaluationError: The folder holds no such file.
+    """
     if not (out / OUTCOMES).exists():
         raise EvaluationError(f"{out} holds no {OUTCOMES}: give a folder of a finished `judge-r1 eval`")
     panels: dict[str, list[ItemResult]] = {}

@@ -41,14 +41,15 @@ VoteKey = tuple[int, str, tuple[int, ...], int]
 def evaluate(
     panel: JudgePanel, benchmark: LoadedBenchmark, *, out: Path, resume: bool, console: Console | None = None
 ) -> PanelResults:
-    """Judge every item of `benchmark`; each vote becomes a line of `out/traces.jsonl` under the panel's name.
+    """Judges every item of `benchmark`; each vote becomes a line of `out/traces.jsonl` under the panel's name.
 
     With `resume`, votes found there are not run again; a last line torn by a kill is dropped. Votes that ended by an
     infrastructure failure are not stored, so a resume runs them again. `out` may hold other panels. Without `resume` it
     must not hold this one; with it, the panel must have been started with the same judges and settings on the same
     items. Trajectories stay on disk: memory holds the votes and labels of each item.
 
-    Raises: EvaluationError.
+    Raises:
+        EvaluationError: `out` cannot take this panel, votes are missing at the end, or a file cannot be written.
     """
     return run_sync(_evaluate(panel, benchmark, out, resume, console or Console(stderr=True)))
 
@@ -103,7 +104,7 @@ class _PanelProgress:
         self.usages: list[Mapping[str, float]] = []
 
     def add(self, trace: Trace, offset: int) -> None:
-        """Note a stored trace; the last one of an item completes its result."""
+        """Notes a stored trace; the last one of an item completes its result."""
         item_id = trace.item_id
         self.traces.add(item_id, offset)
         if trace.usage:
@@ -115,7 +116,11 @@ class _PanelProgress:
             self.scores.append(result.score)
 
     def results(self, failures: Counter[str]) -> PanelResults:
-        """Raises: EvaluationError if votes are missing."""
+        """The results, in the benchmark's order.
+
+        Raises:
+            EvaluationError: Votes are missing.
+        """
         missing = {item_id: n for item_id in self.items if (n := self.expected[item_id] - self.traces.count(item_id))}
         if missing:
             raise EvaluationError(
@@ -159,7 +164,7 @@ def _begin(
     console: Console,
     progress: _PanelProgress,
 ) -> set[VoteKey]:
-    """Check that `out` may take this panel, note it there and add the traces that it has; returns their keys."""
+    """Checks that `out` may take this panel, notes it there and adds the traces that it has; returns their keys."""
     started, path = read_started(out), out / TRACES
     if drop_torn_line(path):
         console.print(f"{escape(str(path))}: its last line was torn by a kill and is dropped")

@@ -33,8 +33,11 @@ def summarize(
 
     `differences` names two panels each: delta is the accuracy of the first minus that of the second, on the same items.
     `seconds` are stages or panels by name; `settings` holds what each panel decoded with; `extra` computes a
-    benchmark's own measures. Intervals are 95 %, clustered. Raises: BadSummary, or DifferentPairs for panels that were
-    not run on the same items.
+    benchmark's own measures. Intervals are 95 %, clustered.
+
+    Raises:
+        BadSummary: A panel has no settings or no results, holds an item twice, or is unknown.
+        DifferentPairs: Two compared panels were not run on the same items.
     """
     for name in panels:
         if name not in settings:
@@ -148,7 +151,11 @@ def _difference(a: str, b: str, panels: Mapping[str, Sequence[ItemResult]]) -> d
 def compared(
     values_a: Mapping[str, float], values_b: Mapping[str, float], clusters: Mapping[str, str]
 ) -> dict[str, Any]:
-    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters. Raises: DifferentPairs."""
+    """mean(a) - mean(b) over the same items, its interval, and p by permutation of clusters.
+
+    Raises:
+        DifferentPairs: The items differ.
+    """
     test = permutation(values_a, values_b, clusters)
     interval = paired_difference_ci(values_a, values_b, clusters)
     return {"n": len(values_a), "delta": test.difference, "ci95": list(interval), "p": test.p}

@@ -145,7 +145,7 @@ def append_traces(path: Path) -> Iterator[Callable[[Trace], int]]:
 
 
 def drop_torn_line(path: Path) -> bool:
-    """Truncate the file after its last complete line; True if that removed something."""
+    """Truncates the file after its last complete line; True if that removed something."""
     if not path.exists():
         return False
     with path.open("r+b") as log:

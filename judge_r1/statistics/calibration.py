@@ -4,7 +4,6 @@
 order. All measures and fits raise ValueError if the lengths differ or are 0, or if a confidence is outside [0, 1].
 """
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Annotated, Literal
 
@@ -51,20 +50,17 @@ def reliability(
     else:
         edges = np.linspace(0, 1, bins + 1)
     bin_index = np.searchsorted(edges[1:-1], y_prob, side="left")
-    table = []
-    for index in range(bins):
-        inside = bin_index == index
-        if inside.any():
-            table.append(
-                Bin(
-                    low=float(edges[index]),
-                    high=float(edges[index + 1]),
-                    n=int(inside.sum()),
-                    confidence=float(y_prob[inside].mean()),
-                    accuracy=float(y_true[inside].mean()),
-                )
-            )
-    return table
+    return [
+        Bin(
+            low=float(edges[index]),
+            high=float(edges[index + 1]),
+            n=int(inside.sum()),
+            confidence=float(y_prob[inside].mean()),
+            accuracy=float(y_true[inside].mean()),
+        )
+        for index in range(bins)
+        if (inside := bin_index == index).any()
+    ]
 
 
 def expected_calibration_error(
@@ -140,7 +136,9 @@ class Temperature(Record):
     n: int = Field(ge=1)
 
     def __call__(self, confidence: float) -> float:
-        return _sigmoid(_logit(confidence) / self.temperature)
+        from scipy.special import expit, logit
+
+        return float(expit(logit(min(1 - EDGE, max(EDGE, confidence))) / self.temperature))
 
 
 class Isotonic(Record):
@@ -182,15 +180,16 @@ def fit_temperature(confidences: Sequence[float], correct: Sequence[bool]) -> Te
         Uncalibratable: Every confidence is 0.5, which no temperature changes.
     """
     from scipy.optimize import brentq
+    from scipy.special import expit, logit
 
     y_prob, y_true = checked(confidences, correct)
-    z = np.array([_logit(float(c)) for c in y_prob])
+    z = logit(np.clip(y_prob, EDGE, 1 - EDGE))
     if not z.any():
         raise Uncalibratable("every confidence is one half: no temperature changes them")
 
     def slope(t: float) -> float:
         """The derivative of the log loss with respect to 1/T, at T = t. It decreases as t grows."""
-        return float(z @ (0.5 * (1 + np.tanh(z / t / 2)) - y_true))
+        return float(z @ (expit(z / t) - y_true))
 
     if slope(LOWEST) <= 0:
         temperature, at_bound = LOWEST, True
@@ -239,20 +238,8 @@ def cross_fitted(
         raise Uncalibratable("all answers are of one cluster: cross-fitting needs at least two")
     order = np.random.default_rng(seed).permutation(len(names))
     fold_of = {names[index]: position % folds for position, index in enumerate(order)}
-    mapped = [0.0] * len(confidences)
+    maps = {}
     for fold in sorted(set(fold_of.values())):
         others = [i for i, cluster in enumerate(clusters) if fold_of[cluster] != fold]
-        recalibrate = fit([confidences[i] for i in others], [correct[i] for i in others])
-        for i, cluster in enumerate(clusters):
-            if fold_of[cluster] == fold:
-                mapped[i] = recalibrate(confidences[i])
-    return mapped
-
-
-def _logit(confidence: float) -> float:
-    clipped = min(1 - EDGE, max(EDGE, confidence))
-    return math.log(clipped / (1 - clipped))
-
-
-def _sigmoid(z: float) -> float:
-    return 0.5 * (1 + math.tanh(z / 2))
+        maps[fold] = fit([confidences[i] for i in others], [correct[i] for i in others])
+    return [maps[fold_of[cluster]](value) for value, cluster in zip(confidences, clusters, strict=True)]

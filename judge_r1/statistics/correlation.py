@@ -7,7 +7,7 @@ ValueError.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from itertools import combinations
 
 import numpy as np
@@ -66,13 +66,7 @@ def pair_accuracy(gold: Scores, predicted: Sequence[float | None]) -> PairAccura
 
 def pooled(parts: Iterable[PairAccuracy]) -> PairAccuracy:
     """The pairs of several queries together (micro-average). The paper's macro-average is the mean of `strict`."""
-    counted = list(parts)
-    return PairAccuracy(
-        sum(part.pairs for part in counted),
-        sum(part.right for part in counted),
-        sum(part.tied for part in counted),
-        sum(part.missing for part in counted),
-    )
+    return PairAccuracy(*(sum(counts) for counts in zip((0, 0, 0, 0), *map(astuple, parts), strict=True)))
 
 
 def ranks(scores: Scores) -> list[float]:

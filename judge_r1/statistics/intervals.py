@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from judge_r1.core.errors import JudgeError
 
-Z95 = 1.959963984540054
 RESAMPLES = 2_000
 BATCH = 1 << 22
 """The number of drawn cluster indices in memory at once."""
@@ -61,7 +60,10 @@ def paired_difference_ci(
 ) -> tuple[float, float]:
     """The 95 % interval of mean(a) - mean(b) over the same pairs: `clustered_mean_ci` of the differences by pair.
 
-    All three map pair ids, to values in [0, 1] and to clusters. Raises: DifferentPairs.
+    All three map pair ids, to values in [0, 1] and to clusters.
+
+    Raises:
+        DifferentPairs: The ids differ.
     """
     ids = paired_ids(values_a, values_b)
     return clustered_mean_ci([values_a[i] - values_b[i] for i in ids], [clusters[i] for i in ids], seed, (-1.0, 1.0))
@@ -82,8 +84,10 @@ def difference_over_seeds(
 ) -> SeedsDifference:
     """mean(after) - mean(before), with one mapping of item id to value per seed.
 
-    The values of an item are averaged over the seeds, then paired by item. The interval is clustered. Raises:
-    DifferentPairs.
+    The values of an item are averaged over the seeds, then paired by item. The interval is clustered.
+
+    Raises:
+        DifferentPairs: The ids differ.
     """
     means = [{i: sum(seed[i] for seed in seeds) / len(seeds) for i in seeds[0]} for seeds in (after, before)]
     by_seed = tuple(
@@ -100,7 +104,10 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
     If the resamples do not vary (for example the accuracy gap between the classes A and B of a judge that always
     answers A), it is Newcombe's interval (1998, method 10) from the groups' intervals [l_a, u_a] and [l_b, u_b] of
     the means a and b: [d - sqrt((a - l_a)² + (u_b - b)²), d + sqrt((u_a - a)² + (b - l_b)²)] with
-    d = a - b. Raises: ValueError for an empty group.
+    d = a - b.
+
+    Raises:
+        ValueError: A group is empty.
     """
     if not one or not other:
         raise ValueError(f"groups of {len(one)} and {len(other)} values have no difference")
@@ -123,7 +130,11 @@ def gap_ci(one: Sequence[Measured], other: Sequence[Measured], seed: int = 0) ->
 
 
 def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> list[str]:
-    """The sorted ids that both judges were measured on. Raises: DifferentPairs if the ids differ."""
+    """The sorted ids that both judges were measured on.
+
+    Raises:
+        DifferentPairs: The ids differ.
+    """
     if values_a.keys() != values_b.keys():
         odd = sorted(values_a.keys() ^ values_b.keys())
         raise DifferentPairs(
@@ -133,14 +144,14 @@ def paired_ids(values_a: Mapping[str, float], values_b: Mapping[str, float]) -> 
     return sorted(values_a)
 
 
-def wilson_ci(successes: float, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % score interval of a share: (p + z²/2n ± z·sqrt(p(1 - p)/n + z²/4n²)) / (1 + z²/n)."""
+def wilson_ci(successes: int, trials: int) -> tuple[float, float]:
+    """Wilson's 95 % score interval of a share."""
     if not 0 <= successes <= trials or trials < 1:
         raise ValueError(f"{successes} of {trials} is not a share")
-    share, extra = successes / trials, Z95**2 / trials
-    centre = share + extra / 2
-    reach = math.sqrt(extra * share * (1 - share) + extra**2 / 4)
-    return max(0.0, (centre - reach) / (1 + extra)), min(1.0, (centre + reach) / (1 + extra))
+    from scipy.stats import binomtest
+
+    interval = binomtest(successes, trials).proportion_ci(method="wilson")
+    return float(interval.low), float(interval.high)
 
 
 def binomial_p(successes: int, trials: int) -> float:

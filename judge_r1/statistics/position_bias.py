@@ -53,7 +53,11 @@ class Position:
 
 def position(answers: Iterable[tuple[Answer, Answer]]) -> Position:
     """Counts the pairs. Each gives the answer to (x, y) and the answer to (y, x), by the letters as shown: a judge that
-    prefers x answers ("A", "B"). Raises: ValueError for a value that is not an `Answer`."""
+    prefers x answers ("A", "B").
+
+    Raises:
+        ValueError: A value is not an `Answer`.
+    """
     pairs = consistent = first = second = half_tied = invalid = 0
     for one, other in answers:
         pairs += 1

@@ -53,8 +53,10 @@ def permutation(
     Exact for at most 20 differing clusters. Otherwise 19,999 sign vectors are drawn from `seed` and
     p = (1 + hits) / (1 + draws), which is a valid p value (Phipson and Smyth, 2010).
 
-    All three map item ids, to finite values and to clusters; the order of the items does not matter. Raises:
-    DifferentPairs.
+    All three map item ids, to finite values and to clusters; the order of the items does not matter.
+
+    Raises:
+        DifferentPairs: The ids differ.
     """
     ids = paired_ids(values_a, values_b)
     if not ids:

@@ -19,7 +19,8 @@ NOTE = (
 def ablations(evaluated: Evaluated) -> list[dict[str, Any]]:
     """The evaluated GRPO runs with their parts in Table 4 (warm-up, full context, search), fewest parts first.
 
-    Raises: AnalysisError if there is none.
+    Raises:
+        AnalysisError: No evaluation is of a GRPO run.
     """
     rows = [
         {"name": row["name"], "method": run.method, **parts_of(run), **_metrics(row)}
@@ -61,7 +62,8 @@ def ablation_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
 def scaling(evaluated: Evaluated) -> list[dict[str, Any]]:
     """Each evaluated run as a point of Figure 5: method, labelled pairs it was trained on, accuracy.
 
-    Raises: AnalysisError if no training-set size is known.
+    Raises:
+        AnalysisError: No training-set size is known.
     """
     rows = [
         {"name": row["name"], "method": run.method, "trained_on": run.size, **_metrics(row)}
@@ -82,7 +84,8 @@ def scaling_grid(rows: Sequence[Mapping[str, Any]]) -> Grid:
 def radar(rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> tuple[dict[str, Any], Figure]:
     """Figure 1 of rows as in summary.json (all, or those named): accuracy by the domains and principles that all have.
 
-    Raises: AnalysisError for a name that no row has, and for fewer than three domains and principles.
+    Raises:
+        AnalysisError: No row has one of the names, or the rows share fewer than three domains and principles.
     """
     known = [row["name"] for row in rows]
     if unknown := [name for name in names if name not in known]:

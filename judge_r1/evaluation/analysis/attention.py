@@ -99,7 +99,8 @@ def attention_rows(panels: Iterable[Judged], models: Sequence[str] = ()) -> dict
 
     `models` read the episodes instead of the model that wrote them.
 
-    Raises: AnalysisError if no member is a local model.
+    Raises:
+        AnalysisError: No member is a local model.
     """
     rows: dict[str, dict[str, Any]] = {}
     for judged in panels:

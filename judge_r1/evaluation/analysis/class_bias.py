@@ -47,7 +47,8 @@ def shown_votes(judged: Judged) -> list[Shown]:
 def bias_row(judged: Judged) -> dict[str, Any]:
     """Table 16 for one judge, with intervals.
 
-    Raises: AnalysisError if no vote is on two candidates with a better one.
+    Raises:
+        AnalysisError: No vote is on two candidates of which one is better.
     """
     votes = shown_votes(judged)
     if not votes:

@@ -56,7 +56,9 @@ def read_evaluation(
 
     `benchmark` and `subset` default to those of the folder's summary.json (LRBench if it has none).
     The traces of a panel must cover exactly the items that it was started with, as the benchmark has them now.
-    Raises: AnalysisError if one does not, or is missing.
+
+    Raises:
+        AnalysisError: A panel is missing, incomplete, or judged other items.
     """
     started = read_started(folder)
     if not started or not (folder / TRACES).exists():
@@ -103,7 +105,11 @@ def _members(entry: Mapping[str, Any]) -> list[Member]:
 
 
 def writing(judged: Sequence[Judged]) -> list[Judged]:
-    """The panels whose judges wrote text. Raises: AnalysisError if there is none."""
+    """The panels whose judges wrote text.
+
+    Raises:
+        AnalysisError: No judge wrote text.
+    """
     found = [
         j for j in judged if any(trace.trajectory.turns for traces in j.results.traces.values() for trace in traces)
     ]

@@ -127,8 +127,10 @@ def global_index(
     """For each panel that ran searches, what one index over all cases would return for its queries.
 
     Retriever, passages and k are the panel's own. `texts` are the cases to index (by default the benchmark's). A row
-    has `retriever`, `k`, `own` and `shown` (`shown_of_own_case`) and `sizes` (`out_of_case`). Raises: AnalysisError if
-    no panel ran a search.
+    has `retriever`, `k`, `own` and `shown` (`shown_of_own_case`) and `sizes` (`out_of_case`).
+
+    Raises:
+        AnalysisError: No panel ran a search.
     """
     found: dict[str, dict[str, Any]] = {}
     for judged in panels:

@@ -88,7 +88,11 @@ def traits(judged: Judged) -> list[Traits]:
 
 
 def reasoning_row(judged: Judged) -> dict[str, Any]:
-    """The shares of one judge, each {value, ci95} or None if unknown. Raises: AnalysisError."""
+    """The shares of one judge, each {value, ci95} or None if unknown.
+
+    Raises:
+        AnalysisError: No valid answer has a text.
+    """
     found = traits(judged)
     votes = sum(len(result.votes) for result in judged.results.items)
     if not found:

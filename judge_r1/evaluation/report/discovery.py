@@ -98,8 +98,10 @@ def method(stage: str, episode: EpisodeConfig, *, warm: bool) -> str:
 
 
 def find_runs(folders: Sequence[Path]) -> tuple[list[TrainingRun], Evaluated]:
-    """The runs and evaluations in the folders. Each folder may be a run, an evaluation, or a parent of these. Raises:
-    NothingToReport.
+    """The runs and evaluations in the folders. Each folder may be a run, an evaluation, or a parent of these.
+
+    Raises:
+        NothingToReport: A folder holds no run and no evaluation, or a file of it is invalid.
     """
     found: dict[Path, None] = {}
     for folder in folders:

@@ -25,7 +25,10 @@ class ReportError(JudgeError):
 def curves(metrics: Mapping[str, Sequence[Mapping[str, Any]]]) -> tuple[list[Figure], list[Figure]]:
     """The curves to show first, and the others: one chart per metric, one line for each run with two or more steps.
 
-    `metrics` maps runs to rows, each with a `step`. Raises: ReportError for a row without one.
+    `metrics` maps runs to rows, each with a `step`.
+
+    Raises:
+        ReportError: A row has no step.
     """
     found: dict[str, dict[str, Points]] = {}
     broken: Counter[str] = Counter()

@@ -21,8 +21,6 @@ from judge_r1.models.base import GenerateRequest
 from judge_r1.models.kv_cache import PreallocatedLayer, PrefixCache, States, preallocated_cache
 from judge_r1.models.sampling import StopChecker, sample_tokens, uniform_noise
 
-_UNUSED_COLUMNS = 128
-"""Columns on the left that no row needs are dropped in steps of this size: dropping copies the whole cache."""
 _WORTH_COPYING = 0.75
 """Free rows are dropped once no more than this share of the rows is in use."""
 
@@ -258,19 +256,16 @@ class ContinuousBatch:
         Returns the logits after each prompt, and a cache whose columns are the known states and then the new ones,
         each padded on the left to the longest.
         """
-        cache, old = DynamicCache(config=self.model.config), max(length for length, _ in known)
+        cache, old = preallocated_cache(self.model.config), max(length for length, _ in known)
         ids, mask = self._padded([prompt[length:] for prompt, (length, _) in zip(prompts, known, strict=True)])
         if old:
             before = torch.tensor([[0] * (old - length) + [1] * length for length, _ in known], device=mask.device)
             mask = torch.cat([before, mask], dim=1)
-            for number in range(len(self._layers_of(known))):
-                cache.update(*(_left_padded(known, number, part, old) for part in (0, 1)), number)
+            for number, layer in enumerate(cache.layers):
+                texts = [None if states is None else states[number] for _, states in known]
+                layer.load(texts, [length for length, _ in known])
         positions = (mask.cumsum(1) - 1).clamp(min=0)[:, old:]
         return self._forward(ids, mask, positions, cache), cache
-
-    @staticmethod
-    def _layers_of(known: Sequence[tuple[int, States | None]]) -> States:
-        return next(states for _, states in known if states is not None)
 
     # ---- rows and columns ----
 
@@ -289,7 +284,7 @@ class ContinuousBatch:
             self._mask = pad(self._mask, (left, 0, 0, more))
             self._logits = pad(self._logits, (0, 0, 0, more))
             for layer in self._cache.layers:
-                layer.widen(left, more)
+                layer.extend(rows=more, left=left)
             for parked in self._parked.values():
                 parked.end += left
         free += range(len(self.rows), len(self.rows) + more)
@@ -307,21 +302,23 @@ class ContinuousBatch:
         self._free(row)
 
     def _compact(self) -> None:
-        """Drop rows that nobody uses, and columns on the left that no row needs, once it is worth a copy. The next
-        turn of a request may join before the next step, so freshly parked rows stay."""
+        """Drop columns on the left that no row needs, and unused rows once it is worth a copy. The next turn of a
+        request may join before the next step, so freshly parked rows stay."""
         fresh = {row for row, parked in self._parked.items() if parked.step == self._steps}
         used = [row for row, request in enumerate(self.rows) if request is not None or row in fresh]
         if len(used) <= _WORTH_COPYING * len(self.rows):
             for row in [row for row in self._parked if row not in fresh]:
                 self._spill(row)
-            self._select(used)
+            first = [row for row in used if row < len(used)]
+            last = iter(used[len(first) :])  # these fill the gaps between the first: fewer rows move
+            self._select([row if row in first else next(last) for row in range(len(used))])
         width = self._mask.shape[1]
         starts = [parked.end - len(parked.ids) for parked in self._parked.values()]
         unused = min([*starts, *(width - r.length + 1 for r in self.rows if r is not None)])
-        if unused >= _UNUSED_COLUMNS and not self.static:
+        if unused and not self.static:
             self._mask = self._mask[:, unused:]
             for layer in self._cache.layers:
-                layer.replace(layer.keys[..., unused:, :], layer.values[..., unused:, :])
+                layer.drop_left(unused)
             for parked in self._parked.values():
                 parked.end -= unused
 
@@ -339,13 +336,3 @@ class ContinuousBatch:
         self._cache = preallocated_cache(self.model.config)
         self._mask = torch.zeros(0, 0, dtype=torch.long, device=self.model.device)
         self._logits = torch.zeros(0, 0, device=self.model.device)
-
-
-def _left_padded(known: Sequence[tuple[int, States | None]], layer: int, part: int, width: int) -> torch.Tensor:
-    """The known keys (part 0) or values (part 1) of a layer, [texts, heads, width, size], padded on the left."""
-    like = next(states for _, states in known if states is not None)[layer][part]
-    padded = like.new_zeros(len(known), like.shape[0], width, like.shape[2])
-    for row, (length, states) in enumerate(known):
-        if states is not None:
-            padded[row, :, width - length :] = states[layer][part][:, :length]
-    return padded

@@ -22,53 +22,89 @@ def preallocated_cache(config: Any) -> DynamicCache:
 
 
 class PreallocatedLayer(DynamicLayer):  # type: ignore[misc]
-    """Allocates spare columns: a step writes one column, where `DynamicLayer` copies all of them.
+    """Allocates spare rows, and spare columns on both sides: `DynamicLayer` copies all states at every step.
 
-    `keys` and `values`, [rows, heads, tokens, size], are views into the allocated tensors.
+    `keys` and `values`, [rows, heads, tokens, size], are views into the allocated tensors. The memory is given back
+    with the layer.
     """
 
     keys: torch.Tensor
     values: torch.Tensor
-    allocated: tuple[torch.Tensor, torch.Tensor] | None = None
+    _allocated: tuple[torch.Tensor, torch.Tensor] | None = None
+    _start = 0
+    """The first allocated column in use."""
 
     def update(
         self, key_states: torch.Tensor, value_states: torch.Tensor, *args: Any, **kwargs: Any
     ) -> tuple[torch.Tensor, torch.Tensor]:
+        new = key_states.shape[-2]
         if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
-        length = self.get_seq_length()
-        needed = length + key_states.shape[-2]
-        if self.allocated is None or needed > self.allocated[0].shape[-2]:
-            shape = (*key_states.shape[:-2], needed + _SPARE_COLUMNS, key_states.shape[-1])
-            grown = key_states.new_empty(shape), value_states.new_empty(shape)
-            for new, old in zip(grown, (self.keys, self.values), strict=True):
-                if length:
-                    new[..., :length, :] = old
-            self.allocated = grown
-        for allocated, states in zip(self.allocated, (key_states, value_states), strict=True):
-            allocated[..., length:needed, :] = states
-        self.keys, self.values = (allocated[..., :needed, :] for allocated in self.allocated)
+            self._initialize(key_states, value_states)
+        self.extend(right=new)
+        for states, added in ((self.keys, key_states), (self.values, value_states)):
+            states[..., states.shape[-2] - new :, :] = added
         return self.keys, self.values
 
-    def widen(self, left: int, rows: int) -> None:
-        """Add `left` zero columns on the left and `rows` zero rows at the end, and allocate spare columns."""
-        length = self.get_seq_length()
-        grown = []
-        for old in (self.keys, self.values):
-            count, heads, _, size = old.shape
-            new = old.new_zeros(count + rows, heads, left + length + _SPARE_COLUMNS, size)
-            new[:count, :, left : left + length] = old
-            grown.append(new)
-        self.allocated = grown[0], grown[1]
-        self.keys, self.values = (new[..., : left + length, :] for new in grown)
+    def load(self, texts: Sequence[tuple[torch.Tensor, torch.Tensor] | None], lengths: Sequence[int]) -> None:
+        """Fill an empty layer with the first `lengths[i]` states of each text, padded with zeros on the left."""
+        like, width = next(states for states in texts if states is not None), max(lengths)
+        self._initialize(*(states.new_empty(len(texts), states.shape[0], 0, states.shape[2]) for states in like))
+        self.extend(right=width)
+        for row, (text, length) in enumerate(zip(texts, lengths, strict=True)):
+            for part, target in enumerate((self.keys, self.values)):
+                target[row, :, : width - length] = 0
+                if text is not None:
+                    target[row, :, width - length :] = text[part][:, :length]
 
-    def replace(self, keys: torch.Tensor, values: torch.Tensor) -> None:
-        """Set the states to tensors of another shape."""
-        self.allocated, self.keys, self.values = None, keys, values
+    def extend(self, *, rows: int = 0, left: int = 0, right: int = 0) -> None:
+        """Add zero rows at the end, zero columns on the left, and columns on the right that the caller writes."""
+        count, _, columns, _ = self.keys.shape
+        capacity, end = (
+            (0, 0) if self._allocated is None else (self._allocated[0].shape[0], self._allocated[0].shape[2])
+        )
+        if count + rows > capacity or left > self._start or self._start + columns + right > end:
+            if count + rows > capacity:
+                capacity = count + rows + (count // 4 if rows else 0)
+            self._grow(capacity, left, right)
+        self._start -= left
+        assert self._allocated is not None
+        span = slice(self._start, self._start + left + columns + right)
+        self.keys, self.values = (allocated[: count + rows, :, span] for allocated in self._allocated)
+        for states in (self.keys, self.values):
+            states[:, :, :left] = 0
+            states[count:] = 0
+
+    def drop_left(self, columns: int) -> None:
+        """Remove the first columns."""
+        self._start += columns
+        self.keys, self.values = self.keys[:, :, columns:], self.values[:, :, columns:]
 
     def batch_select_indices(self, indices: torch.Tensor) -> None:
-        self.allocated = None
-        super().batch_select_indices(indices)
+        """Keep these rows, in this order. Rows that move below the others' places are copied in place."""
+        rows = indices.tolist()
+        moved = [new for new, old in enumerate(rows) if new != old]
+        if len(rows) <= self.keys.shape[0] and all(rows[new] >= len(rows) for new in moved):
+            for states in (self.keys, self.values):
+                states[moved] = states[[rows[new] for new in moved]]
+            self.keys, self.values = self.keys[: len(rows)], self.values[: len(rows)]
+        else:
+            self._allocated, self._start = None, 0
+            super().batch_select_indices(indices)
+
+    def _initialize(self, keys: torch.Tensor, values: torch.Tensor) -> None:
+        self.lazy_initialization(keys, values)
+        self.keys, self.values = keys[:, :, :0], values[:, :, :0]
+
+    def _grow(self, rows: int, left: int, right: int) -> None:
+        """Copy the states into larger tensors, with room for the new columns and some more."""
+        spare = _SPARE_COLUMNS if left else 0
+        count, heads, columns, _ = self.keys.shape
+        grown = []
+        for old in (self.keys, self.values):
+            new = old.new_empty(rows, heads, spare + left + columns + right + _SPARE_COLUMNS, old.shape[3])
+            new[:count, :, spare + left : spare + left + columns] = old
+            grown.append(new)
+        self._allocated, self._start = (grown[0], grown[1]), spare + left
 
 
 class PrefixCache:

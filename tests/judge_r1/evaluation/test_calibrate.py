@@ -1,4 +1,4 @@
-"""Calibration of a judge from the rows of a file: what is counted, what is honest, what is drawn."""
+"""Calibration of a judge from a file of answers: numbers, errors, diagram."""
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -30,7 +30,7 @@ def answers(cases: int, seed: int = 0) -> list[ConfidenceRow]:
     return rows
 
 
-def test_every_number_is_the_one_of_its_function() -> None:
+def test_calibration_equals_the_statistics_functions() -> None:
     rows = answers(150)
     found = calibrate(rows, (0.3, 0.1), seed=4)
     told = [(r.confidence, r.correct, r.cluster) for r in rows if r.confidence is not None]
@@ -57,7 +57,7 @@ def test_every_number_is_the_one_of_its_function() -> None:
     assert calibrate(rows, seed=4).selective is None
 
 
-def test_the_record_comes_back_as_it_was() -> None:
+def test_calibration_survives_a_json_round_trip() -> None:
     found = calibrate(answers(60), (0.4, 0.2))
     assert Calibration.model_validate_json(found.model_dump_json(by_alias=True)) == found
 
@@ -72,14 +72,14 @@ def test_the_record_comes_back_as_it_was() -> None:
         ('{"confidence": NaN, "correct": true, "cluster": "a"}', "line 2: field confidence"),
     ],
 )
-def test_a_wrong_line_is_named_with_its_field(line: str, message: str, tmp_path: Path) -> None:
+def test_wrong_lines_are_reported_with_line_and_field(line: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "told.jsonl"
     path.write_text('{"confidence": 0.5, "correct": true, "cluster": "a"}\n' + line + "\n")
     with pytest.raises(BadRecord, match=message):
         read_confidences(path)
 
 
-def test_a_file_without_any_confidence_is_refused(tmp_path: Path) -> None:
+def test_file_without_a_confidence_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "told.jsonl"
     write_jsonl(path, [ConfidenceRow(confidence=None, correct=False, cluster="a")] * 2)
     with pytest.raises(JudgeError, match=r"no answer with a confidence in its 2 line\(s\)"):
@@ -89,7 +89,7 @@ def test_a_file_without_any_confidence_is_refused(tmp_path: Path) -> None:
         read_confidences(path)
 
 
-def test_the_reliability_diagram_is_standalone_and_shows_every_bin() -> None:
+def test_reliability_diagram_is_standalone_and_shows_every_bin() -> None:
     found = calibrate(answers(100))
     tables = {"before": found.before.table, "iso & <tonic>": found.with_isotonic.table}
     svg = ET.fromstring(reliability_diagram(tables))

@@ -1,4 +1,4 @@
-"""From an evaluation to its calibration, by the commands."""
+"""`eval` and then `calibrate`, as commands."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 
 
-def test_an_evaluation_is_calibrated_by_the_agreement_of_its_games(tmp_path: Path) -> None:
+def test_evaluation_is_calibrated_by_agreement_of_samples(tmp_path: Path) -> None:
     """The coin, asked six times: its agreement with itself says little, and that is what is found."""
     items = tmp_path / "pairs"
     write_pairs(PairSet.of([toy_case(n) for n in range(6)], toy_pairs(6)), items)

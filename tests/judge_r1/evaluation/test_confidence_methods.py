@@ -1,3 +1,5 @@
+"""Confidences by token, orders and samples."""
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,12 +24,12 @@ def settled(*games: Vote) -> ItemResult:
 AB, BA = (0, 1), (1, 0)
 
 
-def test_one_game_has_its_token_and_nothing_else() -> None:
+def test_single_vote_has_only_a_token_confidence() -> None:
     outcome = settled(game(AB, "B", 0.7))
     assert [confidence(outcome, method) for method in METHODS] == [0.7, None, None]
 
 
-def test_both_orders_agree_or_do_not() -> None:
+def test_orders_confidence_is_the_agreement_of_both_orders() -> None:
     agreed = settled(game(AB, "A", 0.9), game(BA, "B", 0.7))
     assert [confidence(agreed, method) for method in METHODS] == [pytest.approx(0.8), 1.0, None]
     split = settled(game(AB, "A", 0.9), game(BA, "A", 0.7))
@@ -37,7 +39,7 @@ def test_both_orders_agree_or_do_not() -> None:
     assert [confidence(half, method) for method in METHODS] == [0.9, 0.75, None]
 
 
-def test_samples_are_shares_of_games_and_orders_majorities_of_theirs() -> None:
+def test_samples_count_votes_and_orders_count_majorities() -> None:
     games = (
         [game(AB, "A", 0.8, n) for n in range(2)] + [game(AB, "B", 0.6, 2)] + [game(BA, "B", 1.0, n) for n in range(3)]
     )
@@ -47,7 +49,7 @@ def test_samples_are_shares_of_games_and_orders_majorities_of_theirs() -> None:
     assert confidence(outcome, "token") == pytest.approx((0.8 + 0.8 + 0.4 + 3) / 6)
 
 
-def test_what_has_no_verdict_or_is_no_pair_has_no_confidence() -> None:
+def test_invalid_verdicts_and_other_items_have_no_confidence() -> None:
     invalid = settled(game(AB, None), game(BA, None))
     three = ITEM.model_copy(update={"candidates": ("x", "y", "z")})
     best = item_result("row", three, [game((0, 2), "A", 0.9)], majority_vote(three, [game((0, 2), "A", 0.9)]))
@@ -56,7 +58,7 @@ def test_what_has_no_verdict_or_is_no_pair_has_no_confidence() -> None:
         assert confidence(best, method) is None
 
 
-def test_every_item_is_told_to_calibrate() -> None:
+def test_every_item_becomes_a_confidence_row() -> None:
     outcomes = [settled(game(AB, "A", 0.9)), settled(game(AB, "B", 0.6)), settled(game(AB, None))]
     assert [(row.confidence, row.correct, row.cluster) for row in confidence_rows(outcomes, "token")] == [
         (0.9, True, "c"),
@@ -79,7 +81,7 @@ GAMES = st.lists(
 
 
 @given(GAMES)
-def test_the_share_for_the_verdict_by_counting(games: list[Vote]) -> None:
+def test_confidences_equal_plain_counting(games: list[Vote]) -> None:
     """Against counting by hand, and: the same games told of the other candidate are as sure."""
     outcome = settled(*games)
     if not outcome.valid:

@@ -1,3 +1,5 @@
+"""Metrics against plain counting and scikit-learn."""
+
 import pytest
 from evaluation_factories import ScriptedJudge, pair_result, passage, toy_pairs, toy_trajectory
 from hypothesis import given, settings
@@ -63,7 +65,7 @@ def test_label_scores_equal_a_second_derivation_and_the_reward(named: set[int], 
 
 @settings(max_examples=50)
 @given(outcomes_of())
-def test_accuracy_and_its_slices_are_counts(outcomes: list[ItemResult]) -> None:
+def test_accuracy_and_slices_equal_plain_counting(outcomes: list[ItemResult]) -> None:
     right = [o for o in outcomes if is_right(o)]
     assert metrics.accuracy(outcomes) == len(right) / len(outcomes)
     for domain, part in metrics.by_group(outcomes).items():
@@ -118,7 +120,7 @@ def test_rates_are_counts(outcomes: list[ItemResult]) -> None:
         assert metrics.named_rate(outcomes, p) == sum(p in (o.labels.predicted or ()) for o in outcomes) / n
 
 
-def test_parser_rates_need_every_outcome_known() -> None:
+def test_parser_rates_need_every_result_known() -> None:
     pair = toy_pairs(1, [(2,)])[0]
     written = [pair_result("row", pair, toy_trajectory(pair, c)) for c in ("A>B", None)]
     silent = pair_result("row", pair, toy_trajectory(pair, "A>B").model_copy(update={"turns": ()}))
@@ -133,7 +135,7 @@ def test_an_invalid_answer_scores_no_labels() -> None:
     assert metrics.label_mean([right, invalid]) == (0.5, 0.5, 0.5)
 
 
-def test_mean_reward_is_the_trajectories_own() -> None:
+def test_mean_reward_is_the_mean_of_the_trajectories() -> None:
     pairs = toy_pairs(3)
     judge = ScriptedJudge()
     trajectories = [judge.one(pair) for pair in pairs]
@@ -146,6 +148,6 @@ def test_mean_reward_is_the_trajectories_own() -> None:
 @pytest.mark.parametrize(
     "measure", [metrics.accuracy, metrics.label_mean, metrics.label_micro, metrics.label_macro, metrics.valid_rate]
 )
-def test_nothing_to_measure_is_an_error(measure: object) -> None:
+def test_metrics_of_no_results_raise(measure: object) -> None:
     with pytest.raises(ValueError, match="no results"):
         measure([])  # type: ignore[operator]

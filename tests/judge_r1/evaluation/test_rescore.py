@@ -1,4 +1,4 @@
-"""Saved games scored again, from a real evaluation over HTTP."""
+"""Stored traces of a real evaluation over HTTP, scored again."""
 
 import json
 import shutil
@@ -64,7 +64,7 @@ def rows(summary: dict[str, Any]) -> dict[str, Any]:
     return {row["name"]: row for row in summary["rows"]}
 
 
-def test_the_same_scoring_gives_the_same_summary(home: Path, tmp_path: Path) -> None:
+def test_replay_without_options_gives_the_same_summary(home: Path, tmp_path: Path) -> None:
     original = json.loads((home / "eval" / "summary.json").read_text())
     assert again(home, tmp_path / "same") == original
     agent = rows(original)["agent"]
@@ -74,14 +74,14 @@ def test_the_same_scoring_gives_the_same_summary(home: Path, tmp_path: Path) -> 
     assert strict["panel"]["ended"] != rows(original)["panel"]["ended"], "the direct one was read tolerantly"
 
 
-def test_rows_that_the_summary_leaves_out_do_not_count(home: Path, tmp_path: Path) -> None:
+def test_panels_missing_in_the_summary_are_not_replayed(home: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(home / "eval", tmp_path / "eval")
     eval_(judge=["longer"], path=home / "data", out=folder, limit=5)
     replay(folder, home / "data", tmp_path / "again")
     assert (tmp_path / "again" / "summary.json").read_text() == (folder / "summary.json").read_text()
 
 
-def test_the_tolerant_parser_takes_more(home: Path, tmp_path: Path) -> None:
+def test_tolerant_parser_accepts_more_answers(home: Path, tmp_path: Path) -> None:
     before = rows(json.loads((home / "eval" / "summary.json").read_text()))["agent"]
     after = rows(again(home, tmp_path / "tolerant", parser="tolerant"))["agent"]
     assert after["valid_rate"] > before["valid_rate"]
@@ -91,7 +91,7 @@ def test_the_tolerant_parser_takes_more(home: Path, tmp_path: Path) -> None:
     assert after["ended"]["unclosed_think"] == before["ended"]["unclosed_think"]
 
 
-def test_another_reward_and_another_rule(home: Path, tmp_path: Path) -> None:
+def test_reward_and_aggregation_can_be_changed(home: Path, tmp_path: Path) -> None:
     before = rows(json.loads((home / "eval" / "summary.json").read_text()))
     other = rows(again(home, tmp_path / "reward", reward="comparison"))
     assert other["agent"]["reward"] == pytest.approx(before["agent"]["accuracy"])
@@ -116,7 +116,7 @@ def test_items_outside_the_benchmark_are_rejected(home: Path, tmp_path: Path) ->
     assert not (tmp_path / "x").exists()
 
 
-def test_the_command_itself(home: Path, tmp_path: Path) -> None:
+def test_replay_command_in_a_process(home: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "judge_r1.cli", "replay", home / "eval", "--path", home / "data"]
     done = subprocess.run([*command, "--out", tmp_path / "x"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -127,7 +127,7 @@ def test_the_command_itself(home: Path, tmp_path: Path) -> None:
     assert "replay takes a folder that `eval` has finished" in nowhere.stderr
 
 
-def test_every_saved_game_is_reparse_to_what_it_was(home: Path) -> None:
+def test_reparsing_stored_trajectories_changes_nothing(home: Path) -> None:
     for trace in read_traces(home / "eval"):
         if trace.trajectory.turns:
             parse = parse_strict if trace.row == "agent" else parse_tolerant
@@ -137,7 +137,7 @@ def test_every_saved_game_is_reparse_to_what_it_was(home: Path) -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0)]), st.sampled_from(["A", "B", "tie", None])), min_size=1))
-def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> None:
+def test_aggregation_rules_equal_plain_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> None:
     item = Item(item_id="i", cluster_id="c", instruction="q", candidates=("x", "y"), gold="A")
     games = [
         Vote(
@@ -153,7 +153,7 @@ def test_rules_by_counting(drawn: list[tuple[tuple[int, int], str | None]]) -> N
     assert with_rule(suite, "own").aggregate is suite.aggregate
 
 
-def test_rewards_are_in_their_range() -> None:
+def test_rewards_lie_between_zero_and_one() -> None:
     best, worst = {"R1": 2.0, "R2": 1.0}, {"R1": -2.0, "R2": -1.0}
     assert [reward(best) for reward in REWARDS.values()] == [1.0] * 3
     assert [reward(worst) for reward in REWARDS.values()] == [0.0] * 3

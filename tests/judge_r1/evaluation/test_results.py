@@ -1,3 +1,5 @@
+"""Results of labelled pairs, computed from trajectories."""
+
 import json
 
 import pytest
@@ -12,7 +14,7 @@ from judge_r1.evaluation.label_results import BadTrajectory
 P2, P4, BOTH = toy_pairs(1, [(2,), (4,), (1, 3)])
 
 
-def test_a_right_answer_becomes_a_right_outcome() -> None:
+def test_right_answer_becomes_a_right_result() -> None:
     o = pair_result("row", P2, toy_trajectory(P2, P2.gold.comparison, (2,), shown=[passage(P2)]))
     assert (o.judge, o.item_id, o.cluster_id, o.group, o.labels.kind) == (
         "row",
@@ -27,7 +29,7 @@ def test_a_right_answer_becomes_a_right_outcome() -> None:
     assert o.labels.evidence_hit is True
 
 
-def test_correct_follows_the_placement_and_invalid_is_wrong() -> None:
+def test_score_follows_the_placement_and_invalid_is_wrong() -> None:
     for pair in toy_pairs(4):
         for comparison in ("A>B", "A<B"):
             o = pair_result("row", pair, toy_trajectory(pair, comparison))
@@ -45,7 +47,7 @@ def test_correct_follows_the_placement_and_invalid_is_wrong() -> None:
         ("no idea", False, False),
     ],
 )
-def test_both_parsers_are_asked_whatever_the_headline_is(answer: str, strict: bool, tolerant: bool) -> None:
+def test_both_parser_rates_are_independent_of_the_judges_own(answer: str, strict: bool, tolerant: bool) -> None:
     headline_strict = toy_trajectory(P2, "A>B" if strict else None, (2,), answer=answer)
     o = pair_result("row", P2, headline_strict)
     assert (o.valid, o.labels.valid_strict, o.labels.valid_tolerant) == (strict, strict, tolerant)
@@ -54,12 +56,12 @@ def test_both_parsers_are_asked_whatever_the_headline_is(answer: str, strict: bo
     assert (o.valid, o.labels.valid_strict, o.labels.valid_tolerant) == (tolerant, strict, tolerant)
 
 
-def test_an_answer_that_never_closed_is_invalid_for_both_parsers() -> None:
+def test_unclosed_answer_is_invalid_for_both_parsers() -> None:
     o = pair_result("row", P2, toy_trajectory(P2, None, ended="unclosed_answer", answer='{"comparison": "A>B"}'))
     assert (o.labels.valid_strict, o.labels.valid_tolerant, o.votes[0].ended) == (False, False, "unclosed_answer")
 
 
-def test_judges_without_text_have_no_parser_rates_but_silence_is_invalid() -> None:
+def test_judges_without_text_have_no_parser_rates() -> None:
     silent = toy_trajectory(P2, "A>B").model_copy(update={"turns": ()})
     assert (pair_result("a", P2, silent).labels.valid_strict, pair_result("a", P2, silent).labels.valid_tolerant) == (
         None,
@@ -73,24 +75,24 @@ def test_judges_without_text_have_no_parser_rates_but_silence_is_invalid() -> No
 
 
 @given(st.integers(0, 60), st.integers(1, 30))
-def test_evidence_hits_exactly_where_characters_are_shared(start: int, length: int) -> None:
+def test_evidence_hit_means_shared_characters(start: int, length: int) -> None:
     wanted = set(range(20))
     o = pair_result("row", P4, toy_trajectory(P4, "A>B", shown=[passage(P4, start, start + length)]))
     assert o.labels.evidence_hit == bool(wanted & set(range(start, start + length)))
 
 
-def test_no_evidence_is_wanted_where_the_text_alone_shows_the_flaw() -> None:
+def test_flaw_without_context_span_has_no_evidence_hit() -> None:
     assert pair_result("row", BOTH, toy_trajectory(BOTH, "A>B", shown=[passage(BOTH)])).labels.evidence_hit is None
     assert pair_result("row", P2, toy_trajectory(P2, "A>B")).labels.evidence_hit is False
 
 
-def test_a_passage_of_another_case_is_refused() -> None:
+def test_passage_of_another_case_is_rejected() -> None:
     foreign = Evidence(case_id="elsewhere", start=0, end=5, text="other", score=1.0)
     with pytest.raises(BadTrajectory, match="elsewhere"):
         pair_result("row", P2, toy_trajectory(P2, "A>B", shown=[passage(P2), foreign]))
 
 
-def test_unscored_misscored_and_failed_episodes_are_refused() -> None:
+def test_episodes_with_a_wrong_or_missing_reward_are_rejected() -> None:
     good = toy_trajectory(P2, "A>B")
     with pytest.raises(BadTrajectory, match="no reward"):
         pair_result("row", P2, good.model_copy(update={"reward": None}))
@@ -100,7 +102,7 @@ def test_unscored_misscored_and_failed_episodes_are_refused() -> None:
         pair_result("row", P2, toy_trajectory(P2, None, ended="infrastructure_timeout"))
 
 
-def test_outcomes_are_records() -> None:
+def test_results_survive_a_json_round_trip() -> None:
     o = pair_result("row", P2, toy_trajectory(P2, "A>B", (2,)))
     assert ItemResult.model_validate_json(o.model_dump_json(by_alias=True)) == o
 

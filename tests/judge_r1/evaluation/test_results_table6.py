@@ -1,4 +1,4 @@
-"""Answers in the two lines of Table 6, played by the machine: both parsers' verdicts are those of that form."""
+"""Answers in the two lines of Table 6, run through the state machine, as both parsers read them."""
 
 import pytest
 from evaluation_factories import pair_result
@@ -32,7 +32,7 @@ class ChatBytes(ByteTokenizer):
         ("A or B", False, False),
     ],
 )
-def test_both_parsers_read_the_two_lines(written: str, valid: bool, tolerant: bool) -> None:
+def test_both_parsers_read_table_6_answers(written: str, valid: bool, tolerant: bool) -> None:
     tokenizer: SafeTokenizer = ChatBytes()  # type: ignore[assignment]
     episode = new_episode(PAIR, DATA, CONFIG, tokenizer, (0,))
     ids = [*written.encode(), 0]

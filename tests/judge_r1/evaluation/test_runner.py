@@ -1,3 +1,5 @@
+"""The runner: traces, resume after kills and faults, progress, memory."""
+
 import asyncio
 import gc
 import io
@@ -73,7 +75,7 @@ def test_an_evaluation_starts_inside_a_running_event_loop(
     assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
 
 
-def test_every_pair_has_one_outcome_in_order_and_one_trace(unbroken: tuple[list[ItemResult], bytes]) -> None:
+def test_every_pair_has_one_result_in_order_and_one_trace(unbroken: tuple[list[ItemResult], bytes]) -> None:
     outcomes, traces = unbroken
     assert [o.item_id for o in outcomes] == [p.pair_id for p in PAIRS]
     lines = [json.loads(line) for line in traces.decode().splitlines()]
@@ -109,7 +111,7 @@ def test_kill_9_midway_then_resume_equals_an_unbroken_run(
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_cut_at_any_byte_the_traces_can_be_resumed(
+def test_traces_cut_at_any_byte_can_be_resumed(
     tmp_path: Path, unbroken: tuple[list[ItemResult], bytes], data: st.DataObject
 ) -> None:
     whole = unbroken[1]
@@ -125,7 +127,7 @@ def test_cut_at_any_byte_the_traces_can_be_resumed(
     assert ("torn" in said) == (whole[:cut][-1:] not in (b"", b"\n"))
 
 
-def test_rows_share_a_folder_and_a_torn_row_does_not_spoil_the_next(tmp_path: Path) -> None:
+def test_panels_share_a_folder_and_a_torn_line_affects_only_its_panel(tmp_path: Path) -> None:
     first, _ = run(tmp_path, row="one")
     traces = tmp_path / "traces.jsonl"
     traces.write_bytes(traces.read_bytes()[:-7])
@@ -137,7 +139,7 @@ def test_rows_share_a_folder_and_a_torn_row_does_not_spoil_the_next(tmp_path: Pa
     assert [trace.item_id for trace in read_traces(tmp_path, "two")] == [p.pair_id for p in PAIRS]
 
 
-def test_a_finished_row_is_not_run_again(tmp_path: Path) -> None:
+def test_finished_panel_is_not_run_again(tmp_path: Path) -> None:
     first, _ = run(tmp_path)
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == first
@@ -146,7 +148,7 @@ def test_a_finished_row_is_not_run_again(tmp_path: Path) -> None:
         run(tmp_path)
 
 
-def test_a_row_is_never_mixed_with_other_settings_judges_or_placements(tmp_path: Path) -> None:
+def test_panel_is_never_mixed_with_other_settings_judges_or_items(tmp_path: Path) -> None:
     run(tmp_path)
     other = ScriptedJudge()
     other.settings["temperature"] = 1.0
@@ -196,7 +198,7 @@ class Faulty(ScriptedJudge):
         ("twice", EvaluationError, "unasked or twice"),
     ],
 )
-def test_after_a_fault_what_was_judged_is_kept_and_the_rest_is_redone(
+def test_after_a_fault_finished_votes_are_kept_and_others_run_again(
     tmp_path: Path, unbroken: tuple[list[ItemResult], bytes], fault: str, error: type[Exception], says: str
 ) -> None:
     with pytest.raises(error, match=says):
@@ -208,7 +210,7 @@ def test_after_a_fault_what_was_judged_is_kept_and_the_rest_is_redone(
     assert set(judge.asked) == {p.pair_id for p in PAIRS} - kept
 
 
-def test_a_spoilt_line_in_the_middle_is_named_not_skipped(tmp_path: Path) -> None:
+def test_damaged_line_in_the_middle_is_reported(tmp_path: Path) -> None:
     run(tmp_path)
     traces = tmp_path / "traces.jsonl"
     lines = traces.read_bytes().splitlines(keepends=True)
@@ -220,7 +222,7 @@ def test_a_spoilt_line_in_the_middle_is_named_not_skipped(tmp_path: Path) -> Non
         run(tmp_path, resume=True)
 
 
-def test_an_out_that_cannot_hold_traces_is_refused(tmp_path: Path) -> None:
+def test_unwritable_out_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(EvaluationError, match="choose another --out"):
         run(tmp_path / "file")
@@ -229,7 +231,7 @@ def test_an_out_that_cannot_hold_traces_is_refused(tmp_path: Path) -> None:
         run(tmp_path)
 
 
-def test_a_disk_that_fills_up_keeps_what_was_judged(tmp_path: Path, unbroken: tuple[list[ItemResult], bytes]) -> None:
+def test_full_disk_keeps_finished_votes(tmp_path: Path, unbroken: tuple[list[ItemResult], bytes]) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(unbroken[1]) // 2, limits[1]))
     try:
@@ -243,13 +245,13 @@ def test_a_disk_that_fills_up_keeps_what_was_judged(tmp_path: Path, unbroken: tu
     assert 0 < len(judge.asked) < len(PAIRS)
 
 
-def test_repeated_or_no_pairs_are_refused(tmp_path: Path) -> None:
+def test_repeated_or_missing_pairs_are_rejected(tmp_path: Path) -> None:
     for pairs in ([], [PAIRS[0], PAIRS[0]]):
         with pytest.raises(EvaluationError, match="items that differ"):
             run(tmp_path, pairs=pairs)
 
 
-def test_progress_is_plain_lines_off_a_terminal_and_a_bar_on_one(tmp_path: Path) -> None:
+def test_progress_is_plain_lines_or_a_bar_on_a_terminal(tmp_path: Path) -> None:
     outcomes, plain = run(tmp_path / "plain")
     lines = plain.splitlines()
     assert 10 <= len(lines) <= 11

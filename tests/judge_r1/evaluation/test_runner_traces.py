@@ -1,4 +1,4 @@
-"""What the runner puts beside a game's trajectory: how sure it was and what it has cost."""
+"""Confidence and endpoint usage in the traces."""
 
 import math
 from collections.abc import AsyncIterator, Sequence
@@ -46,7 +46,7 @@ def played(judge: Sure, out: Path) -> Any:
     return evaluate(JudgePanel("row", (judge,)), SUITE, out=out, resume=False, console=Console(quiet=True))
 
 
-def test_confidence_and_usage_stand_in_the_traces(tmp_path: Path) -> None:
+def test_traces_hold_confidence_and_usage(tmp_path: Path) -> None:
     results = played(Sure(0.75), tmp_path)
     traces = list(read_traces(tmp_path))
     assert [trace.item_id for trace in traces] == list(results.traces)
@@ -56,12 +56,12 @@ def test_confidence_and_usage_stand_in_the_traces(tmp_path: Path) -> None:
     assert total_usage([None]) is None
 
 
-def test_a_judge_that_does_not_know_leaves_it_out(tmp_path: Path) -> None:
+def test_unknown_confidence_and_usage_are_left_out(tmp_path: Path) -> None:
     played(Sure(None), tmp_path)
     assert {trace.vote.confidence for trace in read_traces(tmp_path)} == {None}
 
 
 @pytest.mark.parametrize("logprob", [-math.inf, math.nan])
-def test_what_a_file_cannot_hold_is_refused_and_not_changed(logprob: float, tmp_path: Path) -> None:
+def test_non_finite_log_probabilities_are_rejected(logprob: float, tmp_path: Path) -> None:
     with pytest.raises(EvaluationError, match="log-probabilities that are not finite"):
         played(Sure(0.5, logprob), tmp_path)

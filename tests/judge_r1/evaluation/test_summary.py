@@ -1,3 +1,5 @@
+"""summary.json: keys, numbers, differences."""
+
 import json
 
 import pytest
@@ -19,7 +21,7 @@ def settings_of(outcomes: dict[str, list[ItemResult]]) -> dict[str, dict[str, fl
     return {name: {"temperature": 0.0} for name in outcomes}
 
 
-def test_the_shape_is_the_documented_one() -> None:
+def test_summary_has_the_documented_keys() -> None:
     outcomes = rows(3, 8)
     summary = summarize(outcomes, [("s8", "s3")], {"s3": 1.0, "s8": 2.0}, settings_of(outcomes))
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
@@ -33,7 +35,7 @@ def test_the_shape_is_the_documented_one() -> None:
     assert {"a", "b", "delta", "ci95"} <= set(summary["differences"][0])
 
 
-def test_numbers_are_those_of_plain_counts() -> None:
+def test_summary_numbers_equal_plain_counting() -> None:
     outcomes = rows(6)
     row = summarize(outcomes, [], {}, settings_of(outcomes))["rows"][0]
     mine = outcomes["s6"]
@@ -58,7 +60,7 @@ def test_numbers_are_those_of_plain_counts() -> None:
     assert two["named"] == sum(2 in (o.labels.predicted or ()) for o in of_two) / 12
 
 
-def test_principles_without_single_pairs_say_so() -> None:
+def test_principles_without_single_pairs_have_none() -> None:
     pair = toy_pairs(1, [(2, 4)])[0]
     outcomes = {"row": [pair_result("row", pair, ScriptedJudge().one(pair))]}
     row = summarize(outcomes, [], {}, {"row": {}})["rows"][0]
@@ -66,7 +68,7 @@ def test_principles_without_single_pairs_say_so() -> None:
     assert row["by_principle"]["P2"]["single"] is None
 
 
-def test_a_difference_is_first_minus_second_on_every_slice() -> None:
+def test_differences_are_first_minus_second_on_every_slice() -> None:
     outcomes = rows(2, 9)
     summary = summarize(outcomes, [("s9", "s2")], {}, settings_of(outcomes))
     low, high = summary["rows"]
@@ -83,7 +85,7 @@ def test_a_difference_is_first_minus_second_on_every_slice() -> None:
     assert difference["label_f1"]["delta"] == pytest.approx(high["label_f1"] - low["label_f1"])
 
 
-def test_the_order_of_outcomes_does_not_matter() -> None:
+def test_summary_does_not_depend_on_the_order_of_results() -> None:
     outcomes = rows(5)
     backwards = {"s5": outcomes["s5"][::-1]}
     first, second = (summarize(o, [], {}, settings_of(o))["rows"][0] for o in (outcomes, backwards))
@@ -91,7 +93,7 @@ def test_the_order_of_outcomes_does_not_matter() -> None:
     assert first["by_principle"]["P4"] == second["by_principle"]["P4"]
 
 
-def test_rows_that_cannot_be_compared_are_refused() -> None:
+def test_invalid_panels_are_rejected() -> None:
     outcomes = rows(3, 8)
     with pytest.raises(BadSummary, match="did you mean 's8'"):
         summarize(outcomes, [("s88", "s3")], {}, settings_of(outcomes))

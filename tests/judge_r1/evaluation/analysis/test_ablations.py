@@ -1,3 +1,5 @@
+"""Table 4, Figure 5 and Figure 1 from evaluated runs."""
+
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,7 @@ from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError
 from judge_r1.evaluation.report.discovery import find_runs
 
 
-def test_table_4_of_a_whole_study(tmp_path: Path) -> None:
+def test_table_4_of_a_complete_study(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     rows = ablations(find_runs([tmp_path])[1])
     parts = {row["name"]: (row["warm"], row["fc"], row["search"]) for row in rows if "GRPO" not in row["name"]}
@@ -25,7 +27,7 @@ def test_table_4_of_a_whole_study(tmp_path: Path) -> None:
     assert last == ["warm-fc-search", "Judge-R1-warm-fc-search", "yes", "yes", "yes", "60", "0.98 [0.88, 1.00]"]
 
 
-def test_points_of_figure_5(tmp_path: Path) -> None:
+def test_scaling_lists_the_points_of_figure_5(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     rows = scaling(find_runs([tmp_path])[1])
     assert [(r["trained_on"], r["accuracy"]) for r in rows if r["method"] == "GRPO"] == [
@@ -34,7 +36,7 @@ def test_points_of_figure_5(tmp_path: Path) -> None:
     assert scaling_grid(rows).rows[0][:3] == ("GRPO 21K", "GRPO", "21,000")
 
 
-def test_figure_1_draws_what_all_rows_have(tmp_path: Path) -> None:
+def test_figure_1_shows_shared_domains_and_principles(tmp_path: Path) -> None:
     toy_eval(tmp_path / "eval", {"one": ("agentic@x", 0.5), "two": ("agentic@y", 0.9)})
     rows = find_runs([tmp_path])[1].rows
     del rows[0]["by_principle"]["P3"]
@@ -46,7 +48,7 @@ def test_figure_1_draws_what_all_rows_have(tmp_path: Path) -> None:
     assert [str(cell) for cell in radar_grid(found).rows[0][:2]] == ["one", "0.50 [0.40, 0.60] (60)"]
 
 
-def test_folders_that_do_not_have_it_are_refused(tmp_path: Path) -> None:
+def test_folders_without_the_needed_runs_are_rejected(tmp_path: Path) -> None:
     toy_eval(tmp_path / "eval", {"one": ("agentic@x", 0.5)})
     evaluated = find_runs([tmp_path])[1]
     with pytest.raises(AnalysisError, match="none of the evaluations is of a GRPO run"):

@@ -1,4 +1,4 @@
-"""Every analysis as a user calls it, on a toy evaluation and a toy study."""
+"""Every `analyse` command, on a toy evaluation and toy runs."""
 
 import json
 from pathlib import Path
@@ -57,7 +57,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("global-index", "from other"),
     ],
 )
-def test_an_evaluation_gives_a_table_and_its_numbers(home: Path, tmp_path: Path, kind: str, said: str) -> None:
+def test_analyses_of_an_evaluation_write_tables_and_numbers(home: Path, tmp_path: Path, kind: str, said: str) -> None:
     output = run(kind, home / "eval", "--path", home / "pairs", "--out", tmp_path)
     assert said in output
     assert said in (tmp_path / f"{kind}.md").read_text()
@@ -82,13 +82,13 @@ def test_a_global_index_can_be_filled_with_more_cases(home: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", ["ablations", "scaling", "radar"])
-def test_a_study_gives_tables_and_pictures(tmp_path: Path, kind: str) -> None:
+def test_analyses_of_runs_write_tables_and_figures(tmp_path: Path, kind: str) -> None:
     scaling_study(tmp_path / "study")
     run(kind, tmp_path / "study", "--out", tmp_path / "out")
     assert list((tmp_path / "out").glob(f"{kind}-*.svg"))
 
 
-def test_rows_without_a_local_model_have_no_attention(home: Path, tmp_path: Path) -> None:
+def test_attention_needs_a_local_model(home: Path, tmp_path: Path) -> None:
     with pytest.raises(JudgeError):  # `agentic@toy` names a model that is not there
         run("attention", home / "eval", "--path", home / "pairs", "--out", tmp_path)
     played(tmp_path, {"rule": lambda p, a: answer("A>B")}, judge="always-a")
@@ -96,7 +96,7 @@ def test_rows_without_a_local_model_have_no_attention(home: Path, tmp_path: Path
         run("attention", tmp_path / "eval", "--path", tmp_path / "pairs", "--out", tmp_path)
 
 
-def test_a_radar_of_a_row_that_is_not_there(tmp_path: Path) -> None:
+def test_radar_of_an_unknown_judge_is_rejected(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     with pytest.raises(JudgeError, match="there is no judge 'bas'; did you mean 'base'"):
         run("radar", tmp_path, "--row", "bas", "--out", tmp_path / "out")

@@ -63,7 +63,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     return played(home, says, pairs=mini_pairs(12), orders=2, settings=CONFIG.model_dump(mode="json"))[0]
 
 
-def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) -> None:
+def test_attention_shares_equal_one_full_forward_pass(judged: Judged) -> None:
     import torch
 
     tokenizer, model = real_tokenizers.load("tiny"), tiny()
@@ -98,7 +98,7 @@ def test_shares_are_those_of_one_forward_pass_over_everything(judged: Judged) ->
         assert look.right
 
 
-def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) -> None:
+def test_attention_row_has_intervals_and_the_papers_numbers(judged: Judged) -> None:
     found, without, layers = looks(judged, 0, tiny(), real_tokenizers.load("tiny"))
     row = {"without": without, "layers": layers, **attention_row(found)}
     sections = row["sections"]
@@ -115,7 +115,7 @@ def test_a_row_has_intervals_baselines_and_the_papers_numbers(judged: Judged) ->
     assert attention_figure("row", row).svg.count("<rect") == 2 * len(sections)
 
 
-def test_another_prompt_than_the_traces_is_refused(judged: Judged) -> None:
+def test_prompt_that_differs_from_the_trace_is_rejected(judged: Judged) -> None:
     [member] = judged.members
     without = Member(member.judge, {**member.settings, "context": "none"})
     other = Judged(judged.name, [without], judged.benchmark, judged.results)
@@ -123,7 +123,7 @@ def test_another_prompt_than_the_traces_is_refused(judged: Judged) -> None:
         looks(other, 0, tiny(), real_tokenizers.load("tiny"))
 
 
-def test_planted_shares_give_planted_differences() -> None:
+def test_known_shares_give_known_differences() -> None:
     def look(cluster: str, first: bool, right: bool, on_a: float) -> Look:
         return Look("i", cluster, first, right, {A: on_a, "written": 1 - on_a}, {A: 0.25, "written": 0.75})
 
@@ -141,7 +141,7 @@ def test_planted_shares_give_planted_differences() -> None:
     assert "context" not in attention_row(found)["sections"]
 
 
-def test_no_decision_is_said_so() -> None:
+def test_no_decision_is_reported() -> None:
     with pytest.raises(AnalysisError, match="no decision was found"):
         attention_row([])
 
@@ -152,7 +152,7 @@ def test_weights_are_summed_by_section() -> None:
         by_section([1.0], [])
 
 
-def test_the_papers_shares_are_whole() -> None:
+def test_paper_shares_sum_to_one() -> None:
     assert sum(PAPER.values()) == pytest.approx(1)
 
 
@@ -183,7 +183,7 @@ def plainly(model: Any, ids: list[int], layers: int) -> Any:
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 39, 512])
-def test_last_attention_is_the_last_row_of_the_whole_matrix(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_last_attention_equals_the_last_row_of_the_full_matrix(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attention, "CHUNK", chunk)
     found = last_attention(small_model(), IDS)
     assert found.shape == (4, len(IDS))
@@ -192,7 +192,7 @@ def test_last_attention_is_the_last_row_of_the_whole_matrix(chunk: int, monkeypa
     assert found.std() > 0.01  # the attention is not uniform
 
 
-def test_a_model_of_two_layers_shows_two() -> None:
+def test_model_with_fewer_layers_returns_fewer_rows() -> None:
     assert last_attention(small_model(layers=2), IDS).shape == (2, len(IDS))
 
 
@@ -200,7 +200,7 @@ def test_a_single_token_attends_to_itself() -> None:
     np.testing.assert_array_equal(last_attention(small_model(), [5]), np.ones((4, 1)))
 
 
-def test_a_sliding_window_sees_nothing_before_it() -> None:
+def test_sliding_window_has_no_attention_before_it() -> None:
     windowed = small_model(window=8)
     found = last_attention(windowed, IDS)
     np.testing.assert_allclose(found, plainly(windowed, IDS, 4), atol=1e-5)
@@ -208,6 +208,6 @@ def test_a_sliding_window_sees_nothing_before_it() -> None:
     np.testing.assert_allclose(found.sum(1), 1)
 
 
-def test_an_attention_implementation_without_weights_is_refused() -> None:
+def test_attention_without_weights_is_rejected() -> None:
     with pytest.raises(AnalysisError, match="attention='eager'"):
         last_attention(small_model("sdpa"), IDS)

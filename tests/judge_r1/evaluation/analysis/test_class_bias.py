@@ -1,3 +1,5 @@
+"""Class bias of known judges."""
+
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ GOLD_A = sum(pair.preferred == "A" for pair in toy_pairs(6))
 PAIRS = len(toy_pairs(6))
 
 
-def test_a_judge_that_always_says_a(tmp_path: Path) -> None:
+def test_bias_of_a_judge_that_always_prefers_a(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
     found = bias_row(row)
     assert (found["games"], found["decided"]) == (PAIRS, PAIRS)
@@ -21,7 +23,7 @@ def test_a_judge_that_always_says_a(tmp_path: Path) -> None:
     assert found["wrong_of_a"]["value"] == 0
 
 
-def test_a_judge_that_misses_every_second_a_and_gives_up_on_a_b(tmp_path: Path) -> None:
+def test_bias_of_a_judge_with_known_mistakes(tmp_path: Path) -> None:
     pairs = toy_pairs(6)
     of_a = [pair.pair_id for pair in pairs if pair.preferred == "A"]
     invalid = next(pair.pair_id for pair in pairs if pair.preferred == "B")
@@ -41,7 +43,7 @@ def test_a_judge_that_misses_every_second_a_and_gives_up_on_a_b(tmp_path: Path) 
     assert found["wrong_of_a"] == {"value": 1.0, "ci95": pytest.approx(found["wrong_of_a"]["ci95"]), "n": missed}
 
 
-def test_games_count_by_what_was_shown(tmp_path: Path) -> None:
+def test_votes_count_by_presentation_order(tmp_path: Path) -> None:
     """In both orders every better candidate stands first once: gold is balanced, and always-A is half right."""
     [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")}, orders=2)
     found = bias_row(row)
@@ -51,21 +53,21 @@ def test_games_count_by_what_was_shown(tmp_path: Path) -> None:
     assert {game.preferred for game in shown_votes(row)} == {"A"}
 
 
-def test_a_judge_that_is_always_right_has_no_lean(tmp_path: Path) -> None:
+def test_right_judge_has_no_bias(tmp_path: Path) -> None:
     found = bias_row(played(tmp_path, {"r": lambda p, a: answer(right(p, a))})[0])
     assert found["gap"]["value"] == 0
     assert found["gap"]["ci95"][0] < 0 < found["gap"]["ci95"][1]
     assert found["wrong_of_a"] is None
 
 
-def test_the_table_has_the_papers_rows_below(tmp_path: Path) -> None:
+def test_bias_table_ends_with_the_papers_rows(tmp_path: Path) -> None:
     grid = bias_grid({"a": bias_row(played(tmp_path, {"a": lambda p, a: answer("A>B")})[0])})
     assert [row[0] for row in grid.rows] == ["a", "Qwen3-8B (paper)", "GRPO-8B (paper)"]
     assert [str(cell) for cell in grid.rows[2][3:7]] == ["0.54", "0.61", "0.54", "+0.07"]
     assert str(grid.rows[0][6]).startswith("+1.00 [+0.")
 
 
-def test_items_without_a_better_candidate_have_no_class(tmp_path: Path) -> None:
+def test_items_without_a_better_candidate_are_rejected(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
     from dataclasses import replace
 

@@ -27,7 +27,7 @@ from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, Judged
 PAIRS = toy_pairs(6)
 
 
-def test_every_item_is_of_one_kind(tmp_path: Path) -> None:
+def test_flips_assign_every_item_one_kind(tmp_path: Path) -> None:
     ids = [pair.pair_id for pair in PAIRS]
     before, after = set(ids[:20]), set(ids[10:36])
     says = {
@@ -46,14 +46,14 @@ def test_every_item_is_of_one_kind(tmp_path: Path) -> None:
     assert grid.rows[0][:6] == ("one → two", "48", "10", "16", "10", "12")
 
 
-def test_a_row_against_itself_never_flips(tmp_path: Path) -> None:
+def test_judge_compared_with_itself_has_no_flips(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})
     found = flips(row, row)
     assert found["all"]["mended"] == found["all"]["broken"] == 0
     assert found["p"] == 1
 
 
-def test_half_right_items_are_no_flips(tmp_path: Path) -> None:
+def test_partial_scores_are_rejected(tmp_path: Path) -> None:
     from dataclasses import replace
 
     from judge_r1.core.items import AggregatedVerdict
@@ -72,7 +72,7 @@ WORDS = st.lists(st.sampled_from(["a", "b", "c"]), max_size=8).map(" ".join)
 
 
 @given(WORDS, WORDS)
-def test_similarity_is_symmetric_and_one_only_for_the_same_words(one: str, other: str) -> None:
+def test_similarity_is_symmetric_and_one_for_equal_words(one: str, other: str) -> None:
     value = similarity(one, other)
     assert 0 <= value <= 1
     assert value == similarity(other, one)
@@ -80,12 +80,12 @@ def test_similarity_is_symmetric_and_one_only_for_the_same_words(one: str, other
     assert (value == 0) == (one != other and not set(one.split()) & set(other.split()))
 
 
-def test_similarity_of_a_planted_pair() -> None:
+def test_similarity_of_a_known_pair() -> None:
     assert similarity("He paid 34 crowns.", "he paid 35 crowns") == pytest.approx(2 * 3 / 8)
 
 
 @given(st.dictionaries(st.text(max_size=3), st.integers(0, 9).map(float), max_size=30), st.integers(1, 4))
-def test_quartiles_hold_every_item_once_and_keep_equal_values_together(values: dict[str, float], parts: int) -> None:
+def test_quartiles_partition_items_and_keep_ties_together(values: dict[str, float], parts: int) -> None:
     found = parts_by_quartile(values, parts)
     assert sorted(i for ids in found.values() for i in ids) == sorted(values)
     assert len(found) <= parts
@@ -93,13 +93,13 @@ def test_quartiles_hold_every_item_once_and_keep_equal_values_together(values: d
     assert all(max(low) < min(high) for low, high in pairwise(of))
 
 
-def test_four_even_quartiles_by_name() -> None:
+def test_quartiles_are_named_by_their_range() -> None:
     found = parts_by_quartile({str(n): n / 10 for n in range(8)})
     assert list(found) == ["0 to 0.1", "0.2 to 0.3", "0.4 to 0.5", "0.6 to 0.7"]
     assert parts_by_quartile({"x": 1.0, "y": 1.0}) == {"1": ["x", "y"]}
 
 
-def test_evidence_noise_and_accuracy_of_a_planted_row(tmp_path: Path) -> None:
+def test_evidence_noise_and_accuracy_of_a_known_judge(tmp_path: Path) -> None:
     """Pairs of P2 alone see the contradicted place and one other; pairs of P4 alone search and miss; others do not."""
 
     def says(pair, ask):  # type: ignore[no-untyped-def]
@@ -130,7 +130,7 @@ def test_evidence_noise_and_accuracy_of_a_planted_row(tmp_path: Path) -> None:
     ]
 
 
-def test_lengths_and_similarities_are_of_the_items(tmp_path: Path) -> None:
+def test_lengths_and_similarities_depend_on_items_only(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")})
     pair = PAIRS[0]
     case = next(case for case in map(toy_case, range(6)) if case.case_id == pair.case_id)

@@ -1,3 +1,5 @@
+"""Reading a finished evaluation, and rejecting incomplete ones."""
+
 import json
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, read_evaluation, writing
 
 
-def test_rows_come_back_with_their_credits_settings_and_clusters(tmp_path: Path) -> None:
+def test_read_evaluation_returns_scores_settings_and_clusters(tmp_path: Path) -> None:
     says = {"good": lambda p, a: answer(right(p, a)), "bad": lambda p, a: answer(wrong(p, a))}
     good, bad = played(tmp_path, says, settings={"prompt": "compact"})
     assert [good.name, bad.name] == ["good", "bad"]
@@ -20,7 +22,7 @@ def test_rows_come_back_with_their_credits_settings_and_clusters(tmp_path: Path)
     assert good.clusters == pairs
 
 
-def test_a_row_is_chosen_by_name_and_a_near_one_is_suggested(tmp_path: Path) -> None:
+def test_panel_is_chosen_by_name_and_a_near_name_is_suggested(tmp_path: Path) -> None:
     played(tmp_path, {name: lambda p, a: answer("A>B") for name in ("warm", "grpo")})
     [only] = read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grpo"])
     assert only.name == "grpo"
@@ -28,7 +30,7 @@ def test_a_row_is_chosen_by_name_and_a_near_one_is_suggested(tmp_path: Path) -> 
         read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grop"])
 
 
-def test_an_unfinished_evaluation_is_refused(tmp_path: Path) -> None:
+def test_unfinished_evaluation_is_rejected(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
@@ -36,7 +38,7 @@ def test_an_unfinished_evaluation_is_refused(tmp_path: Path) -> None:
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
 
-def test_a_lost_game_of_a_panel_is_noticed_too(tmp_path: Path) -> None:
+def test_missing_vote_of_a_panel_is_rejected(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2)
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
@@ -44,19 +46,19 @@ def test_a_lost_game_of_a_panel_is_noticed_too(tmp_path: Path) -> None:
         read_evaluation(tmp_path / "eval", tmp_path / "pairs")
 
 
-def test_pairs_of_another_folder_are_refused(tmp_path: Path) -> None:
+def test_pairs_of_another_folder_are_rejected(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     toy_folder(tmp_path / "less", PairSet.of(map(toy_case, range(6)), toy_pairs(6)[:-3]))
     with pytest.raises(AnalysisError, match=r"judged item .* does not hold"):
         read_evaluation(tmp_path / "eval", tmp_path / "less")
 
 
-def test_a_folder_without_an_evaluation_is_named(tmp_path: Path) -> None:
+def test_folder_without_an_evaluation_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(AnalysisError, match=r"holds no evaluation \(rows.json and traces.jsonl\)"):
         read_evaluation(tmp_path, tmp_path)
 
 
-def test_rows_without_a_word_have_nothing_to_look_into(tmp_path: Path) -> None:
+def test_panels_without_text_are_rejected(tmp_path: Path) -> None:
     silent = answer("A>B").model_copy(update={"turns": ()})
     mute, loud = played(tmp_path, {"mute": lambda p, a: silent, "loud": lambda p, a: answer("A>B")})
     assert [each.name for each in writing([mute, loud])] == ["loud"]
@@ -64,13 +66,13 @@ def test_rows_without_a_word_have_nothing_to_look_into(tmp_path: Path) -> None:
         writing([mute])
 
 
-def test_a_panel_has_the_settings_of_each_member(tmp_path: Path) -> None:
+def test_panel_has_the_settings_of_each_member(tmp_path: Path) -> None:
     [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2, settings={"prompt": "direct"})
     [member] = row.members
     assert member.judge == "agentic@toy"
     assert member.settings["prompt"] == "direct"
 
 
-def test_rows_json_is_what_the_runner_noted(tmp_path: Path) -> None:
+def test_rows_json_equals_what_the_runner_wrote(tmp_path: Path) -> None:
     played(tmp_path, {"row": lambda p, a: answer("A>B")})
     assert set(json.loads((tmp_path / "eval" / "rows.json").read_text())["row"]) == {"judge", "settings", "items"}

@@ -1,3 +1,5 @@
+"""Files that an analysis writes."""
+
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -15,7 +17,7 @@ def figure() -> Figure:
     return Figure("Of bars & more", bar_chart("t", ["a"], {"x <y>": [0.2], "z": [0.4]}, colors), colors, "Read it so.")
 
 
-def test_a_picture_stands_alone_with_its_colors_and_legend() -> None:
+def test_standalone_chart_has_colors_and_legend() -> None:
     root = ET.fromstring(standalone(figure()))
     space = "{http://www.w3.org/2000/svg}"
     assert root.tag == f"{space}svg"
@@ -25,7 +27,7 @@ def test_a_picture_stands_alone_with_its_colors_and_legend() -> None:
     assert root.get("aria-label", "").startswith("t. ")
 
 
-def test_an_analysis_is_numbers_tables_and_pictures(tmp_path: Path) -> None:
+def test_analysis_is_written_as_json_markdown_and_svg(tmp_path: Path) -> None:
     paths = write_analysis(tmp_path / "new", "kind", {"a": 1}, [GRID], [figure()])
     assert [path.name for path in paths] == ["kind.json", "kind.md", "kind-of-bars-more.svg"]
     assert json.loads(paths[0].read_text()) == {"a": 1}

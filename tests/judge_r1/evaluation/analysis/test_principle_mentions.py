@@ -1,3 +1,5 @@
+"""Mentions of principles in a reasoning."""
+
 import pytest
 
 from judge_r1.core.principles import PRINCIPLES
@@ -23,16 +25,16 @@ from judge_r1.evaluation.analysis.principle_mentions import named_principles
         ("", set()),
     ],
 )
-def test_what_a_text_names(text: str, named: set[int]) -> None:
+def test_principles_mentioned_in_a_text(text: str, named: set[int]) -> None:
     assert named_principles([text], "standard") == named
 
 
-def test_every_principle_is_known_by_its_full_name() -> None:
+def test_principles_are_found_by_full_name() -> None:
     for principle in PRINCIPLES:
         assert named_principles([f"I see a lack of {principle.name.lower()} here"], "direct") == {principle.number}
 
 
-def test_a_prompt_that_knows_numbers_alone_lets_one_close_a_thought() -> None:
+def test_trailing_numbers_count_only_for_prompts_without_names() -> None:
     blocks = ["A 1 says paul paid 34 differs 2", "B 4 says ok 4 here", "next forge 6.", "41", "A 3"]
     assert named_principles(blocks, "compact") == {2, 6}
     assert named_principles(blocks, "table6") == set()

@@ -1,4 +1,4 @@
-"""Every token of a prompt is in one section, and the sections say what they should."""
+"""Every token of a prompt is in one section, and the sections are correct."""
 
 from collections.abc import Callable
 from itertools import groupby
@@ -32,7 +32,7 @@ def said(tokenizer: SafeTokenizer, ids: list[int], sections: list[str]) -> dict[
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("style", "searches"), [("standard", 3), ("direct", 0), ("compact", 6), ("table6", 0)])
-def test_the_ids_are_those_of_the_prompt_and_each_has_one_section(name: str, style: str, searches: int) -> None:
+def test_ids_equal_the_prompt_and_each_has_one_section(name: str, style: str, searches: int) -> None:
     tokenizer = real_tokenizers.load(name)
     prompt = judge_prompt(make_pair(CASE), CASE, context="full", searches=searches, style=style)
     ids, sections = prompt_sections(prompt, tokenizer, style)
@@ -44,7 +44,7 @@ def test_the_ids_are_those_of_the_prompt_and_each_has_one_section(name: str, sty
 
 
 @pytest.mark.parametrize("name", ["smollm2", "awkward", "spelled_out"])
-def test_sections_of_inserted_text_are_that_text_to_the_letter(name: str) -> None:
+def test_sections_of_inserted_text_equal_that_text(name: str) -> None:
     tokenizer = real_tokenizers.load(name)
 
     @settings(max_examples=25, deadline=None)
@@ -67,7 +67,7 @@ def test_sections_of_inserted_text_are_that_text_to_the_letter(name: str) -> Non
 
 @pytest.mark.parametrize("name", ["smollm2", "awkward"])
 @pytest.mark.parametrize("style", ["standard", "direct", "compact"])
-def test_the_principles_are_their_text_but_for_merges_at_its_ends(name: str, style: str) -> None:
+def test_principles_section_equals_its_text(name: str, style: str) -> None:
     tokenizer = real_tokenizers.load(name)
     prompt = judge_prompt(make_pair(CASE), CASE, context="full", searches=0, style=style)
     found = said(tokenizer, *prompt_sections(prompt, tokenizer, style))
@@ -81,7 +81,7 @@ def test_the_principles_are_their_text_but_for_merges_at_its_ends(name: str, sty
     assert "Reasoning A" in found[parts.INSTRUCTIONS] or style == "compact"
 
 
-def test_a_case_that_recites_the_principles_stays_a_case() -> None:
+def test_case_that_quotes_the_principles_is_context() -> None:
     tokenizer = real_tokenizers.load("smollm2")
     case = make_case(principles("direct"), decision="Reasoning A: Case file:")
     prompt = judge_prompt(make_pair(case), case, context="full", searches=0, style="direct")
@@ -101,7 +101,7 @@ def template() -> Callable[[str], SafeTokenizer]:
     return use
 
 
-def test_a_template_without_a_system_role_has_the_same_sections(template: Callable[[str], SafeTokenizer]) -> None:
+def test_template_without_system_role_has_the_same_sections(template: Callable[[str], SafeTokenizer]) -> None:
     tokenizer = template(
         "{% for m in messages %}{% if m.role == 'system' %}{{ raise_exception('none') }}{% else %}"
         "[{{ m.role }}]{{ m.content }}{% endif %}{% endfor %}[model]"
@@ -113,7 +113,7 @@ def test_a_template_without_a_system_role_has_the_same_sections(template: Callab
     assert found[parts.CONTEXT] == CASE.context
 
 
-def test_a_template_that_repeats_the_principles_is_refused(template: Callable[[str], SafeTokenizer]) -> None:
+def test_template_that_repeats_the_principles_is_rejected(template: Callable[[str], SafeTokenizer]) -> None:
     tokenizer = template(
         "1 logic 2 facts 3 fairness 4 grounds 5 help 6 harm {% for m in messages %}{{ m.content }}{% endfor %}"
     )
@@ -128,7 +128,7 @@ def test_a_custom_prompt_has_no_sections() -> None:
         prompt_sections(prompt, real_tokenizers.load("tiny"), "direct")
 
 
-def test_an_episode_is_written_or_shown() -> None:
+def test_episode_tokens_are_written_or_shown() -> None:
     trajectory = Trajectory(
         prompt_ids=(1,), token_ids=(5, 6, 7), loss_mask=(1, 0, 1), logprobs=(0.0, 0.0, 0.0), turns=(), judgment=None,
         ended="no_answer",

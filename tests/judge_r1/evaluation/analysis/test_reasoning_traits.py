@@ -1,3 +1,5 @@
+"""Principles and quotations in the reasoning of known judges."""
+
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ def number(pair) -> int:  # type: ignore[no-untyped-def]
     return next(n for n in range(6) if toy_case(n).case_id == pair.case_id)
 
 
-def test_shares_of_a_judge_whose_every_thought_is_known(tmp_path: Path) -> None:
+def test_reasoning_shares_of_a_known_judge(tmp_path: Path) -> None:
     """It always names P1 (right where P1 is broken), and quotes the case for two of eight pairs a case."""
     chosen = {pair.pair_id for pair in PAIRS if pair.violated in ((2,), (3,))}
 
@@ -38,7 +40,7 @@ def test_shares_of_a_judge_whose_every_thought_is_known(tmp_path: Path) -> None:
     assert row["accuracy"]["value"] == 1
 
 
-def test_what_a_reasoning_took_from_the_case_is_no_quotation_of_ones_own(tmp_path: Path) -> None:
+def test_quotation_of_a_candidate_is_not_an_own_quotation(tmp_path: Path) -> None:
     """The reference of a toy case repeats no sentence of it, so one pair's candidate is made to."""
     case = toy_case(0)
     copied = make_case(case.context, reference="1. Witness 1 of file 0 paid 21 crowns. So it stands.")
@@ -52,7 +54,7 @@ def test_what_a_reasoning_took_from_the_case_is_no_quotation_of_ones_own(tmp_pat
     assert (looks["case"]["value"], looks["own"]["value"]) == (1, 1)
 
 
-def test_a_quotation_of_what_a_search_showed_counts_as_one(tmp_path: Path) -> None:
+def test_quotation_of_a_shown_passage_counts(tmp_path: Path) -> None:
     def says(pair, ask):  # type: ignore[no-untyped-def]
         shown = passage(pair, text="a wholly other sentence of five and more words")
         found = answer(right(pair, ask), "it reads: a wholly other sentence of five words")
@@ -63,7 +65,7 @@ def test_a_quotation_of_what_a_search_showed_counts_as_one(tmp_path: Path) -> No
     assert (row["passage"]["value"], row["case"]["value"]) == (1, 0)
 
 
-def test_invalid_answers_have_no_reasoning_that_counts(tmp_path: Path) -> None:
+def test_invalid_answers_are_not_analysed(tmp_path: Path) -> None:
     first = PAIRS[0].pair_id
     says = {
         "some": lambda p, a: answer(right(p, a) if p.pair_id == first else None, "P1"),
@@ -85,7 +87,7 @@ def trajectory(*texts: str, explanation: str | None = None) -> Trajectory:
     return Trajectory.without_ids("answer", [Turn(text=text) for text in texts], judgment)
 
 
-def test_labels_and_queries_are_no_reasoning() -> None:
+def test_labels_and_queries_are_not_reasoning() -> None:
     tagged = trajectory(
         "<think>one</think> between <search>P3</search>",
         '<think>two</think><answer>{"comparison": "A>B", "violated_principles": [2]}</answer>',
@@ -93,7 +95,7 @@ def test_labels_and_queries_are_no_reasoning() -> None:
     assert [block.strip() for block in reasoning_of(tagged)] == ["one", "between", "two"]
 
 
-def test_an_answer_without_tags_is_told_from_what_stands_before_it() -> None:
+def test_untagged_answer_is_separated_from_the_reasoning() -> None:
     bare = '{"comparison": "A>B", "violated_principles": [2], "explanation": "B invents principle 4"}'
     assert reasoning_of(trajectory(bare, explanation="B invents")) == ["B invents"]
     assert [b.strip() for b in reasoning_of(trajectory(f"I see P2. {bare}"))] == ["I see P2."]

@@ -36,7 +36,7 @@ def test_ticks_are_few_even_and_enclose_the_values(values: list[float]) -> None:
 
 
 @given(st.dictionaries(st.text(max_size=5), st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=9), min_size=1))
-def test_every_point_is_drawn_inside_the_picture(series: dict[str, list[tuple[float, float]]]) -> None:
+def test_every_point_lies_inside_the_chart(series: dict[str, list[tuple[float, float]]]) -> None:
     series = {"".join(c for c in name if c.isprintable()): line for name, line in series.items()}
     svg = ET.fromstring(line_chart("t", series, dict.fromkeys(series, 0)))
     lines = svg.findall("polyline")
@@ -47,7 +47,7 @@ def test_every_point_is_drawn_inside_the_picture(series: dict[str, list[tuple[fl
         assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in points)
 
 
-def test_higher_values_stand_higher_and_names_are_escaped() -> None:
+def test_higher_values_are_drawn_higher_and_names_are_escaped() -> None:
     text = line_chart("a<b", {'"x" & <y>': [(0, 0.0), (10, 1.0)]}, {'"x" & <y>': 3})
     svg = ET.fromstring(text)
     first, last = ([float(n) for n in p.split(",")] for p in svg.findall("polyline")[0].attrib["points"].split())
@@ -62,7 +62,7 @@ NAMES = st.text(st.characters(categories=["L", "P", "S"]), min_size=1, max_size=
 
 
 @given(st.dictionaries(NAMES, BAR_VALUES, min_size=1, max_size=4))
-def test_every_bar_is_inside_and_in_proportion(series: dict[str, list[float]]) -> None:
+def test_bars_lie_inside_the_chart_with_proportional_heights(series: dict[str, list[float]]) -> None:
     svg = ET.fromstring(bar_chart("<t>", ["a", "b", "&"], series, dict.fromkeys(series, 0)))
     bars = svg.findall("rect")
     assert len(bars) == 3 * len(series)
@@ -79,7 +79,7 @@ def test_every_bar_is_inside_and_in_proportion(series: dict[str, list[float]]) -
     assert len({bar.attrib["x"] for bar in bars}) == len(bars)
 
 
-def test_the_chart_tells_its_values() -> None:
+def test_bar_chart_lists_its_values_for_screen_readers() -> None:
     svg = ET.fromstring(bar_chart("Balance", ["A", "B"], {"legal": [40, 60]}, {"legal": 3}))
     assert svg.attrib["aria-label"] == "Balance. legal: A 40, B 60"
     assert svg.findall("rect")[1].findtext("title") == "legal, B: 60"
@@ -87,12 +87,12 @@ def test_the_chart_tells_its_values() -> None:
 
 
 @pytest.mark.parametrize("values", [[1.0], [1.0, -1.0]])
-def test_a_series_must_fit_the_labels(values: list[float]) -> None:
+def test_bar_chart_rejects_wrong_series(values: list[float]) -> None:
     with pytest.raises(ValueError, match="needs 2 values"):
         bar_chart("t", ["a", "b"], {"x": values}, {"x": 0})
 
 
-def test_a_value_is_a_distance_from_the_middle() -> None:
+def test_radar_value_is_the_distance_from_the_center() -> None:
     svg = radar_chart("t & t", ["a", "b", "c", "d"], {"x": [1.0, 0.5, 0.0, 0.25]}, {"x": 2})
     root = ET.fromstring(svg)
     [line] = [e for e in root if e.get("class") == "line c2"]
@@ -105,7 +105,7 @@ def test_a_value_is_a_distance_from_the_middle() -> None:
     assert sum(e.get("class") == "dot c2" for e in root) == 4
 
 
-def test_what_is_no_radar_is_refused() -> None:
+def test_radar_rejects_wrong_input() -> None:
     with pytest.raises(ValueError, match="three axes"):
         radar_chart("t", ["a", "b"], {}, {})
     with pytest.raises(ValueError, match="needs 3 values"):
@@ -122,7 +122,7 @@ SHARE = st.floats(0, 1)
         st.text(min_size=1, max_size=70), st.tuples(SHARE, SHARE, SHARE).map(sorted), min_size=1, max_size=5
     )
 )
-def test_marks_stand_within_the_picture_and_on_their_whiskers(values: dict[str, list[float]]) -> None:
+def test_whisker_marks_lie_inside_the_chart_and_on_their_whiskers(values: dict[str, list[float]]) -> None:
     rows = {name: {"j": Estimate(value, low, high)} for name, (low, value, high) in values.items()}
     svg = ET.fromstring(
         re.sub("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "", whisker_chart("t", rows, {"j": 0}))
@@ -139,7 +139,7 @@ def test_marks_stand_within_the_picture_and_on_their_whiskers(values: dict[str, 
         assert 0 < y < height
 
 
-def test_the_accessible_name_tells_every_value_and_text_is_escaped() -> None:
+def test_whisker_chart_lists_its_values_and_escapes_text() -> None:
     rows = {"<b>": {"one & two": Estimate(0.5, 0.4, 0.6), "x": Estimate(0.1, 0, 1)}}
     svg = whisker_chart("t", rows, {"one & two": 0, "x": 1})
     assert 'aria-label="t. &lt;b&gt;: one &amp; two 0.50 [0.40, 0.60], x 0.10 [0.00, 1.00]"' in svg
@@ -147,7 +147,7 @@ def test_the_accessible_name_tells_every_value_and_text_is_escaped() -> None:
     assert 'class="whisker c1"' in svg
 
 
-def test_long_labels_keep_their_ends() -> None:
+def test_long_labels_keep_start_and_end() -> None:
     assert shortened("short") == "short"
     label = shortened("agentic@" + "x" * 80 + "/grpo/model")
     assert len(label) == 50

@@ -1,3 +1,5 @@
+"""One report of several evaluations and training runs."""
+
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from judge_r1.evaluation.report.discovery import find_runs
 from judge_r1.evaluation.report.run_diff import recipe_grid
 
 
-def test_the_page_holds_figures_tables_curves_and_what_differs(tmp_path: Path) -> None:
+def test_comparison_page_is_complete(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     write_comparison([tmp_path], tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -29,7 +31,7 @@ def test_the_page_holds_figures_tables_curves_and_what_differs(tmp_path: Path) -
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text
 
 
-def test_runs_that_nobody_evaluated_are_compared_by_their_curves(tmp_path: Path) -> None:
+def test_runs_without_an_evaluation_are_compared_by_curves(tmp_path: Path) -> None:
     for seed in (0, 1):
         toy_run(tmp_path / f"seed{seed}", 9, seed=seed)
     assert write_comparison([tmp_path], tmp_path / "page.html") == []
@@ -38,7 +40,7 @@ def test_runs_that_nobody_evaluated_are_compared_by_their_curves(tmp_path: Path)
     assert len(page.of("polyline", class_="line c1")) == 2  # loss and r of the second run
 
 
-def test_what_only_some_recipes_have_differs_too(tmp_path: Path) -> None:
+def test_keys_of_only_some_recipes_are_differences(tmp_path: Path) -> None:
     toy_run(tmp_path / "full", 9)
     toy_run(tmp_path / "lora", 9, lora={"rank": 4, "alpha": 8})
     first = {"name": "warm", "stage": "sft", "model": "base", "data": {"train": "nowhere"}}
@@ -53,14 +55,14 @@ def test_what_only_some_recipes_have_differs_too(tmp_path: Path) -> None:
     assert not [row for row in grid.rows if row[0].startswith(("lora.", "start."))]
 
 
-def test_evaluations_on_other_pairs_are_not_passed_off_as_comparable(tmp_path: Path) -> None:
+def test_different_pair_sets_are_noted(tmp_path: Path) -> None:
     toy_eval(tmp_path / "e1", {"a": ("agentic@x", 0.5)})
     toy_eval(tmp_path / "e2", {"b": ("agentic@x", 0.5)}, pairs="others")
     write_comparison([tmp_path], tmp_path / "page.html")
     assert "2 different sets of pairs" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
-def test_text_of_runs_does_not_become_markup(tmp_path: Path) -> None:
+def test_text_of_runs_never_becomes_markup(tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     run = toy_run(tmp_path / "a&<b>", 9, name=evil)
     toy_run(tmp_path / "b", 9)
@@ -71,7 +73,7 @@ def test_text_of_runs_does_not_become_markup(tmp_path: Path) -> None:
     assert not page.of("b")
 
 
-def test_the_command_prints_the_table_and_where_the_page_is(tmp_path: Path) -> None:
+def test_report_command_prints_the_table_and_the_path(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     out = tmp_path / "page.html"
     result = CliRunner().invoke(app, ["report", str(tmp_path), "--out", str(out)])
@@ -82,7 +84,7 @@ def test_the_command_prints_the_table_and_where_the_page_is(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (390, 844)])
-def test_the_page_in_a_real_browser(tmp_path: Path, width: int, height: int) -> None:
+def test_comparison_page_in_a_browser(tmp_path: Path, width: int, height: int) -> None:
     """No complaint, nothing wider than the window, charts drawn, folded parts open."""
     import os
     import shutil

@@ -1,3 +1,5 @@
+"""Runs and evaluations found in folders."""
+
 import json
 import shutil
 from pathlib import Path
@@ -24,7 +26,7 @@ from judge_r1.evaluation.report.run_diff import flat, recipe_grid, version_grid
         ("grpo", "full", True, True, "Judge-R1-warm-fc-search"),
     ],
 )
-def test_methods_have_the_papers_names(stage: str, context: str, search: bool, warm: bool, name: str) -> None:
+def test_methods_are_named_as_in_the_paper(stage: str, context: str, search: bool, warm: bool, name: str) -> None:
     episode = EpisodeConfig.model_validate({"context": context, "search": search})
     assert method(stage, episode, warm=warm) == name
 
@@ -44,7 +46,7 @@ def test_runs_and_evaluations_are_found_and_linked(tmp_path: Path) -> None:
     assert evaluated.pair_sets == 1
 
 
-def test_relative_paths_count_from_where_the_commands_were_run(tmp_path: Path) -> None:
+def test_relative_recipe_paths_are_resolved_against_parents(tmp_path: Path) -> None:
     """The recipe and the judge's SPEC name paths as they were typed, in a folder above the runs."""
     home = tmp_path / "work" / "runs"
     toy_run(home / "warm", 5, stage="sft")
@@ -57,7 +59,7 @@ def test_relative_paths_count_from_where_the_commands_were_run(tmp_path: Path) -
     assert (evaluated.runs["a"].method, evaluated.runs["a"].size) == ("Judge-R1-warm-fc", 3)
 
 
-def test_a_name_that_fits_two_runs_links_to_neither(tmp_path: Path) -> None:
+def test_ambiguous_run_names_are_not_linked(tmp_path: Path) -> None:
     for side in ("one", "two"):
         toy_run(tmp_path / side / "runs" / "grpo", 9)
     toy_eval(tmp_path / "eval", {"a": ("agentic@runs/grpo/model", 0.5)})
@@ -66,7 +68,7 @@ def test_a_name_that_fits_two_runs_links_to_neither(tmp_path: Path) -> None:
     assert [run.name for run in runs] == ["runs/grpo", "runs/grpo"]
 
 
-def test_rows_of_the_same_name_are_told_apart_and_copies_count_once(tmp_path: Path) -> None:
+def test_equal_row_names_get_prefixes_and_copies_count_once(tmp_path: Path) -> None:
     toy_eval(tmp_path / "e1", {"a": ("agentic@x", 0.5)})
     toy_eval(tmp_path / "e2", {"a": ("agentic@x", 0.6)}, pairs="q")
     shutil.copy(tmp_path / "e1" / "summary.json", tmp_path / "summary.json")
@@ -75,7 +77,7 @@ def test_rows_of_the_same_name_are_told_apart_and_copies_count_once(tmp_path: Pa
     assert evaluated.pair_sets == 2
 
 
-def test_a_folder_of_nothing_is_refused(tmp_path: Path) -> None:
+def test_folder_without_results_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(NothingToReport, match="holds no training run"):
         find_runs([tmp_path])
     (tmp_path / "summary.json").write_text("[]")
@@ -83,7 +85,7 @@ def test_a_folder_of_nothing_is_refused(tmp_path: Path) -> None:
         find_runs([tmp_path])
 
 
-def test_what_differs_is_told_key_by_key(tmp_path: Path) -> None:
+def test_differing_recipe_keys_are_listed(tmp_path: Path) -> None:
     toy_run(tmp_path / "a", 9, seed=1)
     toy_run(tmp_path / "b", 9, seed=2, trackers=["wandb"])
     toy_run(tmp_path / "c", 9, stage="sft", grpo={"kl": 0.5})
@@ -102,5 +104,5 @@ def test_what_differs_is_told_key_by_key(tmp_path: Path) -> None:
     assert versions.rows[0][:2] == ("trl", "0.1")
 
 
-def test_nested_sections_are_flat() -> None:
+def test_nested_sections_are_flattened() -> None:
     assert flat({"a": {"b": {"c": 1}, "d": []}, "e": None}) == {"a.b.c": 1, "a.d": [], "e": None}

@@ -24,7 +24,7 @@ def judged(folder: str, benchmark: str, accuracy: dict[str, float], items: str =
     return Judged(Path(folder), {"benchmark": benchmark, "rows": rows}, judges)
 
 
-def test_judges_are_sorted_by_their_shared_benchmarks() -> None:
+def test_judges_are_sorted_by_shared_benchmarks() -> None:
     board = leaderboard([
         judged("a", "one", {"weak": 0.4, "strong": 0.8}, "1"),
         judged("b", "two", {"weak": 0.95}, "2"),
@@ -40,7 +40,7 @@ def test_judges_are_sorted_by_their_shared_benchmarks() -> None:
     assert [figure.title for figure in board.figures] == ["one", "two"]
 
 
-def test_rows_of_one_name_are_one_judge_only_where_they_are() -> None:
+def test_equal_names_of_different_judges_are_separate_rows() -> None:
     same = leaderboard([judged("a", "one", {"x": 0.4}, judge="j"), judged("b", "two", {"x": 0.5}, judge="j")])
     other = leaderboard([judged("a", "one", {"x": 0.4}, judge="j"), judged("b", "two", {"x": 0.5}, judge="k")])
     taken = leaderboard([judged("a", "one", {"x": 0.4}, judge="j"), judged("b", "one", {"x": 0.5}, judge="j")])
@@ -53,7 +53,7 @@ def test_rows_of_one_name_are_one_judge_only_where_they_are() -> None:
     assert [row[0] for row in taken.grid.rows] == ["b/x", "x"]
 
 
-def test_other_items_of_a_benchmark_are_another_column() -> None:
+def test_different_items_are_different_columns() -> None:
     board = leaderboard([judged("a", "one", {"x": 0.4}, "1"), judged("b", "one", {"x": 0.5}, "2")])
     assert board is not None
     assert board.grid.columns == ("judge", "one (a)", "one (b)")
@@ -72,7 +72,7 @@ def evaluated(home: Path, benchmark: str, count: int) -> Path:
     return folder
 
 
-def test_the_command_puts_benchmarks_and_labelled_pairs_on_one_page(tmp_path: Path) -> None:
+def test_report_command_combines_all_benchmarks(tmp_path: Path) -> None:
     folders = [evaluated(tmp_path, "judgebench", 8), evaluated(tmp_path, "llmbar", 6)]
     toy_eval(tmp_path / "pairs", {"gold": ("gold", 0.9)})
     page, table = tmp_path / "board.html", tmp_path / "LEADERBOARD.md"
@@ -91,7 +91,7 @@ def test_the_command_puts_benchmarks_and_labelled_pairs_on_one_page(tmp_path: Pa
     assert {link for link in links if (link or "").startswith("#")} == {f"#{a['id']}" for a in shown.of("section")}
 
 
-def test_a_leaderboard_of_nothing_is_refused(tmp_path: Path) -> None:
+def test_report_without_an_evaluation_is_rejected(tmp_path: Path) -> None:
     from run_factories import toy_run
 
     toy_run(tmp_path / "run", 9)
@@ -101,7 +101,7 @@ def test_a_leaderboard_of_nothing_is_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "L.md").exists()
 
 
-def test_the_page_is_the_same_again(tmp_path: Path) -> None:
+def test_report_is_deterministic(tmp_path: Path) -> None:
     evaluated(tmp_path, "judgebench", 5)
     for name in ("a.html", "b.html"):
         write_comparison([tmp_path / "judgebench"], tmp_path / name)

@@ -1,3 +1,5 @@
+"""The paper's Table 12 and Figures 5 and 6."""
+
 import re
 from pathlib import Path
 
@@ -8,7 +10,7 @@ from judge_r1.evaluation.report.paper_tables import figure5, figure6, table12
 from judge_r1.evaluation.report.tables import Best
 
 
-def test_table_12_orders_its_rows_and_marks_the_best(tmp_path: Path) -> None:
+def test_table_12_sorts_rows_and_marks_the_best(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     grid = table12(find_runs([tmp_path])[1])
     assert grid is not None
@@ -26,7 +28,7 @@ def test_table_12_orders_its_rows_and_marks_the_best(tmp_path: Path) -> None:
     assert grid.rows[-1][7:9] == ("0.88", "0.98")
 
 
-def test_figure_5_draws_a_line_for_each_method_over_the_sizes(tmp_path: Path) -> None:
+def test_figure_5_has_one_line_per_method(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     figures = figure5(find_runs([tmp_path])[1])
     assert [figure.title for figure in figures][:4] == ["Overall", "academic", "legal", "medical"]
@@ -37,7 +39,7 @@ def test_figure_5_draws_a_line_for_each_method_over_the_sizes(tmp_path: Path) ->
     assert overall.svg.count("<polyline") == 5
 
 
-def test_seeds_of_one_size_are_averaged(tmp_path: Path) -> None:
+def test_figure_5_averages_runs_of_one_size(tmp_path: Path) -> None:
     judged = {}
     for size, seed, value in ((10, 0, 0.5), (10, 1, 0.7), (20, 0, 0.9)):
         run = toy_run(tmp_path / f"{size}-{seed}", size, seed=seed)
@@ -47,7 +49,7 @@ def test_seeds_of_one_size_are_averaged(tmp_path: Path) -> None:
     assert "GRPO from 0.6 to 0.9" in figures[0].svg
 
 
-def test_one_size_is_no_scaling(tmp_path: Path) -> None:
+def test_figure_5_needs_two_sizes(tmp_path: Path) -> None:
     run = toy_run(tmp_path / "a", 10)
     toy_eval(tmp_path / "eval", {"a": (f"agentic@{run}/model", 0.5)})
     evaluated = find_runs([tmp_path])[1]
@@ -55,7 +57,7 @@ def test_one_size_is_no_scaling(tmp_path: Path) -> None:
     assert table12(evaluated) is not None
 
 
-def test_figure_6_has_a_panel_for_each_comparison_that_was_made(tmp_path: Path) -> None:
+def test_figure_6_has_a_panel_per_available_comparison(tmp_path: Path) -> None:
     scaling_study(tmp_path)
     figures = figure6(find_runs([tmp_path])[1])
     assert [figure.title for figure in figures] == ["Warm-up, without search", "Warm-up, with search", "Search"]

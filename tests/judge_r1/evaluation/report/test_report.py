@@ -1,3 +1,5 @@
+"""The report page: complete, deterministic, and without foreign markup."""
+
 import base64
 import gzip
 import hashlib
@@ -88,7 +90,7 @@ def evil_results() -> list[PanelResults]:
     return [pair_results(EVIL, suite, lambda pair: with_reward(blank, pair))]
 
 
-def test_the_page_holds_every_table_plot_and_episode_and_repeats_byte_for_byte(tmp_path: Path) -> None:
+def test_report_is_complete_and_deterministic(tmp_path: Path) -> None:
     text = write(tmp_path / "report.html", RESULTS)
     page = Page(text)
     words = " ".join(page.words)
@@ -103,7 +105,7 @@ def test_the_page_holds_every_table_plot_and_episode_and_repeats_byte_for_byte(t
     assert text == write(tmp_path / "again.html", RESULTS)
 
 
-def test_the_page_loads_nothing_and_runs_its_own_script_only(tmp_path: Path) -> None:
+def test_report_loads_nothing_and_runs_only_its_own_script(tmp_path: Path) -> None:
     text = write(tmp_path / "report.html", RESULTS)
     page = Page(text)
     assert not re.search(r"https?://|//cdn|@import|url\(", text)
@@ -118,7 +120,7 @@ def test_the_page_loads_nothing_and_runs_its_own_script_only(tmp_path: Path) -> 
     assert kinds == ["", "application/gzip", "application/json"]
 
 
-def test_no_text_of_cases_judges_or_runs_becomes_markup(tmp_path: Path) -> None:
+def test_untrusted_text_never_becomes_markup(tmp_path: Path) -> None:
     results = evil_results()
     summary = summary_of(results) | {"seconds": {EVIL: 1.0}}
     summary["rows"][0]["settings"] = {EVIL: EVIL}
@@ -135,7 +137,7 @@ def test_no_text_of_cases_judges_or_runs_becomes_markup(tmp_path: Path) -> None:
     assert EVIL in data_of(text)["texts"]
 
 
-def test_a_benchmark_without_principles_has_the_same_page(tmp_path: Path) -> None:
+def test_benchmark_without_principles_has_a_report(tmp_path: Path) -> None:
     suite = plain_suite([("good", "bad"), ("bad", "good"), ("left", "right")])
     results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)]
     page = Page(text := write(tmp_path / "report.html", results))
@@ -153,11 +155,11 @@ def test_a_benchmark_without_principles_has_the_same_page(tmp_path: Path) -> Non
     assert [game["verdict"] for game in first["votes"]] == ["A is better", "B is better"]
 
 
-def test_position_is_told_where_both_orders_were_asked(tmp_path: Path) -> None:
+def test_position_table_needs_both_orders(tmp_path: Path) -> None:
     assert "Both orders" not in " ".join(Page(write(tmp_path / "report.html", RESULTS)).words)
 
 
-def test_curves_are_drawn_by_run_and_broken_values_are_told(tmp_path: Path) -> None:
+def test_curves_have_one_line_per_run_and_report_non_finite_values(tmp_path: Path) -> None:
     runs = {
         "warm-up": [{"step": s, "loss": 2.0 - s / 10, "note": "x", "odd": 1} for s in range(5)],
         "grpo": [{"step": s, "loss": float("nan") if s == 2 else 1.0, "r/P2": s / 5, "lr": 0.1} for s in range(5)],
@@ -173,7 +175,7 @@ def test_curves_are_drawn_by_run_and_broken_values_are_told(tmp_path: Path) -> N
         write(tmp_path / "report.html", RESULTS, metrics={"r": [{"step": 1}, {"loss": 2}]})
 
 
-def test_a_report_without_curves_and_episodes_is_whole(tmp_path: Path) -> None:
+def test_report_without_curves_and_episodes_is_complete(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     write_report(path, summary_of(RESULTS), {})
     page = Page(path.read_text(encoding="utf-8"))
@@ -181,18 +183,18 @@ def test_a_report_without_curves_and_episodes_is_whole(tmp_path: Path) -> None:
     assert len(page.of("script")) == 1
 
 
-def test_without_jinja_the_error_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_jinja_is_reported_with_the_install_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(ReportError, match="pip install"):
         write(tmp_path / "report.html", RESULTS)
 
 
-def test_more_judges_than_a_plot_can_tell_apart_are_not_plotted() -> None:
+def test_too_many_judges_are_not_plotted() -> None:
     summary = summary_of(RESULTS)
     assert [figure.title for figure in plots(summary)] == ["Overall", "Accuracy by domain", "Accuracy by principle"]
     assert plots(summary | {"rows": summary["rows"] * 5}) == []
 
 
-def test_toy_domains_are_all_shown(tmp_path: Path) -> None:
+def test_all_domains_are_shown(tmp_path: Path) -> None:
     words = " ".join(Page(write(tmp_path / "report.html", RESULTS)).words)
     assert all(domain in words for domain in DOMAINS)

@@ -1,4 +1,4 @@
-"""The report in a real browser: read by keyboard, searched, filtered, on a phone, and with 5,000 episodes."""
+"""The report in a real browser: keyboard, search, filters, phone layout, and 5,000 episodes."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -76,7 +76,7 @@ def evidence_results() -> list[PanelResults]:
     return [pair_results("finder", suite, good), pair_results("misser", suite, bad)]
 
 
-def test_items_are_read_by_keyboard(browser: Any, tmp_path: Path) -> None:
+def test_keyboard_navigates_items(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)
     page, complaints = open_page(browser, tmp_path / "report.html")
@@ -119,7 +119,7 @@ def test_items_are_read_by_keyboard(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-def test_a_link_to_an_item_opens_it(browser: Any, tmp_path: Path) -> None:
+def test_link_with_an_item_id_opens_the_item(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)
     item = results[0].benchmark.items[7].item_id
@@ -130,7 +130,7 @@ def test_a_link_to_an_item_opens_it(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
-def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: Path) -> None:
+def test_filters_and_search_select_the_right_items(browser: Any, tmp_path: Path) -> None:
     results = toy_results()
     write(tmp_path / "report.html", results)
     page, complaints = open_page(browser, tmp_path / "report.html", height=2400)
@@ -188,7 +188,7 @@ def test_filters_and_search_show_exactly_what_is_asked(browser: Any, tmp_path: P
     page.close()
 
 
-def test_evidence_is_marked_where_it_stands(browser: Any, tmp_path: Path) -> None:
+def test_evidence_is_highlighted_in_the_case(browser: Any, tmp_path: Path) -> None:
     results = evidence_results()
     suite = results[0].benchmark
     write(tmp_path / "report.html", results)
@@ -234,7 +234,7 @@ def test_evidence_is_marked_where_it_stands(browser: Any, tmp_path: Path) -> Non
 WORDS = ["alpha beta gamma.", "One two three four five six.", "Ünï 漢字 😀 text!", "x = y + 1", "", "The quick fox.\n"]
 
 
-def test_candidates_are_aligned_without_losing_a_word(browser: Any, tmp_path: Path) -> None:
+def test_diff_aligns_candidates_without_losing_words(browser: Any, tmp_path: Path) -> None:
     import random
 
     generator = random.Random(0)
@@ -271,7 +271,7 @@ def test_candidates_are_aligned_without_losing_a_word(browser: Any, tmp_path: Pa
     page.close()
 
 
-def test_games_of_both_orders_and_four_candidates(browser: Any, tmp_path: Path) -> None:
+def test_votes_of_both_orders_and_four_candidates_are_shown(browser: Any, tmp_path: Path) -> None:
     suite = plain_suite([("good", "bad"), ("worse", "better")])
     write(tmp_path / "both.html", [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)])
     page, complaints = open_page(browser, tmp_path / "both.html")
@@ -309,7 +309,7 @@ VERDICTS: tuple[tuple[Verdict, str], ...] = (
 )
 
 
-def test_verdicts_of_every_kind_are_readable(browser: Any, tmp_path: Path) -> None:
+def test_verdicts_of_every_kind_are_shown(browser: Any, tmp_path: Path) -> None:
     """Scores, a ranking and a checklist show in the verdicts of an item and in the facts of its vote."""
     items = plain_suite([("good", "bad")] * len(VERDICTS)).items
     verdicts = dict(zip((item.item_id for item in items), VERDICTS, strict=True))
@@ -328,7 +328,7 @@ def test_verdicts_of_every_kind_are_readable(browser: Any, tmp_path: Path) -> No
     page.close()
 
 
-def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
+def test_hostile_text_is_not_executed(browser: Any, tmp_path: Path) -> None:
     write(tmp_path / "report.html", evil_results(), title=EVIL)
     page, complaints = open_page(browser, tmp_path / "report.html")
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
@@ -347,7 +347,9 @@ def test_hostile_texts_stay_texts(browser: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (820, 700), (1440, 900)])
-def test_it_fits_the_screen_and_can_be_read(browser: Any, tmp_path: Path, width: int, height: int, scheme: str) -> None:
+def test_page_fits_the_screen_with_readable_contrast(
+    browser: Any, tmp_path: Path, width: int, height: int, scheme: str
+) -> None:
     write(tmp_path / "report.html", evidence_results())
     page, complaints = open_page(browser, tmp_path / "report.html", width, height, color_scheme=scheme)
     page.locator("#settings summary").click()
@@ -363,7 +365,7 @@ def test_it_fits_the_screen_and_can_be_read(browser: Any, tmp_path: Path, width:
     page.close()
 
 
-def test_on_a_phone_one_reads_below_the_list_and_comes_back(browser: Any, tmp_path: Path) -> None:
+def test_phone_layout_shows_the_item_below_the_list(browser: Any, tmp_path: Path) -> None:
     write(tmp_path / "report.html", toy_results())
     page, _ = open_page(browser, tmp_path / "report.html", 390, 844, has_touch=True)
     page.locator(".entry").nth(2).tap()
@@ -374,7 +376,7 @@ def test_on_a_phone_one_reads_below_the_list_and_comes_back(browser: Any, tmp_pa
     page.close()
 
 
-def test_five_episodes_are_enough(browser: Any, tmp_path: Path) -> None:
+def test_small_report_works(browser: Any, tmp_path: Path) -> None:
     suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(5)])
     text = write(tmp_path / "report.html", [item_results("gold", suite, gold_said)])
     page, complaints = open_page(browser, tmp_path / "report.html")
@@ -418,7 +420,7 @@ def test_five_thousand_episodes_open_and_filter_fast(browser: Any, tmp_path: Pat
     print(f"filters {milliseconds} ms, End {turned:.2f} s")
 
 
-def test_the_pictures_of_the_docs_are_drawn_from_an_evaluation(browser: Any, tmp_path: Path) -> None:
+def test_screenshot_script_makes_the_pictures_of_the_docs(browser: Any, tmp_path: Path) -> None:
     import json
 
     from scripts.screenshot_report import draw

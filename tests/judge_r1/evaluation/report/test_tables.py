@@ -35,14 +35,14 @@ def test_plain_text_has_no_colors_boxes_or_wrapping() -> None:
     assert len(overall) > 60
 
 
-def test_terminals_get_ruled_tables_and_names_are_never_markup() -> None:
+def test_terminal_tables_have_rules_and_names_are_not_markup() -> None:
     text = printed(terminal=True, width=200)
     assert "┃" in text
     assert "base [bold]" in text
     assert "base [bold]" in printed(terminal=False)
 
 
-def test_all_tables_are_there_and_rectangular() -> None:
+def test_grids_returns_every_table() -> None:
     built = grids(SUMMARY)
     assert [grid.title for grid in built] == [
         "Overall",
@@ -58,7 +58,7 @@ def test_all_tables_are_there_and_rectangular() -> None:
     assert built[4].rows[0][1].signed  # type: ignore[union-attr]
 
 
-def test_counts_stand_in_the_cells_where_rows_differ_in_them() -> None:
+def test_differing_counts_are_shown_in_the_cells() -> None:
     uneven = {
         "all": OUTCOMES["tuned"],
         "few": [o for o in OUTCOMES["tuned"] if o.labels.violated in ((1,), (2, 4))][:3],
@@ -71,12 +71,12 @@ def test_counts_stand_in_the_cells_where_rows_differ_in_them() -> None:
     assert principles.rows[1][6] == "–"
 
 
-def test_estimates_read_as_value_and_interval() -> None:
+def test_estimate_is_printed_as_value_and_interval() -> None:
     assert str(Estimate(0.5, 0.25, 0.75)) == "0.50 [0.25, 0.75]"
     assert str(Estimate(0.5, -0.25, 0.75, signed=True, n=4)) == "+0.50 [-0.25, +0.75] (4)"
 
 
-def test_a_grid_of_ones_own_prints_too() -> None:
+def test_print_grid_aligns_plain_text() -> None:
     stream = io.StringIO()
     print_grid(Grid("Probe", "No context.", ("principle", "auc"), (("P1", "0.71"),)), Console(file=stream))
     rule = "-" * 15
@@ -84,7 +84,7 @@ def test_a_grid_of_ones_own_prints_too() -> None:
     assert stream.getvalue().splitlines() == lines
 
 
-def test_a_table_is_aligned_and_what_would_break_it_is_escaped() -> None:
+def test_markdown_is_aligned_and_escaped() -> None:
     best = Estimate(0.5, 0.4, 0.6, n=9, best=True)
     rows = (("x|y\n*z*", best), ("<b>", NONE), ("[a](b)", "0.9 [0.8, 1.0]"), ("\\", Best("0.50")))
     assert markdown(Grid("t", "A note.", ("judge", "a|b"), rows)).splitlines() == [

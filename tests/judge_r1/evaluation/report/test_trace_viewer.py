@@ -1,4 +1,4 @@
-"""The data of the trace browser: nothing of an evaluation is missing in it, and every place is where it says."""
+"""The data of the trace viewer: complete, and with correct offsets."""
 
 import json
 from collections.abc import Sequence
@@ -38,13 +38,13 @@ def utf16(text: str, start: int, end: int) -> str:
 
 
 @given(st.text(st.sampled_from("aé漢😀𝔸"), max_size=30), st.data())
-def test_places_are_counted_as_the_browser_counts(text: str, data: st.DataObject) -> None:
+def test_offsets_count_utf_16_units(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
     assert utf16(text, *Texts().span(text, start, end)) == text[start:end]
 
 
-def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
+def test_data_hold_every_item_vote_and_turn_and_each_text_once() -> None:
     results = toy_results()
     data = browsed(results, {})
     assert len(data["texts"]) == len(set(data["texts"]))
@@ -64,7 +64,7 @@ def test_every_item_game_and_turn_is_there_and_texts_stand_once() -> None:
             assert row["state"] == ("right" if outcome.score else "wrong" if outcome.valid else "invalid")
 
 
-def test_passages_and_flaws_point_into_the_texts() -> None:
+def test_passage_and_flaw_offsets_match_the_texts() -> None:
     suite = toy_suite(1)
     case = suite.texts[next(iter(suite.labels.values())).case_id]
 
@@ -84,7 +84,7 @@ def test_passages_and_flaws_point_into_the_texts() -> None:
             assert flaw["wanted"] == [[span.start, span.end] for span in origin.context_spans]
 
 
-def test_disagreement_is_between_verdicts_not_between_reasons_for_none() -> None:
+def test_invalid_reasons_are_not_disagreement() -> None:
     suite = plain_suite([("one", "two"), ("three", "four")])
     right = item_results("right", suite, gold_said)
     invalid = [
@@ -95,7 +95,7 @@ def test_disagreement_is_between_verdicts_not_between_reasons_for_none() -> None
     assert [item["differ"] for item in browsed([right, invalid[0]], {})["items"]] == [True, True]
 
 
-def test_best_of_four_and_single_scores_are_told_in_words() -> None:
+def test_best_of_n_and_single_scores_are_described() -> None:
     best = Item(item_id="i", cluster_id="i", instruction="q", candidates=("a", "b", "c", "d"), gold=2)
     suite = LoadedBenchmark([best], presentation_orders=lambda item: [(2, 0), (2, 1), (2, 3)], aggregate=best_of_n)
     right = item_results("row", suite, lambda item, order: PairwiseVerdict(winner="A"))
@@ -113,7 +113,7 @@ def test_best_of_four_and_single_scores_are_told_in_words() -> None:
     assert (letter(0), letter(25), letter(26)) == ("A", "Z", "27")
 
 
-def test_a_tie_on_labelled_pairs_is_no_valid_answer_as_in_the_tables() -> None:
+def test_tie_on_labelled_pairs_is_invalid() -> None:
     suite = toy_suite(1)
     tie = item_results("tie", suite, lambda item, order: PairwiseVerdict(winner="tie"))
     row = browsed([tie], {})["items"][0]["results"][0]
@@ -123,7 +123,7 @@ def test_a_tie_on_labelled_pairs_is_no_valid_answer_as_in_the_tables() -> None:
     assert browsed([tie], {})["items"][0]["results"][0]["state"] == "wrong"
 
 
-def test_members_of_panels_have_their_names() -> None:
+def test_panel_members_are_named() -> None:
     suite = plain_suite([("one", "two")])
     (item,) = suite.items
     single = item_results("panel", suite, gold_said)
@@ -134,7 +134,7 @@ def test_members_of_panels_have_their_names() -> None:
     assert [game["member"] for game in data["items"][0]["results"][0]["votes"]] == [0, 1]
 
 
-def test_token_ids_are_left_out_and_equal_data_pack_to_equal_bytes() -> None:
+def test_packing_is_deterministic_and_omits_token_ids() -> None:
     results = many_results(2, 2, 2, words=60)
     data = browsed(results, {})
     assert packed(trace_json(results, {})) == packed(trace_json(results, {}))
@@ -142,6 +142,6 @@ def test_token_ids_are_left_out_and_equal_data_pack_to_equal_bytes() -> None:
 
 
 @given(st.text())
-def test_no_text_breaks_out_of_what_is_packed(text: str) -> None:
+def test_packed_text_contains_no_markup(text: str) -> None:
     assert packed([json.dumps([text, "\ud800"])]).isascii()
     assert "<" not in packed([json.dumps([text])])

@@ -1,11 +1,13 @@
-"""Finds the complete checkpoints of a run, of either engine."""
+"""Finds the complete checkpoints of a run, of either engine, and verifies them."""
 
 import json
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
+from judge_r1.training.checkpoint_manifest import MANIFEST, find_damage
 
 TRL_STATE, VERL_MARKER, VERL_LAST = "trainer_state.json", "latest_checkpointed_iteration.txt", "data.pt"
 """The file that TRL writes last into a checkpoint; the file in which verl notes its newest checkpoint, and the one that
@@ -15,7 +17,7 @@ PROCESSES = "processes.json"
 
 
 class NoCheckpoint(JudgeError):
-    """The run has no such checkpoint."""
+    """The run has no such checkpoint, or it is damaged."""
 
 
 @dataclass(frozen=True)
@@ -27,44 +29,79 @@ class Checkpoint:
     sharded: bool
     """Whether it holds verl's shards, one per rank, instead of a Hugging Face folder with the optimiser state."""
 
+    @property
+    def has_manifest(self) -> bool:
+        return (self.folder / MANIFEST).exists()
+
 
 def checkpoints(folder: Path, updates: int = 1) -> list[Checkpoint]:
-    """The complete checkpoints in a run's `checkpoints` folder, oldest first.
+    """The complete checkpoints in a run's `checkpoints` folder, oldest first. Their content is not verified.
 
-    TRL numbers them by optimiser steps, of which one step of the recipe has `updates`."""
+    TRL numbers them by optimiser steps, of which one step of the recipe has `updates`. Earlier versions wrote no
+    manifests. A checkpoint of TRL without one is complete if no older one has a manifest: otherwise a kill interrupted
+    its saving."""
     count = processes_of(folder) or 1
     trl = [Checkpoint(_step(f) // updates, f, False) for f in folder.glob("checkpoint-*") if _complete(f, count)]
+    first = min((c.step for c in trl if c.has_manifest), default=None)
+    trl = [c for c in trl if first is None or c.step <= first or c.has_manifest]
     noted = _noted(folder)
     verl = [Checkpoint(_step(f), f, True) for f in folder.glob("global_step_*") if (f / VERL_LAST).exists()]
     return sorted((c for c in (*trl, *verl) if not c.sharded or c.step <= noted), key=lambda c: c.step)
 
 
+def newest_whole(folder: Path, updates: int = 1) -> Checkpoint | None:
+    """The newest checkpoint whose files are as they were saved. Prints a warning for each newer one that is damaged,
+    and if there is no manifest to verify it with."""
+    for checkpoint in reversed(checkpoints(folder, updates)):
+        if not checkpoint.has_manifest:
+            _warn(f"{checkpoint.folder} has no {MANIFEST}, so its files are not verified")
+            return checkpoint
+        damage = find_damage(checkpoint.folder)
+        if damage is None:
+            return checkpoint
+        _warn(f"checkpoint {checkpoint.folder} is damaged and is not used: {damage}")
+    return None
+
+
 def checkpoint_at(folder: Path, step: int | None, updates: int = 1) -> Checkpoint:
-    """The checkpoint of `step`; None means the newest.
+    """The checkpoint of `step`, verified; None means the newest whole one.
 
     Raises:
-        NoCheckpoint: There is none. The message lists the steps that have one.
+        NoCheckpoint: There is none, or it is damaged. The message lists the steps that have one.
     """
     complete = checkpoints(folder, updates)
-    chosen = [c for c in complete if step in (None, c.step)]
-    if not chosen:
-        steps = f"it has steps {', '.join(str(c.step) for c in complete)}" if complete else "none is complete"
-        raise NoCheckpoint(f"{folder} has no checkpoint{'' if step is None else f' of step {step}'}: {steps}")
-    return chosen[-1]
+    steps = f"it has steps {', '.join(str(c.step) for c in complete)}" if complete else "none is complete"
+    if step is None:
+        chosen = newest_whole(folder, updates)
+    else:
+        chosen = next((c for c in complete if c.step == step), None)
+        if chosen is not None and chosen.has_manifest and (damage := find_damage(chosen.folder)):
+            raise NoCheckpoint(f"checkpoint {chosen.folder} is damaged ({damage}): choose another step; {steps}")
+    if chosen is None:
+        what = "whole checkpoint" if complete and step is None else "checkpoint"
+        raise NoCheckpoint(f"{folder} has no {what}{'' if step is None else f' of step {step}'}: {steps}")
+    return chosen
 
 
-def mend_marker(folder: Path) -> None:
-    """Rewrite verl's note of its newest checkpoint if a kill left it empty, because verl would not start with it."""
+def resume_verl_at(folder: Path, checkpoint: Checkpoint | None) -> None:
+    """Note in verl's marker the checkpoint from which it resumes; without one, remove the marker.
+
+    verl would not start with an empty marker, which a kill may leave."""
     marker = folder / VERL_MARKER
-    if marker.exists() and not marker.read_text():
-        write_atomic(marker, [str(checkpoint_at(folder, None).step)])
+    if checkpoint is not None:
+        write_atomic(marker, [str(checkpoint.step)])
+    else:
+        marker.unlink(missing_ok=True)
 
 
 def _noted(folder: Path) -> float:
-    """The newest step that verl has noted: 0 without a note, infinity for an empty one. verl opens the note only after
+    """The newest step that verl has noted: 0 without a note, infinity for a damaged one. verl opens the note only after
     the checkpoint is complete."""
     marker = folder / VERL_MARKER
-    return float(marker.read_text() or "inf") if marker.exists() else 0.0
+    if not marker.exists():
+        return 0.0
+    noted = marker.read_bytes().strip()
+    return float(noted) if noted.isdigit() else float("inf")
 
 
 def _step(folder: Path) -> int:
@@ -78,11 +115,19 @@ def processes_of(folder: Path) -> int | None:
 
 
 def _complete(checkpoint: Path, processes: int) -> bool:
-    """Whether every process has written its part. The last file of each process is its random state, that of the first
-    one the trainer state."""
+    """Whether every process has written its part.
+
+    The manifest is the last file. Without one: the last file of each process is its random state, that of the first one
+    the trainer state."""
+    if (checkpoint / MANIFEST).exists():
+        return True
     parts = [f"rng_state_{rank}.pth" for rank in range(processes)] if processes > 1 else []
     try:
-        json.loads((checkpoint / TRL_STATE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        json.loads((checkpoint / TRL_STATE).read_text(encoding="utf-8"))["global_step"]
+    except (OSError, ValueError, LookupError, TypeError):
         return False
     return all((checkpoint / name).exists() for name in parts)
+
+
+def _warn(text: str) -> None:
+    print(f"warning: {text}", file=sys.stderr)

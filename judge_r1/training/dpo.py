@@ -13,7 +13,7 @@ from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import preference_rows
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import let_cpus_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.training.trl.common import let_cpus_train, ordered, save_model, supervised_arguments
 from judge_r1.training.trl.lora import adapter_config
 
 
@@ -22,6 +22,7 @@ def train_dpo(recipe: Recipe, data: PairSet, run: RunFolder) -> None:
     from trl import DPOConfig, DPOTrainer
 
     from judge_r1.training.trl.metrics_callback import RunLog
+    from judge_r1.training.trl.resume import resume
 
     class OwnIds(DPOTrainer):  # type: ignore[misc]
         """TRL's trainer without its preprocessing: the rows hold token ids."""

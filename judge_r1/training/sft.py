@@ -8,7 +8,7 @@ from judge_r1.models.hub import context_length, load_model, load_tokenizer
 from judge_r1.training.data.single_turn_data import Traces
 from judge_r1.training.recipe import Recipe
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import let_cpus_train, ordered, resume, save_model, supervised_arguments
+from judge_r1.training.trl.common import let_cpus_train, ordered, save_model, supervised_arguments
 from judge_r1.training.trl.lora import adapter_config
 
 IGNORED = -100
@@ -52,6 +52,7 @@ def train_sft(recipe: Recipe, traces: Traces, run: RunFolder) -> None:
 
     from judge_r1.training.trl.metrics_callback import RunLog
     from judge_r1.training.trl.packing import Isolation, attention, check_rows
+    from judge_r1.training.trl.resume import resume
 
     config = recipe.sft
     args = SFTConfig(padding_free=config.packing, **supervised_arguments(recipe, config, run))

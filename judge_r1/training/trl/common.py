@@ -1,4 +1,4 @@
-"""Shared parts of the TRL trainers: arguments, distributed data, resuming, and saving the model."""
+"""Shared parts of the TRL trainers: arguments, distributed data, and saving the model."""
 
 import json
 import shutil
@@ -8,8 +8,6 @@ from importlib.util import find_spec
 from typing import Any
 
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_json
-from judge_r1.training.checkpoints import PROCESSES, checkpoints, processes_of
 from judge_r1.training.data.data_order import by_length
 from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
@@ -145,32 +143,6 @@ def ordered(
     last = part.max_steps * part.batch_size if part.max_steps > 0 else wanted
     order = by_length(list(data["length"]), max(wanted, last), part.batch_size, recipe.seed)[:last]
     return data.remove_columns("length").select(order)
-
-
-def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
-    """Train from the last complete checkpoint, after truncating the logs to it. A step in the logs is `updates` steps
-    of the trainer."""
-    from transformers import PrinterCallback
-
-    trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
-    check_process_count(run)
-    complete = checkpoints(run.checkpoints, updates)
-    run.truncate_after(complete[-1].step if complete else 0)
-    trainer.train(resume_from_checkpoint=str(complete[-1].folder) if complete else None)
-
-
-def check_process_count(run: RunFolder) -> None:
-    """Check that a resumed run has as many processes as its checkpoints.
-
-    Raises:
-        JudgeError: The run was started with another number.
-    """
-    started = processes_of(run.checkpoints) or process_count()
-    if started != process_count():
-        raise JudgeError(f"{run.folder} was started with {started} process(es): resume with --processes {started}")
-    if is_main():
-        run.checkpoints.mkdir(exist_ok=True)
-        write_json(run.checkpoints / PROCESSES, {"processes": started})
 
 
 def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:

@@ -48,9 +48,10 @@ def train_grpo(recipe: Recipe, data: PairSet, run: RunFolder, source: RolloutSou
     from datasets import Dataset
     from trl import GRPOConfig
 
-    from judge_r1.training.trl.common import common_arguments, resume, save_model
+    from judge_r1.training.trl.common import common_arguments, save_model
     from judge_r1.training.trl.kl_clamp import CappedKlTrainer
     from judge_r1.training.trl.metrics_callback import RunLog
+    from judge_r1.training.trl.resume import resume
 
     config = recipe.grpo
     hf_tokenizer = load_tokenizer(recipe.model)

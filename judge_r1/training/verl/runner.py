@@ -13,7 +13,7 @@ from judge_r1.core.jsonl import write_atomic
 from judge_r1.core.pair_set import PairSet, load_pairs
 from judge_r1.episode.tokenizer import SafeTokenizer
 from judge_r1.models.hub import load_tokenizer, resolve
-from judge_r1.training.checkpoints import checkpoints, mend_marker
+from judge_r1.training.checkpoints import newest_whole, resume_verl_at
 from judge_r1.training.data.data_order import check_data, shuffled
 from judge_r1.training.export_checkpoint import merge
 from judge_r1.training.recipe import Recipe, dump_recipe
@@ -22,6 +22,7 @@ from judge_r1.training.verl.cluster_check import Machines, wait_for_nodes, watch
 from judge_r1.training.verl.config import overrides
 from judge_r1.training.verl.dataset import AGENT_NAME, write_parquet
 from judge_r1.training.verl.log_follower import LogFollower
+from judge_r1.training.verl.manifest_thread import ManifestThread
 from judge_r1.training.verl.rollout_log import RolloutReader
 from judge_r1.training.verl.supervisor import exit_on_sigterm, run_supervised
 
@@ -50,14 +51,21 @@ def train_verl(
         elif not cpu and gpus > _gpu_count():
             raise JudgeError(f"--gpus-per-node {gpus}: this machine has {_gpu_count()}")
         command = prepare(recipe, data, data_folder, run, gpus=gpus, cpu=cpu, nodes=nodes, existing_ray=existing_ray)
-        mend_marker(run.checkpoints)
-        complete = checkpoints(run.checkpoints)
-        run.truncate_after(complete[-1].step if complete else 0)
+        checkpoint = newest_whole(run.checkpoints)
+        resume_verl_at(run.checkpoints, checkpoint)
+        run.truncate_after(checkpoint.step if checkpoint else 0)
         home = run.folder / "verl"
         reader = RolloutReader(home / "rollouts", data.by_id(), wait_seconds=SHARED_SECONDS if existing_ray else 0.0)
         follower = LogFollower(run, home, reader, recipe)
+        manifests = ManifestThread(run.checkpoints)
+
+        def follow() -> None:
+            follower.update()
+            manifests.update()
+
         with watch_nodes() if existing_ray else nullcontext(lambda: None) as lost_node:
-            run_supervised(command, run.folder, environment(home, cpu), follower.update, lost_node)
+            run_supervised(command, run.folder, environment(home, cpu), follow, lost_node)
+        manifests.finish()
         merge(run.folder, out=run.model)
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, mend_marker
+from judge_r1.training.checkpoints import NoCheckpoint, checkpoint_at, checkpoints, newest_whole, resume_verl_at
 
 
-def trl_checkpoint(folder: Path, step: int, state: str | None = "{}") -> None:
+def trl_checkpoint(folder: Path, step: int, state: str | None = '{"global_step": 1}') -> None:
     (folder / f"checkpoint-{step}").mkdir(parents=True)
     if state is not None:
         (folder / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
@@ -47,15 +47,15 @@ def test_a_verl_checkpoint_is_complete_once_the_marker_names_it(tmp_path: Path) 
 
 
 def test_an_empty_marker_is_rewritten(tmp_path: Path) -> None:
-    mend_marker(tmp_path)
+    resume_verl_at(tmp_path, newest_whole(tmp_path))
     marker = tmp_path / "latest_checkpointed_iteration.txt"
     assert not marker.exists()
     verl_checkpoint(tmp_path, 2)
     verl_checkpoint(tmp_path, 4)
     marker.write_text("")
-    mend_marker(tmp_path)
+    resume_verl_at(tmp_path, newest_whole(tmp_path))
     assert marker.read_text() == "4"
-    mend_marker(tmp_path)
+    resume_verl_at(tmp_path, newest_whole(tmp_path))
     assert marker.read_text() == "4"
 
 

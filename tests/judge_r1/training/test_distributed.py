@@ -22,7 +22,8 @@ from judge_r1.training.pipeline import run_recipe
 from judge_r1.training.recipe import load_recipe
 from judge_r1.training.resources import Resources
 from judge_r1.training.run_folder import RunFolder
-from judge_r1.training.trl.common import accumulation, check_process_count, deepspeed_config
+from judge_r1.training.trl.common import accumulation, deepspeed_config
+from judge_r1.training.trl.resume import check_process_count
 
 
 @pytest.fixture(scope="module")

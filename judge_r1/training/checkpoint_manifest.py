@@ -1,0 +1,60 @@
+"""Manifests of checkpoints: the size and SHA-256 hash of every file, written last, so that damage is found later."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from judge_r1.core.jsonl import write_json
+
+MANIFEST = "manifest.json"
+_THREADS = 8
+"""Files that are hashed at the same time."""
+
+
+def write_manifest(folder: Path) -> None:
+    """Write the manifest of a checkpoint whose other files are complete."""
+    names = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    names = [name for name in names if name != MANIFEST]  # an earlier attempt at this step may have left one
+    hashes = _hashes([folder / name for name in names])
+    files = {
+        name: {"size": (folder / name).stat().st_size, "sha256": digest}
+        for name, digest in zip(names, hashes, strict=True)
+    }
+    write_json(folder / MANIFEST, {"schema": 1, "files": files})
+
+
+def find_damage(folder: Path) -> str | None:
+    """The first difference between a checkpoint and its manifest as a sentence; None if there is none."""
+    try:
+        files = json.loads((folder / MANIFEST).read_bytes())["files"]
+        expected = [(folder / name, int(entry["size"]), str(entry["sha256"])) for name, entry in files.items()]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return f"{MANIFEST} cannot be read"
+    for path, size, _ in expected:
+        if not path.is_file():
+            return f"{path.relative_to(folder)} is missing"
+        if (actual := path.stat().st_size) != size:
+            return f"{path.relative_to(folder)} has {actual} bytes instead of {size}"
+    try:
+        hashes = _hashes([path for path, _, _ in expected])
+    except OSError as error:
+        return f"{error.filename} cannot be read: {error.strerror}"
+    for (path, _, digest), found in zip(expected, hashes, strict=True):
+        if found != digest:
+            return f"the content of {path.relative_to(folder)} has changed"
+    return None
+
+
+def _hashes(paths: Sequence[Path]) -> list[str]:
+    with ThreadPoolExecutor(_THREADS) as pool:  # hashing releases Python's lock
+        return list(pool.map(_sha256, paths))
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()

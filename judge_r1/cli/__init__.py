@@ -1,7 +1,5 @@
 """The `judge-r1` command. Each module parses one command, calls a pipeline and prints the result."""
 
-import sys
-
 import typer
 
 from judge_r1.cli import (
@@ -28,12 +26,13 @@ from judge_r1.cli import (
     validate,
     watch,
 )
-from judge_r1.core.errors import JudgeError
-from retrieval.errors import RetrievalError
+from judge_r1.cli.failures import Commands, describe_statuses, log_thread_failures
 
 app = typer.Typer(
     name="judge-r1",
+    cls=Commands,
     help="Train, evaluate and serve agentic judges of long-context reasoning.",
+    epilog=f"Exit status: {describe_statuses()}",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode="markdown",
@@ -45,33 +44,11 @@ _JUDGING = (eval, benchmarks, replay, calibrate, analyse, report, serve, keys)
 for command in (*_BUILDING, *_TRAINING, *_JUDGING, search, doctor):
     command.register(app)
 
-EXTRAS = {
-    "anyio": "endpoints",
-    "httpx": "endpoints",
-    "tenacity": "endpoints",
-    "torch": "train",
-    "transformers": "train",
-}
-"""The smallest extra that installs a package; `all` for the others."""
-
 
 def main() -> None:
-    """Runs a command. A user error prints one sentence to standard error and exits with status 2 (75 if a retry may
-    succeed)."""
-    try:
-        app()
-    except (JudgeError, RetrievalError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(getattr(error, "exit_status", 2))
-    except OSError as error:
-        if error.filename is None:
-            raise
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        sys.exit(2)
-    except ModuleNotFoundError as error:
-        extra = EXTRAS.get(error.name or "", "all")
-        print(f"error: {error.name} is not installed: pip install 'judge-r1[{extra}]'", file=sys.stderr)
-        sys.exit(2)
+    """Runs a command. `Commands` turns its errors into a sentence and an exit status."""
+    log_thread_failures()
+    app()
 
 
 if __name__ == "__main__":

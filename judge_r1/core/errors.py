@@ -9,28 +9,28 @@ from pydantic import ValidationError
 
 
 class ExitStatus(IntEnum):
-    """Exit statuses of every command; the names and numbers of 70, 74 and 75 are those of sysexits.h."""
+    """Exit statuses of every command; 70, 74 and 75 are those of sysexits.h."""
 
-    OK = 0
-    INVALID_DATA = 1
-    """The command ran, and the data that it checks is not valid (`validate`)."""
-    USAGE = 2
-    """An option, a file or a request is not valid. The message says what to do."""
-    SOFTWARE = 70
-    """An error that the program does not know. The message names the log with the traceback."""
-    IO_ERROR = 74
-    """A file cannot be written: the disk is full, or a limit on its size is reached."""
-    TRY_AGAIN = 75
-    """A temporary failure, such as a lost node. A launched job retries a run with this status only."""
-    INTERRUPTED = 130
-    """Interrupted with Ctrl-C."""
-    BROKEN_PIPE = 141
-    """The reader of the output has ended, for example `head`."""
-    TERMINATED = 143
-    """Ended by SIGTERM."""
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> "ExitStatus":
+        status = int.__new__(cls, value)
+        status._value_, status.meaning = value, meaning
+        return status
+
+    OK = 0, "success"
+    INVALID_DATA = 1, "the command ran, and a check failed (validate)"
+    USAGE = 2, "an option, a file or a request is not valid; the message says what to do"
+    SOFTWARE = 70, "an unexpected error; the message names a log with the traceback"
+    IO_ERROR = 74, "a file could not be written: the disk, a quota or a size limit is full"
+    TRY_AGAIN = 75, "a temporary failure, such as a lost node: run the command again"
+    INTERRUPTED = 130, "interrupted with Ctrl-C"
+    BROKEN_PIPE = 141, "the reader of the output has ended, for example head"
+    TERMINATED = 143, "ended by SIGTERM"
 
 
 TRY_AGAIN = ExitStatus.TRY_AGAIN.value
+"""A launched job retries a run with this status only."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a write that another attempt meets again until somebody frees space."""
 

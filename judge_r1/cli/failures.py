@@ -1,0 +1,170 @@
+"""Turns every failure of a command into one sentence on standard error and a documented exit status."""
+
+import math
+import os
+import platform
+import shlex
+import sys
+import tempfile
+import threading
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from judge_r1.core.errors import FULL, ExitStatus, JudgeError
+from judge_r1.core.version import __version__
+from retrieval.errors import RetrievalError
+
+MAX_INTEGER = 2**63
+EXTRAS = {
+    "anyio": "endpoints",
+    "httpx": "endpoints",
+    "tenacity": "endpoints",
+    "torch": "train",
+    "transformers": "train",
+}
+"""The smallest extra that installs a package; `all` for the others."""
+_FULL_TEXTS = ("No space left on device", "File too large", "Disk quota exceeded", "database or disk is full")
+"""Messages of libraries that raise no OSError for a full disk, such as torch, safetensors and SQLite."""
+
+
+class Commands(TyperGroup):
+    """The group of all commands. A failing command ends with an exit status of `ExitStatus`, never with a traceback.
+
+    Options take finite numbers within 64 bits only.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in _parameters(self):
+            parameter.callback = _checked(parameter.callback)
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            result = super().invoke(ctx)
+            sys.stdout.flush()
+            return result
+        except (typer.Exit, typer.Abort, SystemExit) as end:
+            if not isinstance(end.__context__, BrokenPipeError):  # Rich turns that into SystemExit(1)
+                raise
+            message, status = explain_failure(end.__context__, "")
+        except BaseException as error:
+            if hasattr(error, "format_message"):  # an error of usage, which Click prints
+                raise
+            message, status = explain_failure(error, f"judge-r1 {ctx.invoked_subcommand or ''}".strip())
+        _silence_output()
+        if message:
+            print(f"error: {message}", file=sys.stderr)
+        raise typer.Exit(status)
+
+
+def describe_statuses() -> str:
+    """The exit statuses for `judge-r1 --help`."""
+    return "; ".join(f"{status.value} {status.meaning}" for status in ExitStatus)
+
+
+def explain_failure(error: BaseException, doing: str) -> tuple[str, int]:
+    """The sentence and the exit status for an exception that ends a command. Writes a log for an unexpected one."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", ExitStatus.INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        return "", ExitStatus.BROKEN_PIPE
+    if isinstance(error, JudgeError | RetrievalError):
+        status = getattr(error, "exit_status", ExitStatus.USAGE)
+        return str(error), ExitStatus.IO_ERROR if is_full(error) else status
+    if isinstance(error, ModuleNotFoundError) and error.name and not error.name.startswith(("judge_r1", "retrieval")):
+        extra = EXTRAS.get(error.name, "all")
+        return f"{error.name} is not installed: pip install 'judge-r1[{extra}]'", ExitStatus.USAGE
+    if is_full(error):
+        what = getattr(error, "filename", None) or doing
+        return f"{what} cannot write: {_short(error)}; free space, then run the command again", ExitStatus.IO_ERROR
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}", ExitStatus.USAGE
+    problem = "ran out of memory" if isinstance(error, MemoryError) else f"failed unexpectedly ({_short(error)})"
+    return f"{doing} {problem}; {write_log(error)}", ExitStatus.SOFTWARE
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Did a full disk, a quota or a limit on the size of files cause this exception?"""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        if any(text in str(error) for text in _FULL_TEXTS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def write_log(error: BaseException) -> str:
+    """Writes the traceback to a file in the user's state folder, else in the folder for temporary files. Returns a
+    sentence that names it."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or "~/.local/state").expanduser()
+    name = f"{time.strftime('%Y-%m-%dT%H-%M-%S')}-{os.getpid()}.log"
+    for folder in (state / "judge-r1" / "errors", Path(tempfile.gettempdir())):
+        with suppress(Exception):
+            folder.mkdir(parents=True, exist_ok=True)
+            path = folder / name
+            path.write_text(_report(error), encoding="utf-8", errors="backslashreplace")
+            return f"the traceback is in {path}: please report it"
+    return "no log could be written"
+
+
+def log_thread_failures() -> None:
+    """Makes an exception that ends a background thread one sentence and a log, too."""
+
+    def failed(ended: threading.ExceptHookArgs) -> None:
+        if ended.exc_value is not None and not isinstance(ended.exc_value, SystemExit):
+            thread = ended.thread.name if ended.thread else "unknown"
+            message, _ = explain_failure(ended.exc_value, f"the background thread {thread}")
+            print(f"error: {message}", file=sys.stderr)
+
+    threading.excepthook = failed
+
+
+def _report(error: BaseException) -> str:
+    head = (
+        f"judge-r1 {__version__}, Python {platform.python_version()}, {platform.platform()}\n{shlex.join(sys.argv)}\n\n"
+    )
+    return head + "".join(traceback.format_exception(error))
+
+
+def _short(error: BaseException) -> str:
+    """The type and message of an exception as one short line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text[:300]}" if text else type(error).__name__
+
+
+def _silence_output() -> None:
+    """Flushes the output. If that fails, sends the rest to nowhere: the interpreter would fail again at its exit."""
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parameters(command: Any) -> Iterator[Any]:
+    """The parameters of a command and of all commands below it."""
+    yield from command.params
+    for below in getattr(command, "commands", {}).values():
+        yield from _parameters(below)
+
+
+def _checked(callback: Any) -> Any:
+    """The callback of an option, preceded by a check of numbers. `inf`, `nan` and 10**30 pass Click's own types."""
+
+    def check(ctx: Any, parameter: Any, value: Any) -> Any:
+        for number in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(number, float) and not math.isfinite(number):
+                raise typer.BadParameter(f"{number} is not a finite number", ctx=ctx, param=parameter)
+            if isinstance(number, int) and abs(number) >= MAX_INTEGER:
+                raise typer.BadParameter("the number does not fit into 64 bits", ctx=ctx, param=parameter)
+        return callback(ctx, parameter, value) if callback else value
+
+    return check

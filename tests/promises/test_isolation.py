@@ -173,9 +173,9 @@ def test_texts_of_a_benchmark_reach_only_the_requests_that_show_them(
     subset: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """LongJudgeBench has a case for each query and order. A search for all words finds only texts of that case."""
-    from longjudgebench_factories import toy_checkout
+    from longjudgebench_factories import synthetic_checkout
 
-    benchmark = BENCHMARKS.get("longjudgebench").load(toy_checkout(tmp_path), subset)
+    benchmark = BENCHMARKS.get("longjudgebench").load(synthetic_checkout(tmp_path), subset)
     requests, others = benchmark.requests(), " ".join(benchmark.texts.values())
     retriever = new_retriever(benchmark.texts, EpisodeConfig(retriever="bm25"))
     assert len({request.case_id for request in requests}) == len(requests) > 1

@@ -3,7 +3,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from longjudgebench_factories import TextJudge, toy_checkout
+from longjudgebench_factories import TextJudge, synthetic_checkout
 from rich.console import Console
 
 import judge_r1.models
@@ -16,7 +16,7 @@ from scripts import longjudgebench_tables
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:

@@ -48,7 +48,7 @@ CRITERIA = "\n\n".join(
 AGENTS = ("openai-deepresearch", "gemini-2.5-pro-deepresearch", "perplexity-Research", "grok-deeper-search")
 
 
-def toy_checkout(root: Path) -> Path:
+def synthetic_checkout(root: Path) -> Path:
     """Writes every data set with the coverage of a real checkout: DR-Bench has two of four agents."""
     for dataset, modes in PROMPTS.items():
         for mode, text in modes.items():
@@ -118,7 +118,7 @@ def _realdr(root: Path) -> None:
     for number in range(1, 7):
         task = 1 + (number > 3)
         path = root / "data/our_data" / f"task{task}" / f"Doc_{number:03}.docx"
-        toy_docx(path, f"Report {number}.", table=[["a", "b"], ["1", "2"]])
+        make_docx(path, f"Report {number}.", table=[["a", "b"], ["1", "2"]])
     for task, asked in ((1, "Research question 2"), (2, "Another question")):
         _write(root / f"data/our_data/task_prompt/task{task}.jsonl", json.dumps({"query": asked}, indent=2))
 
@@ -211,7 +211,7 @@ def _verify(root: Path) -> None:
     )
 
 
-def toy_docx(path: Path, *paragraphs: str, table: list[list[str]] | None = None) -> Path:
+def make_docx(path: Path, *paragraphs: str, table: list[list[str]] | None = None) -> Path:
     """Writes a .docx with these paragraphs and a table after the first one."""
     blocks = [f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs]
     if table:

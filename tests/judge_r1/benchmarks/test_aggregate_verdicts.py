@@ -34,14 +34,14 @@ def scores(*values: float) -> ScoresVerdict:
     return ScoresVerdict(scores=values)
 
 
-def test_scores_decide_a_pair_by_their_preference() -> None:
+def test_scores_of_a_pair_imply_a_preference() -> None:
     votes = [((0, 1), scores(8, 3)), ((1, 0), scores(2, 9)), ((0, 1), InvalidVerdict(reason="no_json"))]
     found = aggregated(item(2, "A"), *votes)
     assert (found.verdict, found.score) == (PairwiseVerdict(winner="A"), 1.0)
     assert aggregated(item(2, "B"), *votes).score == 0.0
 
 
-def test_scores_are_averaged_by_candidate_whatever_the_order() -> None:
+def test_scores_are_averaged_by_candidate() -> None:
     votes = [((0, 1, 2), scores(1, 5, 9)), ((2, 0, 1), scores(7, 3, 5))]
     found = aggregated(item(3, [0.1, 0.5, 0.2]), *votes)
     assert found.verdict == scores(2, 5, 8)
@@ -50,7 +50,7 @@ def test_scores_are_averaged_by_candidate_whatever_the_order() -> None:
     assert aggregated(item(3, 1), *votes).score == 0.0
 
 
-def test_candidates_may_be_scored_one_by_one() -> None:
+def test_candidates_scored_separately() -> None:
     found = aggregated(item(2, [1, 2]), ((0,), scores(3)), ((1,), scores(4)), ((1,), scores(6)))
     assert (found.verdict, found.score) == (scores(3, 5), 1.0)
     missing = aggregated(item(2, [1, 2]), ((0,), scores(3)), ((1,), InvalidVerdict(reason="no_rating")))
@@ -59,7 +59,7 @@ def test_candidates_may_be_scored_one_by_one() -> None:
     assert aggregated(item(1, [6]), ((0,), scores(7))).score == 0.0
 
 
-def test_rankings_are_averaged_by_rank() -> None:
+def test_rankings_are_averaged() -> None:
     found = aggregated(
         item(3, [3, 1, 2]), ((0, 1, 2), RankingVerdict(order=(0, 2, 1))), ((1, 0, 2), RankingVerdict(order=(1, 0, 2)))
     )
@@ -67,7 +67,7 @@ def test_rankings_are_averaged_by_rank() -> None:
     assert found.score == pytest.approx(2 / 3)
 
 
-def test_checklists_are_averaged_by_question() -> None:
+def test_checklists_are_averaged() -> None:
     gold = {"clear": 1, "complete": 0, "cited": 1}
     found = aggregated(
         item(1, gold),
@@ -78,13 +78,13 @@ def test_checklists_are_averaged_by_question() -> None:
     assert found.score == pytest.approx(2 / 3)
 
 
-def test_comparisons_of_several_candidates_become_shares_won() -> None:
+def test_comparisons_become_shares_won() -> None:
     votes = [((0, 1), PairwiseVerdict(winner="A")), ((1, 2), PairwiseVerdict(winner="tie"))]
     votes += [((2, 0), PairwiseVerdict(winner="B"))]
     found = aggregated(item(3, 0), *votes)
     assert (found.verdict, found.score) == (scores(1.0, 0.25, 0.25), 1.0)
 
 
-def test_without_a_valid_vote_the_item_is_invalid() -> None:
+def test_item_without_valid_vote_is_invalid() -> None:
     found = aggregated(item(3, 0), ((0, 1, 2), InvalidVerdict(reason="no_json")))
     assert (found.verdict, found.score) == (InvalidVerdict(reason="no_json"), 0.0)

@@ -20,7 +20,7 @@ def game(order: tuple[int, ...], winner: str | None, sample: int = 0) -> Vote:
 
 
 @given(st.lists(st.tuples(st.sampled_from([(0, 1), (1, 0)]), SAID), min_size=1, max_size=7), st.sampled_from("AB"))
-def test_a_pair_is_settled_by_the_sum_of_its_games(
+def test_majority_vote_equals_the_rule_of_judgebench(
     said: Sequence[tuple[tuple[int, ...], str | None]], gold: str
 ) -> None:
     """JudgeBench's rule as its own code has it: flip what was shown turned, +1 with the label, -1 against it."""
@@ -37,14 +37,14 @@ def test_a_pair_is_settled_by_the_sum_of_its_games(
     assert isinstance(settled.verdict, InvalidVerdict) == all(winner is None for _, winner in said)
 
 
-def test_a_tie_is_right_where_the_gold_is_a_tie() -> None:
+def test_inconsistent_votes_are_a_tie() -> None:
     torn = [game((0, 1), "A"), game((1, 0), "A")]
     assert majority_vote(ITEM, torn).score == 0
     assert majority_vote(ITEM.model_copy(update={"gold": "tie"}), torn).score == 1
 
 
 @given(st.tuples(SAID, SAID), st.sampled_from(["A", "B", "tie"]))
-def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None, str | None], gold: str) -> None:
+def test_mean_correct_and_require_consistent(said: tuple[str | None, str | None], gold: str) -> None:
     item = ITEM.model_copy(update={"gold": gold})
     games = [game((0, 1), said[0]), game((1, 0), said[1])]
     turned = {"A": "B", "B": "A", "tie": "tie", None: None}[said[1]]
@@ -59,13 +59,13 @@ def test_both_orders_may_count_half_each_or_only_together(said: tuple[str | None
 
 
 @given(st.lists(st.sampled_from(["A", "B", None]), min_size=3, max_size=3))
-def test_the_best_of_four_has_to_win_every_pairing(winners: list[str | None]) -> None:
+def test_best_of_n_must_win_every_pair(winners: list[str | None]) -> None:
     item = Item(item_id="i", cluster_id="c", instruction="?", candidates=("w", "x", "y", "z"), gold=2)
     games = [game((2, rival), winner) for rival, winner in zip((0, 1, 3), winners, strict=True)]
     assert best_of_n(item, games).score == float(winners == ["A", "A", "A"])
 
 
-def test_orders_and_samples_of_a_row_override_the_rule_of_the_benchmark() -> None:
+def test_orders_and_samples_override_the_benchmark() -> None:
     suite = LoadedBenchmark([ITEM])
     assert [ask.order for ask in suite.requests()] == [(0, 1)]
     assert [ask.order for ask in suite.requests(orders=2)] == [(0, 1), (1, 0)]
@@ -79,7 +79,7 @@ def test_orders_and_samples_of_a_row_override_the_rule_of_the_benchmark() -> Non
 
 
 @pytest.mark.parametrize("count", [400])
-def test_pairs_whose_better_one_comes_first_are_placed_evenly_and_always_alike(count: int) -> None:
+def test_place_by_hash_is_balanced_and_deterministic(count: int) -> None:
     golds = [place_by_hash(f"item-{number}", "good", "bad") for number in range(count)]
     assert all(candidates["AB".index(gold)] == "good" for candidates, gold in golds)
     assert 0.4 < sum(gold == "A" for _, gold in golds) / count < 0.6

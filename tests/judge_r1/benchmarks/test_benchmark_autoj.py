@@ -15,7 +15,7 @@ def pair(label: int, scenario: str = "seeking_advice", prompt: str = "What now?"
     return {"scenario": scenario, "label": label, "prompt": prompt, "response 1": "Run", "response 2": "Stay here"}
 
 
-def test_labels_scenarios_and_clusters(tmp_path: Path) -> None:
+def test_items_and_clusters(tmp_path: Path) -> None:
     write(tmp_path / "data/test/testdata_pairwise.jsonl", [pair(0), pair(1, "coding/python"), pair(2, prompt="And?")])
     suite = load(tmp_path, None)
     assert [item.gold for item in suite.items] == ["A", "B", "tie"]
@@ -29,7 +29,7 @@ SAID = st.sampled_from([0, 1, 2])
 
 
 @given(st.lists(st.tuples(SAID, SAID, SAID), min_size=1, max_size=8))
-def test_a_pair_is_right_where_both_orders_give_its_label(
+def test_both_orders_must_give_the_label(
     tmp_path_factory: pytest.TempPathFactory, said: list[tuple[int, int, int]]
 ) -> None:
     """The repository's count: turn the exchanged answer back; agreement where both are the label."""

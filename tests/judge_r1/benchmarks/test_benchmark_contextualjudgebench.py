@@ -32,7 +32,7 @@ def whole(folder: Path) -> Path:
     return folder
 
 
-def test_the_context_is_the_case_to_search(tmp_path: Path) -> None:
+def test_context_is_the_searchable_case(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), None)
     assert len(suite.items) == 16
     assert {item.group for item in suite.items} == set(SPLITS)
@@ -45,7 +45,7 @@ def test_the_context_is_the_case_to_search(tmp_path: Path) -> None:
     assert {item.gold for item in suite.items} == {"A", "B"}
 
 
-def test_an_agentic_judge_finds_passages_of_the_context(tmp_path: Path) -> None:
+def test_retriever_finds_passages_of_the_context(tmp_path: Path) -> None:
     from retrieval.retriever import Retriever
 
     suite = load(whole(tmp_path), "faithfulness_qa")
@@ -58,7 +58,7 @@ def test_an_agentic_judge_finds_passages_of_the_context(tmp_path: Path) -> None:
 TINY = "budget.response_tokens=200,budget.max_searches=1,budget.top_k=1@bundled:tiny"
 
 
-def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> None:
+def test_agentic_judge_searches_its_own_context(tmp_path: Path) -> None:
     """The tiny model that ships with the package, greedy: it searches, and is shown its own pair's context alone."""
     suite = load(whole(tmp_path), "faithfulness_qa")
     text = f"agentic:context=none,retriever=bm25,prompt=compact,{TINY}"
@@ -71,7 +71,7 @@ def test_the_agentic_judge_searches_the_context_of_its_pair(tmp_path: Path) -> N
         assert len(shown) == game.trajectory.searches
 
 
-def test_a_pair_is_right_where_both_orders_are(tmp_path: Path) -> None:
+def test_both_orders_must_be_correct(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), "conciseness_qa")
     right = decided(suite, lambda item, order: PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))]))
     assert (accuracy(right), suite.metrics(right)) == (1.0, {"given": 1.0})
@@ -81,7 +81,7 @@ def test_a_pair_is_right_where_both_orders_are(tmp_path: Path) -> None:
     assert suite.metrics([]) == {"given": None}
 
 
-def test_a_split_alone_has_the_same_items(tmp_path: Path) -> None:
+def test_single_split_has_equal_items(tmp_path: Path) -> None:
     every = {item.item_id: item for item in load(whole(tmp_path), None).items}
     for split in SPLITS:
         assert all(every[item.item_id] == item for item in load(tmp_path, split).items)
@@ -91,7 +91,7 @@ def test_a_split_alone_has_the_same_items(tmp_path: Path) -> None:
         load(tmp_path, "refusal")
 
 
-def test_the_hub_gives_what_its_files_give(tmp_path: Path) -> None:
+def test_hub_and_local_files_are_equal(tmp_path: Path) -> None:
     """The folder as it lies on the hub, read by `datasets`."""
     suite, local = load(Path(f"hub:{whole(tmp_path)}"), None), load(tmp_path, None)
     assert list(suite.items) == list(local.items)
@@ -99,6 +99,6 @@ def test_the_hub_gives_what_its_files_give(tmp_path: Path) -> None:
     assert {item.group for item in load(Path(f"hub:{tmp_path}"), "completeness_qa").items} == {"completeness_qa"}
 
 
-def test_a_pair_without_a_context_is_named(tmp_path: Path) -> None:
+def test_empty_context_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=r"line 1: column 'context' must not be empty"):
         load(write(tmp_path / "faithfulness_qa.jsonl", [pair(" ")]), None)

@@ -24,7 +24,7 @@ def pair(number: int, source: str = "honest", **more: Any) -> dict[str, Any]:
     }
 
 
-def test_requests_and_responses_are_taken_out_of_the_prompts(tmp_path: Path) -> None:
+def test_requests_and_responses_are_extracted(tmp_path: Path) -> None:
     write(tmp_path / "eval/benchmark/data/hhh_alignment_eval.json", [pair(n) for n in range(40)] + [pair(0, "other")])
     suite = load(tmp_path, None)
     assert suite.items[3].instruction == "Is it 3?\n\nSay."
@@ -44,13 +44,13 @@ def test_requests_and_responses_are_taken_out_of_the_prompts(tmp_path: Path) -> 
         ({"chosen_instruction": graded("a", "b") + graded("c", "d")}, "must hold each of the headings .* once"),
     ],
 )
-def test_prompts_of_another_form_are_named(more: dict[str, str], message: str, tmp_path: Path) -> None:
+def test_malformed_prompts_are_reported(more: dict[str, str], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=rf"row 2: column {message}" if message[0] == "'" else message):
         load(write(tmp_path / "hhh_alignment_eval.json", [pair(0), pair(1, **more)]), None)
 
 
 @pytest.mark.real_data
-def test_the_pairs_that_are_here(real_data: Path) -> None:
+def test_real_pairs(real_data: Path) -> None:
     items = load(real_data / "prometheus_eval", None).items
     sizes = {
         source: sum(item.group == source for item in items) for source in ("helpful", "honest", "harmless", "other")

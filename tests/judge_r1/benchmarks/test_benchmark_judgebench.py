@@ -34,7 +34,7 @@ def judged(number: int, *decisions: str | None, label: str = "A>B", judge: str =
     return pair(number, label, judge_name=judge, judgments=judgments)
 
 
-def test_pairs_are_grouped_by_category_and_clustered_by_question(tmp_path: Path) -> None:
+def test_groups_and_clusters(tmp_path: Path) -> None:
     write(tmp_path / "reasoning_subset_pair_ids.json", [{"not": "data"}])
     write(tmp_path / "data" / "gpt.jsonl", [pair(1), pair(2, "B>A", source="livebench-math", original_id=None)])
     write(tmp_path / "data" / "claude.jsonl", [pair(3, question="question 1", response_model="claude")])
@@ -53,7 +53,7 @@ def test_pairs_are_grouped_by_category_and_clustered_by_question(tmp_path: Path)
         load(tmp_path, "math")
 
 
-def test_published_decisions_are_counted_by_the_two_game_rule(tmp_path: Path) -> None:
+def test_published_decisions_count_in_both_orders(tmp_path: Path) -> None:
     """The second decision is in terms of the swapped order."""
     said = {
         1: (("A>B", "B>A"), 1.0),
@@ -71,14 +71,14 @@ def test_published_decisions_are_counted_by_the_two_game_rule(tmp_path: Path) ->
     assert [o.valid for o in outcomes] == [True] * 5 + [False, True]
 
 
-def test_reward_models_play_a_single_game(tmp_path: Path) -> None:
+def test_reward_models_have_one_vote(tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
     out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "A>B", judge="reward_model")])
     (outcome,) = predictions(data, out, None)
     assert (outcome.score, len(outcome.votes)) == (1.0, 1)
 
 
-def test_pairs_that_the_data_lack_are_scored_and_withheld_ones_are_clusters_of_their_own(tmp_path: Path) -> None:
+def test_withheld_pairs_are_separate_clusters(tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
     withheld = [judged(number, "A>B", "B>A") | {"question": "[HELD OUT]"} for number in (2, 3)]
     out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "B>A"), *withheld])
@@ -96,7 +96,7 @@ def test_pairs_that_the_data_lack_are_scored_and_withheld_ones_are_clusters_of_t
         (judged(1, "A>B") | {"source": "new-source"}, "'source' must begin with one of mmlu-pro"),
     ],
 )
-def test_outputs_that_are_not_whole_are_named_with_their_line(
+def test_malformed_outputs_are_reported(
     row: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
@@ -105,13 +105,13 @@ def test_outputs_that_are_not_whole_are_named_with_their_line(
     assert "out.jsonl, line 1" in str(error.value)
 
 
-def test_a_pair_that_stands_twice_is_named(tmp_path: Path) -> None:
+def test_repeated_pair_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match="holds item p1 twice"):
         load(write(tmp_path / "data.jsonl", [pair(1), pair(1)]), None)
 
 
 @pytest.mark.real_data
-def test_the_pairs_that_are_here(real_data: Path) -> None:
+def test_real_pairs(real_data: Path) -> None:
     suite = load(real_data / "judgebench", None)
     assert len(suite.items) == 160 + 129
     assert (len(load(real_data / "judgebench", GPT).items), len(load(real_data / "judgebench", CLAUDE).items)) == (
@@ -135,7 +135,7 @@ PUBLISHED = {
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_published_outputs_give_the_published_numbers(name: str, real_data: Path) -> None:
+def test_published_outputs_reproduce_the_accuracy(name: str, real_data: Path) -> None:
     """Skywork's five are those of the benchmark's paper (Table 3); the others are of the pairs that are here."""
     by_category, overall, pairs = PUBLISHED[name]
     folder = real_data / "judgebench"
@@ -146,7 +146,7 @@ def test_published_outputs_give_the_published_numbers(name: str, real_data: Path
 
 
 @pytest.mark.real_data
-def test_one_game_of_a_reward_model_says_what_two_say(real_data: Path, tmp_path: Path) -> None:
+def test_first_vote_of_a_reward_model_suffices(real_data: Path, tmp_path: Path) -> None:
     folder = real_data / "judgebench"
     name = next(name for name in PUBLISHED if "Skywork" in name)
     rows = [json.loads(line) for line in (folder / "outputs" / name).open()]
@@ -158,7 +158,7 @@ def test_one_game_of_a_reward_model_says_what_two_say(real_data: Path, tmp_path:
 
 
 @pytest.mark.real_data
-def test_the_outputs_are_counted_as_their_lines_say(real_data: Path) -> None:
+def test_published_outputs_equal_a_direct_count(real_data: Path) -> None:
     """A second count, by hand, of the file whose decisions are the most mixed."""
     folder = real_data / "judgebench"
     name = next(name for name in PUBLISHED if "haiku" in name)

@@ -31,7 +31,7 @@ def bar(folder: Path, base: str = "") -> Path:
 
 
 @pytest.mark.parametrize("base", ["", "Dataset"])
-def test_the_sets_and_their_names(base: str, tmp_path: Path) -> None:
+def test_sets(base: str, tmp_path: Path) -> None:
     bar(tmp_path, base)
     sizes = {subset: len(load(tmp_path, subset).items) for subset in (None, "Natural", "Adversarial", "Processed")}
     assert sizes == {None: 10, "Natural": 2, "Adversarial": 8, "Processed": 6}
@@ -44,7 +44,7 @@ def test_the_sets_and_their_names(base: str, tmp_path: Path) -> None:
         load(tmp_path, "natural")
 
 
-def test_one_file_needs_its_name(tmp_path: Path) -> None:
+def test_single_file_needs_a_subset(tmp_path: Path) -> None:
     file = write(tmp_path / "dataset.json", [pair(0)])
     assert [item.item_id for item in load(file, "GPTOut").items] == ["GPTOut/0"]
     with pytest.raises(BadBenchmark, match="is a single set: name it"):
@@ -61,7 +61,7 @@ def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
     assert suite.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
 
 
-def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path: Path) -> None:
+def test_published_winners(tmp_path: Path) -> None:
     said = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("1", None), (None, None)]
     write(tmp_path / FILE, [pair(number) for number in range(len(said))])
     out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(said)])
@@ -82,21 +82,21 @@ def test_published_winners_number_the_outputs_as_they_stand_in_the_data(tmp_path
         (result(0, "1", "1", label=3), "'label' must be one of 1, 2, not '3'"),
     ],
 )
-def test_results_that_are_not_the_benchmarks_are_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_malformed_results_are_reported(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     write(tmp_path / FILE, [pair(0)])
     with pytest.raises(JudgeError, match=message) as error:
         predictions(tmp_path, write(tmp_path / "result.json", [row]), None)
     assert "result.json, row 1" in str(error.value)
 
 
-def test_a_result_that_stands_twice_is_named(tmp_path: Path) -> None:
+def test_repeated_result_is_reported(tmp_path: Path) -> None:
     write(tmp_path / FILE, [pair(0)])
     with pytest.raises(BadBenchmark, match=r"result\.json holds item Natural/0 twice"):
         predictions(tmp_path, write(tmp_path / "result.json", [result(0, "1", "1")] * 2), None)
 
 
 @pytest.mark.real_data
-def test_all_pairs_are_here(real_data: Path) -> None:
+def test_sizes_of_the_sets(real_data: Path) -> None:
     folder = real_data / "llmbar"
     sizes = {name: len(load(folder, name).items) for name in SETS}
     assert sizes == dict(zip(SETS, (100, 134, 92, 47, 46, 200, 66, 200), strict=True))
@@ -114,7 +114,7 @@ EVALUATORS = {
 
 @pytest.mark.real_data
 @pytest.mark.parametrize("place", EVALUATORS)
-def test_published_results_give_the_shipped_statistics(place: str, real_data: Path) -> None:
+def test_published_results_reproduce_the_statistics(place: str, real_data: Path) -> None:
     folder = real_data / "llmbar" / "Dataset"
     outcomes = predictions(folder, folder / place / "result.json", None)
     shipped = json.loads((folder / place / "statistics.json").read_text())

@@ -11,7 +11,7 @@ from judge_r1.benchmarks.lrbench_ood import APPLICATIONS, MT_BENCH, REASONING, l
 from judge_r1.benchmarks.rewardbench import CHAT_HARD
 
 
-def test_six_rows_of_the_table_and_the_seventh_where_its_file_is(tmp_path: Path) -> None:
+def test_groups_with_and_without_rewardbench(tmp_path: Path) -> None:
     bar(tmp_path / "LLMBar", "Dataset")
     with pytest.raises(BadBenchmark, match="JudgeBench is missing"):
         load(tmp_path, None)
@@ -32,12 +32,12 @@ def test_six_rows_of_the_table_and_the_seventh_where_its_file_is(tmp_path: Path)
     assert len(load(tmp_path, MT_BENCH).items) == 37
 
 
-def test_the_applications_are_those_of_chat_hard() -> None:
+def test_applications_equal_chat_hard() -> None:
     assert {*APPLICATIONS.values(), MT_BENCH} == set(CHAT_HARD)
 
 
 @pytest.mark.real_data
-def test_the_rows_that_are_here(real_data: Path) -> None:
+def test_real_sizes(real_data: Path) -> None:
     """LLMBar's sets have the sizes of Chat Hard's; of JudgeBench's 98 pairs 43 are here."""
     suite = load(real_data, None)
     sizes = {item.group: sum(other.group == item.group for other in suite.items) for item in suite.items}

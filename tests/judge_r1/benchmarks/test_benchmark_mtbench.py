@@ -42,7 +42,7 @@ VOTES = [
 
 
 @pytest.mark.parametrize("name", ["human-00000-of-00001-ab.parquet", "human.jsonl"])
-def test_votes_become_items_with_a_majority(name: str, tmp_path: Path) -> None:
+def test_items_have_the_majority_vote(name: str, tmp_path: Path) -> None:
     write(tmp_path / "data" / name, VOTES)
     write(tmp_path / "data" / "gpt4_pair-00000-of-00001-cd.parquet", [vote(99, "gpt", "llama", "model_a")])
     suite = load(tmp_path, None)
@@ -61,16 +61,16 @@ def test_votes_become_items_with_a_majority(name: str, tmp_path: Path) -> None:
     assert suite.metrics(outcomes) == {"non-tie": 0.5, "agree S1": 3 / 6, "agree S2": 3 / 5}
 
 
-def test_agreement_leaves_the_judges_ties_out_of_s2_alone() -> None:
+def test_agreement_s2_excludes_ties() -> None:
     votes = {"1": {"A": 2, "tie": 1}, "2": {"B": 1}, "3": {"A": 1}}
     said = {"1": "tie", "2": "B", "3": "B"}
-    suite = load_toy(list(said))
+    suite = synthetic_benchmark(list(said))
     outcomes = decided(suite, lambda item, order: PairwiseVerdict(winner=said[item.item_id]))
     assert agreement(outcomes, votes) == {"agree S1": 2 / 5, "agree S2": 1 / 2}
     assert agreement([], votes) == {"agree S1": None, "agree S2": None}
 
 
-def load_toy(ids: list[str]) -> Any:
+def synthetic_benchmark(ids: list[str]) -> Any:
     from judge_r1.benchmarks.base import LoadedBenchmark
     from judge_r1.core.items import Item
 
@@ -95,13 +95,13 @@ def load_toy(ids: list[str]) -> Any:
         ),
     ],
 )
-def test_votes_of_another_form_are_named(row: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_malformed_votes_are_reported(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message) as error:
         load(write(tmp_path / "human.jsonl", [VOTES[0], row]), None)
     assert "line 2" in str(error.value)
 
 
-def test_a_conversation_that_changes_between_votes_is_named(tmp_path: Path) -> None:
+def test_changed_conversation_is_reported(tmp_path: Path) -> None:
     other = [{"role": "user", "content": "question 81"}, {"role": "assistant", "content": "another answer"}]
     rows = [vote(81, "gpt", "llama", "tie"), vote(81, "gpt", "llama", "tie", conversation_a=other)]
     with pytest.raises(BadTable, match="differs from an earlier vote on item 81/gpt/llama/1"):

@@ -19,14 +19,14 @@ def item(number: int, gold: str = "A", group: str = "g") -> Item:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_a_published_game_prefers_the_candidate_it_names(order: tuple[int, ...]) -> None:
+def test_published_votes_refer_to_candidates(order: tuple[int, ...]) -> None:
     for place in (0, 1):
         assert published_vote(order, place).winner == place
     assert published_vote(order, "tie").verdict == PairwiseVerdict(winner="tie")
     assert published_vote(order, None, "no_decision").verdict == InvalidVerdict(reason="no_decision")
 
 
-def test_items_must_differ_and_be_some() -> None:
+def test_items_must_have_unique_ids() -> None:
     assert unique_items([item(1), item(2)], Path("f")) == [item(1), item(2)]
     with pytest.raises(BadBenchmark, match="f holds item 1 twice"):
         unique_items([item(1), item(1, "B")], Path("f"))
@@ -34,7 +34,7 @@ def test_items_must_differ_and_be_some() -> None:
         unique_items([], Path("f"))
 
 
-def test_a_subset_is_found_by_its_name() -> None:
+def test_select_items_by_subset() -> None:
     items = [item(1, group="law"), item(2, group="art")]
     assert select_items(items, Path("f"), None) == items
     assert select_items(items, Path("f"), "art") == items[1:]
@@ -43,7 +43,7 @@ def test_a_subset_is_found_by_its_name() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*WORDS, None])), min_size=1, max_size=12))
-def test_macro_f1_is_that_of_sklearn(said: list[tuple[str, str | None]]) -> None:
+def test_macro_f1_equals_sklearn(said: list[tuple[str, str | None]]) -> None:
     from sklearn.metrics import f1_score
 
     def verdict(asked: Item, order: tuple[int, ...]) -> Verdict:
@@ -60,11 +60,11 @@ def test_macro_f1_is_that_of_sklearn(said: list[tuple[str, str | None]]) -> None
     assert non_ties(outcomes)["non-tie"] == (sum(decisive) / len(decisive) if decisive else None)
 
 
-def test_no_outcomes_have_no_measures() -> None:
+def test_metrics_of_no_results_are_none() -> None:
     assert with_ties([]) == {"non-tie": None, "macro F1": None}
 
 
-def test_every_benchmark_is_in_the_docs() -> None:
+def test_every_benchmark_is_documented() -> None:
     pages = [page.read_text() for page in (REPO / "docs").rglob("*.md")]
     shipped = [name for name in BENCHMARKS.names() if BENCHMARKS.get(name).load.__module__.startswith("judge_r1.")]
     for name in shipped:

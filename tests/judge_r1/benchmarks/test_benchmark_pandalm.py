@@ -27,7 +27,7 @@ def result(idx: int, said: int | str) -> dict[str, Any]:
     return {"idx": idx, "toy_result": said, "toy_reason": ""}
 
 
-def test_the_majority_is_the_gold(tmp_path: Path) -> None:
+def test_gold_is_the_majority(tmp_path: Path) -> None:
     items = [item(0, 1, 1, 2), item(1, 2, 0, 2, input="", motivation_app="Yelp"), item(2, 0, 1, 0, response1=True)]
     write(tmp_path / "data" / "testset-v1.json", items)
     suite = load(tmp_path, None)
@@ -41,12 +41,12 @@ def test_the_majority_is_the_gold(tmp_path: Path) -> None:
     assert suite.metrics(outcomes)["non-tie"] == 0.5
 
 
-def test_three_different_votes_have_no_majority(tmp_path: Path) -> None:
+def test_three_different_votes_are_an_error(tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=r"row 1: column 'annotator3' differs from the two other votes"):
         load(write(tmp_path / "testset-v1.json", [item(0, 0, 1, 2)]), None)
 
 
-def test_published_results_may_be_words_and_unread(tmp_path: Path) -> None:
+def test_published_result_labels(tmp_path: Path) -> None:
     data = write(tmp_path / "testset-v1.json", [item(number, 0, 0, 0) for number in range(4)])
     said = [result(3, "garbage"), result(0, "Tie"), result(1, 0), result(2, "1")]
     outcomes = predictions(data, write(tmp_path / "toy.json", said), None)
@@ -64,14 +64,14 @@ def test_published_results_may_be_words_and_unread(tmp_path: Path) -> None:
         ([{"idx": 0, "answer": 1}], "..._result' is missing"),
     ],
 )
-def test_results_that_are_not_whole_are_named(said: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+def test_incomplete_results_are_reported(said: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     data = write(tmp_path / "testset-v1.json", [item(0, 1, 1, 1), item(1, 1, 1, 1)])
     with pytest.raises(JudgeError, match=message):
         predictions(data, write(tmp_path / "toy.json", said), None)
 
 
 @pytest.mark.real_data
-def test_the_items_that_are_here(real_data: Path) -> None:
+def test_real_items(real_data: Path) -> None:
     items = load(real_data / "pandalm", None).items
     assert (len(items), len({found.cluster_id for found in items})) == (999, 170)
     assert {gold: sum(found.gold == gold for found in items) for gold in ("A", "B", "tie")} == {
@@ -84,7 +84,7 @@ def test_the_items_that_are_here(real_data: Path) -> None:
     ("name", "right", "macro", "decided", "unread"),
     [("gpt-3.5-turbo", 69.77, 52.74, 77.40, 25), ("pandalm-7b", 66.77, 57.43, 71.03, 0)],
 )
-def test_the_shipped_results(
+def test_published_accuracy_is_reproduced(
     name: str, right: float, macro: float, decided: float, unread: int, real_data: Path
 ) -> None:
     from sklearn.metrics import f1_score

@@ -31,7 +31,7 @@ def file(path: Path, counts: Mapping[str, int], **more: Any) -> Path:
     return write(path, rows)
 
 
-def test_pairs_are_placed_by_hash_and_grouped_by_subset(tmp_path: Path) -> None:
+def test_candidates_are_ordered_by_hash(tmp_path: Path) -> None:
     file(tmp_path / "data" / "filtered-00000-of-00001.parquet", CHAT_HARD | SMALL)
     file(tmp_path / "data" / "raw-00000-of-00001.parquet", {"donotanswer": 50})
     suite = load(tmp_path, None)
@@ -44,7 +44,7 @@ def test_pairs_are_placed_by_hash_and_grouped_by_subset(tmp_path: Path) -> None:
     assert [ask.order for ask in suite.requests()[:3]] == [(0, 1)] * 3
 
 
-def test_a_section_weighs_math_like_all_of_code(tmp_path: Path) -> None:
+def test_math_weighs_as_much_as_all_code_subsets(tmp_path: Path) -> None:
     suite = load(file(tmp_path / "filtered.jsonl", CHAT_HARD | SMALL), None)
     outcomes = play("longer", suite)
     assert accuracy(outcomes, "math-prm") == 0
@@ -55,7 +55,7 @@ def test_a_section_weighs_math_like_all_of_code(tmp_path: Path) -> None:
     assert sections(math)["Reasoning"] == 0
 
 
-def test_chat_hard_has_the_composition_of_the_paper(tmp_path: Path) -> None:
+def test_composition_of_chat_hard(tmp_path: Path) -> None:
     assert sum(CHAT_HARD.values()) == 456
     assert tuple(CHAT_HARD) == SECTIONS["Chat Hard"]
     short = file(tmp_path / "filtered.jsonl", CHAT_HARD | {"llmbar-natural": 99})
@@ -68,7 +68,7 @@ def test_chat_hard_has_the_composition_of_the_paper(tmp_path: Path) -> None:
         load(without, "Chat Hard")
 
 
-def test_rows_of_another_form_are_named(tmp_path: Path) -> None:
+def test_malformed_rows_are_reported(tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=r"line 1: column 'subset' must be a subset of RewardBench, not 'new'"):
         load(file(tmp_path / "filtered.jsonl", {"new": 1}), None)
     with pytest.raises(BadTable, match=r"line 1: column 'chosen' must hold text, not list"):

@@ -41,7 +41,7 @@ def whole(folder: Path) -> Path:
     return folder
 
 
-def test_the_best_of_four_plays_each_rival_once(tmp_path: Path) -> None:
+def test_best_of_four_is_three_pairs(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), "Math")
     assert {item.candidates[item.gold] for item in suite.items} == {"the best of four"}
     assert len({item.gold for item in suite.items}) > 1
@@ -55,7 +55,7 @@ def test_the_best_of_four_plays_each_rival_once(tmp_path: Path) -> None:
     assert len(suite.requests(orders=2)) == 2 * len(suite.requests())
 
 
-def test_ties_are_rated_one_by_one(tmp_path: Path) -> None:
+def test_ties_are_rated_separately(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), TIES)
     assert [item.cluster_id for item in suite.items] == ["Ties/0", "Ties/0", "Ties/1", "Ties/1"]
     asks = [ask for ask in suite.requests() if ask.item.item_id == "Ties/tied:0"]
@@ -69,7 +69,7 @@ def test_ties_are_rated_one_by_one(tmp_path: Path) -> None:
         play("longer", suite)
 
 
-def test_the_score_is_the_mean_over_six_subsets(tmp_path: Path) -> None:
+def test_score_is_the_mean_of_six_subsets(tmp_path: Path) -> None:
     suite = load(whole(tmp_path), None)
 
     def verdict(item: Item, order: tuple[int, ...]) -> Verdict:
@@ -96,7 +96,7 @@ def test_the_score_is_the_mean_over_six_subsets(tmp_path: Path) -> None:
         (row("ref:7", TIES, ["x"], []), "'id' of Ties must be ref:N"),
     ],
 )
-def test_rows_of_another_form_are_named(bad: dict[str, Any], message: str, tmp_path: Path) -> None:
+def test_malformed_rows_are_reported(bad: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(BadTable, match=message) as error:
         load(write(tmp_path / "test.jsonl", [bad]), None)
     assert "line 1" in str(error.value)

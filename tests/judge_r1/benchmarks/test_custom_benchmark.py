@@ -44,7 +44,7 @@ BENCHMARKS.register(NAME)(
 )
 
 
-def test_a_judge_is_evaluated_on_conversations(tmp_path: Path) -> None:
+def test_evaluate_a_judge_on_conversations(tmp_path: Path) -> None:
     rows = [
         {"id": "1", "topic": "tax", "better": "A", "replies": {"x": ["A long useful reply.", "More."], "y": ["No."]}},
         {"id": "2", "topic": "tax", "better": "B", "replies": {"y": ["No."], "x": ["Another long reply to it."]}},
@@ -69,7 +69,7 @@ def test_a_judge_is_evaluated_on_conversations(tmp_path: Path) -> None:
     assert f"Judges on {NAME}" in (out / "report.html").read_text()
 
 
-def test_a_subset_is_evaluated_alone(tmp_path: Path) -> None:
+def test_custom_subset(tmp_path: Path) -> None:
     row = {"id": "1", "topic": "tax", "better": "A", "replies": {"x": ["Yes."], "y": ["No."]}}
     lines = [row, row | {"id": "2", "topic": "law"}]
     (tmp_path / "conversations.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

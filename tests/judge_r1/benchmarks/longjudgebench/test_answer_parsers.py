@@ -26,18 +26,18 @@ VALUES = st.dictionaries(
         '{"overall_score": 2} no: {"overall_score": 8}',
     ],
 )
-def test_the_last_outermost_object_with_the_key_is_read(text: str) -> None:
+def test_find_json_takes_the_last_outermost_object(text: str) -> None:
     assert find_json(text, "overall_score") == {"overall_score": 8}
 
 
-def test_nested_objects_stay_whole_where_the_release_takes_the_rightmost() -> None:
+def test_find_json_keeps_nested_objects_unlike_the_release() -> None:
     text = 'Scores: {"A": {"content_score": 4}, "B": {"content_score": 1}}'
     assert find_json(text, "A") == {"A": {"content_score": 4}, "B": {"content_score": 1}}
     assert released_json(text) == {"content_score": 1}
 
 
 @given(PLAIN, VALUES, PLAIN)
-def test_an_object_is_found_in_any_prose(before: str, values: dict[str, object], after: str) -> None:
+def test_find_json_in_any_text(before: str, values: dict[str, object], after: str) -> None:
     text = f"{before.replace('think>', '')} {json.dumps(values)} {after.replace('think>', '')}"
     expected = values if "</think>" not in json.dumps(values) and "<think>" not in json.dumps(values) else None
     if expected is not None:
@@ -45,14 +45,14 @@ def test_an_object_is_found_in_any_prose(before: str, values: dict[str, object],
 
 
 @given(st.text())
-def test_no_text_but_an_object_is_read(text: str) -> None:
+def test_text_without_object_has_no_json(text: str) -> None:
     for read in (find_json, released_json):
         with pytest.raises(UnreadableAnswer, match="no_json"):
             read(text.replace("{", ""))
 
 
 @pytest.mark.parametrize("text", ["", "I cannot judge this.", "[1, 2]", '{"a": ', "{" * 5000])
-def test_without_json_there_is_no_answer(text: str) -> None:
+def test_find_json_without_object(text: str) -> None:
     with pytest.raises(UnreadableAnswer, match="no_json"):
         find_json(text, "overall_score")
 
@@ -60,7 +60,7 @@ def test_without_json_there_is_no_answer(text: str) -> None:
 @pytest.mark.parametrize(
     ("value", "read"), [(7, 7.0), (7.5, 7.5), ("8", 8.0), (" 8/10 ", 8.0), ("0.5", 0.5), (10, 10.0)]
 )
-def test_scores_are_numbers_or_say_one(value: object, read: float) -> None:
+def test_number_accepts_numbers_and_numeric_text(value: object, read: float) -> None:
     assert number({"s": value}, "s", 10) == read
 
 
@@ -69,12 +69,12 @@ def test_scores_are_numbers_or_say_one(value: object, read: float) -> None:
     [(11, "out_of_range"), (-1, "out_of_range"), (True, "bad_value"), (None, "bad_value"), ("4/5", "bad_value"),
      ("high", "bad_value"), ("11", "out_of_range"), ([8], "bad_value"), (float("nan"), "bad_value")],
 )  # fmt: skip
-def test_what_is_no_score_is_named(value: object, reason: str) -> None:
+def test_number_rejects_other_values(value: object, reason: str) -> None:
     with pytest.raises(UnreadableAnswer, match=reason):
         number({"s": value}, "s", 10)
 
 
-def test_words_are_read_in_any_case() -> None:
+def test_word_ignores_case() -> None:
     assert word({"v": " TIE "}, "v", "A", "B", "tie") == "tie"
     with pytest.raises(UnreadableAnswer, match="bad_value"):
         word({"v": "both"}, "v", "A", "B")

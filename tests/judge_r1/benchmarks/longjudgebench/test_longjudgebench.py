@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from longjudgebench_factories import AGENTS, TextJudge, toy_checkout
+from longjudgebench_factories import AGENTS, TextJudge, synthetic_checkout
 from rich.console import Console
 
 import judge_r1.models
@@ -29,7 +29,7 @@ from retrieval.retriever import Retriever
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def play(suite: LoadedBenchmark, out: Path, says: Callable[[JudgeRequest], str], ended: str = "answer") -> PanelResults:
@@ -42,7 +42,7 @@ def user(ask: JudgeRequest) -> str:
     return ask.task.prompt.chat()[-1]["content"]
 
 
-def test_it_is_registered_and_says_what_it_needs() -> None:
+def test_registration() -> None:
     benchmark = BENCHMARKS.get("longjudgebench")
     assert benchmark.verified
     assert "ground_truth" in benchmark.path
@@ -63,14 +63,14 @@ def test_it_is_registered_and_says_what_it_needs() -> None:
         (None, 18, 31),
     ],
 )
-def test_every_set_is_asked_by_its_protocol(root: Path, subset: str | None, items: int, asks: int) -> None:
+def test_items_and_requests_of_each_set(root: Path, subset: str | None, items: int, asks: int) -> None:
     suite = load(root, subset)
     assert len(suite.items) == items
     assert len(suite.requests()) == asks
     assert not any(re.search(r"\{(instr|resp|ref|out|crit|genre)", user(ask)) for ask in suite.requests())
 
 
-def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: Path) -> None:
+def test_accuracy_of_a_judge_that_knows_the_gold(root: Path, tmp_path: Path) -> None:
     ranks = {"GT": 5, "Autosurvey": 4, "ID": 3, "Naive": 1}
 
     def says(ask: JudgeRequest) -> str:
@@ -101,14 +101,14 @@ def test_a_judge_that_reads_the_texts_is_right_everywhere(root: Path, tmp_path: 
     assert found["extra"]["avg"] == pytest.approx(sum(accuracy.values()) / 7)
 
 
-def test_a_prompt_that_does_not_fit_is_wrong_and_counted(root: Path, tmp_path: Path) -> None:
+def test_too_long_prompts_are_wrong_and_counted(root: Path, tmp_path: Path) -> None:
     suite = load(root, "verify_bench_hard")
     outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").items
     assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.score == 0 for o in outcomes)
     assert suite.metrics(outcomes)["too_long"] == 1
 
 
-def test_the_release_and_its_mends(root: Path) -> None:
+def test_prompts_as_released_and_corrected(root: Path) -> None:
     def first(subset: str) -> str:
         return user(load(root, subset).requests()[0])
 
@@ -124,19 +124,19 @@ def test_the_release_and_its_mends(root: Path) -> None:
 
 
 @pytest.mark.parametrize("subset", ["all:reference", "all:reference:paper"])
-def test_stories_have_no_references(root: Path, subset: str) -> None:
+def test_reference_setting_omits_wp(root: Path, subset: str) -> None:
     suite = load(root, subset)
     assert {item.group for item in suite.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
     assert len(suite.requests()) >= 17
 
 
-def test_options_show_more_or_less(root: Path) -> None:
+def test_options_change_the_prompt(root: Path) -> None:
     assert "a | b" in user(load(root, "realdr:tables").requests()[0])
     assert user(load(root, "ma:topic").requests()[0]).startswith("Task\nReview the paper.\n\n# A Report")
     assert user(load(root, "ma:stripped").requests()[0]).startswith("gpt5_bm25 found it.")
 
 
-def test_surveys_are_shuffled_but_not_in_the_release(root: Path) -> None:
+def test_survey_order_is_shuffled_except_for_paper(root: Path) -> None:
     shuffled = load(root, "surge").requests()
     assert [ask.order for ask in shuffled] == [ask.order for ask in load(root, "surge").requests()]
     assert len({ask.order for ask in shuffled}) > 1
@@ -144,7 +144,7 @@ def test_surveys_are_shuffled_but_not_in_the_release(root: Path) -> None:
     assert {ask.order[0] for ask in load(root, "surge:reference").requests()} == {0}
 
 
-def test_better_writing_is_placed_by_hash_but_first_in_the_release(root: Path) -> None:
+def test_wp_order_is_by_hash_except_for_paper(root: Path) -> None:
     assert {item.gold for item in load(root, "wp_bench:paper").items} == {"A"}
     assert {item.gold for item in load(root, "wp_bench").items} == {"A", "B"}
 
@@ -154,7 +154,7 @@ def test_better_writing_is_placed_by_hash_but_first_in_the_release(root: Path) -
     [("ma:search:reference", 6), ("deepresearch_bench:search", 4), ("surge:structure:search", 24),
      ("surge:structure:search:reference", 12), ("realdr:search", 12), ("verify_bench_hard:search", 6)],
 )  # fmt: skip
-def test_with_search_texts_stand_in_the_case_of_each_order(root: Path, subset: str, asks: int) -> None:
+def test_search_has_one_case_per_order(root: Path, subset: str, asks: int) -> None:
     suite = load(root, subset)
     questions = [ask.task for ask in suite.requests()]
     assert len(questions) == len(suite.texts) == asks
@@ -168,7 +168,7 @@ def test_with_search_texts_stand_in_the_case_of_each_order(root: Path, subset: s
         assert all(hit.passage.text.startswith(("[A] ", "[B] ", "[REFERENCE] ")) for hit in hits)
 
 
-def test_with_search_no_long_text_is_in_the_prompt_and_marks_follow_the_order(root: Path) -> None:
+def test_search_prompts_do_not_contain_the_texts(root: Path) -> None:
     suite = load(root, "ma:search:reference")
     for ask in suite.requests():
         question = ask.task
@@ -182,7 +182,7 @@ def test_with_search_no_long_text_is_in_the_prompt_and_marks_follow_the_order(ro
 @pytest.mark.parametrize(
     "subset", ["ma:search", "deepresearch_bench:search", "verify_bench_hard:search", "surge:search"]
 )
-def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, subset: str) -> None:
+def test_pairwise_judges_work_with_search(root: Path, tmp_path: Path, subset: str) -> None:
     suite = load(root, subset)
     row = make_panel("always-a", JudgeBuild("", texts=suite.texts))
     outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).items
@@ -191,7 +191,7 @@ def test_any_judge_of_pairs_can_play_with_search(root: Path, tmp_path: Path, sub
     assert suite.metrics(outcomes)["invalid"] == 0
 
 
-def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
+def test_agentic_judge_works_with_search(root: Path, tmp_path: Path) -> None:
     """An untrained model: its answers are invalid, but prompts are short and every search would be in its own case."""
     suite = load(root, "ma:search")
     tiny = Path(judge_r1.models.__path__[0]) / "tiny"
@@ -204,7 +204,7 @@ def test_an_agentic_judge_plays_with_search(root: Path, tmp_path: Path) -> None:
     assert suite.metrics(results.items)["too_long"] == 0
 
 
-def test_headings_of_a_text_in_the_case_are_told() -> None:
+def test_describe_hidden_text() -> None:
     text = "# One\ntext\n\\section{Two}\n" + "## More\n" * 60
     told = describe_hidden_text("A", text)
     assert f"{len(text)} characters" in told
@@ -212,14 +212,14 @@ def test_headings_of_a_text_in_the_case_are_told() -> None:
     assert "headings" not in describe_hidden_text("B", "no heading # here")
 
 
-def test_what_is_there_is_told(root: Path) -> None:
+def test_coverage(root: Path) -> None:
     options = parse_subset(None)
     rows = {row.column: row for row in coverage(read_queries(root, options), options)}
     assert (rows["DR"].paper, rows["DR"].known, rows["DR"].judged, rows["DR"].outputs) == (50, 2, 2, 4)
     assert (rows["MA"].paper_outputs, rows["MA"].outputs) == (180, 6)
 
 
-def test_withheld_scores_are_said_and_the_other_sets_are_read(root: Path, tmp_path: Path) -> None:
+def test_withheld_scores_are_reported_and_other_sets_load(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "ground_truth" / "realdr_gt.jsonl").write_text("We plan to release it.\n")
     with pytest.raises(BadBenchmark, match=r"realdr_gt\.jsonl holds no scores; the authors have not released them"):
@@ -227,7 +227,7 @@ def test_withheld_scores_are_said_and_the_other_sets_are_read(root: Path, tmp_pa
     assert {item.group for item in load(copy, None).items} == {"DR", "Structure", "Content", "WP", "Verify", "MA"}
 
 
-def test_missing_texts_are_said_when_a_question_is_asked(root: Path, tmp_path: Path) -> None:
+def test_missing_texts_are_reported_with_the_first_request(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "data_standardized" / "wp_bench.jsonl").unlink()
     with pytest.raises(BadBenchmark, match=r"lacks the texts or references of 'wp_bench' \(WP: 0 of 4 queries"):
@@ -246,7 +246,7 @@ def test_missing_texts_are_said_when_a_question_is_asked(root: Path, tmp_path: P
          '"rejected_model": "bad0"}, "scores": {}}', "1 queries occur twice"),
     ],
 )  # fmt: skip
-def test_a_bad_line_is_named(root: Path, tmp_path: Path, file: str, line: str, complaint: str) -> None:
+def test_malformed_lines_are_reported(root: Path, tmp_path: Path, file: str, line: str, complaint: str) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     path = copy / "ground_truth" / file
     path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
@@ -256,7 +256,7 @@ def test_a_bad_line_is_named(root: Path, tmp_path: Path, file: str, line: str, c
         load(copy, file.removesuffix("_gt.jsonl"))
 
 
-def test_a_tag_without_a_genre_is_named(root: Path, tmp_path: Path) -> None:
+def test_tag_without_genre_is_reported(root: Path, tmp_path: Path) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     (copy / "config/prompts/wp_bench/rubric/tag_to_genre.json").write_text("{}")
     with pytest.raises(BadBenchmark, match="has no genre for tag '公开信' of wp_bench:p0:good0:bad0"):
@@ -269,7 +269,7 @@ def accuracies(root: Path, subset: str) -> dict[str, Any]:
     return {name: sum(o.score for o in row) / len(row) for name, row in rows.items()}
 
 
-def test_baselines_need_no_judge(root: Path) -> None:
+def test_accuracy_of_baselines(root: Path) -> None:
     assert accuracies(root, "verify_bench_hard") == {
         "always No": pytest.approx(2 / 3),
         r"last \boxed as in the reference": 1,
@@ -285,7 +285,7 @@ def test_baselines_need_no_judge(root: Path) -> None:
     assert accuracies(root, "wp_bench") == {"always first": 0.5, "longer": 1}
 
 
-def test_baselines_are_rows_of_a_column_and_of_no_mixture(root: Path) -> None:
+def test_baselines_exist_only_for_single_columns(root: Path) -> None:
     suite = load(root, "verify_bench_hard")
     assert set(suite.baselines(suite.items)) == set(accuracies(root, "verify_bench_hard"))
     assert len(suite.baselines(suite.items[:2])["always No"]) == 2
@@ -299,11 +299,11 @@ def test_baselines_are_rows_of_a_column_and_of_no_mixture(root: Path) -> None:
     ("text", "boxed"),
     [(r"\boxed{1} \boxed{\frac{2}{3}} so", r"\frac{2}{3}"), (r"\boxed{1} \boxed{2", "1"), ("2", None)],
 )
-def test_the_last_box_that_closes_is_read(text: str, boxed: str | None) -> None:
+def test_last_boxed(text: str, boxed: str | None) -> None:
     assert last_boxed(text) == boxed
 
 
-def test_agents_are_known_by_name() -> None:
+def test_dr_order_names_the_agents() -> None:
     from judge_r1.benchmarks.longjudgebench.baselines import DR_ORDER
 
     assert DR_ORDER == AGENTS

@@ -47,7 +47,7 @@ def outcome(asked: Query, games: list[Vote], *, reference: bool = False) -> Item
 
 
 @pytest.mark.parametrize(("predicted", "code", "paper"), [((5, 5, 6), (3, 4), (2, 2)), ((5, 6, 6), (1, 3), (1, 2))])
-def test_the_released_count_and_that_of_the_paper(
+def test_released_counts_and_paper_counts(
     predicted: tuple[int, ...], code: tuple[int, int], paper: tuple[int, int]
 ) -> None:
     counted = pair_accuracy((1, 1, 2), predicted)
@@ -56,7 +56,7 @@ def test_the_released_count_and_that_of_the_paper(
 
 
 @given(SCORES, st.data())
-def test_without_ties_in_the_gold_the_release_counts_as_the_paper(gold: list[float], data: st.DataObject) -> None:
+def test_counts_are_equal_without_gold_ties(gold: list[float], data: st.DataObject) -> None:
     gold = [place + score / 10 for place, score in enumerate(gold)]
     predicted = data.draw(st.lists(st.integers(0, 3).map(float), min_size=len(gold), max_size=len(gold)))
     counted = pair_accuracy(gold, predicted)
@@ -65,14 +65,14 @@ def test_without_ties_in_the_gold_the_release_counts_as_the_paper(gold: list[flo
     assert counted.right == plain
 
 
-def test_scores_settle_to_the_share_of_pairs_ordered_alike() -> None:
+def test_score_is_the_share_of_correctly_ordered_pairs() -> None:
     asked = query("DR", (8.0, 6.0, 4.0))
     settled = aggregate(item_of(asked, reference=False), scored(9, 7, 7))
     assert settled.verdict == ScoresVerdict(scores=(9, 7, 7))
     assert settled.score == pytest.approx(2 / 3)
 
 
-def test_a_missing_score_costs_its_pairs_and_no_others() -> None:
+def test_missing_score_makes_only_its_pairs_wrong() -> None:
     asked = query("DR", (8.0, 6.0, 4.0))
     games = [*scored(9, 7), game((2,), InvalidVerdict(reason="prompt_too_long"))]
     settled = aggregate(item_of(asked, reference=False), games)
@@ -80,18 +80,18 @@ def test_a_missing_score_costs_its_pairs_and_no_others() -> None:
     assert settled.score == pytest.approx(1 / 3)
 
 
-def test_a_listing_is_turned_back_and_its_missing_letters_are_missing_scores() -> None:
+def test_listing_scores_refer_to_outputs() -> None:
     games = [game((2, 0, 1), ChecklistVerdict(scores={"A": 1, "C": 4}))]
     assert scores_of(games, 3) == [None, 4, 1]
     assert scores_of([game((0, 2, 1), ScoresVerdict(scores=(3, 2)))], 3) == [None, 2, 3]
 
 
-def test_wins_of_comparisons_become_scores() -> None:
+def test_comparisons_become_scores() -> None:
     games = [said((0, 1), "A"), said((1, 0), "B"), said((0, 2), "tie"), said((2, 1), "A")]
     assert scores_of([*games, game((1, 2), InvalidVerdict(reason="no_json"))], 3) == pytest.approx([5 / 6, 0, 0.75])
 
 
-def test_both_orders_of_a_pair_count() -> None:
+def test_both_orders_count() -> None:
     item = item_of(query("MA", "A"), reference=False)
     assert aggregate(item, [said((0, 1), "A"), said((1, 0), "B")]).score == 1
     assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).score == 0.5
@@ -101,12 +101,12 @@ def test_both_orders_of_a_pair_count() -> None:
     assert aggregate(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).score == 0
 
 
-def test_a_tie_is_right_where_people_tie() -> None:
+def test_tie_is_correct_for_gold_tie() -> None:
     item = item_of(query("MA", "tie"), reference=False)
     assert aggregate(item, [said((0, 1), "tie"), said((1, 0), "A")]).score == 0.5
 
 
-def test_a_panel_has_one_vote_for_each_order() -> None:
+def test_panel_votes_by_majority_per_order() -> None:
     item = item_of(query("Verify", "No"), reference=False)
     yes, no = ScoresVerdict(scores=(1.0,)), ScoresVerdict(scores=(0.0,))
     majority = [game((0,), verdict, member) for member, verdict in enumerate((yes, no, no))]
@@ -115,7 +115,7 @@ def test_a_panel_has_one_vote_for_each_order() -> None:
     assert (split.verdict, split.score) == (InvalidVerdict(reason=UNDECIDED), 0.0)
 
 
-def test_measures_of_scores_keep_ties_and_skips_apart() -> None:
+def test_score_metrics() -> None:
     asked = [query("DR", (8.0, 6.0, 4.0), query_id=str(n)) for n in range(2)]
     outcomes = [outcome(asked[0], scored(9, 7, 7)), outcome(asked[1], scored(5, 5, 5))]
     found = column_metrics({q.item_id: q for q in asked}, outcomes)
@@ -127,7 +127,7 @@ def test_measures_of_scores_keep_ties_and_skips_apart() -> None:
     assert found["kendall"] == pytest.approx(2 / (3 * 2) ** 0.5)
 
 
-def test_measures_of_surveys_leave_the_human_one_out() -> None:
+def test_survey_metrics_without_the_human_survey() -> None:
     asked = query("Structure", (-1.0, -3.0, -2.0, -4.0))
     order = (3, 0, 1, 2)
     found = column_metrics({asked.item_id: asked}, [outcome(asked, [game(order, ScoresVerdict(scores=(1, 5, 4, 2)))])])
@@ -138,7 +138,7 @@ def test_measures_of_surveys_leave_the_human_one_out() -> None:
     )
 
 
-def test_measures_of_pairs_show_position_and_weight() -> None:
+def test_pairwise_metrics() -> None:
     asked = [
         query("MA", "A", query_id="0", rating=0.5),
         query("MA", "B", query_id="1", rating=2.5),
@@ -154,7 +154,7 @@ def test_measures_of_pairs_show_position_and_weight() -> None:
     assert found["acc_weighted"] == pytest.approx((1.5 * 2 + 0.5) / (1.5 * 2 + 0.5 * 2))
 
 
-def test_measures_of_verification_see_through_a_constant() -> None:
+def test_verification_metrics_of_a_constant_judge() -> None:
     asked = [query("Verify", gold, query_id=str(n)) for n, gold in enumerate(("Yes", "No", "No", "No"))]
     no = [outcome(q, [game((0,), ScoresVerdict(scores=(0.0,)))]) for q in asked]
     found = column_metrics({q.item_id: q for q in asked}, no)
@@ -166,7 +166,7 @@ def test_measures_of_verification_see_through_a_constant() -> None:
     assert found["released"] == pytest.approx(2 / 3)
 
 
-def test_the_release_counts_missing_scores_as_pairs() -> None:
+def test_released_accuracy_counts_missing_scores() -> None:
     gone = InvalidVerdict(reason="missing")
     asked = query("DR", (8.0, 6.0, 4.0))
     assert released_accuracy(asked, [outcome(asked, [*scored(9, 7), game((2,), gone)])]) == pytest.approx(1 / 3)
@@ -176,14 +176,14 @@ def test_the_release_counts_missing_scores_as_pairs() -> None:
     assert released_accuracy(verified, [outcome(verified, [game((0,), gone)])]) is None
 
 
-def test_averages_count_surveys_twice_or_once() -> None:
+def test_averages() -> None:
     found = averages({"DR": 0.5, "Structure": 0.2, "Content": 0.4, "WP": 0.6, "MA": None})
     assert (found["columns"], found["avg"]) == (4, pytest.approx(0.425))
     assert found["avg_no_wp"] == pytest.approx(1.1 / 3)
     assert found["avg_sets"] == pytest.approx((0.5 + 0.3 + 0.6) / 3)
 
 
-def test_several_columns_are_averaged() -> None:
+def test_metrics_of_several_columns_are_averages() -> None:
     asked = [query("MA", "A"), query("Verify", "No")]
     outcomes = [
         outcome(asked[0], [said((0, 1), "A"), said((1, 0), "A")]),
@@ -193,25 +193,25 @@ def test_several_columns_are_averaged() -> None:
     assert (found["columns"], found["avg"]) == (2, 0.75)
 
 
-def test_swapped_answers_are_turned_before_they_are_counted_by_length() -> None:
+def test_accuracy_by_length_uses_both_orders() -> None:
     asked = query("MA", "A", texts=("four", "twelve chars"))
     right = outcome(asked, [said((0, 1), "A"), said((1, 0), "B")])
     assert list(comparisons([(asked, right)])) == [(8, True), (8, True)]
     assert quartiles([(asked, right)] * 4) == {f"len_q{n}": 1.0 for n in (1, 2, 3, 4)}
 
 
-def test_lengths_are_binned_as_released() -> None:
+def test_released_length_bins() -> None:
     asked = query("DR", (2.0, 1.0), texts=("a" * 2000, "b" * 4000))
     bins = fixed_bins([(asked, outcome(asked, scored(2, 1)))], len)
     assert bins == {"0-3000": (None, 0), "3000-8000": (1.0, 1), "8000-16000": (None, 0), "16000-": (None, 0)}
 
 
-def test_without_a_text_there_is_no_length() -> None:
+def test_accuracy_by_length_skips_missing_texts() -> None:
     asked = query("DR", (2.0, 1.0), texts=("a", None))
     assert quartiles([(asked, outcome(asked, scored(2, 1)))]) == {}
 
 
-def test_only_outputs_with_texts_are_judged() -> None:
+def test_with_available_texts() -> None:
     whole = query("DR", (2.0, 1.0, 1.0), texts=("a", None, "c"), weights=({"w": 1.0},) * 3, annotators=((1, 2, 3),))
     kept = with_available_texts(whole)
     assert kept is not None

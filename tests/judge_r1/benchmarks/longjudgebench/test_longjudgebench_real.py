@@ -46,12 +46,12 @@ def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
     return {"accuracy": accuracy, **{key: value for key, value in found.items() if value is not None}}
 
 
-def test_the_whole_ground_truth_is_there_but_for_what_is_held_back(root: Path) -> None:
+def test_ground_truth_covers_the_paper_except_withheld_parts(root: Path) -> None:
     known = {row.column: row.known for row in coverage(queries_of(root, "all"), parse_subset(None))}
     assert known == {**{name: column.queries for name, column in COLUMNS.items()}, "RealDR": 0, "Verify": 110}
 
 
-def test_deep_research_scores_are_means_of_three(root: Path) -> None:
+def test_dr_scores_are_means_of_three_annotators(root: Path) -> None:
     gold = list(lines(root / "ground_truth" / "deepresearch_bench_gt.jsonl", deep_research_bench.AnnotatedScores))
     equal = 0
     for line in gold:
@@ -71,7 +71,7 @@ def test_deep_research_scores_are_means_of_three(root: Path) -> None:
     assert (sum((value - mean) ** 2 for value in values) / 200) ** 0.5 == pytest.approx(1.22, abs=0.005)
 
 
-def test_deep_research_has_two_golds(root: Path) -> None:
+def test_dr_overall_and_weighted_gold_differ(root: Path) -> None:
     overall, weighted = (
         queries_of(root, "deepresearch_bench:paper"),
         queries_of(root, "deepresearch_bench:paper:rubric"),
@@ -88,7 +88,7 @@ def test_deep_research_has_two_golds(root: Path) -> None:
 
 
 @pytest.mark.parametrize(("step", "right", "total"), [(0.1, 297, 302), (0.5, 268, 302), (1, 250, 302), (2, 179, 302)])
-def test_an_oracle_with_coarse_scores_loses_to_ties(root: Path, step: float, right: int, total: int) -> None:
+def test_coarse_oracle_scores_lose_accuracy_by_ties(root: Path, step: float, right: int, total: int) -> None:
     counts = [
         released_counts(query.gold, [round(score / step) * step for score in query.gold])  # type: ignore[arg-type, union-attr]
         for query in queries_of(root, "deepresearch_bench:paper")
@@ -96,7 +96,7 @@ def test_an_oracle_with_coarse_scores_loses_to_ties(root: Path, step: float, rig
     assert (sum(r for r, _ in counts), sum(t for _, t in counts)) == (right, total)
 
 
-def test_deep_research_by_a_fixed_order_of_agents(root: Path) -> None:
+def test_dr_fixed_order_baseline(root: Path) -> None:
     assert baseline(root, "deepresearch_bench:paper", "fixed order of systems")["released"] == pytest.approx(0.75)
     weighted = baseline_results(queries_of(root, "deepresearch_bench"), parse_subset("deepresearch_bench"))
     row = weighted["fixed order of systems"]
@@ -105,7 +105,7 @@ def test_deep_research_by_a_fixed_order_of_agents(root: Path) -> None:
     assert interval == pytest.approx((0.70, 0.80), abs=0.05)
 
 
-def test_people_against_people_on_deep_research(root: Path) -> None:
+def test_dr_agreement_between_annotators(root: Path) -> None:
     found = baseline(root, "deepresearch_bench", "one annotator, vs the others")
     assert found["acc_strict"] == pytest.approx(0.6932, abs=0.00005)
     signs = [
@@ -117,7 +117,7 @@ def test_people_against_people_on_deep_research(root: Path) -> None:
     assert (len(signs), sum(a == b for a, b in signs)) == (900, 603)
 
 
-def test_preferences_on_meta_analyses(root: Path) -> None:
+def test_ma_preferences(root: Path) -> None:
     queries = queries_of(root, "ma")
     assert Counter(query.gold for query in queries) == {"A": 46, "B": 37, "tie": 7}
     for query in queries:
@@ -129,13 +129,13 @@ def test_preferences_on_meta_analyses(root: Path) -> None:
     assert len({query.systems for query in queries}) == 3
 
 
-def test_meta_analyses_by_rule(root: Path) -> None:
+def test_ma_baselines(root: Path) -> None:
     expected = {"best system of each pair": 0.5889, "always first": 0.4611, "always tie": 0.0778}
     for name, accuracy in expected.items():
         assert baseline(root, "ma", name)["accuracy"] == pytest.approx(accuracy, abs=0.00005)
 
 
-def test_stories_and_their_scores(root: Path) -> None:
+def test_wp_scores(root: Path) -> None:
     gold = list(lines(root / "ground_truth" / "wp_bench_gt.jsonl", PreferredStory, unique=False))
     assert (len(gold), len({line.id for line in gold})) == (263, 158)
     gaps = Counter((line.scores["chosen"], line.scores["rejected"]) for line in gold)
@@ -144,7 +144,7 @@ def test_stories_and_their_scores(root: Path) -> None:
     assert {query.gold for query in queries_of(root, "wp_bench")} == {"A", "B"}
 
 
-def test_surveys_are_nearly_always_ranked_alike(root: Path) -> None:
+def test_surge_has_two_rankings_per_dimension(root: Path) -> None:
     ranks = {
         dimension: Counter(query.gold for query in queries_of(root, f"surge:{dimension}"))
         for dimension in ("structure", "content")
@@ -159,7 +159,7 @@ def test_surveys_are_nearly_always_ranked_alike(root: Path) -> None:
     ("dimension", "accuracy", "rho", "tau", "three"),
     [("structure", 0.9065, 0.888, 0.813, 0.8130), ("content", 0.9512, 0.942, 0.902, 0.9024)],
 )
-def test_surveys_by_their_place(
+def test_surge_position_baseline(
     root: Path, dimension: str, accuracy: float, rho: float, tau: float, three: float
 ) -> None:
     found = baseline(root, f"surge:{dimension}", "as the files present them")
@@ -170,7 +170,7 @@ def test_surveys_by_their_place(
     assert (shown["accuracy"], shown["acc_no_gt"]) == pytest.approx((three, three), abs=0.00005)
 
 
-def test_verification_by_rule_on_the_answers_that_are_there(root: Path) -> None:
+def test_verify_baselines(root: Path) -> None:
     """On all 316 the rows are .7975, .8608 and .6709; here 88 of 110 answers are wrong."""
     rows = {name: baseline(root, "verify_bench_hard", name) for name in
             ("always No", r"last \boxed as in the reference", "reference in the last 300 characters")}  # fmt: skip
@@ -179,7 +179,7 @@ def test_verification_by_rule_on_the_answers_that_are_there(root: Path) -> None:
     assert boxed["accuracy"] == 97 / 110 > constant["accuracy"] > ending["accuracy"] == 80 / 110
 
 
-def test_longer_meta_analyses_on_those_that_are_there(root: Path) -> None:
+def test_ma_length_baseline(root: Path) -> None:
     suite = load(root, "ma")
     row = suite.baselines(suite.items)["longer"]
     assert len(row) == 36
@@ -195,7 +195,7 @@ SUBSETS = [
 
 
 @pytest.mark.parametrize("subset", SUBSETS)
-def test_every_prompt_of_the_release_is_filled_and_its_answer_read(root: Path, subset: str) -> None:
+def test_released_prompts_and_answers(root: Path, subset: str) -> None:
     suite = load(root, subset)
     answers = {
         "DR": '{"overall_score": 7}', "MA": '{"preferred_insights_consistency": "A"}',
@@ -216,7 +216,7 @@ def test_every_prompt_of_the_release_is_filled_and_its_answer_read(root: Path, s
             assert ("Reference Article:" in content) == ("{reference}" not in content)
 
 
-def test_the_released_prompts_of_withheld_sets_can_be_filled(root: Path) -> None:
+def test_released_prompts_of_withheld_sets(root: Path) -> None:
     from judge_r1.benchmarks.longjudgebench.prompt_templates import fill_template, load_template
 
     for mode in ("vanilla", "vanilla_rubric", "vanilla_reference", "vanilla_rubric_reference"):
@@ -235,7 +235,7 @@ def test_the_released_prompts_of_withheld_sets_can_be_filled(root: Path) -> None
         )
 
 
-def test_rubric_weights_of_every_task_sum_to_one(root: Path) -> None:
+def test_dr_rubric_weights_sum_to_one(root: Path) -> None:
     for query in queries_of(root, "deepresearch_bench"):
         assert sum(query.weights[0].values()) == pytest.approx(1, abs=0.011)
         for criteria in query.criteria.values():
@@ -243,7 +243,7 @@ def test_rubric_weights_of_every_task_sum_to_one(root: Path) -> None:
             assert sum(one.weight for one in criteria) == pytest.approx(1, abs=0.011)
 
 
-def test_a_rubric_answer_in_the_words_of_the_criteria_is_weighted_by_them(root: Path) -> None:
+def test_dr_rubric_answer_is_weighted_by_criterion(root: Path) -> None:
     import json
 
     for query in queries_of(root, "deepresearch_bench"):
@@ -260,12 +260,12 @@ def test_a_rubric_answer_in_the_words_of_the_criteria_is_weighted_by_them(root: 
         assert verdict.scores == pytest.approx([expected])  # type: ignore[union-attr]
 
 
-def test_withheld_scores_are_said(root: Path) -> None:
+def test_withheld_scores_are_reported(root: Path) -> None:
     with pytest.raises(BadBenchmark, match="holds no scores"):
         load(root, "realdr")
 
 
-def test_reports_are_read_out_of_their_documents(root: Path) -> None:
+def test_docx_text_of_all_reports(root: Path) -> None:
     documents = sorted((root / "data" / "our_data").glob("task*/Doc_*.docx"))
     plain, whole = ([docx_text(path, tables=tables) for path in documents] for tables in (False, True))
     assert len(documents) == 36
@@ -274,7 +274,7 @@ def test_reports_are_read_out_of_their_documents(root: Path) -> None:
     assert all(len(one) <= len(other) for one, other in zip(plain, whole, strict=True))
 
 
-def test_references_of_reports_are_found_by_their_query(root: Path) -> None:
+def test_realdr_references_are_matched_by_query(root: Path) -> None:
     """The released file numbers DR-Bench's references as if the tasks had one order; they have not."""
     mapped = reference_of_tasks(root, parse_subset("realdr:reference"))
     released = {

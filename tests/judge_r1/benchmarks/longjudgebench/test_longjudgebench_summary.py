@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from longjudgebench_factories import toy_checkout
+from longjudgebench_factories import synthetic_checkout
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load
@@ -20,7 +20,7 @@ from judge_r1.judges.panel import make_panel
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("all:search", {}),
     ],
 )
-def test_an_evaluation_of_a_column_carries_its_baselines(
+def test_evaluation_includes_baselines(
     root: Path, tmp_path: Path, subset: str, baselines: dict[str, float]
 ) -> None:
     suite = load(root, subset)
@@ -44,7 +44,7 @@ def test_an_evaluation_of_a_column_carries_its_baselines(
     assert json.loads((tmp_path / "summary.json").read_text()) == json.loads(json.dumps(summary))
 
 
-def test_published_outputs_need_no_texts(root: Path, tmp_path: Path) -> None:
+def test_predictions_without_texts(root: Path, tmp_path: Path) -> None:
     (root / "data_standardized" / "wp_bench.jsonl").rename(tmp_path / "wp_bench.jsonl")
     file = tmp_path / "judge.jsonl"
     file.write_text(
@@ -66,7 +66,7 @@ def test_published_outputs_need_no_texts(root: Path, tmp_path: Path) -> None:
     assert row["extra"]["released"] == 1
 
 
-def test_published_outputs_stand_before_what_needs_no_judge(root: Path, tmp_path: Path) -> None:
+def test_predictions_precede_baselines(root: Path, tmp_path: Path) -> None:
     file = tmp_path / "judge.jsonl"
     file.write_text("")
     summary = score_predictions("longjudgebench", root, [file], "wp_bench")
@@ -77,7 +77,7 @@ def test_published_outputs_stand_before_what_needs_no_judge(root: Path, tmp_path
     assert len(summary["rows"]) > 1
 
 
-def test_a_replay_knows_benchmark_subset_and_baselines(
+def test_replay_reproduces_the_summary(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
@@ -92,7 +92,7 @@ def test_a_replay_knows_benchmark_subset_and_baselines(
     assert json.loads((tmp_path / "again" / "summary.json").read_text()) == original
 
 
-def test_a_misspelt_judge_stops_before_the_first_one_plays(root: Path, tmp_path: Path) -> None:
+def test_unknown_judge_stops_before_evaluation(root: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownName, match="did you mean 'random'"):
         eval_(
             judge=["longer", "randm"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search"
@@ -100,6 +100,6 @@ def test_a_misspelt_judge_stops_before_the_first_one_plays(root: Path, tmp_path:
     assert not (tmp_path / "eval").exists()
 
 
-def test_a_folder_without_pairs_says_what_to_give(tmp_path: Path) -> None:
+def test_folder_without_pairs_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match=r"holds no pairs\.jsonl: give --path"):
         eval_(judge=["longer"], path=tmp_path, out=tmp_path / "eval")

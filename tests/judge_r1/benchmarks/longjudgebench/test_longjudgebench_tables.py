@@ -31,20 +31,20 @@ def tables(real_data: Path) -> dict[str, Rows]:
     return {name: [tuple(row) for row in rows] for name, rows in found.items()}
 
 
-def test_averages_of_table_3_recompute(tables: dict[str, Rows]) -> None:
+def test_averages_of_table_3(tables: dict[str, Rows]) -> None:
     for judge, setting, cells in tables["acc"]:
         found = averages(dict(zip(COLUMNS, cells[:7], strict=True)))
         assert (found["avg_no_wp"], found["avg"]) == pytest.approx((cells[7], cells[8]), abs=0.00011), (judge, setting)
 
 
 @pytest.mark.parametrize("table", ["sp", "kt"])
-def test_averages_of_tables_5_and_6_recompute(tables: dict[str, Rows], table: str) -> None:
+def test_averages_of_tables_5_and_6(tables: dict[str, Rows], table: str) -> None:
     for judge, setting, cells in tables[table]:
         found = averages(dict(zip(COLUMNS, cells[:7], strict=True)))
         assert found["avg"] == pytest.approx(cells[7], abs=0.00011), (judge, setting)
 
 
-def test_the_headlines_of_table_3(tables: dict[str, Rows]) -> None:
+def test_summary_of_table_3(tables: dict[str, Rows]) -> None:
     with_wp = [cells[8] or 0.0 for _, _, cells in tables["acc"]]
     assert len(with_wp) == 32
     assert sum(with_wp) / 32 == pytest.approx(0.5627, abs=0.00005)
@@ -65,14 +65,14 @@ def test_vanilla_rows_of_tables_5_and_6(tables: dict[str, Rows]) -> None:
 
 
 @pytest.mark.parametrize(("column", "pairs"), [("DR", 300), ("Verify", 316), ("WP", 526), ("MA", 180)])
-def test_cells_are_whole_counts_of_fixed_denominators(tables: dict[str, Rows], column: str, pairs: int) -> None:
+def test_cells_are_multiples_of_one_over_pairs(tables: dict[str, Rows], column: str, pairs: int) -> None:
     for judge, setting, cells in tables["acc"]:
         if (cell := cells[list(COLUMNS).index(column)]) is not None:
             assert abs(round(cell * pairs) / pairs - cell) <= 0.000051, (judge, setting)
 
 
 @pytest.mark.parametrize("column", ["Structure", "Content"])
-def test_surveys_have_three_pairs_a_topic_with_a_reference_and_six_without(
+def test_surge_pairs_per_topic(
     tables: dict[str, Rows], column: str
 ) -> None:
     for judge, setting, cells in tables["acc"]:
@@ -81,7 +81,7 @@ def test_surveys_have_three_pairs_a_topic_with_a_reference_and_six_without(
         assert abs(round(cell * pairs) / pairs - cell) <= 0.000051, (judge, setting)
 
 
-def test_tables_3_and_4_agree(tables: dict[str, Rows]) -> None:
+def test_tables_3_and_4_are_consistent(tables: dict[str, Rows]) -> None:
     """Of n pairs in both orders, the right answers less the inconsistent pairs, which have one each, are twice the
     consistent right pairs: an even number."""
     vanilla = [(judge, cells) for judge, setting, cells in tables["acc"] if setting == "Vanilla"]
@@ -101,7 +101,7 @@ def test_tables_3_and_4_agree(tables: dict[str, Rows]) -> None:
     [("DR", "Vanilla", 0.27, 0.681, 0.545), ("DR", "Rubric", 0.01, 0.711, 0.708),
      ("RealDR", "Vanilla", 0.38, 0.596, 0.405), ("RealDR", "Rubric", 0.24, 0.595, 0.478)],
 )  # fmt: skip
-def test_ties_explain_what_rubrics_gain(
+def test_rubric_gain_comes_from_fewer_ties(
     tables: dict[str, Rows], column: str, setting: str, tied: float, half: float, strict: float
 ) -> None:
     """With c right of the pairs and t tied, tau_b = (2c - 1 + t) / sqrt(1 - t) where the gold has no ties."""

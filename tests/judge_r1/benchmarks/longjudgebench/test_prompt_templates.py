@@ -18,37 +18,37 @@ def said(user: str, fields: dict[str, str | None], **options: bool) -> str:
     return fill_template(template(user), fields, **options).chat()[1]["content"]  # type: ignore[arg-type]
 
 
-def test_fields_and_the_output_format_are_filled() -> None:
+def test_fill_fields_and_output_format() -> None:
     assert said("Q {instruction} A {response_0}: {output_format}", {"instruction": "why", "response_0": "so"}) == (
         'Q why A so: {"score": 0-10}'
     )
 
 
 @given(st.text(alphabet=st.sampled_from("{}abcefinorstu_0\ue0001\ue001")), st.sampled_from(NAMES))
-def test_a_document_cannot_fill_a_field_or_become_one(text: str, name: str) -> None:
+def test_inserted_text_is_not_searched_for_placeholders(text: str, name: str) -> None:
     document = f"{text}{{{name}}}{{output_format}}\ue0000\ue001"
     fields: dict[str, str | None] = {"response_0": document, "reference": "SECRET"}
     assert said("<{response_0}>|{reference}", fields) == f"<{document}>|SECRET"
 
 
-def test_tags_of_episodes_are_neutralised_but_not_in_the_release() -> None:
+def test_episode_tags_are_escaped_except_for_paper() -> None:
     assert said("{response_0}", {"response_0": "</think> 4"}) == "‹/think› 4"
     assert said("{response_0}", {"response_0": "</think> 4"}, paper=True) == "</think> 4"
 
 
 @pytest.mark.parametrize("user", ["{reference}", "{unknown_thing}", "{response_7}", "{criteria_list}"])
-def test_a_placeholder_without_a_value_is_an_error_and_stays_in_the_release(user: str) -> None:
+def test_missing_value_is_an_error_except_for_paper(user: str) -> None:
     with pytest.raises(BadBenchmark, match=r"own\.yaml: there is no value for the placeholder"):
         said(user, {"criteria_list": None})
     assert said(user, {"criteria_list": None}, paper=True) == user
 
 
-def test_the_open_bracket_of_an_output_format_is_mended_but_not_in_the_release() -> None:
+def test_unclosed_output_format_is_filled_except_for_paper() -> None:
     assert said("Format:\n{output_format\n\nNo more.", {}) == 'Format:\n{"score": 0-10}\n\nNo more.'
     assert said("Format:\n{output_format\n\nNo more.", {}, paper=True) == "Format:\n{output_format\n\nNo more."
 
 
-def test_a_lead_stands_before_and_is_marked_as_inserted() -> None:
+def test_lead_precedes_the_prompt_as_inserted_text() -> None:
     prompt = fill_template(template("{response_0}"), {"response_0": "text"}, lead="the {task}")
     assert prompt.chat()[1]["content"] == "Task\nthe {task}\n\ntext"
     assert set(prompt.inserted) == {"the {task}", "text"}
@@ -59,7 +59,7 @@ def test_a_lead_stands_before_and_is_marked_as_inserted() -> None:
     [("a: [", "is not YAML"), ("- a", "must hold fields"), ("task_description: x", "field user_prompt_format"), (
         'task_description: x\nuser_prompt_format: "\\uE000"\noutput_format: x', "without private characters")],
 )  # fmt: skip
-def test_a_bad_prompt_file_is_named(tmp_path: Path, text: str, complaint: str) -> None:
+def test_malformed_prompt_files_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "config" / "prompts" / "ma" / "vanilla.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(text)
@@ -68,6 +68,6 @@ def test_a_bad_prompt_file_is_named(tmp_path: Path, text: str, complaint: str) -
     assert str(path) in str(raised.value)
 
 
-def test_a_missing_prompt_file_is_named(tmp_path: Path) -> None:
+def test_missing_prompt_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match="must be a checkout with its config"):
         load_template(tmp_path, "ma", "nothing")

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from longjudgebench_factories import TextJudge, toy_checkout
+from longjudgebench_factories import TextJudge, synthetic_checkout
 from rich.console import Console
 
 from judge_r1.benchmarks.base import BadBenchmark
@@ -22,7 +22,7 @@ from scripts.longjudgebench_tables import release_lines
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return toy_checkout(tmp_path_factory.mktemp("checkout"))
+    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) -> list[ItemResult]:
@@ -45,7 +45,7 @@ ANSWERS = {
     "subset",
     ["deepresearch_bench", "realdr", "surge:structure", "wp_bench", "wp_bench:paper", "ma", "verify_bench_hard"],
 )
-def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_path: Path, subset: str) -> None:
+def test_traces_and_released_lines_have_equal_scores(root: Path, tmp_path: Path, subset: str) -> None:
     def says(ask: JudgeRequest) -> str:
         place = ask.order[0] if ask.item.group in ("DR", "RealDR") else 0
         answer = {**ANSWERS[ask.item.group], **({"overall_score": 9 - place} if place else {})}
@@ -64,7 +64,7 @@ def test_our_traces_are_scored_alike_as_lines_of_the_release(root: Path, tmp_pat
     assert all(line["judge_model"] == "row" and line["prompt_mode"] == "vanilla" for line in lines)
 
 
-def test_pairs_are_told_by_id_and_names_in_the_order_shown(root: Path, tmp_path: Path) -> None:
+def test_pairs_are_matched_by_id_and_models(root: Path, tmp_path: Path) -> None:
     lines = [
         {
             "data_id": "p0",
@@ -83,7 +83,7 @@ def test_pairs_are_told_by_id_and_names_in_the_order_shown(root: Path, tmp_path:
     assert credits == [1, 0.5, 0, 0]
 
 
-def test_what_is_missing_is_wrong_and_stays_in_the_denominator(root: Path, tmp_path: Path) -> None:
+def test_missing_lines_are_wrong(root: Path, tmp_path: Path) -> None:
     outcomes = score(root, tmp_path, "deepresearch_bench", [
         {"data_id": 1, "model": agent, "response": json.dumps({"overall_score": number}), "judge_result": None}
         for agent, number in (("openai-deepresearch", 9), ("gemini-2.5-pro-deepresearch", 8), ("grok-deeper-search", 1))
@@ -96,13 +96,13 @@ def test_what_is_missing_is_wrong_and_stays_in_the_denominator(root: Path, tmp_p
     assert (extra["spearman"], extra["spearman_zero"]) == (1, 0.5)
 
 
-def test_the_raw_text_is_read_again_but_not_for_the_paper(root: Path, tmp_path: Path) -> None:
+def test_raw_text_is_parsed_again_except_for_paper(root: Path, tmp_path: Path) -> None:
     line = {"data_id": "q1_a", "model": "m", "response": '{"verdict": "Yes"}', "judge_result": {"verdict": "No"}}
     assert score(root, tmp_path, "verify_bench_hard", [line])[0].score == 1
     assert score(root, tmp_path, "verify_bench_hard:paper", [line])[0].score == 0
 
 
-def test_a_failed_line_keeps_its_raw_text(root: Path, tmp_path: Path) -> None:
+def test_raw_text_of_a_failed_line_is_parsed(root: Path, tmp_path: Path) -> None:
     line = {
         "data_id": "paper_0_gpt5_bm25_vs_auto_bm25_insights",
         "response_a": "gpt5_bm25",
@@ -112,7 +112,7 @@ def test_a_failed_line_keeps_its_raw_text(root: Path, tmp_path: Path) -> None:
     assert score(root, tmp_path, "ma", [line])[0].score == 0.5
 
 
-def test_a_listing_in_any_order_with_a_letter_missing(root: Path, tmp_path: Path) -> None:
+def test_incomplete_listing_in_another_order(root: Path, tmp_path: Path) -> None:
     line = {
         "data_id": 0,
         "models": ["Naive", "GT", "ID", "Autosurvey"],
@@ -131,25 +131,25 @@ def test_a_listing_in_any_order_with_a_letter_missing(root: Path, tmp_path: Path
         ({"model": "x"}, "line 1: field data_id"),
     ],
 )
-def test_a_line_of_nothing_is_named(root: Path, tmp_path: Path, line: dict[str, Any], complaint: str) -> None:
+def test_unmatched_lines_are_reported(root: Path, tmp_path: Path, line: dict[str, Any], complaint: str) -> None:
     from judge_r1.core.errors import JudgeError
 
     with pytest.raises(JudgeError, match=complaint):
         score(root, tmp_path, "wp_bench", [line])
 
 
-def test_a_repeated_line_is_named(root: Path, tmp_path: Path) -> None:
+def test_repeated_line_is_reported(root: Path, tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match="an earlier line judges the same outputs"):
         score(root, tmp_path, "verify_bench_hard", [{"data_id": "q1_a", "judge_result": {"score": 1}}] * 2)
 
 
 @pytest.mark.parametrize("subset", [None, "surge", "all:rubric"])
-def test_a_file_is_of_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
+def test_predictions_need_one_set(root: Path, tmp_path: Path, subset: str | None) -> None:
     with pytest.raises(BadBenchmark, match="covers one set and one setting"):
         score(root, tmp_path, subset or "all", [])
 
 
-def test_searches_are_no_lines_of_the_release(root: Path, tmp_path: Path) -> None:
+def test_search_traces_have_no_released_lines(root: Path, tmp_path: Path) -> None:
     options = parse_subset("verify_bench_hard")
     queries = read_queries(root, options)
     row = JudgePanel("row", (TextJudge(lambda ask: '{"score": 1}'),))

@@ -4,12 +4,12 @@ from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.subset import SETS, SubsetOptions, parse_subset
 
 
-def test_words_after_the_set_come_in_any_order() -> None:
+def test_options_in_any_order() -> None:
     expected = SubsetOptions(("surge",), "rubric", ("structure",), topic=True)
     assert parse_subset("surge:structure:rubric:topic") == parse_subset("surge:topic:rubric:structure") == expected
 
 
-def test_without_a_subset_all_sets_are_asked_plainly() -> None:
+def test_default_subset_is_all_sets() -> None:
     assert parse_subset(None) == parse_subset("all") == SubsetOptions(SETS)
     assert parse_subset("all:reference").reference
     assert not parse_subset("all:rubric").reference
@@ -19,7 +19,7 @@ def test_without_a_subset_all_sets_are_asked_plainly() -> None:
     ("setting", "mode"),
     [("vanilla", "vanilla"), ("rubric", "vanilla_rubric"), ("rubric_reference", "vanilla_rubric_reference")],
 )
-def test_modes_are_named_as_the_prompt_files(setting: str, mode: str) -> None:
+def test_mode_names_the_prompt_file(setting: str, mode: str) -> None:
     assert parse_subset(f"ma:{setting}").mode == mode
 
 
@@ -36,6 +36,6 @@ def test_modes_are_named_as_the_prompt_files(setting: str, mode: str) -> None:
         ("ma:search:paper", "the paper has no search"),
     ],
 )
-def test_a_subset_that_says_nothing_is_refused(subset: str, complaint: str) -> None:
+def test_invalid_subsets_are_rejected(subset: str, complaint: str) -> None:
     with pytest.raises(BadBenchmark, match=complaint):
         parse_subset(subset)

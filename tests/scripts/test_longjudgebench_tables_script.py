@@ -38,7 +38,7 @@ def test_the_table_of_baselines(
 def test_traces_become_lines_that_are_binned_by_length(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    row = JudgePanel("row", (TextJudge(lambda ask: '{"preferred_insights_consistency": "A"}'),))
+    row = JudgePanel("row", (TextJudge(lambda request: '{"preferred_insights_consistency": "A"}'),))
     evaluate(row, load(root, "ma"), out=tmp_path / "out", resume=False, console=Console(file=io.StringIO()))
     file = tmp_path / "ma.jsonl"
     run(

@@ -21,7 +21,7 @@ Rows = Sequence[dict[str, Any]]
 def write(path: Path, rows: Rows) -> Path:
     """Writes rows in the format of the file name's suffix."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    lines = "".join(json.dumps(panel) + "\n" for panel in rows)
     if path.suffix == ".parquet":
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows)), path)
     elif path.suffix == ".gz":
@@ -31,31 +31,33 @@ def write(path: Path, rows: Rows) -> Path:
     return path
 
 
-def play(text: str, suite: LoadedBenchmark) -> list[ItemResult]:
+def run_baseline(text: str, benchmark: LoadedBenchmark) -> list[ItemResult]:
     """Results of a judge that needs no model."""
-    row = make_panel(text, JudgeBuild("", texts=suite.texts))
-    played = run_all(row.members[0], suite.requests(orders=row.orders, samples=row.samples))
-    return decided(
-        suite, lambda item, order: next(p.verdict for p in played if p.request.key == (item.item_id, order, 0))
+    panel = make_panel(text, JudgeBuild("", texts=benchmark.texts))
+    outputs = run_all(panel.members[0], benchmark.requests(orders=panel.orders, samples=panel.samples))
+    return results_of_verdicts(
+        benchmark, lambda item, order: next(p.verdict for p in outputs if p.request.key == (item.item_id, order, 0))
     )
 
 
-def decided(suite: LoadedBenchmark, verdict: Callable[[Item, tuple[int, ...]], Verdict]) -> list[ItemResult]:
+def results_of_verdicts(
+    benchmark: LoadedBenchmark, verdict: Callable[[Item, tuple[int, ...]], Verdict]
+) -> list[ItemResult]:
     """Results with a given verdict per vote, in terms of the shown order."""
-    outcomes = []
-    for item in suite.items:
-        games = [
+    results = []
+    for item in benchmark.items:
+        votes = [
             Vote(order=order, sample=0, member=0, verdict=verdict(item, order), ended="answer", searches=0)
-            for order in suite.presentation_orders(item)
+            for order in benchmark.presentation_orders(item)
         ]
-        outcomes.append(item_result("toy", item, games, suite.aggregate(item, games)))
-    return outcomes
+        results.append(item_result("test", item, votes, benchmark.aggregate(item, votes)))
+    return results
 
 
-def accuracy(outcomes: Sequence[ItemResult], group: str | None = None) -> float:
-    credits = [o.score for o in outcomes if group in (None, o.group)]
-    return sum(credits) / len(credits)
+def accuracy(results: Sequence[ItemResult], group: str | None = None) -> float:
+    scores = [o.score for o in results if group in (None, o.group)]
+    return sum(scores) / len(scores)
 
 
-def percent(outcomes: Sequence[ItemResult], group: str | None = None) -> float:
-    return round(100 * accuracy(outcomes, group), 2)
+def percent(results: Sequence[ItemResult], group: str | None = None) -> float:
+    return round(100 * accuracy(results, group), 2)

@@ -68,7 +68,7 @@ def synthetic_checkout(root: Path) -> Path:
 
 def _deep_research(root: Path) -> None:
     def annotation(shift: int) -> dict[str, Any]:
-        scores = {agent: 80 - 10 * place + shift for place, agent in enumerate(AGENTS)}
+        scores = {agent: 80 - 10 * position + shift for position, agent in enumerate(AGENTS)}
         names = ("Comprehensiveness", "depth", "instruction following", "readability")
         return {
             "annotation_id": str(shift),
@@ -83,8 +83,8 @@ def _deep_research(root: Path) -> None:
             "dimension_weights": WEIGHTS,
             "raw_annotations": [annotation(shift) for shift in (0, 1, 2)],
             "aggregated": {
-                agent: {"weighted_total": 81.0 - 10 * place, "overall": 81.0 - 10 * place}
-                for place, agent in enumerate(AGENTS)
+                agent: {"weighted_total": 81.0 - 10 * position, "overall": 81.0 - 10 * position}
+                for position, agent in enumerate(AGENTS)
             },
         }
         for number in (1, 2)
@@ -243,17 +243,17 @@ def _write(path: Path, text: str) -> None:
 class TextJudge:
     """A judge that answers by a function."""
 
-    def __init__(self, says: Callable[[JudgeRequest], str], ended: str = "answer") -> None:
-        self.name, self._says, self._ended = "text", says, ended
+    def __init__(self, reply: Callable[[JudgeRequest], str], ended: str = "answer") -> None:
+        self.name, self._says, self._ended = "text", reply, ended
 
     @property
     def settings(self) -> dict[str, Any]:
         return {}
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            trajectory = Trajectory.without_ids(self._ended, [Turn(text=self._says(ask))])
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            trajectory = Trajectory.without_ids(self._ended, [Turn(text=self._says(request))])
+            yield JudgeOutput(request, trajectory, request.read(trajectory))

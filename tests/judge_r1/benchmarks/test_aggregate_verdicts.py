@@ -1,4 +1,4 @@
-"""The default rule over every kind of verdict."""
+"""`aggregate_votes` on every kind of verdict."""
 
 from typing import Any
 

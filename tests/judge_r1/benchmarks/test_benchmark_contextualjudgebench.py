@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import accuracy, decided, play, write
+from benchmark_factories import accuracy, results_of_verdicts, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.contextualjudgebench import SPLITS, load
@@ -33,24 +33,24 @@ def whole(folder: Path) -> Path:
 
 
 def test_context_is_the_searchable_case(tmp_path: Path) -> None:
-    suite = load(whole(tmp_path), None)
-    assert len(suite.items) == 16
-    assert {item.group for item in suite.items} == set(SPLITS)
-    assert len(suite.texts) == 9
-    question = suite.task(suite.items[0], (1, 0))
+    benchmark = load(whole(tmp_path), None)
+    assert len(benchmark.items) == 16
+    assert {item.group for item in benchmark.items} == set(SPLITS)
+    assert len(benchmark.texts) == 9
+    question = benchmark.task(benchmark.items[0], (1, 0))
     assert isinstance(question, PairwiseTask)
-    assert question.context == suite.texts[question.case_id or ""]
-    assert question.reasoning_a == suite.items[0].candidates[1]
-    assert {item.candidates["AB".index(item.gold)] for item in suite.items} == {"Anna signed"}
-    assert {item.gold for item in suite.items} == {"A", "B"}
+    assert question.context == benchmark.texts[question.case_id or ""]
+    assert question.reasoning_a == benchmark.items[0].candidates[1]
+    assert {item.candidates["AB".index(item.gold)] for item in benchmark.items} == {"Anna signed"}
+    assert {item.gold for item in benchmark.items} == {"A", "B"}
 
 
 def test_retriever_finds_passages_of_the_context(tmp_path: Path) -> None:
     from retrieval.retriever import Retriever
 
-    suite = load(whole(tmp_path), "faithfulness_qa")
-    retriever = Retriever(suite.texts, method="bm25", passage_words=20)
-    first, second = (item.case_id or "" for item in suite.items)
+    benchmark = load(whole(tmp_path), "faithfulness_qa")
+    retriever = Retriever(benchmark.texts, method="bm25", passage_words=20)
+    first, second = (item.case_id or "" for item in benchmark.items)
     assert retriever.search([(first, "who signed"), (second, "letter")], 1)[0][0].passage.text.startswith("In May Anna")
     assert "letter" in retriever.search([(second, "signed letter")], 1)[0][0].passage.text
 
@@ -59,26 +59,28 @@ TINY = "budget.response_tokens=200,budget.max_searches=1,budget.top_k=1@bundled:
 
 
 def test_agentic_judge_searches_its_own_context(tmp_path: Path) -> None:
-    """The tiny model that ships with the package, greedy: it searches, and is shown its own pair's context alone."""
-    suite = load(whole(tmp_path), "faithfulness_qa")
+    """The bundled tiny model searches and sees only passages of its own pair's context."""
+    benchmark = load(whole(tmp_path), "faithfulness_qa")
     text = f"agentic:context=none,retriever=bm25,prompt=compact,{TINY}"
-    (judge,) = make_panel(text, JudgeBuild("", texts=suite.texts)).members
-    played = run_all(judge, suite.requests()[:1])
-    assert sum(game.trajectory.searches for game in played) > 0
-    for game in played:
-        shown = evidence_of(game.trajectory.turns)
-        assert all(passage.text in suite.texts[game.request.item.case_id or ""] for passage in shown)
-        assert len(shown) == game.trajectory.searches
+    (judge,) = make_panel(text, JudgeBuild("", texts=benchmark.texts)).members
+    outputs = run_all(judge, benchmark.requests()[:1])
+    assert sum(output.trajectory.searches for output in outputs) > 0
+    for output in outputs:
+        shown = evidence_of(output.trajectory.turns)
+        assert all(passage.text in benchmark.texts[output.request.item.case_id or ""] for passage in shown)
+        assert len(shown) == output.trajectory.searches
 
 
 def test_both_orders_must_be_correct(tmp_path: Path) -> None:
-    suite = load(whole(tmp_path), "conciseness_qa")
-    right = decided(suite, lambda item, order: PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))]))
-    assert (accuracy(right), suite.metrics(right)) == (1.0, {"given": 1.0})
-    first = play("always-a", suite)
+    benchmark = load(whole(tmp_path), "conciseness_qa")
+    right = results_of_verdicts(
+        benchmark, lambda item, order: PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))])
+    )
+    assert (accuracy(right), benchmark.metrics(right)) == (1.0, {"given": 1.0})
+    first = run_baseline("always-a", benchmark)
     assert accuracy(first) == 0
-    assert suite.metrics(first) == {"given": sum(item.gold == "A" for item in suite.items) / 2}
-    assert suite.metrics([]) == {"given": None}
+    assert benchmark.metrics(first) == {"given": sum(item.gold == "A" for item in benchmark.items) / 2}
+    assert benchmark.metrics([]) == {"given": None}
 
 
 def test_single_split_has_equal_items(tmp_path: Path) -> None:
@@ -92,10 +94,10 @@ def test_single_split_has_equal_items(tmp_path: Path) -> None:
 
 
 def test_hub_and_local_files_are_equal(tmp_path: Path) -> None:
-    """The folder as it lies on the hub, read by `datasets`."""
-    suite, local = load(Path(f"hub:{whole(tmp_path)}"), None), load(tmp_path, None)
-    assert list(suite.items) == list(local.items)
-    assert suite.texts == local.texts
+    """`datasets` reads the same folder in the layout of the hub."""
+    benchmark, local = load(Path(f"hub:{whole(tmp_path)}"), None), load(tmp_path, None)
+    assert list(benchmark.items) == list(local.items)
+    assert benchmark.texts == local.texts
     assert {item.group for item in load(Path(f"hub:{tmp_path}"), "completeness_qa").items} == {"completeness_qa"}
 
 

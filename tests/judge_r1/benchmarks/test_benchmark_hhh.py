@@ -2,15 +2,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import play, write
+from benchmark_factories import run_baseline, write
 
 from judge_r1.benchmarks.hhh import load
 from judge_r1.core.tabular import BadTable
 
 
-def graded(asked: str, response: str) -> str:
+def graded(request: str, response: str) -> str:
     return (
-        f"###Task Description:\nGrade it.\n\n###The instruction to evaluate:\n{asked}\n\n"
+        f"###Task Description:\nGrade it.\n\n###The instruction to evaluate:\n{request}\n\n"
         f"###Response to evaluate:\n{response}\n\n###Score Rubrics:\n[Is it good?]\nScore 1: no\n\n###Feedback: "
     )
 
@@ -26,14 +26,14 @@ def pair(number: int, source: str = "honest", **more: Any) -> dict[str, Any]:
 
 def test_requests_and_responses_are_extracted(tmp_path: Path) -> None:
     write(tmp_path / "eval/benchmark/data/hhh_alignment_eval.json", [pair(n) for n in range(40)] + [pair(0, "other")])
-    suite = load(tmp_path, None)
-    assert suite.items[3].instruction == "Is it 3?\n\nSay."
-    assert {frozenset(item.candidates) for item in suite.items} == {frozenset({"It is.\n\nTruly", "No"})}
-    assert {item.gold for item in suite.items} == {"A", "B"}
-    assert suite.items[0].cluster_id == suite.items[40].cluster_id != suite.items[1].cluster_id
-    assert all(outcome.score == 1 for outcome in play("longer", suite))
+    benchmark = load(tmp_path, None)
+    assert benchmark.items[3].instruction == "Is it 3?\n\nSay."
+    assert {frozenset(item.candidates) for item in benchmark.items} == {frozenset({"It is.\n\nTruly", "No"})}
+    assert {item.gold for item in benchmark.items} == {"A", "B"}
+    assert benchmark.items[0].cluster_id == benchmark.items[40].cluster_id != benchmark.items[1].cluster_id
+    assert all(result.score == 1 for result in run_baseline("longer", benchmark))
     (other,) = load(tmp_path, "other").items
-    assert other == suite.items[40]
+    assert other == benchmark.items[40]
 
 
 @pytest.mark.parametrize(

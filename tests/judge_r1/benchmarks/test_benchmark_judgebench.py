@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import accuracy, percent, play, write
+from benchmark_factories import accuracy, percent, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.judgebench import load, predictions
@@ -38,24 +38,24 @@ def test_groups_and_clusters(tmp_path: Path) -> None:
     write(tmp_path / "reasoning_subset_pair_ids.json", [{"not": "data"}])
     write(tmp_path / "data" / "gpt.jsonl", [pair(1), pair(2, "B>A", source="livebench-math", original_id=None)])
     write(tmp_path / "data" / "claude.jsonl", [pair(3, question="question 1", response_model="claude")])
-    suite = load(tmp_path, None)
-    assert [(item.item_id, item.group, item.gold) for item in suite.items] == [
+    benchmark = load(tmp_path, None)
+    assert [(item.item_id, item.group, item.gold) for item in benchmark.items] == [
         ("p3", "Knowledge", "A"), ("p1", "Knowledge", "A"), ("p2", "Math", "B"),
     ]  # fmt: skip
-    clusters = [item.cluster_id for item in suite.items]
+    clusters = [item.cluster_id for item in benchmark.items]
     assert clusters[0] == clusters[1] != clusters[2]
-    assert [ask.order for ask in suite.requests()][:2] == [(0, 1), (1, 0)]
+    assert [request.order for request in benchmark.requests()][:2] == [(0, 1), (1, 0)]
     assert [item.item_id for item in load(tmp_path, "Math").items] == ["p2"]
     assert [item.item_id for item in load(tmp_path, "claude").items] == ["p3"]
-    assert accuracy(play("longer", suite)) == 2 / 3
-    assert accuracy(play("always-a", suite)) == 0
+    assert accuracy(run_baseline("longer", benchmark)) == 2 / 3
+    assert accuracy(run_baseline("always-a", benchmark)) == 0
     with pytest.raises(BadBenchmark, match="no subset 'math'; did you mean 'Math'"):
         load(tmp_path, "math")
 
 
 def test_published_decisions_count_in_both_orders(tmp_path: Path) -> None:
     """The second decision is in terms of the swapped order."""
-    said = {
+    decisions_and_scores = {
         1: (("A>B", "B>A"), 1.0),
         2: (("A>B", "A>B"), 0.0),
         3: (("A>B", "A=B"), 1.0),
@@ -64,26 +64,28 @@ def test_published_decisions_count_in_both_orders(tmp_path: Path) -> None:
         6: ((None, None), 0.0),
         7: (("A>B",), 1.0),
     }
-    data = write(tmp_path / "data.jsonl", [pair(number) for number in said])
-    out = write(tmp_path / "out.jsonl", [judged(number, *decisions) for number, (decisions, _) in said.items()])
-    outcomes = predictions(data, out, None)
-    assert [o.score for o in outcomes] == [credit for _, credit in said.values()]
-    assert [o.valid for o in outcomes] == [True] * 5 + [False, True]
+    data = write(tmp_path / "data.jsonl", [pair(number) for number in decisions_and_scores])
+    out = write(
+        tmp_path / "out.jsonl", [judged(number, *decisions) for number, (decisions, _) in decisions_and_scores.items()]
+    )
+    results = predictions(data, out, None)
+    assert [o.score for o in results] == [credit for _, credit in decisions_and_scores.values()]
+    assert [o.valid for o in results] == [True] * 5 + [False, True]
 
 
 def test_reward_models_have_one_vote(tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
     out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "A>B", judge="reward_model")])
-    (outcome,) = predictions(data, out, None)
-    assert (outcome.score, len(outcome.votes)) == (1.0, 1)
+    (result,) = predictions(data, out, None)
+    assert (result.score, len(result.votes)) == (1.0, 1)
 
 
 def test_withheld_pairs_are_separate_clusters(tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
     withheld = [judged(number, "A>B", "B>A") | {"question": "[HELD OUT]"} for number in (2, 3)]
     out = write(tmp_path / "out.jsonl", [judged(1, "A>B", "B>A"), *withheld])
-    outcomes = predictions(data, out, None)
-    assert len({o.cluster_id for o in outcomes}) == 3
+    results = predictions(data, out, None)
+    assert len({o.cluster_id for o in results}) == 3
 
 
 @pytest.mark.parametrize(
@@ -96,9 +98,7 @@ def test_withheld_pairs_are_separate_clusters(tmp_path: Path) -> None:
         (judged(1, "A>B") | {"source": "new-source"}, "'source' must begin with one of mmlu-pro"),
     ],
 )
-def test_malformed_outputs_are_reported(
-    row: dict[str, Any], message: str, tmp_path: Path
-) -> None:
+def test_malformed_outputs_are_reported(row: dict[str, Any], message: str, tmp_path: Path) -> None:
     data = write(tmp_path / "data.jsonl", [pair(1)])
     with pytest.raises(JudgeError, match=message) as error:
         predictions(data, write(tmp_path / "out.jsonl", [row]), None)
@@ -112,15 +112,15 @@ def test_repeated_pair_is_reported(tmp_path: Path) -> None:
 
 @pytest.mark.real_data
 def test_real_pairs(real_data: Path) -> None:
-    suite = load(real_data / "judgebench", None)
-    assert len(suite.items) == 160 + 129
+    benchmark = load(real_data / "judgebench", None)
+    assert len(benchmark.items) == 160 + 129
     assert (len(load(real_data / "judgebench", GPT).items), len(load(real_data / "judgebench", CLAUDE).items)) == (
         160,
         129,
     )
     ids = json.loads((real_data / "judgebench" / "reasoning_subset_pair_ids.json").read_text())
     assert {item.item_id for item in load(real_data / "judgebench", "Reasoning").items} == {*ids[GPT], *ids[CLAUDE]}
-    assert len({item.cluster_id for item in suite.items}) == 272
+    assert len({item.cluster_id for item in benchmark.items}) == 272
 
 
 PUBLISHED = {
@@ -136,13 +136,13 @@ PUBLISHED = {
 @pytest.mark.real_data
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_outputs_reproduce_the_accuracy(name: str, real_data: Path) -> None:
-    """Skywork's five are those of the benchmark's paper (Table 3); the others are of the pairs that are here."""
+    """Skywork's numbers are from Table 3 of the paper. The others refer to the pairs of the snapshot."""
     by_category, overall, pairs = PUBLISHED[name]
     folder = real_data / "judgebench"
-    outcomes = predictions(folder, folder / "outputs" / name, None)
-    assert len(outcomes) == pairs
-    assert [percent(outcomes, category) for category in CATEGORIES] == pytest.approx(by_category, abs=0.006)
-    assert percent(outcomes) == pytest.approx(overall, abs=0.006)
+    results = predictions(folder, folder / "outputs" / name, None)
+    assert len(results) == pairs
+    assert [percent(results, category) for category in CATEGORIES] == pytest.approx(by_category, abs=0.006)
+    assert percent(results) == pytest.approx(overall, abs=0.006)
 
 
 @pytest.mark.real_data
@@ -150,7 +150,7 @@ def test_first_vote_of_a_reward_model_suffices(real_data: Path, tmp_path: Path) 
     folder = real_data / "judgebench"
     name = next(name for name in PUBLISHED if "Skywork" in name)
     rows = [json.loads(line) for line in (folder / "outputs" / name).open()]
-    twice = write(tmp_path / "twice.jsonl", [row | {"judge_name": "two games"} for row in rows])
+    twice = write(tmp_path / "twice.jsonl", [row | {"judge_name": "two votes"} for row in rows])
     single = predictions(folder, folder / "outputs" / name, None)
     double = predictions(folder, twice, None)
     assert [o.score for o in single] == [o.score for o in double]
@@ -159,14 +159,14 @@ def test_first_vote_of_a_reward_model_suffices(real_data: Path, tmp_path: Path) 
 
 @pytest.mark.real_data
 def test_published_outputs_equal_a_direct_count(real_data: Path) -> None:
-    """A second count, by hand, of the file whose decisions are the most mixed."""
+    """A direct count on the file with the most varied decisions."""
     folder = real_data / "judgebench"
     name = next(name for name in PUBLISHED if "haiku" in name)
     right = []
     with gzip.open(folder / "outputs" / name, "rt") as lines:
         for row in map(json.loads, lines):
             first, second = (judgment["decision"] for judgment in row["judgments"])
-            turned = {"A>B": "B>A", "B>A": "A>B"}.get(second, second)
-            worth = {row["label"]: 1, "A=B": 0, None: 0}
-            right.append(worth.get(first, -1) + worth.get(turned, -1) > 0)
+            swapped = {"A>B": "B>A", "B>A": "A>B"}.get(second, second)
+            points = {row["label"]: 1, "A=B": 0, None: 0}
+            right.append(points.get(first, -1) + points.get(swapped, -1) > 0)
     assert [o.score for o in predictions(folder, folder / "outputs" / name, None)] == list(map(float, right))

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import accuracy, play, write
+from benchmark_factories import accuracy, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.llmbar import LLMBAR, SETS, load, predictions
@@ -18,21 +18,21 @@ def pair(number: int, label: int | str = 1) -> dict[str, Any]:
 
 
 def result(number: int, given: str | None, swapped: str | None, **more: Any) -> dict[str, Any]:
-    games = {"swap = False": {"winner": given}, "swap = True": {"winner": swapped}}
-    return {**pair(number), "results": [["an earlier step", "stop"], games], **more}
+    votes = {"swap = False": {"winner": given}, "swap = True": {"winner": swapped}}
+    return {**pair(number), "results": [["an earlier step", "stop"], votes], **more}
 
 
-def bar(folder: Path, base: str = "") -> Path:
-    """All eight sets, two pairs each, of one instruction in each set."""
-    for name, place in SETS.items():
+def write_sets(folder: Path, base: str = "") -> Path:
+    """Writes all eight sets, with two pairs of one instruction each."""
+    for name, subfolder in SETS.items():
         pairs = [pair(0, "2" if name == "MT-Bench" else 2) | {"input": name}, pair(1) | {"input": name}]
-        write(folder / base / place / "dataset.json", pairs)
+        write(folder / base / subfolder / "dataset.json", pairs)
     return folder
 
 
 @pytest.mark.parametrize("base", ["", "Dataset"])
 def test_sets(base: str, tmp_path: Path) -> None:
-    bar(tmp_path, base)
+    write_sets(tmp_path, base)
     sizes = {subset: len(load(tmp_path, subset).items) for subset in (None, "Natural", "Adversarial", "Processed")}
     assert sizes == {None: 10, "Natural": 2, "Adversarial": 8, "Processed": 6}
     items = load(tmp_path, "MT-Bench").items
@@ -52,22 +52,27 @@ def test_single_file_needs_a_subset(tmp_path: Path) -> None:
 
 
 def test_accuracy_is_the_average_over_both_orders(tmp_path: Path) -> None:
-    suite = load(bar(tmp_path), None)
-    first = play("always-a", suite)
+    benchmark = load(write_sets(tmp_path), None)
+    first = run_baseline("always-a", benchmark)
     assert accuracy(first) == 0.5
-    assert suite.metrics(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
-    assert suite.metrics(play("longer", suite)) == {"given": 0.5, "swapped": 0.5, "both": 0.5, "equal": 1.0}
+    assert benchmark.metrics(first) == {"given": 0.5, "swapped": 0.5, "both": 0.0, "equal": 0.0}
+    assert benchmark.metrics(run_baseline("longer", benchmark)) == {
+        "given": 0.5,
+        "swapped": 0.5,
+        "both": 0.5,
+        "equal": 1.0,
+    }
     once = [o.model_copy(update={"votes": o.votes[:1]}) for o in first]
-    assert suite.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
+    assert benchmark.metrics(once) == dict.fromkeys(("given", "swapped", "both", "equal"))
 
 
 def test_published_winners(tmp_path: Path) -> None:
-    said = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("1", None), (None, None)]
-    write(tmp_path / FILE, [pair(number) for number in range(len(said))])
-    out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(said)])
-    outcomes = predictions(tmp_path, out, None)
-    assert [o.score for o in outcomes] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
-    assert load(tmp_path, "Natural").metrics(outcomes) == {
+    winners = [("1", "1"), ("1", "2"), ("2", "1"), ("2", "2"), ("1", None), (None, None)]
+    write(tmp_path / FILE, [pair(number) for number in range(len(winners))])
+    out = write(tmp_path / "result.json", [result(number, *winners) for number, winners in enumerate(winners)])
+    results = predictions(tmp_path, out, None)
+    assert [o.score for o in results] == [1.0, 0.5, 0.5, 0.0, 0.5, 0.0]
+    assert load(tmp_path, "Natural").metrics(results) == {
         "given": 3 / 6, "swapped": 2 / 6, "both": 1 / 6, "equal": 3 / 6,
     }  # fmt: skip
 
@@ -113,31 +118,31 @@ EVALUATORS = {
 
 
 @pytest.mark.real_data
-@pytest.mark.parametrize("place", EVALUATORS)
-def test_published_results_reproduce_the_statistics(place: str, real_data: Path) -> None:
+@pytest.mark.parametrize("subfolder", EVALUATORS)
+def test_published_results_reproduce_the_statistics(subfolder: str, real_data: Path) -> None:
     folder = real_data / "llmbar" / "Dataset"
-    outcomes = predictions(folder, folder / place / "result.json", None)
-    shipped = json.loads((folder / place / "statistics.json").read_text())
+    results = predictions(folder, folder / subfolder / "result.json", None)
+    shipped = json.loads((folder / subfolder / "statistics.json").read_text())
     names = {"given": "correct_False", "swapped": "correct_True", "both": "correct_both", "equal": "equal"}
-    extra = load(folder, "Natural").metrics(outcomes)
-    counts = [round(extra[name] * len(outcomes)) for name in names]
-    assert counts == list(EVALUATORS[place])
+    extra = load(folder, "Natural").metrics(results)
+    counts = [round(extra[name] * len(results)) for name in names]
+    assert counts == list(EVALUATORS[subfolder])
     for name, count in zip(names, counts, strict=True):
-        share = count / len(outcomes)
-        assert shipped[names[name]] == f"{count} / {len(outcomes)} = {share * 100}%"
+        share = count / len(results)
+        assert shipped[names[name]] == f"{count} / {len(results)} = {share * 100}%"
         assert extra[name] == pytest.approx(share)
-    assert shipped["correct_average"] == f"{accuracy(outcomes) * 100}%"
-    assert {name: shipped[name] for name in shipped if "kappa" in name} == pytest.approx(kappas(outcomes))
+    assert shipped["correct_average"] == f"{accuracy(results) * 100}%"
+    assert {name: shipped[name] for name in shipped if "kappa" in name} == pytest.approx(kappas(results))
 
 
-def kappas(outcomes: list[ItemResult]) -> dict[str, float]:
-    """The kappas of the shipped statistics: they compare the labels 1 and 2 with winners in which a 2 (or none) is
-    written as 0, so the two against the labels are no agreement of judge and label."""
+def kappas(results: list[ItemResult]) -> dict[str, float]:
+    """The kappas of the published statistics. They compare labels 1 and 2 with winners that are coded 1 and 0, so
+    `kappa_False` and `kappa_True` do not measure the agreement with the labels."""
     from sklearn.metrics import cohen_kappa_score
 
-    gold = [{"A": 1, "B": 2}[o.gold] for o in outcomes]
+    gold = [{"A": 1, "B": 2}[o.gold] for o in results]
     given, swapped = (
-        [int(next(game.winner for game in o.votes if game.order == order) == 0) for o in outcomes]
+        [int(next(vote.winner for vote in o.votes if vote.order == order) == 0) for o in results]
         for order in ((0, 1), (1, 0))
     )
     one, other = cohen_kappa_score(given, gold), cohen_kappa_score(swapped, gold)

@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from benchmark_factories import accuracy, play, write
+from benchmark_factories import accuracy, run_baseline, write
 from test_benchmark_judgebench import pair
-from test_benchmark_llmbar import bar
+from test_benchmark_llmbar import write_sets
 from test_benchmark_rewardbench import file
 
 from judge_r1.benchmarks.base import BadBenchmark
@@ -12,7 +12,7 @@ from judge_r1.benchmarks.rewardbench import CHAT_HARD
 
 
 def test_groups_with_and_without_rewardbench(tmp_path: Path) -> None:
-    bar(tmp_path / "LLMBar", "Dataset")
+    write_sets(tmp_path / "LLMBar", "Dataset")
     with pytest.raises(BadBenchmark, match="JudgeBench is missing"):
         load(tmp_path, None)
     pairs = [
@@ -38,9 +38,9 @@ def test_applications_equal_chat_hard() -> None:
 
 @pytest.mark.real_data
 def test_real_sizes(real_data: Path) -> None:
-    """LLMBar's sets have the sizes of Chat Hard's; of JudgeBench's 98 pairs 43 are here."""
-    suite = load(real_data, None)
-    sizes = {item.group: sum(other.group == item.group for other in suite.items) for item in suite.items}
+    """LLMBar's sets have the sizes of Chat Hard. The snapshot has 43 of JudgeBench's 98 pairs."""
+    benchmark = load(real_data, None)
+    sizes = {item.group: sum(other.group == item.group for other in benchmark.items) for item in benchmark.items}
     assert sizes == {REASONING: 43, **{name: count for name, count in CHAT_HARD.items() if name != MT_BENCH}}
-    assert [ask.order for ask in suite.requests()] == [(0, 1)] * 462
-    assert accuracy(play("always-a", suite), REASONING) == pytest.approx(26 / 43)
+    assert [request.order for request in benchmark.requests()] == [(0, 1)] * 462
+    assert accuracy(run_baseline("always-a", benchmark), REASONING) == pytest.approx(26 / 43)

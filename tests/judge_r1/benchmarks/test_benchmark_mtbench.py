@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import decided, play, write
+from benchmark_factories import results_of_verdicts, run_baseline, write
 
 from judge_r1.benchmarks.mtbench import agreement, load
 from judge_r1.core.tabular import BadTable
@@ -45,28 +45,28 @@ VOTES = [
 def test_items_have_the_majority_vote(name: str, tmp_path: Path) -> None:
     write(tmp_path / "data" / name, VOTES)
     write(tmp_path / "data" / "gpt4_pair-00000-of-00001-cd.parquet", [vote(99, "gpt", "llama", "model_a")])
-    suite = load(tmp_path, None)
-    assert [(item.item_id, item.gold, item.group) for item in suite.items] == [
+    benchmark = load(tmp_path, None)
+    assert [(item.item_id, item.gold, item.group) for item in benchmark.items] == [
         ("81/gpt/llama/1", "A", "turn-1"),
         ("81/gpt/llama/2", "B", "turn-2"),
         ("82/gpt/llama/1", "tie", "turn-1"),
     ]
-    assert [item.cluster_id for item in suite.items] == ["81", "81", "82"]
-    assert (suite.items[0].instruction, suite.items[0].candidates) == ("question 81", ("gpt one", "llama"))
-    assert suite.items[1].instruction == "Message 1:\nquestion 81\n\nMessage 2:\ngo on"
-    assert suite.items[1].candidates[0] == "Answer 1:\ngpt one\n\nAnswer 2:\ngpt two"
+    assert [item.cluster_id for item in benchmark.items] == ["81", "81", "82"]
+    assert (benchmark.items[0].instruction, benchmark.items[0].candidates) == ("question 81", ("gpt one", "llama"))
+    assert benchmark.items[1].instruction == "Message 1:\nquestion 81\n\nMessage 2:\ngo on"
+    assert benchmark.items[1].candidates[0] == "Answer 1:\ngpt one\n\nAnswer 2:\ngpt two"
     assert len(load(tmp_path, "turn-2").items) == 1
-    outcomes = play("longer", suite)
-    assert [o.score for o in outcomes] == [1.0, 0.0, 0.0]
-    assert suite.metrics(outcomes) == {"non-tie": 0.5, "agree S1": 3 / 6, "agree S2": 3 / 5}
+    results = run_baseline("longer", benchmark)
+    assert [o.score for o in results] == [1.0, 0.0, 0.0]
+    assert benchmark.metrics(results) == {"non-tie": 0.5, "agree S1": 3 / 6, "agree S2": 3 / 5}
 
 
 def test_agreement_s2_excludes_ties() -> None:
     votes = {"1": {"A": 2, "tie": 1}, "2": {"B": 1}, "3": {"A": 1}}
-    said = {"1": "tie", "2": "B", "3": "B"}
-    suite = synthetic_benchmark(list(said))
-    outcomes = decided(suite, lambda item, order: PairwiseVerdict(winner=said[item.item_id]))
-    assert agreement(outcomes, votes) == {"agree S1": 2 / 5, "agree S2": 1 / 2}
+    winners = {"1": "tie", "2": "B", "3": "B"}
+    benchmark = synthetic_benchmark(list(winners))
+    results = results_of_verdicts(benchmark, lambda item, order: PairwiseVerdict(winner=winners[item.item_id]))
+    assert agreement(results, votes) == {"agree S1": 2 / 5, "agree S2": 1 / 2}
     assert agreement([], votes) == {"agree S1": None, "agree S2": None}
 
 

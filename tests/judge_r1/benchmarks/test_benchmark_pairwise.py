@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from benchmark_factories import decided
+from benchmark_factories import results_of_verdicts
 from hypothesis import given
 from hypothesis import strategies as st
 from paths import REPO
@@ -20,8 +20,8 @@ def item(number: int, gold: str = "A", group: str = "g") -> Item:
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_published_votes_refer_to_candidates(order: tuple[int, ...]) -> None:
-    for place in (0, 1):
-        assert published_vote(order, place).winner == place
+    for position in (0, 1):
+        assert published_vote(order, position).winner == position
     assert published_vote(order, "tie").verdict == PairwiseVerdict(winner="tie")
     assert published_vote(order, None, "no_decision").verdict == InvalidVerdict(reason="no_decision")
 
@@ -43,21 +43,23 @@ def test_select_items_by_subset() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from([*WORDS, None])), min_size=1, max_size=12))
-def test_macro_f1_equals_sklearn(said: list[tuple[str, str | None]]) -> None:
+def test_macro_f1_equals_sklearn(answers_by_gold: list[tuple[str, str | None]]) -> None:
     from sklearn.metrics import f1_score
 
-    def verdict(asked: Item, order: tuple[int, ...]) -> Verdict:
-        answer = said[int(asked.item_id)][1]
+    def verdict(item: Item, order: tuple[int, ...]) -> Verdict:
+        answer = answers_by_gold[int(item.item_id)][1]
         return PairwiseVerdict(winner=answer) if answer else InvalidVerdict(reason="unread")  # type: ignore[arg-type]
 
-    outcomes = decided(LoadedBenchmark([item(number, gold) for number, (gold, _) in enumerate(said)]), verdict)
-    gold, answers = [g for g, _ in said], [answer or "none" for _, answer in said]
+    results = results_of_verdicts(
+        LoadedBenchmark([item(number, gold) for number, (gold, _) in enumerate(answers_by_gold)]), verdict
+    )
+    gold, answers = [g for g, _ in answers_by_gold], [answer or "none" for _, answer in answers_by_gold]
     there = sorted({*gold, *answers} - {"none"})
-    assert with_ties(outcomes)["macro F1"] == pytest.approx(
+    assert with_ties(results)["macro F1"] == pytest.approx(
         f1_score(gold, answers, labels=there, average="macro", zero_division=0)
     )
-    decisive = [answer == g for g, answer in said if g != "tie"]
-    assert non_ties(outcomes)["non-tie"] == (sum(decisive) / len(decisive) if decisive else None)
+    decisive = [answer == g for g, answer in answers_by_gold if g != "tie"]
+    assert non_ties(results)["non-tie"] == (sum(decisive) / len(decisive) if decisive else None)
 
 
 def test_metrics_of_no_results_are_none() -> None:

@@ -2,7 +2,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import accuracy, percent, play, write
+from benchmark_factories import accuracy, percent, run_baseline, write
 
 from judge_r1.benchmarks.pandalm import load, predictions
 from judge_r1.core.errors import JudgeError
@@ -23,22 +23,22 @@ def item(idx: int, *votes: int, **more: Any) -> dict[str, Any]:
     }
 
 
-def result(idx: int, said: int | str) -> dict[str, Any]:
-    return {"idx": idx, "toy_result": said, "toy_reason": ""}
+def result(idx: int, answers: int | str) -> dict[str, Any]:
+    return {"idx": idx, "judge_result": answers, "judge_reason": ""}
 
 
 def test_gold_is_the_majority(tmp_path: Path) -> None:
     items = [item(0, 1, 1, 2), item(1, 2, 0, 2, input="", motivation_app="Yelp"), item(2, 0, 1, 0, response1=True)]
     write(tmp_path / "data" / "testset-v1.json", items)
-    suite = load(tmp_path, None)
-    assert [found.gold for found in suite.items] == ["A", "B", "tie"]
-    assert [found.instruction for found in suite.items][:2] == ["Shorten it.\n\na long text", "Shorten it."]
-    assert suite.items[2].candidates == ("True", "one")
-    assert suite.items[0].cluster_id == suite.items[2].cluster_id != suite.items[1].cluster_id
+    benchmark = load(tmp_path, None)
+    assert [found.gold for found in benchmark.items] == ["A", "B", "tie"]
+    assert [found.instruction for found in benchmark.items][:2] == ["Shorten it.\n\na long text", "Shorten it."]
+    assert benchmark.items[2].candidates == ("True", "one")
+    assert benchmark.items[0].cluster_id == benchmark.items[2].cluster_id != benchmark.items[1].cluster_id
     assert [found.item_id for found in load(tmp_path, "Yelp").items] == ["1"]
-    outcomes = play("longer", suite)
-    assert [o.score for o in outcomes] == [1.0, 0.0, 1.0]
-    assert suite.metrics(outcomes)["non-tie"] == 0.5
+    results = run_baseline("longer", benchmark)
+    assert [o.score for o in results] == [1.0, 0.0, 1.0]
+    assert benchmark.metrics(results)["non-tie"] == 0.5
 
 
 def test_three_different_votes_are_an_error(tmp_path: Path) -> None:
@@ -48,26 +48,26 @@ def test_three_different_votes_are_an_error(tmp_path: Path) -> None:
 
 def test_published_result_labels(tmp_path: Path) -> None:
     data = write(tmp_path / "testset-v1.json", [item(number, 0, 0, 0) for number in range(4)])
-    said = [result(3, "garbage"), result(0, "Tie"), result(1, 0), result(2, "1")]
-    outcomes = predictions(data, write(tmp_path / "toy.json", said), None)
-    assert [(o.item_id, o.score, o.valid) for o in outcomes] == [
+    answers = [result(3, "garbage"), result(0, "Tie"), result(1, 0), result(2, "1")]
+    results = predictions(data, write(tmp_path / "judge.json", answers), None)
+    assert [(o.item_id, o.score, o.valid) for o in results] == [
         ("0", 1.0, True), ("1", 1.0, True), ("2", 0.0, True), ("3", 0.0, False),
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("said", "message"),
+    ("answers", "message"),
     [
-        ([result(0, 1)], r"toy\.json has no result for 1 item\(s\), such as idx 1"),
+        ([result(0, 1)], r"judge\.json has no result for 1 item\(s\), such as idx 1"),
         ([result(0, 1), result(0, 1)], "row 2: column 'idx' 0 occurs twice in the file"),
         ([result(7, 1)], "row 1: column 'idx' 7 is not an item of"),
         ([{"idx": 0, "answer": 1}], "..._result' is missing"),
     ],
 )
-def test_incomplete_results_are_reported(said: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
+def test_incomplete_results_are_reported(answers: list[dict[str, Any]], message: str, tmp_path: Path) -> None:
     data = write(tmp_path / "testset-v1.json", [item(0, 1, 1, 1), item(1, 1, 1, 1)])
     with pytest.raises(JudgeError, match=message):
-        predictions(data, write(tmp_path / "toy.json", said), None)
+        predictions(data, write(tmp_path / "judge.json", answers), None)
 
 
 @pytest.mark.real_data
@@ -90,12 +90,12 @@ def test_published_accuracy_is_reproduced(
     from sklearn.metrics import f1_score
 
     folder = real_data / "pandalm"
-    outcomes = predictions(folder, folder / "data" / f"{name}-testset-v1.json", None)
-    extra = load(folder, None).metrics(outcomes)
-    assert percent(outcomes) == right
-    assert sum(not o.valid for o in outcomes) == unread
+    results = predictions(folder, folder / "data" / f"{name}-testset-v1.json", None)
+    extra = load(folder, None).metrics(results)
+    assert percent(results) == right
+    assert sum(not o.valid for o in results) == unread
     assert round(100 * extra["macro F1"], 2) == macro
-    gold, said = [o.gold for o in outcomes], [getattr(o.verdict, "winner", "none") for o in outcomes]
-    assert extra["macro F1"] == pytest.approx(f1_score(gold, said, labels=["A", "B", "tie"], average="macro"))
-    assert extra["non-tie"] == accuracy([o for o in outcomes if o.gold != "tie"])
+    gold, answers = [o.gold for o in results], [getattr(o.verdict, "winner", "none") for o in results]
+    assert extra["macro F1"] == pytest.approx(f1_score(gold, answers, labels=["A", "B", "tie"], average="macro"))
+    assert extra["non-tie"] == accuracy([o for o in results if o.gold != "tie"])
     assert round(100 * extra["non-tie"], 2) == decided

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import accuracy, play, write
+from benchmark_factories import accuracy, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench import CHAT_HARD, SECTIONS, load, sections
@@ -34,24 +34,30 @@ def file(path: Path, counts: Mapping[str, int], **more: Any) -> Path:
 def test_candidates_are_ordered_by_hash(tmp_path: Path) -> None:
     file(tmp_path / "data" / "filtered-00000-of-00001.parquet", CHAT_HARD | SMALL)
     file(tmp_path / "data" / "raw-00000-of-00001.parquet", {"donotanswer": 50})
-    suite = load(tmp_path, None)
-    assert len(suite.items) == 456 + 15
-    assert 0.4 < sum(item.gold == "A" for item in suite.items) / len(suite.items) < 0.6
-    assert {item.candidates["AB".index(item.gold)] for item in suite.items} == {"the better answer"}
+    benchmark = load(tmp_path, None)
+    assert len(benchmark.items) == 456 + 15
+    assert 0.4 < sum(item.gold == "A" for item in benchmark.items) / len(benchmark.items) < 0.6
+    assert {item.candidates["AB".index(item.gold)] for item in benchmark.items} == {"the better answer"}
     assert len(load(tmp_path, "Chat Hard").items) == 456
     assert len(load(tmp_path, "Reasoning").items) == 10
     assert len(load(tmp_path, "mt-bench-hard").items) == 37
-    assert [ask.order for ask in suite.requests()[:3]] == [(0, 1)] * 3
+    assert [request.order for request in benchmark.requests()[:3]] == [(0, 1)] * 3
 
 
 def test_math_weighs_as_much_as_all_code_subsets(tmp_path: Path) -> None:
-    suite = load(file(tmp_path / "filtered.jsonl", CHAT_HARD | SMALL), None)
-    outcomes = play("longer", suite)
-    assert accuracy(outcomes, "math-prm") == 0
-    assert suite.metrics(outcomes) == {"Chat": 1.0, "Chat Hard": 1.0, "Safety": 1.0, "Reasoning": 0.5, "score": 0.875}
-    chat = [o for o in outcomes if o.group == "alpacaeval-easy"]
+    benchmark = load(file(tmp_path / "filtered.jsonl", CHAT_HARD | SMALL), None)
+    results = run_baseline("longer", benchmark)
+    assert accuracy(results, "math-prm") == 0
+    assert benchmark.metrics(results) == {
+        "Chat": 1.0,
+        "Chat Hard": 1.0,
+        "Safety": 1.0,
+        "Reasoning": 0.5,
+        "score": 0.875,
+    }
+    chat = [o for o in results if o.group == "alpacaeval-easy"]
     assert sections(chat) == {"Chat": 1.0, "Chat Hard": None, "Safety": None, "Reasoning": None, "score": None}
-    math = [o for o in outcomes if o.group == "math-prm"]
+    math = [o for o in results if o.group == "math-prm"]
     assert sections(math)["Reasoning"] == 0
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmark_factories import accuracy, decided, play, write
+from benchmark_factories import accuracy, results_of_verdicts, run_baseline, write
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.rewardbench2 import SUBSETS, TIES, load
@@ -42,35 +42,35 @@ def whole(folder: Path) -> Path:
 
 
 def test_best_of_four_is_three_pairs(tmp_path: Path) -> None:
-    suite = load(whole(tmp_path), "Math")
-    assert {item.candidates[item.gold] for item in suite.items} == {"the best of four"}
-    assert len({item.gold for item in suite.items}) > 1
-    for item in suite.items:
-        orders = [ask.order for ask in suite.requests() if ask.item == item]
+    benchmark = load(whole(tmp_path), "Math")
+    assert {item.candidates[item.gold] for item in benchmark.items} == {"the best of four"}
+    assert len({item.gold for item in benchmark.items}) > 1
+    for item in benchmark.items:
+        orders = [request.order for request in benchmark.requests() if request.item == item]
         assert sorted(map(sorted, orders)) == sorted(sorted((item.gold, r)) for r in range(4) if r != item.gold)
-    first = [ask.order[0] == ask.item.gold for ask in suite.requests()]
+    first = [request.order[0] == request.item.gold for request in benchmark.requests()]
     assert 0 < sum(first) < len(first)
-    assert accuracy(play("longer", suite)) == 1
-    assert accuracy(play("always-a", suite)) < 0.6
-    assert len(suite.requests(orders=2)) == 2 * len(suite.requests())
+    assert accuracy(run_baseline("longer", benchmark)) == 1
+    assert accuracy(run_baseline("always-a", benchmark)) < 0.6
+    assert len(benchmark.requests(orders=2)) == 2 * len(benchmark.requests())
 
 
 def test_ties_are_rated_separately(tmp_path: Path) -> None:
-    suite = load(whole(tmp_path), TIES)
-    assert [item.cluster_id for item in suite.items] == ["Ties/0", "Ties/0", "Ties/1", "Ties/1"]
-    asks = [ask for ask in suite.requests() if ask.item.item_id == "Ties/tied:0"]
-    assert [ask.order for ask in asks] == [(0,), (1,), (2,), (3,)]
-    assert isinstance(asks[2].task, CustomPrompt)
-    shown = asks[2].task.prompt.chat()[1]["content"]
+    benchmark = load(whole(tmp_path), TIES)
+    assert [item.cluster_id for item in benchmark.items] == ["Ties/0", "Ties/0", "Ties/1", "Ties/1"]
+    requests = [request for request in benchmark.requests() if request.item.item_id == "Ties/tied:0"]
+    assert [request.order for request in requests] == [(0,), (1,), (2,), (3,)]
+    assert isinstance(requests[2].task, CustomPrompt)
+    shown = requests[2].task.prompt.chat()[1]["content"]
     assert "name a colour 0" in shown
     assert "dog" in shown
     assert "blue" not in shown
     with pytest.raises(BadJudge, match=r"a prompt of the benchmark's own: choose a part .* --subset"):
-        play("longer", suite)
+        run_baseline("longer", benchmark)
 
 
 def test_score_is_the_mean_of_six_subsets(tmp_path: Path) -> None:
-    suite = load(whole(tmp_path), None)
+    benchmark = load(whole(tmp_path), None)
 
     def verdict(item: Item, order: tuple[int, ...]) -> Verdict:
         if item.group == TIES:
@@ -78,11 +78,11 @@ def test_score_is_the_mean_of_six_subsets(tmp_path: Path) -> None:
         right = item.group != "Focus"
         return PairwiseVerdict(winner="A" if (order[0] == item.gold) == right else "B")
 
-    outcomes = decided(suite, verdict)
-    assert accuracy(outcomes, TIES) == 1
-    assert suite.metrics(outcomes) == {"ties": pytest.approx(1.01), "score": pytest.approx((4 + 1.01) / 6)}
-    assert suite.metrics([o for o in outcomes if o.group != "Focus"])["score"] is None
-    assert suite.metrics([o for o in outcomes if o.group != TIES]) == {"ties": None, "score": None}
+    results = results_of_verdicts(benchmark, verdict)
+    assert accuracy(results, TIES) == 1
+    assert benchmark.metrics(results) == {"ties": pytest.approx(1.01), "score": pytest.approx((4 + 1.01) / 6)}
+    assert benchmark.metrics([o for o in results if o.group != "Focus"])["score"] is None
+    assert benchmark.metrics([o for o in results if o.group != TIES]) == {"ties": None, "score": None}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A benchmark of conversations is one new file: it registers itself, and a judge is evaluated on it to a summary."""
+"""A benchmark of conversations needs one new file that registers itself."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ NAME = "test-conversations"
 
 
 def conversation(*replies: str) -> Conversation:
-    """User and assistant messages in turn; the user asks the same in each conversation."""
+    """Alternating user and assistant messages; the user's questions are the same in each conversation."""
     messages: list[ChatMessage] = []
     for number, reply in enumerate(replies, 1):
         messages.append(ChatMessage(role="user", content=f"Question {number}?"))

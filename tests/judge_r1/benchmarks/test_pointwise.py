@@ -47,30 +47,30 @@ def test_rating_is_read_from_the_last_turn() -> None:
 
 
 def tie(name: str, right: int, all_: int) -> Item:
-    answers = tuple(f"answer {place}" for place in range(all_))
+    answers = tuple(f"answer {position}" for position in range(all_))
     return Item(item_id=f"Ties/{name}", cluster_id="c", group="Ties", instruction="?", candidates=answers, gold=right)
 
 
-def rated(place: int, rating: float | None, sample: int = 0) -> Vote:
+def rated(position: int, rating: float | None, sample: int = 0) -> Vote:
     verdict = InvalidVerdict(reason="no_rating") if rating is None else ScoresVerdict(scores=(rating,))
-    return Vote(order=(place,), sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
+    return Vote(order=(position,), sample=sample, member=0, verdict=verdict, ended="answer", searches=0)
 
 
-def outcome(name: str, right: int, ratings: list[float | None]) -> ItemResult:
+def result_of(name: str, right: int, ratings: list[float | None]) -> ItemResult:
     item = tie(name, right, len(ratings))
-    games = [rated(place, rating) for place, rating in enumerate(ratings)]
-    return item_result("toy", item, games, aggregate_ratings(item, games))
+    votes = [rated(position, rating) for position, rating in enumerate(ratings)]
+    return item_result("test", item, votes, aggregate_ratings(item, votes))
 
 
 def test_correct_answers_must_be_rated_above_wrong_ones() -> None:
-    assert outcome("tied:1", 2, [8, 7, 6, 1]).score == 1
-    assert outcome("tied:1", 2, [8, 6, 6, 1]).score == 0
-    assert outcome("tied:1", 2, [8, 7, None, 1]).score == 0
-    assert not outcome("tied:1", 2, [8, 7, None, 1]).valid
-    assert outcome("tied:1", 2, [None] * 3).verdict == InvalidVerdict(reason="no_rating")
+    assert result_of("tied:1", 2, [8, 7, 6, 1]).score == 1
+    assert result_of("tied:1", 2, [8, 6, 6, 1]).score == 0
+    assert result_of("tied:1", 2, [8, 7, None, 1]).score == 0
+    assert not result_of("tied:1", 2, [8, 7, None, 1]).valid
+    assert result_of("tied:1", 2, [None] * 3).verdict == InvalidVerdict(reason="no_rating")
     item = tie("ref:1", 1, 2)
-    games = [rated(0, 5), rated(0, 9, 1), rated(1, 8), rated(1, 4, 1), rated(1, None, 2)]
-    assert aggregate_ratings(item, games).verdict == ScoresVerdict(scores=(7.0, 6.0))
+    votes = [rated(0, 5), rated(0, 9, 1), rated(1, 8), rated(1, 4, 1), rated(1, None, 2)]
+    assert aggregate_ratings(item, votes).verdict == ScoresVerdict(scores=(7.0, 6.0))
 
 
 RATINGS = st.lists(st.integers(1, 10).map(float), min_size=4, max_size=4)
@@ -78,11 +78,11 @@ RATINGS = st.lists(st.integers(1, 10).map(float), min_size=4, max_size=4)
 
 @given(st.lists(st.tuples(RATINGS, RATINGS, st.integers(2, 3)), min_size=1, max_size=5))
 def test_ties_score_equals_the_formula(questions: list[tuple[list[float], list[float], int]]) -> None:
-    """A second derivation with arrays: 60 % accuracy, 40 % margins, one hundredth of a soft margin."""
-    outcomes: list[ItemResult] = []
+    """A second derivation with arrays: 0.6 for accuracy, 0.4 for margins, 0.01 for soft margins."""
+    results: list[ItemResult] = []
     columns: dict[str, list[Any]] = {"ref": [], "tied": [], "spread": []}
     for number, (ref, tied, right) in enumerate(questions):
-        outcomes += [outcome(f"ref:{number}", 1, [*ref]), outcome(f"tied:{number}", right, [*tied])]
+        results += [result_of(f"ref:{number}", 1, [*ref]), result_of(f"tied:{number}", right, [*tied])]
         columns["ref"].append(ref[0] - max(ref[1:]))
         columns["tied"].append(min(tied[:right]) - max(tied[right:]))
         columns["spread"].append(max(tied[:right]) - min(tied[:right]))
@@ -97,12 +97,12 @@ def test_ties_score_equals_the_formula(questions: list[tuple[list[float], list[f
         + 0.2 * np.mean(least > spread)
         + 0.01 * np.mean(soft)
     )
-    assert ties_score(outcomes) == pytest.approx(float(expected))
+    assert ties_score(results) == pytest.approx(float(expected))
 
 
 def test_invalid_ratings_score_zero() -> None:
-    good = [outcome("ref:1", 1, [9, 1]), outcome("tied:1", 2, [9, 9, 1])]
-    bad = [outcome("ref:2", 1, [9, None]), outcome("tied:2", 2, [9, 9, 1])]
+    good = [result_of("ref:1", 1, [9, 1]), result_of("tied:1", 2, [9, 9, 1])]
+    bad = [result_of("ref:2", 1, [9, None]), result_of("tied:2", 2, [9, 9, 1])]
     assert ties_score(good) == pytest.approx(1.01)
     assert ties_score(good + bad) == pytest.approx(0.3 + 0.15 + 0.2 + 0.1 + 0.005)
     assert ties_score(good[:1]) is None

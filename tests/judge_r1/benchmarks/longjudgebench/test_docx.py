@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from longjudgebench_factories import raw_docx, make_docx
+from longjudgebench_factories import make_docx, raw_docx
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.real_dr import docx_text

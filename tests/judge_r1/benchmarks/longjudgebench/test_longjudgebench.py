@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from longjudgebench_factories import AGENTS, TextJudge, synthetic_checkout
+from longjudgebench_factories import AGENTS, TextJudge
 from rich.console import Console
 
 import judge_r1.models
@@ -27,19 +27,16 @@ from judge_r1.judges.request import CustomPrompt, JudgeRequest
 from retrieval.retriever import Retriever
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
+def run_text_judge(
+    benchmark: LoadedBenchmark, out: Path, reply: Callable[[JudgeRequest], str], ended: str = "answer"
+) -> PanelResults:
+    row = JudgePanel("row", (TextJudge(reply, ended),))
+    return evaluate(row, benchmark, out=out, resume=False, console=Console(file=io.StringIO()))
 
 
-def play(suite: LoadedBenchmark, out: Path, says: Callable[[JudgeRequest], str], ended: str = "answer") -> PanelResults:
-    row = JudgePanel("row", (TextJudge(says, ended),))
-    return evaluate(row, suite, out=out, resume=False, console=Console(file=io.StringIO()))
-
-
-def user(ask: JudgeRequest) -> str:
-    assert isinstance(ask.task, CustomPrompt)
-    return ask.task.prompt.chat()[-1]["content"]
+def user(request: JudgeRequest) -> str:
+    assert isinstance(request.task, CustomPrompt)
+    return request.task.prompt.chat()[-1]["content"]
 
 
 def test_registration() -> None:
@@ -50,7 +47,7 @@ def test_registration() -> None:
 
 
 @pytest.mark.parametrize(
-    ("subset", "items", "asks"),
+    ("subset", "items", "requests"),
     [
         ("deepresearch_bench", 2, 4),
         ("deepresearch_bench:reference", 1, 2),
@@ -63,35 +60,35 @@ def test_registration() -> None:
         (None, 18, 31),
     ],
 )
-def test_items_and_requests_of_each_set(root: Path, subset: str | None, items: int, asks: int) -> None:
-    suite = load(root, subset)
-    assert len(suite.items) == items
-    assert len(suite.requests()) == asks
-    assert not any(re.search(r"\{(instr|resp|ref|out|crit|genre)", user(ask)) for ask in suite.requests())
+def test_items_and_requests_of_each_set(root: Path, subset: str | None, items: int, requests: int) -> None:
+    benchmark = load(root, subset)
+    assert len(benchmark.items) == items
+    assert len(benchmark.requests()) == requests
+    assert not any(re.search(r"\{(instr|resp|ref|out|crit|genre)", user(request)) for request in benchmark.requests())
 
 
 def test_accuracy_of_a_judge_that_knows_the_gold(root: Path, tmp_path: Path) -> None:
     ranks = {"GT": 5, "Autosurvey": 4, "ID": 3, "Naive": 1}
 
-    def says(ask: JudgeRequest) -> str:
-        text = user(ask)
-        if ask.item.group in ("Structure", "Content"):
+    def reply(request: JudgeRequest) -> str:
+        text = user(request)
+        if request.item.group in ("Structure", "Content"):
             shown = [part.split()[0] for part in text.split(" -> ")[0].split(" / ")]
-            key = "structural_score" if ask.item.group == "Structure" else "content_score"
+            key = "structural_score" if request.item.group == "Structure" else "content_score"
             return json.dumps({letter: {key: ranks[name]} for letter, name in zip("ABCD", shown, strict=True)})
-        if ask.item.group == "WP":
+        if request.item.group == "WP":
             return json.dumps({"preferred_response": "A" if text.index("good") < text.index("bad") else "B"})
-        if ask.item.group == "DR":
+        if request.item.group == "DR":
             return json.dumps({"overall_score": 7 if "perplexity" in text else 5})
-        if ask.item.group == "RealDR":
+        if request.item.group == "RealDR":
             number = int(text.split("Report ")[2][0])
             return f'I think {{"overall_score": {10 - number}}} fits.'
-        if ask.item.group == "Verify":
+        if request.item.group == "Verify":
             return json.dumps({"verdict": "Yes" if "boxed{4}" in text else "No"})
         return json.dumps({"preferred_insights_consistency": "tie"})
 
-    outcomes = play(load(root, None), tmp_path / "out", says).items
-    found = summary_row("row", outcomes, {}, load(root, None).metrics)
+    results = run_text_judge(load(root, None), tmp_path / "out", reply).items
+    found = summary_row("row", results, {}, load(root, None).metrics)
     accuracy = {group: part["accuracy"] for group, part in found["by_domain"].items()}
     assert accuracy == {
         "DR": 1, "RealDR": 1, "Structure": pytest.approx(11 / 12), "Content": 1, "WP": 1, "Verify": 1,
@@ -102,10 +99,10 @@ def test_accuracy_of_a_judge_that_knows_the_gold(root: Path, tmp_path: Path) -> 
 
 
 def test_too_long_prompts_are_wrong_and_counted(root: Path, tmp_path: Path) -> None:
-    suite = load(root, "verify_bench_hard")
-    outcomes = play(suite, tmp_path / "out", lambda ask: "", ended="prompt_too_long").items
-    assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.score == 0 for o in outcomes)
-    assert suite.metrics(outcomes)["too_long"] == 1
+    benchmark = load(root, "verify_bench_hard")
+    results = run_text_judge(benchmark, tmp_path / "out", lambda request: "", ended="prompt_too_long").items
+    assert all(o.verdict == InvalidVerdict(reason="prompt_too_long") and o.score == 0 for o in results)
+    assert benchmark.metrics(results)["too_long"] == 1
 
 
 def test_prompts_as_released_and_corrected(root: Path) -> None:
@@ -125,9 +122,9 @@ def test_prompts_as_released_and_corrected(root: Path) -> None:
 
 @pytest.mark.parametrize("subset", ["all:reference", "all:reference:paper"])
 def test_reference_setting_omits_wp(root: Path, subset: str) -> None:
-    suite = load(root, subset)
-    assert {item.group for item in suite.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
-    assert len(suite.requests()) >= 17
+    benchmark = load(root, subset)
+    assert {item.group for item in benchmark.items} == {"DR", "RealDR", "Structure", "Content", "Verify", "MA"}
+    assert len(benchmark.requests()) >= 17
 
 
 def test_options_change_the_prompt(root: Path) -> None:
@@ -138,10 +135,10 @@ def test_options_change_the_prompt(root: Path) -> None:
 
 def test_survey_order_is_shuffled_except_for_paper(root: Path) -> None:
     shuffled = load(root, "surge").requests()
-    assert [ask.order for ask in shuffled] == [ask.order for ask in load(root, "surge").requests()]
-    assert len({ask.order for ask in shuffled}) > 1
-    assert {ask.order for ask in load(root, "surge:paper").requests()} == {(0, 1, 2, 3)}
-    assert {ask.order[0] for ask in load(root, "surge:reference").requests()} == {0}
+    assert [request.order for request in shuffled] == [request.order for request in load(root, "surge").requests()]
+    assert len({request.order for request in shuffled}) > 1
+    assert {request.order for request in load(root, "surge:paper").requests()} == {(0, 1, 2, 3)}
+    assert {request.order[0] for request in load(root, "surge:reference").requests()} == {0}
 
 
 def test_wp_order_is_by_hash_except_for_paper(root: Path) -> None:
@@ -150,31 +147,31 @@ def test_wp_order_is_by_hash_except_for_paper(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subset", "asks"),
+    ("subset", "requests"),
     [("ma:search:reference", 6), ("deepresearch_bench:search", 4), ("surge:structure:search", 24),
      ("surge:structure:search:reference", 12), ("realdr:search", 12), ("verify_bench_hard:search", 6)],
 )  # fmt: skip
-def test_search_has_one_case_per_order(root: Path, subset: str, asks: int) -> None:
-    suite = load(root, subset)
-    questions = [ask.task for ask in suite.requests()]
-    assert len(questions) == len(suite.texts) == asks
-    retriever = Retriever(suite.texts, method="bm25", passage_words=8)
-    for ask, question in zip(suite.requests(), questions, strict=True):
+def test_search_has_one_case_per_order(root: Path, subset: str, requests: int) -> None:
+    benchmark = load(root, subset)
+    questions = [request.task for request in benchmark.requests()]
+    assert len(questions) == len(benchmark.texts) == requests
+    retriever = Retriever(benchmark.texts, method="bm25", passage_words=8)
+    for request, question in zip(benchmark.requests(), questions, strict=True):
         assert isinstance(question, PairwiseTask)
-        assert question.case_id == ask.case_id
-        assert suite.texts[question.case_id or ""] == question.context
+        assert question.case_id == request.case_id
+        assert benchmark.texts[question.case_id or ""] == question.context
         hits = retriever.search([(question.case_id or "", "report survey text found boxed topic")], 9)[0]
         assert hits
         assert all(hit.passage.text.startswith(("[A] ", "[B] ", "[REFERENCE] ")) for hit in hits)
 
 
 def test_search_prompts_do_not_contain_the_texts(root: Path) -> None:
-    suite = load(root, "ma:search:reference")
-    for ask in suite.requests():
-        question = ask.task
+    benchmark = load(root, "ma:search:reference")
+    for request in benchmark.requests():
+        question = request.task
         assert isinstance(question, PairwiseTask)
         assert "found it" not in question.reasoning_a + question.reasoning_b + question.decision
-        first = ("gpt5_bm25", "auto_bm25")[ask.order[0]]
+        first = ("gpt5_bm25", "auto_bm25")[request.order[0]]
         assert f"[A] {first} found it." in question.context
         assert "[REFERENCE] Insight" in question.context
 
@@ -183,32 +180,32 @@ def test_search_prompts_do_not_contain_the_texts(root: Path) -> None:
     "subset", ["ma:search", "deepresearch_bench:search", "verify_bench_hard:search", "surge:search"]
 )
 def test_pairwise_judges_work_with_search(root: Path, tmp_path: Path, subset: str) -> None:
-    suite = load(root, subset)
-    row = make_panel("always-a", JudgeBuild("", texts=suite.texts))
-    outcomes = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO())).items
-    accuracy = sum(outcome.score for outcome in outcomes) / len(outcomes)
+    benchmark = load(root, subset)
+    row = make_panel("always-a", JudgeBuild("", texts=benchmark.texts))
+    results = evaluate(row, benchmark, out=tmp_path, resume=False, console=Console(file=io.StringIO())).items
+    accuracy = sum(result.score for result in results) / len(results)
     assert accuracy == pytest.approx({"ma": 1 / 3, "verify_bench_hard": 0.5}.get(subset.partition(":")[0], 0))
-    assert suite.metrics(outcomes)["invalid"] == 0
+    assert benchmark.metrics(results)["invalid"] == 0
 
 
 def test_agentic_judge_works_with_search(root: Path, tmp_path: Path) -> None:
-    """An untrained model: its answers are invalid, but prompts are short and every search would be in its own case."""
-    suite = load(root, "ma:search")
+    """The untrained model answers invalidly, but its prompts fit."""
+    benchmark = load(root, "ma:search")
     tiny = Path(judge_r1.models.__path__[0]) / "tiny"
     options = "context=none,prompt=compact,retriever=bm25,budget.response_tokens=16,budget.observation_tokens=200"
-    row = make_panel(f"agentic:{options}@{tiny}", JudgeBuild("", texts=suite.texts))
-    results = evaluate(row, suite, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
+    row = make_panel(f"agentic:{options}@{tiny}", JudgeBuild("", texts=benchmark.texts))
+    results = evaluate(row, benchmark, out=tmp_path, resume=False, console=Console(file=io.StringIO()))
     traces = [trace for traces in results.traces.values() for trace in traces]
     assert len(traces) == 6
     assert all(trace.trajectory.prompt_ids and trace.trajectory.ended != "prompt_too_long" for trace in traces)
-    assert suite.metrics(results.items)["too_long"] == 0
+    assert benchmark.metrics(results.items)["too_long"] == 0
 
 
 def test_describe_hidden_text() -> None:
     text = "# One\ntext\n\\section{Two}\n" + "## More\n" * 60
-    told = describe_hidden_text("A", text)
-    assert f"{len(text)} characters" in told
-    assert "Its 40 of 62 headings: One; Two; More" in told
+    description = describe_hidden_text("A", text)
+    assert f"{len(text)} characters" in description
+    assert "Its 40 of 62 headings: One; Two; More" in description
     assert "headings" not in describe_hidden_text("B", "no heading # here")
 
 
@@ -235,10 +232,10 @@ def test_missing_texts_are_reported_with_the_first_request(root: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("file", "line", "complaint"),
+    ("file", "line", "message"),
     [
         ("ma_gt.jsonl", '{"id": "x"}', "line 4: field paper_id"),
-        ("deepresearch_bench_gt.jsonl", "{", "line 3: "),
+        ("deepresearch_bench_gt.jsonl", "{", "line 3 is not valid JSON"),
         ("surge_gt.jsonl", '{"id": 9, "instruction": "", "structure_ranking": {"GT": 1}, "content_ranking": {}}',
          "id 9: structure_ranking must rank"),
         ("verify_bench_hard_gt.jsonl", '{"id": "q1_a", "gold_correct": true}', "line 4: id q1_a is already on line 1"),
@@ -246,13 +243,13 @@ def test_missing_texts_are_reported_with_the_first_request(root: Path, tmp_path:
          '"rejected_model": "bad0"}, "scores": {}}', "1 queries occur twice"),
     ],
 )  # fmt: skip
-def test_malformed_lines_are_reported(root: Path, tmp_path: Path, file: str, line: str, complaint: str) -> None:
+def test_malformed_lines_are_reported(root: Path, tmp_path: Path, file: str, line: str, message: str) -> None:
     copy = shutil.copytree(root, tmp_path / "checkout")
     path = copy / "ground_truth" / file
     path.write_text(path.read_text(encoding="utf-8") + line + "\n", encoding="utf-8")
     from judge_r1.core.errors import JudgeError
 
-    with pytest.raises(JudgeError, match=complaint):
+    with pytest.raises(JudgeError, match=message):
         load(copy, file.removesuffix("_gt.jsonl"))
 
 
@@ -286,9 +283,9 @@ def test_accuracy_of_baselines(root: Path) -> None:
 
 
 def test_baselines_exist_only_for_single_columns(root: Path) -> None:
-    suite = load(root, "verify_bench_hard")
-    assert set(suite.baselines(suite.items)) == set(accuracies(root, "verify_bench_hard"))
-    assert len(suite.baselines(suite.items[:2])["always No"]) == 2
+    benchmark = load(root, "verify_bench_hard")
+    assert set(benchmark.baselines(benchmark.items)) == set(accuracies(root, "verify_bench_hard"))
+    assert len(benchmark.baselines(benchmark.items[:2])["always No"]) == 2
     every = load(root, None)
     assert every.baselines(every.items) == {}
     pair = load(root, "deepresearch_bench")

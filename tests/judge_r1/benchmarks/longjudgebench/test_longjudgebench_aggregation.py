@@ -22,28 +22,28 @@ from scripts.longjudgebench_tables import fixed_bins
 SCORES = st.lists(st.integers(0, 3).map(float), min_size=2, max_size=6)
 
 
-def game(order: tuple[int, ...], verdict: Verdict, member: int = 0) -> Vote:
+def vote(order: tuple[int, ...], verdict: Verdict, member: int = 0) -> Vote:
     return Vote(order=order, sample=0, member=member, verdict=verdict, ended="answer", searches=0, confidence=None)
 
 
 def scored(*scores: float) -> list[Vote]:
-    return [game((place,), ScoresVerdict(scores=(score,))) for place, score in enumerate(scores)]
+    return [vote((position,), ScoresVerdict(scores=(score,))) for position, score in enumerate(scores)]
 
 
-def said(order: tuple[int, int], winner: str) -> Vote:
-    return game(order, PairwiseVerdict.model_validate({"winner": winner}))
+def compared(order: tuple[int, int], winner: str) -> Vote:
+    return vote(order, PairwiseVerdict.model_validate({"winner": winner}))
 
 
-def query(column: str, gold: Any, **fields: Any) -> Query:
+def make_query(column: str, gold: Any, **fields: Any) -> Query:
     count = 1 if gold in ("Yes", "No") else 2 if isinstance(gold, str) else len(gold)
-    names = tuple(f"s{place}" for place in range(count))
+    names = tuple(f"s{position}" for position in range(count))
     given = {"query_id": "q", "cluster_id": "q", "instruction": "", "systems": names, "ids": names, "texts": names}
     return Query(column=column, gold=gold, **{**given, **fields})
 
 
-def outcome(asked: Query, games: list[Vote], *, reference: bool = False) -> ItemResult:
-    item = item_of(asked, reference=reference)
-    return item_result("row", item, games, aggregate(item, games))
+def result_of(query: Query, votes: list[Vote], *, reference: bool = False) -> ItemResult:
+    item = item_of(query, reference=reference)
+    return item_result("row", item, votes, aggregate(item, votes))
 
 
 @pytest.mark.parametrize(("predicted", "code", "paper"), [((5, 5, 6), (3, 4), (2, 2)), ((5, 6, 6), (1, 3), (1, 2))])
@@ -57,7 +57,7 @@ def test_released_counts_and_paper_counts(
 
 @given(SCORES, st.data())
 def test_counts_are_equal_without_gold_ties(gold: list[float], data: st.DataObject) -> None:
-    gold = [place + score / 10 for place, score in enumerate(gold)]
+    gold = [position + score / 10 for position, score in enumerate(gold)]
     predicted = data.draw(st.lists(st.integers(0, 3).map(float), min_size=len(gold), max_size=len(gold)))
     counted = pair_accuracy(gold, predicted)
     assert released_counts(gold, predicted) == (counted.right, counted.pairs)
@@ -66,59 +66,59 @@ def test_counts_are_equal_without_gold_ties(gold: list[float], data: st.DataObje
 
 
 def test_score_is_the_share_of_correctly_ordered_pairs() -> None:
-    asked = query("DR", (8.0, 6.0, 4.0))
-    settled = aggregate(item_of(asked, reference=False), scored(9, 7, 7))
-    assert settled.verdict == ScoresVerdict(scores=(9, 7, 7))
-    assert settled.score == pytest.approx(2 / 3)
+    query = make_query("DR", (8.0, 6.0, 4.0))
+    aggregated = aggregate(item_of(query, reference=False), scored(9, 7, 7))
+    assert aggregated.verdict == ScoresVerdict(scores=(9, 7, 7))
+    assert aggregated.score == pytest.approx(2 / 3)
 
 
 def test_missing_score_makes_only_its_pairs_wrong() -> None:
-    asked = query("DR", (8.0, 6.0, 4.0))
-    games = [*scored(9, 7), game((2,), InvalidVerdict(reason="prompt_too_long"))]
-    settled = aggregate(item_of(asked, reference=False), games)
-    assert settled.verdict == InvalidVerdict(reason="prompt_too_long")
-    assert settled.score == pytest.approx(1 / 3)
+    query = make_query("DR", (8.0, 6.0, 4.0))
+    votes = [*scored(9, 7), vote((2,), InvalidVerdict(reason="prompt_too_long"))]
+    aggregated = aggregate(item_of(query, reference=False), votes)
+    assert aggregated.verdict == InvalidVerdict(reason="prompt_too_long")
+    assert aggregated.score == pytest.approx(1 / 3)
 
 
 def test_listing_scores_refer_to_outputs() -> None:
-    games = [game((2, 0, 1), ChecklistVerdict(scores={"A": 1, "C": 4}))]
-    assert scores_of(games, 3) == [None, 4, 1]
-    assert scores_of([game((0, 2, 1), ScoresVerdict(scores=(3, 2)))], 3) == [None, 2, 3]
+    votes = [vote((2, 0, 1), ChecklistVerdict(scores={"A": 1, "C": 4}))]
+    assert scores_of(votes, 3) == [None, 4, 1]
+    assert scores_of([vote((0, 2, 1), ScoresVerdict(scores=(3, 2)))], 3) == [None, 2, 3]
 
 
 def test_comparisons_become_scores() -> None:
-    games = [said((0, 1), "A"), said((1, 0), "B"), said((0, 2), "tie"), said((2, 1), "A")]
-    assert scores_of([*games, game((1, 2), InvalidVerdict(reason="no_json"))], 3) == pytest.approx([5 / 6, 0, 0.75])
+    votes = [compared((0, 1), "A"), compared((1, 0), "B"), compared((0, 2), "tie"), compared((2, 1), "A")]
+    assert scores_of([*votes, vote((1, 2), InvalidVerdict(reason="no_json"))], 3) == pytest.approx([5 / 6, 0, 0.75])
 
 
 def test_both_orders_count() -> None:
-    item = item_of(query("MA", "A"), reference=False)
-    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "B")]).score == 1
-    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).score == 0.5
-    assert aggregate(item, [said((0, 1), "A"), said((1, 0), "A")]).verdict == PairwiseVerdict(winner="tie")
-    half = aggregate(item, [said((0, 1), "A"), game((1, 0), InvalidVerdict(reason="no_json"))])
+    item = item_of(make_query("MA", "A"), reference=False)
+    assert aggregate(item, [compared((0, 1), "A"), compared((1, 0), "B")]).score == 1
+    assert aggregate(item, [compared((0, 1), "A"), compared((1, 0), "A")]).score == 0.5
+    assert aggregate(item, [compared((0, 1), "A"), compared((1, 0), "A")]).verdict == PairwiseVerdict(winner="tie")
+    half = aggregate(item, [compared((0, 1), "A"), vote((1, 0), InvalidVerdict(reason="no_json"))])
     assert (half.score, half.verdict) == (0.5, PairwiseVerdict(winner="A"))
-    assert aggregate(item, [game(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).score == 0
+    assert aggregate(item, [vote(o, InvalidVerdict(reason="no_json")) for o in ((0, 1), (1, 0))]).score == 0
 
 
 def test_tie_is_correct_for_gold_tie() -> None:
-    item = item_of(query("MA", "tie"), reference=False)
-    assert aggregate(item, [said((0, 1), "tie"), said((1, 0), "A")]).score == 0.5
+    item = item_of(make_query("MA", "tie"), reference=False)
+    assert aggregate(item, [compared((0, 1), "tie"), compared((1, 0), "A")]).score == 0.5
 
 
 def test_panel_votes_by_majority_per_order() -> None:
-    item = item_of(query("Verify", "No"), reference=False)
+    item = item_of(make_query("Verify", "No"), reference=False)
     yes, no = ScoresVerdict(scores=(1.0,)), ScoresVerdict(scores=(0.0,))
-    majority = [game((0,), verdict, member) for member, verdict in enumerate((yes, no, no))]
+    majority = [vote((0,), verdict, member) for member, verdict in enumerate((yes, no, no))]
     assert aggregate(item, majority) == aggregate(item, majority[1:2])
     split = aggregate(item, majority[:2])
     assert (split.verdict, split.score) == (InvalidVerdict(reason=UNDECIDED), 0.0)
 
 
 def test_score_metrics() -> None:
-    asked = [query("DR", (8.0, 6.0, 4.0), query_id=str(n)) for n in range(2)]
-    outcomes = [outcome(asked[0], scored(9, 7, 7)), outcome(asked[1], scored(5, 5, 5))]
-    found = column_metrics({q.item_id: q for q in asked}, outcomes)
+    queries = [make_query("DR", (8.0, 6.0, 4.0), query_id=str(n)) for n in range(2)]
+    results = [result_of(queries[0], scored(9, 7, 7)), result_of(queries[1], scored(5, 5, 5))]
+    found = column_metrics({q.item_id: q for q in queries}, results)
     assert found["acc_strict"] == pytest.approx(2 / 6)
     assert found["acc_half"] == pytest.approx(4 / 6)
     assert found["tie_rate"] == pytest.approx(4 / 6)
@@ -128,9 +128,11 @@ def test_score_metrics() -> None:
 
 
 def test_survey_metrics_without_the_human_survey() -> None:
-    asked = query("Structure", (-1.0, -3.0, -2.0, -4.0))
+    query = make_query("Structure", (-1.0, -3.0, -2.0, -4.0))
     order = (3, 0, 1, 2)
-    found = column_metrics({asked.item_id: asked}, [outcome(asked, [game(order, ScoresVerdict(scores=(1, 5, 4, 2)))])])
+    found = column_metrics(
+        {query.item_id: query}, [result_of(query, [vote(order, ScoresVerdict(scores=(1, 5, 4, 2)))])]
+    )
     assert (found["acc_strict"], found["acc_no_gt"], found["acc_auto_id"]) == (
         pytest.approx(5 / 6),
         pytest.approx(2 / 3),
@@ -139,14 +141,14 @@ def test_survey_metrics_without_the_human_survey() -> None:
 
 
 def test_pairwise_metrics() -> None:
-    asked = [
-        query("MA", "A", query_id="0", rating=0.5),
-        query("MA", "B", query_id="1", rating=2.5),
-        query("MA", "tie", query_id="2", rating=2.0),
+    queries = [
+        make_query("MA", "A", query_id="0", rating=0.5),
+        make_query("MA", "B", query_id="1", rating=2.5),
+        make_query("MA", "tie", query_id="2", rating=2.0),
     ]
-    consistent, first = [said((0, 1), "A"), said((1, 0), "B")], [said((0, 1), "A"), said((1, 0), "A")]
-    outcomes = [outcome(asked[0], consistent), outcome(asked[1], first), outcome(asked[2], first)]
-    found = column_metrics({q.item_id: q for q in asked}, outcomes)
+    consistent, first = [compared((0, 1), "A"), compared((1, 0), "B")], [compared((0, 1), "A"), compared((1, 0), "A")]
+    results = [result_of(queries[0], consistent), result_of(queries[1], first), result_of(queries[2], first)]
+    found = column_metrics({q.item_id: q for q in queries}, results)
     assert found["acc_no_ties"] == pytest.approx(3 / 4)
     assert found["inconsistent"] == pytest.approx(2 / 3)
     assert found["prefers_a"] == 1
@@ -155,25 +157,25 @@ def test_pairwise_metrics() -> None:
 
 
 def test_verification_metrics_of_a_constant_judge() -> None:
-    asked = [query("Verify", gold, query_id=str(n)) for n, gold in enumerate(("Yes", "No", "No", "No"))]
-    no = [outcome(q, [game((0,), ScoresVerdict(scores=(0.0,)))]) for q in asked]
-    found = column_metrics({q.item_id: q for q in asked}, no)
+    queries = [make_query("Verify", gold, query_id=str(n)) for n, gold in enumerate(("Yes", "No", "No", "No"))]
+    no = [result_of(q, [vote((0,), ScoresVerdict(scores=(0.0,)))]) for q in queries]
+    found = column_metrics({q.item_id: q for q in queries}, no)
     assert (found["balanced"], found["mcc"], found["says_yes"]) == (0.5, None, 0)
-    failed = [*no[:3], outcome(asked[3], [game((0,), InvalidVerdict(reason="prompt_too_long"))])]
-    found = column_metrics({q.item_id: q for q in asked}, failed)
+    failed = [*no[:3], result_of(queries[3], [vote((0,), InvalidVerdict(reason="prompt_too_long"))])]
+    found = column_metrics({q.item_id: q for q in queries}, failed)
     assert (found["invalid"], found["too_long"]) == (0.25, 0.25)
     assert sum(o.score for o in failed) == 2
     assert found["released"] == pytest.approx(2 / 3)
 
 
 def test_released_accuracy_counts_missing_scores() -> None:
-    gone = InvalidVerdict(reason="missing")
-    asked = query("DR", (8.0, 6.0, 4.0))
-    assert released_accuracy(asked, [outcome(asked, [*scored(9, 7), game((2,), gone)])]) == pytest.approx(1 / 3)
-    listing = query("Content", (-1.0, -2.0, -3.0, -4.0))
-    assert released_accuracy(listing, [outcome(listing, [game((0, 1, 2, 3), gone)])]) == 0
-    verified = query("Verify", "Yes")
-    assert released_accuracy(verified, [outcome(verified, [game((0,), gone)])]) is None
+    missing = InvalidVerdict(reason="missing")
+    query = make_query("DR", (8.0, 6.0, 4.0))
+    assert released_accuracy(query, [result_of(query, [*scored(9, 7), vote((2,), missing)])]) == pytest.approx(1 / 3)
+    listing = make_query("Content", (-1.0, -2.0, -3.0, -4.0))
+    assert released_accuracy(listing, [result_of(listing, [vote((0, 1, 2, 3), missing)])]) == 0
+    verified = make_query("Verify", "Yes")
+    assert released_accuracy(verified, [result_of(verified, [vote((0,), missing)])]) is None
 
 
 def test_averages() -> None:
@@ -184,38 +186,40 @@ def test_averages() -> None:
 
 
 def test_metrics_of_several_columns_are_averages() -> None:
-    asked = [query("MA", "A"), query("Verify", "No")]
-    outcomes = [
-        outcome(asked[0], [said((0, 1), "A"), said((1, 0), "A")]),
-        outcome(asked[1], [game((0,), ScoresVerdict(scores=(0.0,)))]),
+    queries = [make_query("MA", "A"), make_query("Verify", "No")]
+    results = [
+        result_of(queries[0], [compared((0, 1), "A"), compared((1, 0), "A")]),
+        result_of(queries[1], [vote((0,), ScoresVerdict(scores=(0.0,)))]),
     ]
-    found = column_metrics({q.item_id: q for q in asked}, outcomes)
+    found = column_metrics({q.item_id: q for q in queries}, results)
     assert (found["columns"], found["avg"]) == (2, 0.75)
 
 
 def test_accuracy_by_length_uses_both_orders() -> None:
-    asked = query("MA", "A", texts=("four", "twelve chars"))
-    right = outcome(asked, [said((0, 1), "A"), said((1, 0), "B")])
-    assert list(comparisons([(asked, right)])) == [(8, True), (8, True)]
-    assert quartiles([(asked, right)] * 4) == {f"len_q{n}": 1.0 for n in (1, 2, 3, 4)}
+    query = make_query("MA", "A", texts=("four", "twelve chars"))
+    right = result_of(query, [compared((0, 1), "A"), compared((1, 0), "B")])
+    assert list(comparisons([(query, right)])) == [(8, True), (8, True)]
+    assert quartiles([(query, right)] * 4) == {f"len_q{n}": 1.0 for n in (1, 2, 3, 4)}
 
 
 def test_released_length_bins() -> None:
-    asked = query("DR", (2.0, 1.0), texts=("a" * 2000, "b" * 4000))
-    bins = fixed_bins([(asked, outcome(asked, scored(2, 1)))], len)
+    query = make_query("DR", (2.0, 1.0), texts=("a" * 2000, "b" * 4000))
+    bins = fixed_bins([(query, result_of(query, scored(2, 1)))], len)
     assert bins == {"0-3000": (None, 0), "3000-8000": (1.0, 1), "8000-16000": (None, 0), "16000-": (None, 0)}
 
 
 def test_accuracy_by_length_skips_missing_texts() -> None:
-    asked = query("DR", (2.0, 1.0), texts=("a", None))
-    assert quartiles([(asked, outcome(asked, scored(2, 1)))]) == {}
+    query = make_query("DR", (2.0, 1.0), texts=("a", None))
+    assert quartiles([(query, result_of(query, scored(2, 1)))]) == {}
 
 
 def test_with_available_texts() -> None:
-    whole = query("DR", (2.0, 1.0, 1.0), texts=("a", None, "c"), weights=({"w": 1.0},) * 3, annotators=((1, 2, 3),))
-    kept = with_available_texts(whole)
-    assert kept is not None
-    assert (kept.systems, kept.gold, kept.annotators) == (("s0", "s2"), (2.0, 1.0), ((1, 3),))
-    assert with_available_texts(query("DR", (2.0, 1.0, 1.0), texts=(None, "b", "c"))) is None
-    assert with_available_texts(query("MA", "A", texts=("a", None))) is None
-    assert with_available_texts(query("Content", (-1.0, -2.0), texts=("a", None))) is None
+    whole = make_query(
+        "DR", (2.0, 1.0, 1.0), texts=("a", None, "c"), weights=({"w": 1.0},) * 3, annotators=((1, 2, 3),)
+    )
+    available = with_available_texts(whole)
+    assert available is not None
+    assert (available.systems, available.gold, available.annotators) == (("s0", "s2"), (2.0, 1.0), ((1, 3),))
+    assert with_available_texts(make_query("DR", (2.0, 1.0, 1.0), texts=(None, "b", "c"))) is None
+    assert with_available_texts(make_query("MA", "A", texts=("a", None))) is None
+    assert with_available_texts(make_query("Content", (-1.0, -2.0), texts=("a", None))) is None

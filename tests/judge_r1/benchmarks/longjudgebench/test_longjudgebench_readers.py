@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from longjudgebench_factories import WEIGHTS, synthetic_checkout
+from longjudgebench_factories import WEIGHTS
 
 from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.benchmark import read_queries
@@ -14,16 +14,11 @@ from judge_r1.benchmarks.longjudgebench.subset import parse_subset
 from judge_r1.core.verdicts import ChecklistVerdict, InvalidVerdict, PairwiseVerdict, ScoresVerdict, Verdict
 
 
-def read(root: Path, subset: str, answer: Any, order: Order | None = None, place: int = 0) -> Verdict:
+def read(root: Path, subset: str, answer: Any, order: Order | None = None, position: int = 0) -> Verdict:
     options = parse_subset(subset)
-    query: Query = read_queries(root, options)[place]
+    query: Query = read_queries(root, options)[position]
     text = answer if isinstance(answer, str) else json.dumps(answer)
     return reader(query, options, order or tuple(range(len(query.systems))))(text)
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def dimension(*scores: float, names: tuple[str, ...] = ("breadth", "depth")) -> list[dict[str, Any]]:
@@ -39,19 +34,19 @@ def test_overall_score(root: Path) -> None:
 
 
 def test_rubric_scores_are_weighted_by_criterion(root: Path) -> None:
-    straight = dict.fromkeys(WEIGHTS, dimension(8, 4))
-    turned = dict.fromkeys(WEIGHTS, dimension(4, 8, names=("Depth: how deep", "[Weight: 0.75] Breadth")))
-    for answer in (straight, turned):
+    in_order = dict.fromkeys(WEIGHTS, dimension(8, 4))
+    swapped = dict.fromkeys(WEIGHTS, dimension(4, 8, names=("Depth: how deep", "[Weight: 0.75] Breadth")))
+    for answer in (in_order, swapped):
         verdict = read(root, "deepresearch_bench:rubric", answer, (0,))
         assert isinstance(verdict, ScoresVerdict)
         assert verdict.scores == pytest.approx([0.75 * 8 + 0.25 * 4])
-    by_place = read(root, "deepresearch_bench:rubric:paper", turned, (0,))
-    assert isinstance(by_place, ScoresVerdict)
-    assert by_place.scores == pytest.approx([0.75 * 4 + 0.25 * 8])
+    by_position = read(root, "deepresearch_bench:rubric:paper", swapped, (0,))
+    assert isinstance(by_position, ScoresVerdict)
+    assert by_position.scores == pytest.approx([0.75 * 4 + 0.25 * 8])
 
 
 def test_dimensions_are_weighted_by_task(root: Path) -> None:
-    answer = {name: dimension(float(place), float(place)) for place, name in enumerate(WEIGHTS)}
+    answer = {name: dimension(float(position), float(position)) for position, name in enumerate(WEIGHTS)}
     verdict = read(root, "deepresearch_bench:rubric", answer, (0,))
     assert isinstance(verdict, ScoresVerdict)
     assert verdict.scores == pytest.approx([0.3 * 1 + 0.2 * 2 + 0.1 * 3])

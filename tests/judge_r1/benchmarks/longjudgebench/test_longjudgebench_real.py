@@ -1,6 +1,9 @@
-"""On the benchmark's own files: every number of its data that the snapshot still allows. Where texts are held back
-(206 verified answers, 54 pairs of reports, two of four agents, 39 of 41 topics, all stories), the numbers that need
-them are not here: token statistics, MA's votes and its automatic scores, WP's genres, longest-first on surveys."""
+"""LongJudgeBench on its real files: every published number that the snapshot can reproduce.
+
+The snapshot lacks the texts of 206 verified answers, 54 pairs of reports, two of four agents, 39 of 41 topics and all
+stories. Numbers that need them are not tested: token statistics, MA's votes and automatic scores, WP's genres, and the
+length baseline on surveys.
+"""
 
 from collections import Counter
 from functools import cache
@@ -38,11 +41,11 @@ def queries_of(root: Path, subset: str) -> list[Query]:
 
 
 def baseline(root: Path, subset: str, name: str) -> dict[str, float]:
-    """Accuracy and measures of a row over all of the ground truth."""
+    """Accuracy and metrics of a baseline on the whole ground truth."""
     queries = queries_of(root, subset)
     row = baseline_results(queries, parse_subset(subset))[name]
     found = column_metrics({query.item_id: query for query in queries}, row)
-    accuracy = sum(outcome.score for outcome in row) / len(row)
+    accuracy = sum(result.score for result in row) / len(row)
     return {"accuracy": accuracy, **{key: value for key, value in found.items() if value is not None}}
 
 
@@ -58,8 +61,8 @@ def test_dr_scores_are_means_of_three_annotators(root: Path) -> None:
         for system, aggregate in line.aggregated.items():
             overall = [annotation.overall_scores[system] for annotation in line.raw_annotations]
             dimensions = {
-                name: round(sum(a.dimension_scores[system][said] for a in line.raw_annotations) / 3, 1)
-                for name, said in deep_research_bench.DIMENSIONS.items()
+                name: round(sum(a.dimension_scores[system][annotated] for a in line.raw_annotations) / 3, 1)
+                for name, annotated in deep_research_bench.DIMENSIONS.items()
             }
             total = sum(line.dimension_weights[name] * score for name, score in dimensions.items())
             equal += abs(sum(overall) / 3 - aggregate.overall) <= 0.0501
@@ -100,7 +103,7 @@ def test_dr_fixed_order_baseline(root: Path) -> None:
     assert baseline(root, "deepresearch_bench:paper", "fixed order of systems")["released"] == pytest.approx(0.75)
     weighted = baseline_results(queries_of(root, "deepresearch_bench"), parse_subset("deepresearch_bench"))
     row = weighted["fixed order of systems"]
-    assert sum(outcome.score for outcome in row) / 50 == pytest.approx(0.77)
+    assert sum(result.score for result in row) / 50 == pytest.approx(0.77)
     interval = clustered_mean_ci([o.score for o in row], [o.cluster_id for o in row])
     assert interval == pytest.approx((0.70, 0.80), abs=0.05)
 
@@ -171,7 +174,7 @@ def test_surge_position_baseline(
 
 
 def test_verify_baselines(root: Path) -> None:
-    """On all 316 the rows are .7975, .8608 and .6709; here 88 of 110 answers are wrong."""
+    """In the paper, on 316 answers: 0.7975, 0.8608 and 0.6709. The snapshot has 110 answers, 88 of them wrong."""
     rows = {name: baseline(root, "verify_bench_hard", name) for name in
             ("always No", r"last \boxed as in the reference", "reference in the last 300 characters")}  # fmt: skip
     constant, boxed, ending = rows.values()
@@ -180,10 +183,10 @@ def test_verify_baselines(root: Path) -> None:
 
 
 def test_ma_length_baseline(root: Path) -> None:
-    suite = load(root, "ma")
-    row = suite.baselines(suite.items)["longer"]
+    benchmark = load(root, "ma")
+    row = benchmark.baselines(benchmark.items)["longer"]
     assert len(row) == 36
-    assert sum(outcome.score for outcome in row) == 22
+    assert sum(result.score for result in row) == 22
 
 
 SUBSETS = [
@@ -196,7 +199,7 @@ SUBSETS = [
 
 @pytest.mark.parametrize("subset", SUBSETS)
 def test_released_prompts_and_answers(root: Path, subset: str) -> None:
-    suite = load(root, subset)
+    benchmark = load(root, subset)
     answers = {
         "DR": '{"overall_score": 7}', "MA": '{"preferred_insights_consistency": "A"}',
         "Verify": '{"verdict": "No", "score": 0}',
@@ -207,12 +210,12 @@ def test_released_prompts_and_answers(root: Path, subset: str) -> None:
     if "deepresearch_bench:rubric" in subset:
         item = '[{"criterion": "x", "analysis": "", "target_score": 6}]'
         answers["DR"] = "{" + ", ".join(f'"{name}": {item}' for name in deep_research_bench.DIMENSIONS) + "}"
-    for ask in suite.requests():
-        assert isinstance(ask.task, CustomPrompt)
-        content = ask.task.prompt.chat()[-1]["content"]
-        assert not isinstance(ask.task.read(answers[ask.item.group]), InvalidVerdict)
-        assert all(len(text) < len(content) for text in ask.task.prompt.inserted)
-        if "reference" in subset and ask.item.group == "DR":
+    for request in benchmark.requests():
+        assert isinstance(request.task, CustomPrompt)
+        content = request.task.prompt.chat()[-1]["content"]
+        assert not isinstance(request.task.read(answers[request.item.group]), InvalidVerdict)
+        assert all(len(text) < len(content) for text in request.task.prompt.inserted)
+        if "reference" in subset and request.item.group == "DR":
             assert ("Reference Article:" in content) == ("{reference}" not in content)
 
 
@@ -248,7 +251,7 @@ def test_dr_rubric_answer_is_weighted_by_criterion(root: Path) -> None:
 
     for query in queries_of(root, "deepresearch_bench"):
         answer = {
-            name: [{"criterion": one.name, "target_score": place} for place, one in enumerate(listed)][::-1]
+            name: [{"criterion": one.name, "target_score": position} for position, one in enumerate(listed)][::-1]
             for name, listed in query.criteria.items()
         }
         verdict = reader(query, parse_subset("deepresearch_bench:rubric"), (0,))(json.dumps(answer))
@@ -275,7 +278,7 @@ def test_docx_text_of_all_reports(root: Path) -> None:
 
 
 def test_realdr_references_are_matched_by_query(root: Path) -> None:
-    """The released file numbers DR-Bench's references as if the tasks had one order; they have not."""
+    """The ids in the released file assume that both data sets order tasks equally, which is false."""
     mapped = reference_of_tasks(root, parse_subset("realdr:reference"))
     released = {
         line.id: line for line in lines(root / "data_standardized" / "realdr_reference.jsonl", deep_research_bench.Line)

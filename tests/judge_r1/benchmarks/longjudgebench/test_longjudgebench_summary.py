@@ -1,10 +1,9 @@
-"""Through the commands' own ways: an evaluation with baselines beside it, and published outputs without texts."""
+"""LongJudgeBench in the commands `eval` and `replay`: baselines, and published outputs without texts."""
 
 import json
 from pathlib import Path
 
 import pytest
-from longjudgebench_factories import synthetic_checkout
 
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.benchmarks.longjudgebench.benchmark import load
@@ -18,11 +17,6 @@ from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import make_panel
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
-
-
 @pytest.mark.parametrize(
     ("subset", "baselines"),
     [
@@ -31,12 +25,10 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("all:search", {}),
     ],
 )
-def test_evaluation_includes_baselines(
-    root: Path, tmp_path: Path, subset: str, baselines: dict[str, float]
-) -> None:
-    suite = load(root, subset)
-    evaluation = Evaluation(suite, tmp_path, resume=False, name="longjudgebench")
-    evaluation.run(lambda: make_panel("random", JudgeBuild("", texts=suite.texts)))
+def test_evaluation_includes_baselines(root: Path, tmp_path: Path, subset: str, baselines: dict[str, float]) -> None:
+    benchmark = load(root, subset)
+    evaluation = Evaluation(benchmark, tmp_path, resume=False, name="longjudgebench")
+    evaluation.run(lambda: make_panel("random", JudgeBuild("", texts=benchmark.texts)))
     summary = evaluation.finish([])
     found = {row["name"]: row["accuracy"] for row in summary["rows"] if row["name"] != "random"}
     assert found == pytest.approx(baselines)
@@ -77,9 +69,7 @@ def test_predictions_precede_baselines(root: Path, tmp_path: Path) -> None:
     assert len(summary["rows"]) > 1
 
 
-def test_replay_reproduces_the_summary(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replay_reproduces_the_summary(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     eval_(judge=["random"], path=root, out=tmp_path / "eval", benchmark="longjudgebench", subset="ma:search")
     original = json.loads((tmp_path / "eval" / "summary.json").read_text())
     assert (original["benchmark"], original["subset"]) == ("longjudgebench", "ma:search")

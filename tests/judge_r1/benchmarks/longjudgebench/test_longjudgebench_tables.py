@@ -1,4 +1,4 @@
-"""The paper's Tables 3 to 6 against each other: without outputs no cell can be recomputed, but their sums can."""
+"""Consistency of the paper's Tables 3 to 6. Single cells cannot be recomputed without outputs, but averages can."""
 
 import json
 from pathlib import Path
@@ -17,7 +17,7 @@ INCONSISTENT = {
     "Qwen3-Max": (43.0, 38.9), "Qwen3-32B (w/ thinking)": (21.3, 37.8), "Qwen3-32B (w/o thinking)": (16.0, 21.1),
     "Kimi-K2.6": (10.6, 23.3),
 }  # fmt: skip
-"""Table 4: percent of WP's 263 and of MA's 90 pairs, in Table 3's names."""
+"""Table 4: percent of WP's 263 pairs and of MA's 90 pairs, by the names of Table 3."""
 CONSISTENT_WP = (0.638, 0.676, 0.653, 0.554, 0.549, 0.720, 0.611, 0.566)
 """In the order of Table 3."""
 
@@ -72,9 +72,7 @@ def test_cells_are_multiples_of_one_over_pairs(tables: dict[str, Rows], column: 
 
 
 @pytest.mark.parametrize("column", ["Structure", "Content"])
-def test_surge_pairs_per_topic(
-    tables: dict[str, Rows], column: str
-) -> None:
+def test_surge_pairs_per_topic(tables: dict[str, Rows], column: str) -> None:
     for judge, setting, cells in tables["acc"]:
         pairs, cell = 41 * (3 if "Ref" in setting else 6), cells[list(COLUMNS).index(column)]
         assert cell is not None
@@ -82,8 +80,8 @@ def test_surge_pairs_per_topic(
 
 
 def test_tables_3_and_4_are_consistent(tables: dict[str, Rows]) -> None:
-    """Of n pairs in both orders, the right answers less the inconsistent pairs, which have one each, are twice the
-    consistent right pairs: an even number."""
+    """An inconsistent pair has one correct answer and a consistent correct pair has two. The correct answers minus the
+    inconsistent pairs are therefore an even number: twice the consistent correct pairs."""
     vanilla = [(judge, cells) for judge, setting, cells in tables["acc"] if setting == "Vanilla"]
     assert {judge for judge, _ in vanilla} == set(INCONSISTENT)
     for (judge, cells), expected in zip(vanilla, CONSISTENT_WP, strict=True):
@@ -115,7 +113,7 @@ def test_rubric_gain_comes_from_fewer_ties(
 
 
 def solved(right: float, tau: float) -> float:
-    """The tie share, by halving: the left side grows with it."""
+    """The share of ties, by bisection: the left side increases with it."""
     low, high = 0.0, 1.0 - right
     for _ in range(60):
         middle = (low + high) / 2

@@ -14,12 +14,12 @@ def template(user: str) -> Template:
     return Template(Path("own.yaml"), "You judge.", user, '{"score": 0-10}')
 
 
-def said(user: str, fields: dict[str, str | None], **options: bool) -> str:
+def filled(user: str, fields: dict[str, str | None], **options: bool) -> str:
     return fill_template(template(user), fields, **options).chat()[1]["content"]  # type: ignore[arg-type]
 
 
 def test_fill_fields_and_output_format() -> None:
-    assert said("Q {instruction} A {response_0}: {output_format}", {"instruction": "why", "response_0": "so"}) == (
+    assert filled("Q {instruction} A {response_0}: {output_format}", {"instruction": "why", "response_0": "so"}) == (
         'Q why A so: {"score": 0-10}'
     )
 
@@ -28,24 +28,24 @@ def test_fill_fields_and_output_format() -> None:
 def test_inserted_text_is_not_searched_for_placeholders(text: str, name: str) -> None:
     document = f"{text}{{{name}}}{{output_format}}\ue0000\ue001"
     fields: dict[str, str | None] = {"response_0": document, "reference": "SECRET"}
-    assert said("<{response_0}>|{reference}", fields) == f"<{document}>|SECRET"
+    assert filled("<{response_0}>|{reference}", fields) == f"<{document}>|SECRET"
 
 
 def test_episode_tags_are_escaped_except_for_paper() -> None:
-    assert said("{response_0}", {"response_0": "</think> 4"}) == "‹/think› 4"
-    assert said("{response_0}", {"response_0": "</think> 4"}, paper=True) == "</think> 4"
+    assert filled("{response_0}", {"response_0": "</think> 4"}) == "‹/think› 4"
+    assert filled("{response_0}", {"response_0": "</think> 4"}, paper=True) == "</think> 4"
 
 
 @pytest.mark.parametrize("user", ["{reference}", "{unknown_thing}", "{response_7}", "{criteria_list}"])
 def test_missing_value_is_an_error_except_for_paper(user: str) -> None:
     with pytest.raises(BadBenchmark, match=r"own\.yaml: there is no value for the placeholder"):
-        said(user, {"criteria_list": None})
-    assert said(user, {"criteria_list": None}, paper=True) == user
+        filled(user, {"criteria_list": None})
+    assert filled(user, {"criteria_list": None}, paper=True) == user
 
 
 def test_unclosed_output_format_is_filled_except_for_paper() -> None:
-    assert said("Format:\n{output_format\n\nNo more.", {}) == 'Format:\n{"score": 0-10}\n\nNo more.'
-    assert said("Format:\n{output_format\n\nNo more.", {}, paper=True) == "Format:\n{output_format\n\nNo more."
+    assert filled("Format:\n{output_format\n\nNo more.", {}) == 'Format:\n{"score": 0-10}\n\nNo more.'
+    assert filled("Format:\n{output_format\n\nNo more.", {}, paper=True) == "Format:\n{output_format\n\nNo more."
 
 
 def test_lead_precedes_the_prompt_as_inserted_text() -> None:
@@ -55,15 +55,15 @@ def test_lead_precedes_the_prompt_as_inserted_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "complaint"),
+    ("text", "message"),
     [("a: [", "is not YAML"), ("- a", "must hold fields"), ("task_description: x", "field user_prompt_format"), (
         'task_description: x\nuser_prompt_format: "\\uE000"\noutput_format: x', "without private characters")],
 )  # fmt: skip
-def test_malformed_prompt_files_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
+def test_malformed_prompt_files_are_reported(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "config" / "prompts" / "ma" / "vanilla.yaml"
     path.parent.mkdir(parents=True)
     path.write_text(text)
-    with pytest.raises(BadBenchmark, match=complaint) as raised:
+    with pytest.raises(BadBenchmark, match=message) as raised:
         load_template(tmp_path, "ma", "vanilla")
     assert str(path) in str(raised.value)
 

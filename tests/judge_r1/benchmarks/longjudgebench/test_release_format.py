@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from longjudgebench_factories import TextJudge, synthetic_checkout
+from longjudgebench_factories import TextJudge
 from rich.console import Console
 
 from judge_r1.benchmarks.base import BadBenchmark
@@ -18,11 +18,6 @@ from judge_r1.evaluation.traces import read_traces
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
 from scripts.longjudgebench_tables import release_lines
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return synthetic_checkout(tmp_path_factory.mktemp("checkout"))
 
 
 def score(root: Path, tmp_path: Path, subset: str, lines: list[dict[str, Any]]) -> list[ItemResult]:
@@ -46,17 +41,17 @@ ANSWERS = {
     ["deepresearch_bench", "realdr", "surge:structure", "wp_bench", "wp_bench:paper", "ma", "verify_bench_hard"],
 )
 def test_traces_and_released_lines_have_equal_scores(root: Path, tmp_path: Path, subset: str) -> None:
-    def says(ask: JudgeRequest) -> str:
-        place = ask.order[0] if ask.item.group in ("DR", "RealDR") else 0
-        answer = {**ANSWERS[ask.item.group], **({"overall_score": 9 - place} if place else {})}
-        return "prose" if ask.item.item_id.endswith("q2_b") else f"So: {json.dumps(answer)}"
+    def reply(request: JudgeRequest) -> str:
+        position = request.order[0] if request.item.group in ("DR", "RealDR") else 0
+        answer = {**ANSWERS[request.item.group], **({"overall_score": 9 - position} if position else {})}
+        return "prose" if request.item.item_id.endswith("q2_b") else f"So: {json.dumps(answer)}"
 
-    suite = load(root, subset)
-    row = JudgePanel("row", (TextJudge(says),))
-    judged = evaluate(row, suite, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
+    benchmark = load(root, subset)
+    row = JudgePanel("row", (TextJudge(reply),))
+    judged = evaluate(row, benchmark, out=tmp_path / "out", resume=False, console=Console(file=io.StringIO())).items
     options = parse_subset(subset)
     lines = list(release_lines(read_traces(tmp_path / "out"), read_queries(root, options), options, "vanilla"))
-    assert write_jsonl(tmp_path / "row.jsonl", lines) == len(suite.requests())
+    assert write_jsonl(tmp_path / "row.jsonl", lines) == len(benchmark.requests())
     again = {o.item_id: o for o in predictions(root, tmp_path / "row.jsonl", subset)}
     if subset != "deepresearch_bench":  # of which two agents of four have texts
         assert {o.item_id: o.score for o in judged} == {i: o.score for i, o in again.items()}
@@ -70,27 +65,27 @@ def test_pairs_are_matched_by_id_and_models(root: Path, tmp_path: Path) -> None:
             "data_id": "p0",
             "response_a": names[0],
             "response_b": names[1],
-            "judge_result": {"preferred_response": said, "swap_position": position, "debiased": True},
+            "judge_result": {"preferred_response": preferred, "swap_position": position, "debiased": True},
         }
-        for names, said, position in (
+        for names, preferred, position in (
             (("good0", "bad0"), "A", "original"),
             (("bad0", "good0"), "B", "swapped"),
             (("good1", "bad1"), "A", "original"),
             (("bad1", "good1"), "A", "swapped"),
         )
     ]
-    credits = [o.score for o in score(root, tmp_path, "wp_bench", lines)]
-    assert credits == [1, 0.5, 0, 0]
+    scores = [o.score for o in score(root, tmp_path, "wp_bench", lines)]
+    assert scores == [1, 0.5, 0, 0]
 
 
 def test_missing_lines_are_wrong(root: Path, tmp_path: Path) -> None:
-    outcomes = score(root, tmp_path, "deepresearch_bench", [
+    results = score(root, tmp_path, "deepresearch_bench", [
         {"data_id": 1, "model": agent, "response": json.dumps({"overall_score": number}), "judge_result": None}
         for agent, number in (("openai-deepresearch", 9), ("gemini-2.5-pro-deepresearch", 8), ("grok-deeper-search", 1))
     ])  # fmt: skip
-    assert [o.score for o in outcomes] == [0.5, 0]
-    assert all(o.verdict == InvalidVerdict(reason="missing") for o in outcomes)
-    extra = load(root, "deepresearch_bench").metrics(outcomes)
+    assert [o.score for o in results] == [0.5, 0]
+    assert all(o.verdict == InvalidVerdict(reason="missing") for o in results)
+    extra = load(root, "deepresearch_bench").metrics(results)
     assert extra["acc_strict"] == 3 / 12
     assert extra["released"] == 3 / 12
     assert (extra["spearman"], extra["spearman_zero"]) == (1, 0.5)
@@ -124,17 +119,17 @@ def test_incomplete_listing_in_another_order(root: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("line", "complaint"),
+    ("line", "message"),
     [
         ({"data_id": "gone"}, "data_id gone .byte 0.: the ground truth has no such id"),
         ({"data_id": "p0", "response_a": "good0", "response_b": "who"}, r"no output of \('good0', 'who'\)"),
         ({"model": "x"}, "line 1: field data_id"),
     ],
 )
-def test_unmatched_lines_are_reported(root: Path, tmp_path: Path, line: dict[str, Any], complaint: str) -> None:
+def test_unmatched_lines_are_reported(root: Path, tmp_path: Path, line: dict[str, Any], message: str) -> None:
     from judge_r1.core.errors import JudgeError
 
-    with pytest.raises(JudgeError, match=complaint):
+    with pytest.raises(JudgeError, match=message):
         score(root, tmp_path, "wp_bench", [line])
 
 
@@ -152,7 +147,7 @@ def test_predictions_need_one_set(root: Path, tmp_path: Path, subset: str | None
 def test_search_traces_have_no_released_lines(root: Path, tmp_path: Path) -> None:
     options = parse_subset("verify_bench_hard")
     queries = read_queries(root, options)
-    row = JudgePanel("row", (TextJudge(lambda ask: '{"score": 1}'),))
+    row = JudgePanel("row", (TextJudge(lambda request: '{"score": 1}'),))
     evaluate(row, load(root, "verify_bench_hard"), out=tmp_path, resume=False, console=Console(file=io.StringIO()))
     with pytest.raises(BadBenchmark, match="one answer of one judge per prompt"):
         list(release_lines(read_traces(tmp_path), queries, parse_subset("verify_bench_hard:search"), "vanilla"))

@@ -24,7 +24,7 @@ def test_mode_names_the_prompt_file(setting: str, mode: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("subset", "complaint"),
+    ("subset", "message"),
     [
         ("wp_benhc", "no set 'wp_benhc'; did you mean 'wp_bench'"),
         ("ma:rubrik", "unknown option 'rubrik'; did you mean 'rubric'"),
@@ -36,6 +36,6 @@ def test_mode_names_the_prompt_file(setting: str, mode: str) -> None:
         ("ma:search:paper", "the paper has no search"),
     ],
 )
-def test_invalid_subsets_are_rejected(subset: str, complaint: str) -> None:
-    with pytest.raises(BadBenchmark, match=complaint):
+def test_invalid_subsets_are_rejected(subset: str, message: str) -> None:
+    with pytest.raises(BadBenchmark, match=message):
         parse_subset(subset)

@@ -4,10 +4,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.registry import suggest
 from judge_r1.core.yaml_config import ConfigModel, read, validated
+
+MAX_SEARCHES, MAX_TOKENS = 10_000, 100_000_000
+"""Larger numbers are typing errors."""
 
 
 class Budget(BaseModel):
@@ -15,12 +19,12 @@ class Budget(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    max_searches: int = Field(3, ge=0)
-    top_k: int = Field(3, ge=1)
-    passage_words: int = Field(100, ge=1)
-    response_tokens: int = Field(1000, ge=1)
+    max_searches: int = Field(3, ge=0, le=MAX_SEARCHES)
+    top_k: int = Field(3, ge=1, le=MAX_SEARCHES)
+    passage_words: int = Field(100, ge=1, le=MAX_TOKENS)
+    response_tokens: int = Field(1000, ge=1, le=MAX_TOKENS)
     """Sampled tokens in one turn."""
-    observation_tokens: int = Field(1000, ge=16)
+    observation_tokens: int = Field(1000, ge=16, le=MAX_TOKENS)
     """Tokens of one observation. Passages that do not fit are left out as a whole."""
 
     @property
@@ -41,9 +45,18 @@ class EpisodeConfig(ConfigModel):
     prompt: str = "standard"
     retriever: str = "intfloat/e5-base-v2"
     thinking: bool = False
-    prompt_tokens: int = Field(12_500, ge=1)
+    prompt_tokens: int = Field(12_500, ge=1, le=MAX_TOKENS)
     """The longest prompt. A longer one raises an error; prompts are never truncated."""
     budget: Budget = Budget()
+
+    @field_validator("prompt")
+    @classmethod
+    def _known_prompt(cls, prompt: str) -> str:
+        from judge_r1.episode.prompts import pairwise_styles
+
+        if prompt not in pairwise_styles():
+            raise ValueError(f"no prompt is named {prompt!r}{suggest(prompt, pairwise_styles())}")
+        return prompt
 
     @property
     def effective_budget(self) -> Budget:

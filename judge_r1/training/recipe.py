@@ -9,7 +9,11 @@ from pydantic import Field, model_validator
 
 from judge_r1.core.yaml_config import ConfigError, ConfigModel, load_config
 from judge_r1.episode.config import EpisodeConfig
+from judge_r1.episode.prompts import describes_search
 from judge_r1.training.shipped_recipes import find_recipe
+
+MAX_STEPS, MAX_EPOCHS, MAX_BATCH = 1_000_000, 1000, 65_536
+"""Larger numbers in a recipe are typing errors: the order of a run's examples would not fit into memory."""
 
 
 class SftConfig(ConfigModel):
@@ -19,11 +23,11 @@ class SftConfig(ConfigModel):
         "traces",
         description="traces: whole episodes; json, table6: only the gold judgment, in the form of Table 11 or 6",
     )
-    epochs: float = Field(1.0, gt=0)
-    max_steps: int = Field(-1, description="number of steps; -1: as many as the epochs have")
-    batch_size: int = Field(32, ge=1)
-    micro_batch_size: int = Field(32, ge=1)
-    learning_rate: float = Field(1e-5, gt=0)
+    epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
+    max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
+    batch_size: int = Field(32, ge=1, le=MAX_BATCH)
+    micro_batch_size: int = Field(32, ge=1, le=MAX_BATCH)
+    learning_rate: float = Field(1e-5, gt=0, le=1)
     warmup_ratio: float = Field(0.05, ge=0, lt=1)
     packing: bool = Field(False, description="several examples per row, each attending only to itself")
     traces: int | None = Field(None, ge=1, description="number of traces; default: all")
@@ -43,36 +47,38 @@ class DpoConfig(ConfigModel):
     """Direct preference optimisation on two judgments of a pair, or on its two reasonings (the paper's form)."""
 
     form: Literal["judgment", "reasoning"] = "judgment"
-    epochs: float = Field(1.0, gt=0)
-    max_steps: int = Field(-1, description="number of steps; -1: as many as the epochs have")
-    batch_size: int = Field(32, ge=1)
-    micro_batch_size: int = Field(4, ge=1)
-    learning_rate: float = Field(5e-6, gt=0)
+    epochs: float = Field(1.0, gt=0, le=MAX_EPOCHS)
+    max_steps: int = Field(-1, ge=-1, le=MAX_STEPS, description="number of steps; -1: as many as the epochs have")
+    batch_size: int = Field(32, ge=1, le=MAX_BATCH)
+    micro_batch_size: int = Field(4, ge=1, le=MAX_BATCH)
+    learning_rate: float = Field(5e-6, gt=0, le=1)
     warmup_ratio: float = Field(0.1, ge=0, lt=1)
-    beta: float = Field(0.1, gt=0)
+    beta: float = Field(0.1, gt=0, le=100)
 
 
 class LoraConfig(ConfigModel):
     """Low-rank adapters on all linear layers instead of full fine-tuning. The saved model has them merged."""
 
-    rank: int = Field(64, ge=1)
-    alpha: int = Field(128, ge=1)
+    rank: int = Field(64, ge=1, le=MAX_BATCH)
+    alpha: int = Field(128, ge=1, le=MAX_BATCH)
 
 
 class GrpoConfig(ConfigModel):
     """GRPO with search in the loop (Eq. 4). Defaults follow the paper's public scripts where those set a value."""
 
     engine: Literal["trl", "verl"] = Field("trl", description="trl: one process; verl: Ray, on all GPUs")
-    steps: int = Field(800, ge=1)
-    group_size: int = Field(5, ge=2)
-    pairs_per_step: int = Field(64, ge=1)
-    micro_batch_size: int = Field(32, ge=1, description="episodes in one forward and backward pass")
-    rollout_batch_size: int = Field(64, ge=1, description="episodes that the engine trl samples in one batch")
-    updates_per_step: int = Field(2, ge=1, description="optimiser steps per batch of episodes")
-    learning_rate: float = Field(1e-6, gt=0)
+    steps: int = Field(800, ge=1, le=MAX_STEPS)
+    group_size: int = Field(5, ge=2, le=MAX_BATCH)
+    pairs_per_step: int = Field(64, ge=1, le=MAX_BATCH)
+    micro_batch_size: int = Field(32, ge=1, le=MAX_BATCH, description="episodes in one forward and backward pass")
+    rollout_batch_size: int = Field(
+        64, ge=1, le=MAX_BATCH, description="episodes that the engine trl samples in one batch"
+    )
+    updates_per_step: int = Field(2, ge=1, le=MAX_BATCH, description="optimiser steps per batch of episodes")
+    learning_rate: float = Field(1e-6, gt=0, le=1)
     warmup_ratio: float = Field(0.285, ge=0, lt=1)
-    clip: float = Field(0.2, gt=0)
-    clip_high: float | None = Field(None, gt=0, description="upper clip if different (DAPO's clip-higher)")
+    clip: float = Field(0.2, gt=0, le=100)
+    clip_high: float | None = Field(None, gt=0, le=100, description="upper clip if different (DAPO's clip-higher)")
     ratio: Literal["token", "sequence"] = Field("token", description="sequence: importance ratios as in GSPO")
     loss: Literal["token-mean", "sequence-mean", "constant"] = Field(
         "token-mean",
@@ -80,8 +86,8 @@ class GrpoConfig(ConfigModel):
     )
     advantage_by_std: bool = Field(True, description="divide by the group's standard deviation; false: Dr.GRPO")
     dynamic_sampling: bool = Field(False, description="replace groups with identical outcomes (DAPO)")
-    kl: float = Field(0.001, ge=0, description="weight of the KL term to the initial model")
-    temperature: float = Field(1.0, gt=0)
+    kl: float = Field(0.001, ge=0, le=100, description="weight of the KL term to the initial model")
+    temperature: float = Field(1.0, gt=0, le=100)
     traced_pairs: int = Field(
         1,
         ge=0,
@@ -114,11 +120,13 @@ class Recipe(ConfigModel):
     deepspeed: Literal["zero2", "zero3"] | None = Field(
         None, description="ZeRO sharding of sft and dpo on several GPUs"
     )
-    seed: int = 0
+    seed: int = Field(0, ge=0, lt=2**32)
     trackers: tuple[Literal["tensorboard", "trackio", "wandb"], ...] = Field(
         (), description="trackers that also receive the metrics"
     )
-    save_every: int = Field(50, ge=1, description="steps between checkpoints; a step of GRPO is one batch of episodes")
+    save_every: int = Field(
+        50, ge=1, le=MAX_STEPS, description="steps between checkpoints; a step of GRPO is one batch of episodes"
+    )
 
     @property
     def on_verl(self) -> bool:
@@ -156,6 +164,9 @@ class Recipe(ConfigModel):
         if self.episode.search and (form != "traces" or (self.stage == "dpo" and self.dpo.form == "judgment")):
             which = f"sft.form {form}" if self.stage == "sft" else "dpo.form judgment"
             raise ValueError(f"{which} is a single-turn answer without searches: set episode.search to false")
+        style = self.episode.prompt
+        if self.stage != "dpo" and self.episode.search and not describes_search(style):
+            raise ValueError(f"episode.prompt {style} does not describe searches: set episode.search to false")
         if self.stage == "sft" and (form == "table6") != (self.episode.prompt == "table6"):
             raise ValueError(f"sft.form {form} and episode.prompt {self.episode.prompt} ask for different answers")
         return self

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shutil
 from collections.abc import Callable, Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -18,6 +19,9 @@ PACKAGES = (
     "judge-r1", "torch", "transformers", "trl", "verl", "ray", "datasets", "accelerate", "deepspeed", "peft",
     "sentence-transformers", "faiss-cpu", "numpy", "pydantic",
 )  # fmt: skip
+VERSIONS = "versions.json"
+EXAMPLES, ADAPTERS = ".examples", ".adapters"
+"""Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""
 
 
 def versions() -> dict[str, str | None]:
@@ -33,10 +37,10 @@ def versions() -> dict[str, str | None]:
 
 class RunFolder:
     """Writes one run folder. Metrics are appended line by line, so a kill loses at most the last line. In a distributed
-    run, only the first process writes.
+    run, only the first process writes. A run of another recipe that has not finished a step is replaced.
 
     Raises:
-        JudgeError: The folder holds a run of another recipe.
+        JudgeError: The folder holds a run of another recipe, or a file named recipe.yaml that no run has written.
     """
 
     def __init__(self, folder: Path, recipe: Recipe) -> None:
@@ -45,10 +49,13 @@ class RunFolder:
         """Called with each row of metrics.jsonl after it is written."""
         resolved = folder / "recipe.yaml"
         if resolved.exists() and load_recipe(resolved) != recipe:
-            raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
+            if has_progress(folder) or not (folder / VERSIONS).exists():
+                raise JudgeError(f"{folder} holds a run of another recipe: choose another --out, or remove the folder")
+            if is_main():
+                _remove_failed_start(folder)
         if is_main() and not finished(folder):  # a finished run keeps its versions
+            write_json(folder / VERSIONS, versions())
             write_atomic(resolved, [dump_recipe(recipe)])
-            write_json(folder / "versions.json", versions())
 
     @property
     def model(self) -> Path:
@@ -82,6 +89,21 @@ class RunFolder:
 def finished(folder: Path) -> bool:
     """Whether the run of this folder has written its model."""
     return (folder / "model" / "config.json").exists()
+
+
+def has_progress(folder: Path) -> bool:
+    """Whether the run of this folder has logged a step, begun a checkpoint or written its model."""
+    metrics, saved = folder / "metrics.jsonl", folder / "checkpoints"
+    logged = metrics.exists() and metrics.stat().st_size > 0
+    return logged or finished(folder) or any(path.is_dir() for path in saved.glob("*"))
+
+
+def _remove_failed_start(folder: Path) -> None:
+    """Remove the files of a run that failed before its first step, except its logs."""
+    for name in ("recipe.yaml", "data.json", "traces.json", "traces.jsonl", "metrics.jsonl", "trackers.json"):
+        (folder / name).unlink(missing_ok=True)
+    for name in ("checkpoints", "verl", EXAMPLES, ADAPTERS):
+        shutil.rmtree(folder / name, ignore_errors=True)
 
 
 def _line(row: Mapping[str, Any]) -> str:

@@ -122,6 +122,20 @@ def _prompt(style: str, system: str, fields: dict[str, str], context: str | None
     )
 
 
+@cache
+def pairwise_styles() -> tuple[str, ...]:
+    """The styles of `pairwise_prompt`: those whose user message has two candidates."""
+    names = [file.name.removesuffix("_user.txt") for file in files(__name__).iterdir()]
+    return tuple(
+        sorted(name for name in names if "." not in name and "$reasoning_a" in _template(f"{name}_user").template)
+    )
+
+
+def describes_search(style: str) -> bool:
+    """Whether prompts of this style can offer searches."""
+    return files(__name__).joinpath(f"{style}_search.txt").is_file()
+
+
 def principles(style: str) -> str:
     """The text of the principles in a style: its own file if it has one, else their names and definitions."""
     if files(__name__).joinpath(f"{style}_principles.txt").is_file():

@@ -13,12 +13,10 @@ from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.export_checkpoint import atomic_folder, partial_of
 from judge_r1.training.model_card import write_card
 from judge_r1.training.recipe import DpoConfig, Recipe, SftConfig
-from judge_r1.training.run_folder import RunFolder
+from judge_r1.training.run_folder import ADAPTERS, EXAMPLES, RunFolder
 from judge_r1.training.trl.lora import add_adapters, merge_adapters
 from judge_r1.training.weight_verification import verify_weights
 
-EXAMPLES, ADAPTERS = ".examples", ".adapters"
-"""Folders in the run folder: examples that the first process shares with the others, and adapters before the merge."""
 _HOUR = 3600
 """Seconds that processes wait for each other. The first one makes the examples while the others wait."""
 

@@ -8,7 +8,7 @@ from transformers import PrinterCallback, TrainerCallback
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
-from judge_r1.training.checkpoints import PROCESSES, newest_whole, processes_of
+from judge_r1.training.checkpoints import PROCESSES, checkpoints, newest_whole, processes_of
 from judge_r1.training.distributed import is_main, process_count
 from judge_r1.training.run_folder import RunFolder
 
@@ -40,10 +40,10 @@ def check_process_count(run: RunFolder) -> None:
     """Check that a resumed run has as many processes as its checkpoints.
 
     Raises:
-        JudgeError: The run was started with another number.
+        JudgeError: They are of another number.
     """
     started = processes_of(run.checkpoints) or process_count()
-    if started != process_count():
+    if started != process_count() and checkpoints(run.checkpoints):
         raise JudgeError(f"{run.folder} was started with {started} process(es): resume with --processes {started}")
     if is_main():
         run.checkpoints.mkdir(exist_ok=True)

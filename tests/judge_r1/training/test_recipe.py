@@ -55,6 +55,17 @@ def test_missing_fields_get_defaults(tmp_path: Path) -> None:
         ("grpo.steps", "must have the form key=value"),
         ("grpo.steps=[1", "is not YAML"),
         ("name.first=x", "override name.first: name is not a section"),
+        ("sft.epochs=.inf", "field sft.epochs: "),
+        ("grpo.learning_rate=.nan", "field grpo.learning_rate: "),
+        ("dpo.learning_rate=5", "field dpo.learning_rate: "),
+        ("sft.epochs=1e9", "field sft.epochs: "),
+        ("sft.max_steps=-7", "field sft.max_steps: "),
+        ("grpo.steps=10000000000", "field grpo.steps: "),
+        ("sft.batch_size=1000000000000", "field sft.batch_size: "),
+        ("episode.budget.response_tokens=1000000000000", "field episode.budget.response_tokens: "),
+        ("seed=-1", "field seed: "),
+        ("episode.prompt=standrad", "field episode.prompt: no prompt is named 'standrad'; did you mean 'standard'?"),
+        ("episode.prompt=table6", "episode.prompt table6 does not describe searches"),
     ],
 )
 def test_a_mistake_is_a_one_line_error(tmp_path: Path, override: str, message: str) -> None:
@@ -63,6 +74,12 @@ def test_a_mistake_is_a_one_line_error(tmp_path: Path, override: str, message: s
     assert message in str(error.value)
     assert "\n" not in str(error.value)
     assert isinstance(error.value, JudgeError)
+
+
+def test_a_typing_error_in_the_name_of_a_prompt_names_the_recipe_and_the_key(tmp_path: Path) -> None:
+    file = write_recipe(tmp_path)
+    with pytest.raises(ConfigError, match=f"{file}: field episode.prompt: no prompt is named 'compct'"):
+        load_recipe(file, ["episode.prompt=compct"])
 
 
 def test_sft_batches_are_multiples_of_micro_batches(tmp_path: Path) -> None:

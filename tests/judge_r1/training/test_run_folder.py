@@ -7,7 +7,7 @@ import pytest
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.run_log import read_rows
-from judge_r1.training.recipe import DataConfig, Recipe, load_recipe
+from judge_r1.training.recipe import DataConfig, Recipe, dump_recipe, load_recipe
 from judge_r1.training.run_folder import RunFolder, versions
 
 RECIPE = Recipe(name="test", stage="sft", model="m", data=DataConfig(train=Path("data")))
@@ -27,6 +27,30 @@ def test_a_run_folder_accepts_one_recipe(tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="holds a run of another recipe"):
         RunFolder(tmp_path, RECIPE.model_copy(update={"seed": 1}))
     assert read_rows(tmp_path / "metrics.jsonl") == [{"step": 1}]
+
+
+def test_a_run_that_failed_before_its_first_step_does_not_block_its_folder(tmp_path: Path) -> None:
+    failed = RunFolder(tmp_path, RECIPE)
+    failed.trace({"step": 1})
+    failed.checkpoints.mkdir()
+    for name in ("data.json", "trackers.json", "metrics.jsonl", "checkpoints/processes.json"):
+        (tmp_path / name).touch()
+    other = RECIPE.model_copy(update={"seed": 1})
+    RunFolder(tmp_path, other)
+    assert load_recipe(tmp_path / "recipe.yaml") == other
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["recipe.yaml", "versions.json"]
+
+
+def test_a_run_with_a_checkpoint_keeps_its_folder(tmp_path: Path) -> None:
+    (RunFolder(tmp_path, RECIPE).checkpoints / "checkpoint-2").mkdir(parents=True)
+    with pytest.raises(JudgeError, match="holds a run of another recipe"):
+        RunFolder(tmp_path, RECIPE.model_copy(update={"seed": 1}))
+
+
+def test_a_recipe_file_of_the_user_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "recipe.yaml").write_text(dump_recipe(RECIPE))
+    with pytest.raises(JudgeError, match="holds a run of another recipe"):
+        RunFolder(tmp_path, RECIPE.model_copy(update={"seed": 1}))
 
 
 def test_rows_are_appended_and_truncated(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Loads models and tokenizers by name: a folder, a hub name, or the weights of a package (`bundled:NAME`)."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,12 +57,16 @@ def load_model(name: str, *, training: bool = False, attention: str | None = Non
 
     gpu = torch.cuda.is_available()
     dtype = torch.bfloat16 if gpu and not training else torch.float32
-    try:
-        model = AutoModelForCausalLM.from_pretrained(
-            resolve(name), dtype=dtype, attn_implementation=attention, use_safetensors=True
+    with _loading(f"model {name!r}"):
+        model, report = AutoModelForCausalLM.from_pretrained(
+            resolve(name),
+            dtype=dtype,
+            attn_implementation=attention,
+            use_safetensors=True,
+            output_loading_info=True,
         )
-    except (OSError, ValueError) as error:
-        raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
+    if missing := sorted(report["missing_keys"]):  # transformers would train and sample from random weights
+        raise ModelUnavailable(f"model {name!r} lacks {len(missing)} of its weights, for example {missing[0]}")
     return model.to("cuda") if gpu else model
 
 
@@ -73,10 +78,8 @@ def load_tokenizer(name: str) -> Any:
     """
     from transformers import AutoTokenizer
 
-    try:
+    with _loading(f"tokenizer of {name!r}"):
         tokenizer = AutoTokenizer.from_pretrained(resolve(name))
-    except (OSError, ValueError) as error:
-        raise ModelUnavailable(f"tokenizer of {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
     if not tokenizer.chat_template:
         raise ModelUnavailable(f"the tokenizer of {name!r} has no chat template: use an instruction-tuned model")
     if tokenizer.pad_token_id is None:
@@ -92,10 +95,8 @@ def load_config(name: str) -> Any:
     """
     from transformers import AutoConfig
 
-    try:
+    with _loading(f"model {name!r}"):
         return AutoConfig.from_pretrained(resolve(name)).get_text_config()
-    except (OSError, ValueError) as error:
-        raise ModelUnavailable(f"model {name!r} cannot be loaded: {str(error).splitlines()[0]}") from None
 
 
 def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
@@ -106,10 +107,13 @@ def eos_ids(name: str, tokenizer: Any) -> frozenset[int]:
     """
     from transformers import GenerationConfig
 
-    try:
-        generation = GenerationConfig.from_pretrained(resolve(name))
-    except OSError:  # the model has no generation_config.json
-        generation = GenerationConfig.from_model_config(load_config(name))
+    with _loading(f"generation_config.json of model {name!r}"):
+        try:
+            generation = GenerationConfig.from_pretrained(resolve(name))
+        except OSError:
+            if Path(resolve(name), "generation_config.json").exists():
+                raise
+            generation = GenerationConfig.from_model_config(load_config(name))
     configured = generation.eos_token_id
     eos = configured if isinstance(configured, list) else [configured]
     return frozenset(token_id for token_id in [*eos, tokenizer.eos_token_id] if token_id is not None)
@@ -123,6 +127,19 @@ def context_length(name: str) -> int | None:
     """
     length: int | None = getattr(load_config(name), "max_position_embeddings", None)
     return length
+
+
+@contextmanager
+def _loading(what: str) -> Iterator[None]:
+    """Turns every error of transformers into ModelUnavailable: damaged files cause exceptions of many types."""
+    try:
+        yield
+    except JudgeError:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [""]
+        reason = lines[0] if isinstance(error, OSError | ValueError) else f"{type(error).__name__}: {lines[0]}"
+        raise ModelUnavailable(f"{what} cannot be loaded: {reason}") from error
 
 
 def _tiny() -> Path:

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -110,3 +111,40 @@ def test_the_converted_smollm2_answers_and_stops() -> None:
 def test_an_empty_name_is_refused() -> None:
     with pytest.raises(ModelUnavailable, match="the model name is empty"):
         resolve("")
+
+
+def load_all(folder: str) -> None:
+    load_model(folder)
+    eos_ids(folder, load_tokenizer(folder))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        (name, content)
+        for name in ("model.safetensors", "config.json", "tokenizer.json", "generation_config.json")
+        for content in (b"", b"{}", b"[1]", b"\xff\xfe", None)
+        if (name, content) != ("generation_config.json", b"{}")  # a valid one, without EOS ids
+    ],
+)
+def test_a_damaged_file_is_a_one_line_error(tmp_path: Path, name: str, content: bytes | None) -> None:
+    """`None` keeps half of the file."""
+    shutil.copytree(resolve("bundled:tiny"), tmp_path / "model")
+    file, folder = tmp_path / "model" / name, str(tmp_path / "model")
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2] if content is None else content)
+    with pytest.raises(ModelUnavailable, match=f"{folder}' cannot be loaded: ") as error:
+        load_all(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_a_model_without_some_of_its_weights_is_refused(tmp_path: Path) -> None:
+    """transformers would fill them with random numbers."""
+    from safetensors.torch import load_file, save_file
+
+    shutil.copytree(resolve("bundled:tiny"), tmp_path / "model")
+    file = tmp_path / "model" / "model.safetensors"
+    weights = load_file(file)
+    del weights["model.layers.0.mlp.up_proj.weight"]
+    save_file(weights, file, metadata={"format": "pt"})
+    with pytest.raises(ModelUnavailable, match=r"lacks 1 of its weights, for example model\.layers\.0\.mlp\.up_proj"):
+        load_model(str(tmp_path / "model"))

@@ -16,7 +16,7 @@ from data_builders.progress import Progress
 from data_builders.teachers.budget import Spending
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.file_lock import lock_folder
-from judge_r1.core.jsonl import AtomicFiles, dump_line, remove_partial_files, write_json
+from judge_r1.core.jsonl import AtomicFiles, dump_json, dump_line, write_json
 from judge_r1.core.record_base import Record
 
 TIMING_FILE = "timing.json"
@@ -60,10 +60,11 @@ class RecordWriter:
         self.progress.item_done(made)
 
     def finish(self) -> None:
-        """Make the report. Raises: JudgeError if the main file is empty."""
+        """Write the report. Raises: JudgeError if the main file is empty."""
         if not self._counts[self._generator.dataset.main.file].total:
             raise JudgeError(self._generator.why_empty(self.groups))
         self.report = self._generator.report([c for c in self._counts.values() if not c.file.optional])
+        self._files.write(self._out / self._generator.report_file, dump_json(self.report))
 
     def _write(self, record: Record) -> None:
         file = self._file_of[type(record)]
@@ -79,16 +80,15 @@ def run_timing(started: float) -> dict[str, Any]:
 
 @contextmanager
 def open_writer(generator: Generator[Any], out: Path, spending: Spending | None = None) -> Iterator[RecordWriter]:
-    """A writer whose files appear at the end of the block, followed by the report and timing.json.
+    """A writer whose files and report appear together at the end of the block, followed by timing.json.
 
     Raises: JudgeError if another process writes to `out`, or nothing was generated.
     """
     started = time.monotonic()
     total = generator.count()
     read_seconds = time.monotonic() - started
-    targets = [out / file.file for file in generator.files]
+    targets = [out / name for name in (*(file.file for file in generator.files), generator.report_file)]
     with lock_folder(out):
-        remove_partial_files(*targets)
         nouns = generator.files[0].plural, generator.dataset.main.plural
         with AtomicFiles(*targets) as files, Progress(generator.title, total, spending, nouns) as progress:
             writer = RecordWriter(generator, out, files, progress)
@@ -97,6 +97,5 @@ def open_writer(generator: Generator[Any], out: Path, spending: Spending | None 
         for file in generator.dataset.files:
             if file not in generator.files:  # an optional file of an earlier build
                 (out / file.file).unlink(missing_ok=True)
-        write_json(out / generator.report_file, writer.report)
         timing = {"read_seconds": round(read_seconds, 2)} | run_timing(started)
         write_json(out / TIMING_FILE, timing | ({"spending": spending.as_dict()} if spending else {}))

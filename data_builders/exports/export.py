@@ -14,14 +14,19 @@ from data_builders.exports.dataset_card import dataset_card
 from data_builders.generators import dataset_of, read_report
 from data_builders.splits.split import REPORT_FILE
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import AtomicFiles
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.partial_files import staged_folder
 
 CARD_FILE, LLAMA_FACTORY_FILE = "README.md", "dataset_info.json"
 
 
 def export(path: Path, out: Path, name: str, options: Options) -> dict[str, ExampleStats[Any]]:
     """Write every split of `path` in the format `name`, with README.md and, for formats that LLaMA-Factory reads,
-    dataset_info.json. All files are put in place together at the end. Returns the statistics of each split."""
+    dataset_info.json. All files are put in place together at the end. Returns the statistics of each split.
+
+    Raises: JudgeError if another process writes to `out`.
+    """
     dataset = dataset_of(path)
     chosen = dataset.format(name)
     folders = splits_of(path, dataset)
@@ -37,28 +42,27 @@ def export(path: Path, out: Path, name: str, options: Options) -> dict[str, Exam
         if table in chosen.llama_factory
     }
     stats, whole, seen = {split: dataset.stats() for split in folders}, dataset.stats(), set[str]()
-    metadata = [out / CARD_FILE, *([out / LLAMA_FACTORY_FILE] if info else [])]
-    with ExitStack() as stack:
-        texts = stack.enter_context(AtomicFiles(*metadata))
-        writers = {
-            (table, split): stack.enter_context(chosen.open(out / file))
-            for table, of_split in files.items()
-            for split, file in of_split.items()
-        }
-        for split, folder in folders.items():
-            for index, example in enumerate(dataset.examples(folder)):
-                stats[split].add(example)
-                if (example_id := dataset.example_id(example)) not in seen:  # nested training sets repeat examples
-                    seen.add(example_id)
-                    whole.add(example)
-                for table, row in tables.items():
-                    writers[table, split].write(row(example, index, split))
+    with lock_folder(out), staged_folder(out) as staging:
+        with ExitStack() as stack:
+            writers = {
+                (table, split): stack.enter_context(chosen.open(staging / file))
+                for table, of_split in files.items()
+                for split, file in of_split.items()
+            }
+            for split, folder in folders.items():
+                for index, example in enumerate(dataset.examples(folder)):
+                    stats[split].add(example)
+                    if (example_id := dataset.example_id(example)) not in seen:  # nested training sets repeat examples
+                        seen.add(example_id)
+                        whole.add(example)
+                    for table, row in tables.items():
+                        writers[table, split].write(row(example, index, split))
         versions = {"judge-r1": version("judge-r1"), "Python": platform.python_version()}
         notes, split_report = chosen.notes(options), _split_report(path)
         card = dataset_card(dataset, name, files, stats, whole, notes, split_report, versions)
-        texts.write(out / CARD_FILE, card)
+        write_atomic(staging / CARD_FILE, [card])
         if info:
-            texts.write(out / LLAMA_FACTORY_FILE, json.dumps(info, indent=2) + "\n")
+            write_atomic(staging / LLAMA_FACTORY_FILE, [json.dumps(info, indent=2) + "\n"])
     return stats
 
 

@@ -3,8 +3,9 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, tee
+from itertools import chain, groupby, tee
 from pathlib import Path
+from types import MappingProxyType
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import AtomicFiles, lines_at, read_with_offsets
@@ -129,10 +130,15 @@ class Part:
         return cls(frozenset(pair.case.case_id for pair in chosen), frozenset(pair.pair_id for pair in chosen), wanted)
 
 
-def write_parts(index: PairIndex, parts: Mapping[str, Part], out: Path) -> None:
-    """Write each part as the folder OUT/NAME, with the original lines in their order. All files appear together."""
+def write_parts(
+    index: PairIndex, parts: Mapping[str, Part], out: Path, reports: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Write each part as the folder OUT/NAME, with the original lines in their order, and the reports by file name. All
+    files appear together."""
     paths = {name: (out / name / CASES_FILE, out / name / PAIRS_FILE) for name in parts}
-    with AtomicFiles(*(path for both in paths.values() for path in both)) as out_files:
+    with AtomicFiles(*chain(*paths.values()), *(out / name for name in reports)) as out_files:
+        for name, text in reports.items():
+            out_files.write(out / name, text)
         for number, folder in enumerate(index.folders):
             for at, file in enumerate((CASES_FILE, PAIRS_FILE)):
                 wanted, again = tee(_wanted(index, parts, number, file))

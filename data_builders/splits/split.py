@@ -12,11 +12,13 @@ from data_builders.splits.index import SETS, PairIndex, Part, group_of, read_ind
 from data_builders.splits.near_duplicates import THRESHOLD, NearDuplicates
 from data_builders.splits.policy import Groups, Plan, held_out
 from judge_r1.core.errors import JudgeError
-from judge_r1.core.jsonl import write_json, write_jsonl
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.jsonl import dump_json, dump_line, write_json, write_jsonl
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.partial_files import remove_partial_files
 from judge_r1.core.principles import by_number
 
-REPORT_FILE = "split.json"
+REPORT_FILE, DUPLICATES_FILE = "split.json", "near_duplicates.jsonl"
 
 
 def split_by_case(data: PairSet, test_share: float, seed: int = 0) -> tuple[PairSet, PairSet]:
@@ -39,50 +41,51 @@ def split(
     """Write the parts of a plan as folders, split.json (contents and shortages, returned), near_duplicates.jsonl and,
     with an `audit`, too_long.jsonl. `leave_out` excludes over-long pairs.
 
-    Raises: JudgeError if `near` is "fail" and near duplicates are on both sides; near_duplicates.jsonl lists them.
+    Raises: JudgeError if `near` is "fail" and near duplicates are on both sides (near_duplicates.jsonl lists them), or
+    another process writes to `out`.
     """
     started = time.monotonic()
     if out.resolve() in {folder.resolve() for folder in folders}:
         raise JudgeError(f"{out} holds the pairs themselves: give another --out for the parts")
-    index = read_index(
-        folders, (lambda pair, case: audit.fits(pair, case) or not leave_out) if audit else lambda pair, case: True
-    )
-    if not index.pairs:
-        raise JudgeError("every pair is over --max-prompt-tokens: no pair is left to split")
-    duplicates = NearDuplicates(index)
-    groups = duplicates.groups(joined=near == "group")
-    parts = plan.parts(index, groups)
-    sides = {
-        "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name != "test")),
-        "test": parts["test"].cases,
-    }
-    duplicates_file = out / "near_duplicates.jsonl"
-    if crossing := duplicates.crossing(sides):
-        write_jsonl(duplicates_file, crossing)
-        raise JudgeError(
-            f"{len(crossing)} pairs of nearly alike cases are on both sides of the split ({duplicates_file} lists "
-            "them): put them on one side with --near-duplicates group"
+    with lock_folder(out):
+        remove_partial_files(*filter(Path.is_dir, out.iterdir()))  # of a split into other parts
+        index = read_index(
+            folders, (lambda pair, case: audit.fits(pair, case) or not leave_out) if audit else lambda pair, case: True
         )
-    rows = duplicates.rows(sides)
-    report: dict[str, Any] = {
-        "folders": [str(folder) for folder in folders],
-        "settings": dict(plan.settings),
-        "cases": len(index.cases),
-        "pairs": len(index.pairs),
-        "repeated": dict(sorted(index.repeated.items())),
-        "groups": len(set(groups.values())),
-        "near_duplicates": {"threshold": THRESHOLD, "pairs": len(rows), "across": len(crossing)},
-    }
-    if audit:
-        counts = {"limit": audit.limit, "over": len(audit.too_long), "left_out": len(audit.too_long) * leave_out}
-        report["prompt_tokens"] = {**counts, "by_domain": audit.summary()}
-        write_jsonl(out / "too_long.jsonl", audit.too_long)
-    report["parts"] = {name: _contents(index, part) for name, part in parts.items()}
-    write_parts(index, parts, out)
-    write_jsonl(duplicates_file, rows)
-    write_json(out / REPORT_FILE, report)
-    write_json(out / TIMING_FILE, run_timing(started))
-    return report
+        if not index.pairs:
+            raise JudgeError("every pair is over --max-prompt-tokens: no pair is left to split")
+        duplicates = NearDuplicates(index)
+        groups = duplicates.groups(joined=near == "group")
+        parts = plan.parts(index, groups)
+        sides = {
+            "train": frozenset[str]().union(*(part.cases for name, part in parts.items() if name != "test")),
+            "test": parts["test"].cases,
+        }
+        if crossing := duplicates.crossing(sides):
+            write_jsonl(out / DUPLICATES_FILE, crossing)
+            raise JudgeError(
+                f"{len(crossing)} pairs of nearly alike cases are on both sides of the split "
+                f"({out / DUPLICATES_FILE} lists them): put them on one side with --near-duplicates group"
+            )
+        rows = duplicates.rows(sides)
+        reports = {DUPLICATES_FILE: "".join(map(dump_line, rows))}
+        report: dict[str, Any] = {
+            "folders": [str(folder) for folder in folders],
+            "settings": dict(plan.settings),
+            "cases": len(index.cases),
+            "pairs": len(index.pairs),
+            "repeated": dict(sorted(index.repeated.items())),
+            "groups": len(set(groups.values())),
+            "near_duplicates": {"threshold": THRESHOLD, "pairs": len(rows), "across": len(crossing)},
+        }
+        if audit:
+            counts = {"limit": audit.limit, "over": len(audit.too_long), "left_out": len(audit.too_long) * leave_out}
+            report["prompt_tokens"] = {**counts, "by_domain": audit.summary()}
+            reports["too_long.jsonl"] = "".join(map(dump_line, audit.too_long))
+        report["parts"] = {name: _contents(index, part) for name, part in parts.items()}
+        write_parts(index, parts, out, {**reports, REPORT_FILE: dump_json(report)})
+        write_json(out / TIMING_FILE, run_timing(started))
+        return report
 
 
 def _contents(index: PairIndex, part: Part) -> dict[str, Any]:

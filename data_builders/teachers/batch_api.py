@@ -16,6 +16,7 @@ from data_builders.teachers import BatchPending, TeacherError, TeacherReply, Tea
 from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.provider import FailedRow, Provider
 from judge_r1.core.jsonl import AtomicFiles, dump_line
+from judge_r1.core.partial_files import remove_partial_files
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
 """Limits of one batch file at both vendors."""
@@ -46,6 +47,7 @@ class BatchExport:
         return len(self._keys)
 
     def __enter__(self) -> "BatchExport":
+        remove_partial_files(self._path.parent)
         self._stack.__enter__()
         return self
 

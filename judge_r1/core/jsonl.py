@@ -4,12 +4,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from pydantic import BaseModel
 
 from judge_r1.core.errors import JudgeError, read_error, write_error
+from judge_r1.core.partial_files import open_partial
 from judge_r1.core.strict_json import BadJson, parse_model
 
 M = TypeVar("M", bound=BaseModel)
@@ -78,8 +80,14 @@ def write_jsonl(path: Path, records: Iterable[BaseModel | dict[str, Any]]) -> in
     return count
 
 
+def dump_json(data: Any) -> str:
+    """A JSON value as the text of a file."""
+    return json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
 def write_json(path: Path, data: Any) -> None:
-    write_atomic(path, [json.dumps(data, ensure_ascii=False, indent=2, allow_nan=False) + "\n"])
+    """Writes a JSON value atomically."""
+    write_atomic(path, [dump_json(data)])
 
 
 def write_atomic(path: Path, parts: Iterable[str]) -> None:
@@ -90,21 +98,20 @@ def write_atomic(path: Path, parts: Iterable[str]) -> None:
 
 
 class AtomicFiles:
-    """Writes several files together, like `write_atomic` for one. They are renamed at the end of the block; if the
-    block raises, no file changes."""
+    """Writes several files together, like `write_atomic` for one. They are renamed at the end of the block, in their
+    order. If the block raises, no file changes."""
 
     def __init__(self, *paths: Path) -> None:
-        self._partial = {path: path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths}
-        self._files: dict[Path, TextIO] = {}
+        self._paths = paths
+        self._files: dict[Path, TextIOWrapper] = {}
 
     def __enter__(self) -> "AtomicFiles":
-        try:
-            for path, partial in self._partial.items():
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._files[path] = partial.open("w", encoding="utf-8", newline="\n")
-        except OSError as error:
-            self._discard()
-            raise _write_error(path, error) from error
+        for path in self._paths:
+            try:
+                self._files[path] = TextIOWrapper(open_partial(path), encoding="utf-8", newline="\n")
+            except OSError as error:
+                self._discard()
+                raise _write_error(path, error) from error
         return self
 
     def write(self, path: Path, part: str) -> None:
@@ -116,43 +123,30 @@ class AtomicFiles:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
-            if kind is None:
-                for file in self._files.values():
-                    file.flush()
-                    os.fsync(file.fileno())
-                for path, partial in self._partial.items():
-                    partial.replace(path)
-        except OSError as error:
-            raise _write_error(next(iter(self._partial)), error) from error
+            for step in (_sync, _rename) if kind is None else ():
+                for path, file in self._files.items():
+                    try:
+                        step(file, path)
+                    except OSError as error:
+                        raise _write_error(path, error) from error
         finally:
             self._discard()
 
     def _discard(self) -> None:
         for file in self._files.values():
             with suppress(OSError):
-                file.close()
-        for partial in self._partial.values():
+                os.unlink(file.name)
             with suppress(OSError):
-                partial.unlink()
+                file.close()
 
 
-def remove_partial_files(*paths: Path) -> None:
-    """Removes temporary files that killed processes of this machine left beside these paths."""
-    for path in paths:
-        for partial in path.parent.glob(f".{path.name}.*.partial"):
-            process = partial.name.split(".")[-2]
-            if process.isdigit() and not _is_running(int(process)):
-                partial.unlink(missing_ok=True)
+def _sync(file: TextIOWrapper, path: Path) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # the process belongs to another user
-        return True
-    return True
+def _rename(file: TextIOWrapper, path: Path) -> None:
+    os.replace(file.name, path)
 
 
 def _write_error(path: Path, error: OSError) -> JudgeError:

@@ -2,11 +2,12 @@
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import write_atomic
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from retrieval.weights_cache import cache_dir
@@ -40,12 +41,5 @@ def _read(path: Path, count: int) -> list[int] | None:
 
 
 def _write(path: Path, lengths: list[int]) -> None:
-    """Writes through a temporary file, because several processes may write the same lengths."""
-    temporary = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps(lengths))
-        temporary.replace(path)
-    except OSError:  # a run works without the cache
-        with suppress(OSError):
-            temporary.unlink()
+    with suppress(JudgeError):  # a run works without the cache
+        write_atomic(path, [json.dumps(lengths)])

@@ -7,12 +7,13 @@ per pair. The messages in `prompt` are for human readers: the episode builds the
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import write_error
 from judge_r1.core.pair_set import PairSet
+from judge_r1.core.partial_files import open_partial
 from judge_r1.core.records import Case, ReasoningPair
 from judge_r1.episode.config import EpisodeConfig
 from judge_r1.episode.prompts import judge_prompt
@@ -69,15 +70,15 @@ class ParquetRows:
     """
 
     def __init__(self, path: Path) -> None:
-        self._path, self._partial = path, path.with_name(f".{path.name}.{os.getpid()}.partial")
+        self._path = path
         self._rows: list[dict[str, Any]] = []
 
     def __enter__(self) -> "ParquetRows":
         import pyarrow.parquet as pq
 
         with self._writing():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            self._writer = pq.ParquetWriter(self._partial, schema())
+            self._file = open_partial(self._path)
+        self._writer = pq.ParquetWriter(self._file, schema())
         return self
 
     def write(self, row: dict[str, Any]) -> None:
@@ -93,9 +94,14 @@ class ParquetRows:
                     self._flush()
                 self._writer.close()
                 if kind is None:
-                    self._partial.replace(self._path)
+                    self._file.flush()
+                    os.fsync(self._file.fileno())
+                    os.replace(self._file.name, self._path)
         finally:
-            self._partial.unlink(missing_ok=True)
+            with suppress(OSError):
+                os.unlink(self._file.name)
+            with suppress(OSError):
+                self._file.close()
 
     def _flush(self) -> None:
         import pyarrow as pa
@@ -109,9 +115,7 @@ class ParquetRows:
         try:
             yield
         except OSError as error:
-            raise JudgeError(
-                f"{self._path} could not be written ({error.strerror}); an existing file is unchanged"
-            ) from error
+            raise write_error(self._path, error, "an existing file is unchanged") from error
 
 
 def write_parquet(data: PairSet, path: Path, config: EpisodeConfig, *, split: str = "train") -> None:

@@ -1,0 +1,98 @@
+"""Temporary files of killed processes are removed; those in use stay."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import AtomicFiles, write_json
+from judge_r1.core.partial_files import open_partial, remove_partial_files, staged_folder
+
+WRITE = """
+import sys
+from pathlib import Path
+from judge_r1.core.errors import JudgeError
+from judge_r1.core.jsonl import AtomicFiles
+with AtomicFiles(Path(sys.argv[1])) as files:
+    print("open", flush=True)
+    sys.stdin.read()
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_the_next_write_in_a_folder_removes_what_a_killed_process_left(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WRITE, tmp_path / "pairs.jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"open\n"
+    [partial] = names(tmp_path)
+    assert partial.startswith(f".pairs.jsonl.{process.pid}-")
+    write_json(tmp_path / "other.json", {})
+    assert names(tmp_path) == [partial, "other.json"], "the file of a running process stays"
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=20)
+    assert partial in names(tmp_path)
+    write_json(tmp_path / "other.json", {})
+    assert names(tmp_path) == ["other.json"]
+
+
+@pytest.mark.parametrize("process", [4_194_305, os.getpid(), 1], ids=["ended", "this one", "another one"])
+def test_the_lock_and_not_the_number_of_the_process_decides(tmp_path: Path, process: int) -> None:
+    """A container numbers its processes anew, so the number of a killed process may belong to another one."""
+    (tmp_path / f".pairs.jsonl.{process}-00ff00.partial").write_text("half")
+    remove_partial_files(tmp_path)
+    assert names(tmp_path) == []
+
+
+def test_the_number_decides_for_files_of_earlier_versions_which_had_no_lock(tmp_path: Path) -> None:
+    for process in (4_194_305, 1):
+        (tmp_path / f".pairs.jsonl.{process}.partial").write_text("half")
+    remove_partial_files(tmp_path)
+    assert names(tmp_path) == [".pairs.jsonl.1.partial"]
+
+
+def test_other_hidden_files_and_folders_stay(tmp_path: Path) -> None:
+    (tmp_path / ".notes.partial").write_text("mine")
+    (tmp_path / ".1.partial").write_text("mine")
+    (tmp_path / ".model.7.partial").mkdir()
+    before = names(tmp_path)
+    remove_partial_files(tmp_path, tmp_path / "no folder")
+    assert names(tmp_path) == before
+
+
+def test_two_writers_of_one_file_in_one_process(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    with AtomicFiles(path) as one, AtomicFiles(path) as other:
+        one.write(path, "one")
+        other.write(path, "other")
+    assert path.read_text() == "one"
+    assert names(tmp_path) == ["pairs.jsonl"]
+
+
+def test_an_open_partial_file_is_hidden_and_new(tmp_path: Path) -> None:
+    with open_partial(tmp_path / "a" / "x") as one, open_partial(tmp_path / "a" / "x") as two:
+        assert one.name != two.name
+        assert all(Path(file.name).name.startswith(".x.") for file in (one, two))
+
+
+def test_staged_files_appear_together_or_not_at_all(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("1")
+    (tmp_path / ".staged.partial").mkdir()
+    (tmp_path / ".staged.partial" / "left").write_text("by a killed process")
+    with pytest.raises(JudgeError), staged_folder(tmp_path) as staging:
+        write_json(staging / "old" / "is a file", write_json(staging / "old", 2))
+    assert (names(tmp_path), (tmp_path / "old").read_text()) == (["old"], "1")
+    with staged_folder(tmp_path) as staging:
+        write_json(staging / "old", 2)
+        write_json(staging / "sub" / "new", 3)
+        assert (tmp_path / "old").read_text() == "1"
+    assert (names(tmp_path), (tmp_path / "old").read_text()) == (["old", "sub"], "2\n")
+    assert names(tmp_path / "sub") == ["new"]

@@ -1,21 +1,20 @@
 """Promise 5, training: after kill -9 at any moment, the same command resumes and gives the same weights as an
 uninterrupted run."""
 
-import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 import torch
+from command_server import TRAINING, start
 from factories import mini_pairs
 from paths import RECIPES
 from transformers import AutoModelForCausalLM
 
 from data_builders.build import write_pairs
+from judge_r1.cli import app
 from judge_r1.core.run_log import read_rows
 
 GRPO = RECIPES / "mini" / "grpo.yaml"
@@ -26,14 +25,12 @@ CHANGES = [
 ]  # fmt: skip
 
 
-def start(data: Path, out: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "judge_r1.cli", "train", str(GRPO), f"data.train={data}", *CHANGES]
-    with (out.parent / f"{out.name}.log").open("ab") as log:
-        return subprocess.Popen([*command, "--out", str(out)], stdout=log, stderr=log, start_new_session=True)
+def arguments(data: Path, out: Path) -> list[str]:
+    return ["train", str(GRPO), f"data.train={data}", *CHANGES, "--out", str(out)]
 
 
-def wait_for_success(process: subprocess.Popen[bytes], out: Path) -> None:
-    assert process.wait(timeout=300) == 0, (out.parent / f"{out.name}.log").read_text()[-2000:]
+def log(out: Path) -> Path:
+    return out.with_suffix(".log")
 
 
 def progress(out: Path) -> int:
@@ -47,18 +44,18 @@ def test_killed_training_ends_with_the_same_weights(tmp_path: Path) -> None:
     """Kills before the first checkpoint, after a random step, and before the last step."""
     write_pairs(mini_pairs(3), tmp_path / "data")
     whole, killed = tmp_path / "whole", tmp_path / "killed"
-    uninterrupted = start(tmp_path / "data", whole)
+    app(arguments(tmp_path / "data", whole), standalone_mode=False)
+    command = arguments(tmp_path / "data", killed)
     for step in (1, random.Random(0).randint(2, STEPS - 2), STEPS - 1):
-        process = start(tmp_path / "data", killed)
+        process = start(*command, log=log(killed), modules=TRAINING)
         deadline = time.monotonic() + 300
         while progress(killed) < step and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.002)
         assert process.poll() is None, "the run ended before it was killed"
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(timeout=60)
+        process.kill()
+        assert process.wait(60) == -signal.SIGKILL
         assert not (killed / "model").exists()
-    wait_for_success(start(tmp_path / "data", killed), killed)
-    wait_for_success(uninterrupted, whole)
+    assert start(*command, log=log(killed), modules=TRAINING).wait(300) == 0, log(killed).read_text()[-2000:]
 
     models = [AutoModelForCausalLM.from_pretrained(folder / "model").state_dict() for folder in (whole, killed)]
     assert all(torch.equal(tensor, models[1][name]) for name, tensor in models[0].items())

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_runner import run
+from command_server import run
 
 from data_builders.audit.annotation.annotations import Answer, AnswerLog
 from data_builders.audit.annotation.assignment import first_side

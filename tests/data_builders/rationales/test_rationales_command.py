@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import command_server
 import fake_rationale_teacher
 import pytest
 from factories import mini_pairs
@@ -51,7 +52,7 @@ def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[lis
 
 def run(pairs: Path, spec: str, out: Path, *more: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     command, environment = arguments(pairs, spec, out, *more)
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, env={**environment, **variables})
+    return command_server.run(*command[3:], timeout=240, env={**environment, **variables})
 
 
 def test_help_has_an_example(pairs: Path) -> None:

@@ -1,15 +1,13 @@
 """`judge-r1 build pilot|deepreview --teacher …`: a server completes the drafts and writes their variants."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import fake_teacher
 import pytest
 import test_deepreview
 import test_pilot
+from command_server import run
 from fake_llm_server import FakeLLMServer
 from source_factories import write_rows
 
@@ -42,15 +40,10 @@ def test_a_teacher_completes_and_breaks_the_cases_of_a_source(source: str, tmp_p
     data = []
     with FakeLLMServer(answer) as server:
         for name in ("first", "again"):
-            command = [sys.executable, "-m", "judge_r1.cli", "build", source, "--path", path, "--teacher", server.chat]
-            command += ["--variants", "2", "--out", tmp_path / name, "--cache", tmp_path / "answers.sqlite"]
-            done = subprocess.run(
-                list(map(str, command)),
-                capture_output=True,
-                text=True,
-                timeout=120,
-                env={**os.environ, **server.environment},
-                check=False,
+            done = run(
+                *("build", source, "--path", path, "--teacher", server.chat, "--variants", "2"),
+                *("--out", tmp_path / name, "--cache", tmp_path / "answers.sqlite"),
+                env=server.environment,
             )
             assert done.returncode == 0, done.stderr
             data.append([(tmp_path / name / f).read_bytes() for f in ("cases.jsonl", "pairs.jsonl", "build.json")])

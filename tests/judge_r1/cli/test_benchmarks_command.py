@@ -1,24 +1,16 @@
 """`judge-r1 benchmarks`, and `judge-r1 eval --predictions` on published outputs."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_server import run
 
 from judge_r1.benchmarks.base import BENCHMARKS
 from judge_r1.evaluation.published_outputs import NoPredictions, row_names, score_predictions
 
 PAIR = {"source": "mmlu-pro-law", "question": "?", "response_model": "m", "response_A": "x", "response_B": "y"}
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
 def outputs(folder: Path, name: str, decisions: dict[str, str]) -> Path:

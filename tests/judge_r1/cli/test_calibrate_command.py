@@ -1,21 +1,18 @@
 """`judge-r1 calibrate` in a separate process."""
 
 import json
-import os
 import random
 import subprocess
-import sys
 from pathlib import Path
 
+import command_server
 import pytest
 
 from judge_r1.evaluation.calibrate import Calibration
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    command = [sys.executable, "-m", "judge_r1.cli", "calibrate", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    return command_server.run("calibrate", *arguments)
 
 
 @pytest.fixture

@@ -1,13 +1,12 @@
 """The commands, each in a separate process."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from cli_runner import run
+from command_server import run
 from paths import RECIPES
 
 COMMANDS = [
@@ -47,7 +46,8 @@ def test_every_command_has_help_with_an_example(command: str) -> None:
 
 
 def test_building_twice_gives_the_same_bytes(built: Path, tmp_path: Path) -> None:
-    assert run("build", "mini", "--limit", "12", "--out", tmp_path).returncode == 0
+    another_hash_seed = [sys.executable, "-m", "judge_r1.cli", "build", "mini", "--limit", "12", "--out", str(tmp_path)]
+    assert subprocess.run(another_hash_seed, timeout=120).returncode == 0
     for name in ("cases.jsonl", "pairs.jsonl", "build.json"):
         assert (tmp_path / name).read_bytes() == (built / name).read_bytes()
     counts = json.loads((built / "build.json").read_text())
@@ -113,9 +113,7 @@ def test_dry_run_prints_the_resolved_recipe(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_a_one_line_error_and_writes_nothing(arguments: list[str], message: str, tmp_path: Path) -> None:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "judge_r1.cli", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=tmp_path)
+    done = run(*arguments, folder=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
     assert done.stderr.startswith("error: ")

@@ -1,21 +1,13 @@
 """The sources in `build --help`, in the docs table, and in the example of the docs."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+from command_server import run
 from paths import REPO
 
 from data_builders.sources import SOURCES
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200"}
-    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
 
 
 def test_build_help_describes_every_source() -> None:

@@ -2,12 +2,11 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_server import run
 from factories import mini_pairs
 from fake_judge_endpoint import JudgeServer, chat_completion
 from hypothesis import given
@@ -117,12 +116,9 @@ def test_items_outside_the_benchmark_are_rejected(home: Path, tmp_path: Path) ->
 
 
 def test_replay_command_in_a_process(home: Path, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "judge_r1.cli", "replay", home / "eval", "--path", home / "data"]
-    done = subprocess.run([*command, "--out", tmp_path / "x"], capture_output=True, text=True, timeout=120)
+    done = run("replay", home / "eval", "--path", home / "data", "--out", tmp_path / "x")
     assert done.returncode == 0, done.stderr
-    nowhere = subprocess.run(
-        [*command[:4], tmp_path, *command[5:], "--out", tmp_path / "y"], capture_output=True, text=True, timeout=120
-    )
+    nowhere = run("replay", tmp_path, "--path", home / "data", "--out", tmp_path / "y")
     assert (nowhere.returncode, nowhere.stderr.count("\n")) == (2, 1)
     assert "replay takes a folder that `eval` has finished" in nowhere.stderr
 

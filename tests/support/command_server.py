@@ -1,0 +1,169 @@
+"""Starts `judge-r1` commands in milliseconds: a server process imports modules once and forks for each command.
+
+done = run("validate", folder)
+process = start("train", recipe, "--out", out, log=file, modules=TRAINING)
+assert process.wait(60) == 0
+
+A forked command is a process of its own: it leads a process group, signals end it, and it exits as Python does. All
+commands of a server share its hash seed: a test that compares two processes starts one of them in another way.
+"""
+
+import contextlib
+import functools
+import gc
+import importlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+COMMANDS = ("judge_r1.cli", "typer.rich_utils", "judge_r1.evaluation.pipeline", "data_builders.build", "scipy.stats")
+TRAINING = ("judge_r1.cli", "judge_r1.training.trl.grpo", "judge_r1.training.trl.kl_clamp", "judge_r1.training.dpo")
+"""Modules that a server imports before its first command."""
+
+
+class Command:
+    """A started command, with the part of `subprocess.Popen` that tests use."""
+
+    def __init__(self, status: int) -> None:
+        self._status = status
+        self.returncode: int | None = None
+        self.pid = int(self._line())
+
+    def _line(self) -> bytes:
+        line = b""
+        while not line.endswith(b"\n"):
+            piece = os.read(self._status, 1)
+            assert piece, "the command server has ended"
+            line += piece
+        return line
+
+    def poll(self) -> int | None:
+        return self._ended(0)
+
+    def wait(self, timeout: float) -> int:
+        """Raises `subprocess.TimeoutExpired` like `Popen.wait`."""
+        status = self._ended(timeout)
+        if status is None:
+            raise subprocess.TimeoutExpired(f"command {self.pid}", timeout)
+        return status
+
+    def _ended(self, timeout: float) -> int | None:
+        if self.returncode is None and select.select([self._status], [], [], timeout)[0]:
+            self.returncode = int(self._line())
+            os.close(self._status)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """Kills the process group."""
+        if self.poll() is None:
+            os.killpg(self.pid, signal.SIGKILL)
+
+
+def start(
+    *arguments: str | Path,
+    log: Path,
+    errors: Path | None = None,
+    folder: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    modules: tuple[str, ...] = COMMANDS,
+) -> Command:
+    """Starts a `judge-r1` command.
+
+    Args:
+        log: File to which the output is appended; standard error too where `errors` is None.
+        folder: Working directory [default: that of this process].
+        env: Changes to the environment of this process.
+        modules: What the server of this command has imported.
+    """
+    request = {
+        "arguments": ["judge-r1", *map(str, arguments)],
+        "folder": str(folder or Path.cwd()),
+        "env": {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", **(env or {})},
+    }
+    status, written = os.pipe()
+    with log.open("ab") as out, (errors or log).open("ab") as err:
+        message = json.dumps(request).encode()
+        socket.send_fds(_server(modules), [message], [out.fileno(), err.fileno(), written])
+    os.close(written)
+    return Command(status)
+
+
+def run(*arguments: str | Path, timeout: float = 120, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a `judge-r1` command to its end. Its output holds what it printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, err = Path(folder, "out"), Path(folder, "err")
+        process = start(*arguments, log=out, errors=err, **options)
+        try:
+            status = process.wait(timeout)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(list(map(str, arguments)), status, out.read_text(), err.read_text())
+
+
+@functools.cache
+def _server(modules: tuple[str, ...]) -> socket.socket:
+    """Starts a server. It ends with this process, which holds the other end of its socket."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with theirs:
+        subprocess.Popen(
+            [sys.executable, __file__, str(theirs.fileno()), *modules],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},
+            start_new_session=True,
+        )
+    return ours
+
+
+def _serve(channel: socket.socket) -> None:
+    """Forks for each request. Returns in each fork, which is then the command."""
+    while True:
+        message, fds, *_ = socket.recv_fds(channel, 1 << 20, 3)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            channel.close()
+            if (pid := os.fork()) == 0:
+                _become(json.loads(message), *fds)
+                return
+            os.write(fds[2], f"{pid}\n".encode())
+            os.write(fds[2], f"{os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])}\n".encode())
+            os._exit(0)
+        for fd in fds:
+            os.close(fd)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _become(request: dict[str, Any], out: int, err: int, status: int) -> None:
+    os.setsid()
+    os.close(status)
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    os.environ.clear()
+    os.environ.update(request["env"])
+    os.chdir(request["folder"])
+    sys.argv = request["arguments"]
+
+
+if __name__ == "__main__":
+    for module in sys.argv[2:]:
+        importlib.import_module(module)
+    gc.freeze()  # forks share the memory of what was imported
+    _serve(socket.socket(fileno=int(sys.argv[1])))
+    from judge_r1.cli import main
+
+    main()

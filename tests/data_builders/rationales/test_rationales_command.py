@@ -12,6 +12,7 @@ from typing import Any
 import command_server
 import fake_rationale_teacher
 import pytest
+from command_server import TRAINING
 from factories import mini_pairs
 from fake_llm_server import FakeLLMServer, Faults, answer_batch
 from paths import RECIPES
@@ -44,7 +45,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[list[str], dict[str, str]]:
-    command = [sys.executable, "-m", "judge_r1.cli", "rationales", pairs / "pairs", "--teacher", spec]
+    command = ["rationales", pairs / "pairs", "--teacher", spec]
     command += ["--recipe", pairs / "recipe.yaml", "--count", "8", "--out", out, *more]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "COLUMNS": "200", "JUDGE_R1_TEACHER_KEY": KEY}
     return list(map(str, command)), environment
@@ -52,7 +53,7 @@ def arguments(pairs: Path, spec: str, out: Path, *more: str | Path) -> tuple[lis
 
 def run(pairs: Path, spec: str, out: Path, *more: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
     command, environment = arguments(pairs, spec, out, *more)
-    return command_server.run(*command[3:], timeout=240, env={**environment, **variables})
+    return command_server.run(*command, timeout=240, env={**environment, **variables}, modules=TRAINING)
 
 
 def test_help_has_an_example(pairs: Path) -> None:
@@ -115,13 +116,14 @@ def test_a_killed_run_resumes_without_repeating_requests(pairs: Path, tmp_path: 
     with FakeLLMServer(fake_rationale_teacher.sloppy, latency_s=0.2) as server:
         command, environment = arguments(pairs, server.chat, tmp_path / "killed", "--concurrency", "2")
         for wanted in (3, 7):
-            process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = command_server.start(*command, log=tmp_path / "log", env=environment, modules=TRAINING)
             while server.served.total() < wanted:
                 assert process.poll() is None
                 time.sleep(0.01)
             process.kill()
             process.wait(20)
-        assert subprocess.run(command, env=environment, timeout=240).returncode == 0
+        another_hash_seed = [sys.executable, "-m", "judge_r1.cli", *command]
+        assert subprocess.run(another_hash_seed, env=environment, timeout=240).returncode == 0
         assert server.served.keys() == served.keys()
         assert server.duplicates <= 4  # two kills with two running calls each
         assert server.calls.total() <= calls + 4

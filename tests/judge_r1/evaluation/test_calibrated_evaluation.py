@@ -10,16 +10,7 @@ from judge_r1.core.pair_set import PairSet
 from judge_r1.evaluation.calibrate import Calibration
 
 
-<<<<<<< HEAD
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "judge_r1.cli", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
-
-
 def test_evaluation_is_calibrated_by_agreement_of_samples(tmp_path: Path) -> None:
-=======
-def test_an_evaluation_is_calibrated_by_the_agreement_of_its_games(tmp_path: Path) -> None:
->>>>>>> 2c8f9c6 (Tests: commands start in a fork of a server that has imported the modules, instead of a new interpreter)
     """The coin, asked six times: its agreement with itself says little, and that is what is found."""
     items = tmp_path / "pairs"
     write_pairs(PairSet.of([toy_case(n) for n in range(6)], toy_pairs(6)), items)

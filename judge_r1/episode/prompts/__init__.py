@@ -125,10 +125,8 @@ def _prompt(style: str, system: str, fields: dict[str, str], context: str | None
 @cache
 def pairwise_styles() -> tuple[str, ...]:
     """The styles of `pairwise_prompt`: those whose user message has two candidates."""
-    names = [file.name.removesuffix("_user.txt") for file in files(__name__).iterdir()]
-    return tuple(
-        sorted(name for name in names if "." not in name and "$reasoning_a" in _template(f"{name}_user").template)
-    )
+    names = [file.name.removesuffix(".txt") for file in files(__name__).iterdir() if file.name.endswith("_user.txt")]
+    return tuple(sorted(name.removesuffix("_user") for name in names if "$reasoning_a" in _template(name).template))
 
 
 def describes_search(style: str) -> bool:

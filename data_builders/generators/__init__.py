@@ -12,7 +12,6 @@
 generator in OUT/build.json.
 """
 
-import json
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +19,7 @@ from data_builders.dataset_type import DatasetType
 from data_builders.generators.base import Generator
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.registry import Registry, UnknownName, suggest
+from judge_r1.core.strict_json import read_json
 
 BUILD_FILE = "build.json"
 PAIRS, PAIRS_BY_TEACHER = "pairs", "pairs-by-teacher"
@@ -65,8 +65,5 @@ def dataset_of(folder: Path) -> DatasetType[Any]:
 
 def read_report(path: Path) -> dict[str, Any]:
     """The JSON object of a build or split report; empty for any other JSON value."""
-    try:
-        report = json.loads(path.read_bytes())
-    except ValueError as error:
-        raise JudgeError(f"{path} is not valid JSON: {error}") from None
+    report = read_json(path)
     return report if isinstance(report, dict) else {}

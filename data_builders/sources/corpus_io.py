@@ -1,7 +1,6 @@
 """Reads corpora: finds the folder, loads files and fields, and cleans texts. Errors name the file and the field."""
 
 import gzip
-import json
 import re
 import unicodedata
 import zlib
@@ -12,6 +11,7 @@ from typing import Any, TypeVar
 
 from judge_r1.core import tabular
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.strict_json import BadJson, parse_json
 
 T = TypeVar("T")
 _LINE_END = re.compile("\r\n?|[\u2028\u2029\u0085]")
@@ -51,9 +51,9 @@ def read_bytes(path: Path) -> bytes:
 def read_json(path: Path) -> dict[str, Any]:
     """The JSON object of a file."""
     try:
-        data = json.loads(read_bytes(path).decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise SourceError(f"{path} is not valid JSON: {error}") from None
+        data = parse_json(read_bytes(path), path)
+    except BadJson as error:
+        raise SourceError(str(error)) from None
     if not isinstance(data, dict):
         raise SourceError(f"{path} must hold a JSON object, not {type(data).__name__}")
     return data

@@ -6,7 +6,6 @@ paper is too long for a context, so a teacher condenses it (LRBench, appendix B)
 decision is the venue's; reviews that reach another decision are skipped.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from data_builders.sources.text_grounding import missing_numbers, runs
 from data_builders.teachers import Teacher, TeacherRequest
 from judge_r1.core.record_base import content_hash
 from judge_r1.core.records import Case
+from judge_r1.core.strict_json import parse_json
 
 NAME, HUB_NAME = "deepreview", "WestlakeNLP/DeepReview-13K"
 LICENSE = "DeepReviewer License (WestlakeNLP/DeepReview-13K); not for formal peer review"
@@ -150,7 +150,7 @@ def _last_message(row: CorpusRow, column: str) -> str:
     value: Any = row.value(column)
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            value = parse_json(value, row.where)
         except ValueError:
             raise row.wrong_type(column, "messages as JSON") from None
     content = value[-1].get("content") if isinstance(value, list) and value and isinstance(value[-1], dict) else None

@@ -4,7 +4,6 @@ Later requests (a retry, the next turn) depend on earlier answers, so batches ta
 import, and export again until no request is left.
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from data_builders.teachers.answer_cache import Cache, Entry, request_key
 from data_builders.teachers.provider import FailedRow, Provider
 from judge_r1.core.jsonl import AtomicFiles, dump_line
 from judge_r1.core.partial_files import remove_partial_files
+from judge_r1.core.strict_json import parse_json
 
 MAX_ROWS, MAX_BYTES = 50_000, 100_000_000
 """Limits of one batch file at both vendors."""
@@ -138,7 +138,7 @@ def _answers(provider: Provider, cache: Cache, path: Path) -> Iterator[tuple[str
 def _results(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """The lines of a result file, each with its location."""
     try:
-        lines = path.open(encoding="utf-8")
+        lines = path.open("rb")
     except OSError as error:
         raise TeacherError(f"{path} cannot be read: {error.strerror}") from None
     with lines:
@@ -147,7 +147,7 @@ def _results(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
                 continue
             where = f"{path}, line {number}"
             try:
-                row = json.loads(line)
+                row = parse_json(line, where)
             except ValueError:
                 raise TeacherError(f"{where} is not JSON: download the result file again") from None
             if not isinstance(row, dict) or not isinstance(row.get("custom_id"), str):

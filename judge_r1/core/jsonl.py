@@ -41,7 +41,7 @@ def read_with_offsets(path: Path, model: type[M], *, unique: str | None = None) 
         try:
             record = parse_model(model, line, f"{path}, line {number}")
         except BadJson as error:
-            raise BadRecord(str(error)) from None
+            raise BadRecord(f"{path}, line {number}: {error.reason}") from None
         if unique is not None:
             key = getattr(record, unique)
             if key in seen:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,7 +35,11 @@ _REASONS = {
 
 
 class BadJson(JudgeError, ValueError):
-    """A text is not valid JSON. The message says where, and why."""
+    """A text is not valid JSON. The message says where, and why; `reason` is the second part alone."""
+
+    def __init__(self, message: str, reason: str = "") -> None:
+        super().__init__(message)
+        self.reason = reason or message
 
 
 def parse_json(text: bytes | str, where: object) -> Any:
@@ -56,7 +61,7 @@ def parse_json(text: bytes | str, where: object) -> Any:
         reason = _SURROGATE
     except ValueError as error:
         reason = _explain(text, str(error)) if isinstance(text, bytes) else str(error)
-    raise BadJson(f"{where} is not valid JSON: {reason}")
+    raise BadJson(f"{where} is not valid JSON: {reason}", f"not valid JSON: {reason}")
 
 
 def read_json(path: Path) -> Any:
@@ -78,7 +83,7 @@ def parse_model(model: type[M], text: bytes | str, where: object) -> M:
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        raise BadJson(f"{where}: {explain(error)}") from None
+        raise BadJson(f"{where}: {explain(error)}", explain(error)) from None
 
 
 def _explain(text: bytes, error: str) -> str:
@@ -92,7 +97,7 @@ def _explain(text: bytes, error: str) -> str:
         return _FORMATS[b"\xff\xfe"]
     reason, _, position = error.partition(" at ")
     if b"\n" not in text.strip():
-        position = position.removeprefix("line 1 ")
+        position = re.sub(r"^line \d+ (column 0)?", "", position)
     reason = next((words for start, words in _REASONS.items() if reason.startswith(start)), reason)
     return f"{reason} ({position})" if position else reason
 

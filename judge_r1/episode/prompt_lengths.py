@@ -8,6 +8,7 @@ from pathlib import Path
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import write_atomic
+from judge_r1.core.strict_json import parse_json
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.tokenizer import SafeTokenizer
 from retrieval.weights_cache import cache_dir
@@ -34,7 +35,7 @@ def stored_lengths(
 def _read(path: Path, count: int) -> list[int] | None:
     """The `count` cached lengths; None if the file is missing or invalid."""
     try:
-        lengths: list[int] = json.loads(path.read_text())
+        lengths: list[int] = parse_json(path.read_bytes(), path)
     except (OSError, ValueError):
         return None
     return lengths if isinstance(lengths, list) and len(lengths) == count else None

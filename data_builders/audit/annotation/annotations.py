@@ -13,11 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, field_validator
 
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError
 from judge_r1.core.jsonl import dump_line
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record
+from judge_r1.core.strict_json import BadJson, parse_model
 from judge_r1.core.verdicts import Preference
 
 MAX_NAME_LENGTH, MAX_NOTE_LENGTH = 40, 2_000
@@ -77,11 +78,11 @@ def _parse(path: Path, data: bytes) -> tuple[list[Answer], int]:
     for number, line in enumerate(data.splitlines(keepends=True), 1):
         if line.strip():
             try:
-                answers.append(Answer.model_validate_json(line))
-            except ValidationError as error:
+                answers.append(parse_model(Answer, line, f"{path}, line {number}"))
+            except BadJson as error:
                 if not line.endswith(b"\n"):
                     break
-                raise AnswerFileError(f"{path}, line {number}: {explain(error)}") from None
+                raise AnswerFileError(f"{path}, line {number}: {error.reason}") from None
         end += len(line)
     return answers, end
 

@@ -4,7 +4,6 @@ Inserted text is not searched for placeholders, so a document may contain `{refe
 is an error; with `paper` it stays in the prompt, as in the release's runner.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from pathlib import Path
 from judge_r1.benchmarks.base import BadBenchmark
 from judge_r1.core import strict_yaml
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.strict_json import parse_json
 from judge_r1.episode.prompts import Message, Prompt
 from judge_r1.episode.tags import escape_tags
 
@@ -94,6 +94,6 @@ def genre_of(root: Path, tag: str | None, item_id: str) -> tuple[str, str]:
 def _genres(root: Path) -> dict[str, str]:
     path = root / "config" / "prompts" / "wp_bench" / "rubric" / "tag_to_genre.json"
     try:
-        return {str(tag): str(genre) for tag, genre in json.loads(path.read_text(encoding="utf-8")).items()}
+        return {str(tag): str(genre) for tag, genre in parse_json(path.read_bytes(), path).items()}
     except (OSError, ValueError, AttributeError) as error:
         raise BadBenchmark(f"{path} must be a JSON object that maps tags to genres ({error})") from None

@@ -4,7 +4,6 @@ The authors withhold the scores until acceptance, so users must supply `ground_t
 sheets next to the documents are not used.
 """
 
-import json
 import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
@@ -15,6 +14,7 @@ from judge_r1.benchmarks.base import BadBenchmark, Order
 from judge_r1.benchmarks.longjudgebench.answer_parsers import Values, number
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, Id, Line, Output, Query, lines, outputs, references
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
+from judge_r1.core.strict_json import parse_json
 from judge_r1.core.verdicts import ScoresVerdict, Verdict
 
 DATASET = "realdr"
@@ -94,7 +94,7 @@ def task_query(root: Path, task: str) -> str | None:
     """The task's query, without the four prompt variants."""
     path = root / RAW / "task_prompt" / f"task{task}.jsonl"
     try:
-        return str(json.loads(path.read_text(encoding="utf-8"))["query"])
+        return str(parse_json(path.read_bytes(), path)["query"])
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

@@ -1,6 +1,5 @@
 """SurGE: four surveys per topic, ranked by people on structure and content. The human survey always ranks first."""
 
-import json
 import random
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from judge_r1.benchmarks.longjudgebench.answer_parsers import UnreadableAnswer, 
 from judge_r1.benchmarks.longjudgebench.query import GROUND_TRUTH, LETTERS, Line, Query, lines, outputs, scored_indices
 from judge_r1.benchmarks.longjudgebench.subset import SubsetOptions
 from judge_r1.core.record_base import content_hash
+from judge_r1.core.strict_json import parse_json
 from judge_r1.core.verdicts import ChecklistVerdict, ScoresVerdict, Verdict
 
 DATASET = "surge"
@@ -82,7 +82,7 @@ def _survey(text: str | None, options: SubsetOptions) -> str | None:
     if text is None or options.paper or not text.lstrip().startswith("{"):
         return text
     try:
-        found = json.loads(text)
+        found = parse_json(text, "a survey")
     except ValueError:
         return text
     return str(found["survey"]) if isinstance(found, dict) and "survey" in found else text

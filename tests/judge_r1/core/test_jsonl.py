@@ -72,7 +72,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 def test_invalid_json_or_utf8_names_file_and_line(tmp_path: Path, line: bytes) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_bytes(json.dumps(CASE).encode() + b"\r\n" + line + b"\n")
-    with pytest.raises(BadRecord, match=r"cases\.jsonl, line 2( is not valid JSON)?: "):
+    with pytest.raises(BadRecord, match=r"cases\.jsonl, line 2: "):
         list(read_jsonl(path, Case))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from judge_r1.core.errors import FULL, ExitStatus, JudgeError
+from judge_r1.core.errors import ExitStatus, JudgeError, is_full
 from judge_r1.core.version import __version__
 from retrieval.errors import RetrievalError
 
@@ -30,8 +30,6 @@ EXTRAS = {
     "transformers": "train",
 }
 """The smallest extra that installs a package; `all` for the others."""
-_FULL_TEXTS = ("No space left on device", "File too large", "Disk quota exceeded", "database or disk is full")
-"""Messages of libraries that raise no OSError for a full disk, such as torch, safetensors and SQLite."""
 
 
 class Commands(TyperGroup):
@@ -88,17 +86,6 @@ def explain_failure(error: BaseException, doing: str) -> tuple[str, int]:
         return f"{error.filename}: {error.strerror}", ExitStatus.USAGE
     problem = "ran out of memory" if isinstance(error, MemoryError) else f"failed unexpectedly ({_short(error)})"
     return f"{doing} {problem}; {write_log(error)}", ExitStatus.SOFTWARE
-
-
-def is_full(error: BaseException | None) -> bool:
-    """Did a full disk, a quota or a limit on the size of files cause this exception?"""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in FULL:
-            return True
-        if any(text in str(error) for text in _FULL_TEXTS):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def write_log(error: BaseException) -> str:

@@ -2,6 +2,8 @@
 
 import errno
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 
@@ -33,6 +35,11 @@ TRY_AGAIN = ExitStatus.TRY_AGAIN.value
 """A launched job retries a run with this status only."""
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a write that another attempt meets again until somebody frees space."""
+_FULL_TEXTS = (
+    "No space left on device", "File too large", "Disk quota exceeded", "database or disk is full",
+    "PytorchStreamWriter failed writing", "inline_container.cc", "iostream error",
+)  # fmt: skip
+"""Messages of libraries that raise no OSError for a full disk: safetensors, SQLite, and torch without a reason."""
 
 
 class JudgeError(Exception):
@@ -56,6 +63,29 @@ def write_error(path: Path, error: OSError, outcome: str = "") -> JudgeError:
     """The error to raise when a file cannot be written. `outcome` says what became of the file."""
     message = f"{path} could not be written ({_reason(error)})" + (f": {outcome}" if outcome else "")
     return StorageFull(f"{message}; {_space(path)}") if error.errno in FULL else JudgeError(message)
+
+
+def is_full(error: BaseException | None) -> bool:
+    """Did a full disk, a quota or a limit on the size of files cause this exception?"""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in FULL:
+            return True
+        if any(text in str(error) for text in _FULL_TEXTS):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+@contextmanager
+def storage_full(path: Path, outcome: Callable[[], str] = str) -> Iterator[None]:
+    """Turns every exception of the block that a full disk caused into StorageFull. `outcome` says what became of
+    `path`."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, JudgeError) or not is_full(error):
+            raise
+        raise write_error(path, OSError(errno.ENOSPC, " ".join(str(error).split())), outcome()) from error
 
 
 def _reason(error: OSError) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.models.hub import load_tokenizer, resolve
 from judge_r1.training.checkpoints import Checkpoint, checkpoint_at
 from judge_r1.training.model_card import write_card
@@ -57,16 +57,21 @@ def partial_of(target: Path) -> Path:
 @contextmanager
 def atomic_folder(target: Path) -> Iterator[Path]:
     """Yields an empty folder that is renamed to `target` when the block ends, or removed if it raises, so `target` is
-    never incomplete."""
+    never incomplete.
+
+    Raises:
+        StorageFull: The disk is full.
+    """
     partial = partial_of(target)
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
-        yield partial
-        partial.rename(target)
-    except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
-        raise
+    with storage_full(target):
+        try:
+            partial.mkdir(parents=True)
+            yield partial
+            partial.rename(target)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
 
 
 def _convert(checkpoint: Checkpoint, recipe: Recipe, partial: Path) -> dict[str, Any]:

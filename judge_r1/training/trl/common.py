@@ -150,13 +150,15 @@ def save_model(trainer: Any, run: RunFolder, recipe: Recipe) -> None:
     if not is_main():
         trainer.save_model(str(saved))  # takes part in gathering, writes nothing
         return
-    with atomic_folder(run.model) as partial:
-        trainer.save_model(str(saved))
-        weights = {name: tensor.cpu() for name, tensor in weights.items()}  # the optimiser may fill the GPU
-        if recipe.lora:
-            add_adapters(recipe, saved, partial)
-            weights = merge_adapters(weights, recipe.lora)
-        write_card(partial, recipe, None, run.folder / "metrics.jsonl")
-        verify_weights(partial, weights)
-    for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
-        shutil.rmtree(left, ignore_errors=True)
+    try:
+        with atomic_folder(run.model) as partial:
+            trainer.save_model(str(saved))
+            weights = {name: tensor.cpu() for name, tensor in weights.items()}  # the optimiser may fill the GPU
+            if recipe.lora:
+                add_adapters(recipe, saved, partial)
+                weights = merge_adapters(weights, recipe.lora)
+            write_card(partial, recipe, None, run.folder / "metrics.jsonl")
+            verify_weights(partial, weights)
+    finally:
+        for left in (run.folder / ADAPTERS, run.folder / EXAMPLES):
+            shutil.rmtree(left, ignore_errors=True)

@@ -1,11 +1,12 @@
 """Resumes TRL's trainers from the newest whole checkpoint, and completes each new one with a manifest."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 from transformers import PrinterCallback, TrainerCallback
 
-from judge_r1.core.errors import JudgeError
+from judge_r1.core.errors import JudgeError, storage_full
 from judge_r1.core.jsonl import write_json
 from judge_r1.training.checkpoint_manifest import write_manifest
 from judge_r1.training.checkpoints import PROCESSES, checkpoints, newest_whole, processes_of
@@ -24,7 +25,11 @@ class ManifestWriter(TrainerCallback):  # type: ignore[misc]
 
 def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     """Train from the newest whole checkpoint, after truncating the logs to it. A step in the logs is `updates` steps of
-    the trainer."""
+    the trainer.
+
+    Raises:
+        StorageFull: The disk is full. The incomplete checkpoint is removed.
+    """
     from accelerate.utils import broadcast_object_list
 
     trainer.remove_callback(PrinterCallback)  # metrics.jsonl and `judge-r1 watch` have what it prints
@@ -33,7 +38,17 @@ def resume(trainer: Any, run: RunFolder, *, updates: int = 1) -> None:
     chosen = [newest_whole(run.checkpoints, updates) if is_main() else None]
     (checkpoint,) = broadcast_object_list(chosen)
     run.truncate_after(checkpoint.step if checkpoint else 0)
-    trainer.train(resume_from_checkpoint=str(checkpoint.folder) if checkpoint else None)
+    with storage_full(run.folder, lambda: _saved_so_far(run, updates)):
+        trainer.train(resume_from_checkpoint=str(checkpoint.folder) if checkpoint else None)
+
+
+def _saved_so_far(run: RunFolder, updates: int) -> str:
+    """Remove the checkpoint that a full disk made incomplete. Returns a sentence about the last complete one."""
+    complete = checkpoints(run.checkpoints, updates)
+    if is_main():
+        for folder in set(run.checkpoints.glob("checkpoint-*")) - {checkpoint.folder for checkpoint in complete}:
+            shutil.rmtree(folder, ignore_errors=True)
+    return f"training can resume from step {complete[-1].step}" if complete else "no checkpoint has been saved yet"
 
 
 def check_process_count(run: RunFolder) -> None:

@@ -58,20 +58,14 @@ class ParityFixture:
         self.prompts = prompts_of(self.data, self.recipe.episode, self.tokenizer)
 
     def write(self, recipe: Recipe, steps: list[list[RecordedEpisode]]) -> None:
+        self.recorded = steps
         (self.folder / "recipe.yaml").write_text(dump_recipe(recipe))
         for step, episodes in enumerate(steps, 1):
             write_recordings(self.folder / f"step_{step}.json", episodes)
 
-    def verl(self, *options: str) -> dict[str, Any]:
-        """Run verl on the recorded episodes (parity_verl.py). Returns its report."""
-        done = subprocess.run(
-            [sys.executable, str(SUPPORT / "parity_verl.py"), str(self.folder), *options],
-            env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
-            capture_output=True,
-            text=True,
-            timeout=540,
-        )
-        assert done.returncode == 0, done.stderr[-4000:]
+    @property
+    def verl(self) -> dict[str, Any]:
+        """The report of verl on the recorded episodes."""
         report: dict[str, Any] = json.loads((self.folder / "verl.json").read_text())
         return report
 
@@ -79,6 +73,45 @@ class ParityFixture:
 @pytest.fixture
 def parity(tmp_path: Path) -> ParityFixture:
     return ParityFixture(tmp_path)
+
+
+ROLLOUTS = 60
+"""Episodes of each pair in the comparison of drivers."""
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[ParityFixture, ParityFixture]:
+    """4 x 60 episodes of random ids, and two steps of four groups. verl has run on both (parity_verl.py)."""
+    rollouts, updates = (ParityFixture(tmp_path_factory.mktemp(name)) for name in ("rollouts", "updates"))
+    eos, rng = rollouts.tokenizer.hf.eos_token_id, Random(0)
+    changes = {"group_size": ROLLOUTS, "steps": 1, "micro_batch_size": 60}
+    rollouts.recipe = rollouts.recipe.model_copy(update={"grpo": rollouts.recipe.grpo.model_copy(update=changes)})
+    episodes = [wild(pair, rollouts.tokenizer, eos, rng) for pair in rollouts.data.pairs[:4] for _ in range(ROLLOUTS)]
+    rollouts.write(rollouts.recipe, [episodes])
+    (rollouts.folder / "rollouts_only").touch()
+
+    recipe, count = updates.recipe, updates.recipe.grpo.pairs_per_step
+    order = shuffled(len(updates.data.pairs), recipe.grpo.steps * count, recipe.seed)
+    updates.write(
+        recipe,
+        [
+            [
+                episode
+                for kind, index in zip(kinds, order[count * step : count * (step + 1)], strict=True)
+                for episode in group(updates.data.pairs[index], updates.tokenizer, eos, kind)
+            ]
+            for step, kinds in enumerate(KINDS)
+        ],
+    )
+    done = subprocess.run(
+        [sys.executable, str(SUPPORT / "parity_verl.py"), str(rollouts.folder), str(updates.folder)],
+        env={**os.environ, "PYTHONPATH": str(REPO), "OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"},
+        capture_output=True,
+        text=True,
+        timeout=540,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return rollouts, updates
 
 
 def by_pair(results: list[tuple[str, Any]]) -> dict[str, list[Any]]:
@@ -89,7 +122,9 @@ def by_pair(results: list[tuple[str, Any]]) -> dict[str, list[Any]]:
     return dict(grouped)
 
 
-def test_every_driver_gives_the_same_trajectory(parity: ParityFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_driver_gives_the_same_trajectory(
+    compared: tuple[ParityFixture, ParityFixture], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The evaluator's judge, TRL's rollout function and verl's agent loop, on 4 x 60 episodes of random ids."""
     from judge_r1.benchmarks.lrbench import pair_benchmark
     from judge_r1.core.pair_set import PairSet
@@ -98,15 +133,9 @@ def test_every_driver_gives_the_same_trajectory(parity: ParityFixture, monkeypat
     from judge_r1.judges.base import JudgeBuild, run_all
     from judge_r1.models.base import Sampling
 
-    size = 60
-    recipe = parity.recipe.model_copy(
-        update={"grpo": parity.recipe.grpo.model_copy(update={"group_size": size, "steps": 1, "micro_batch_size": 60})}
-    )
-    rng, pairs = Random(0), parity.data.pairs[:4]
-    eos = parity.tokenizer.hf.eos_token_id
-    episodes = [wild(pair, parity.tokenizer, eos, rng) for pair in pairs for _ in range(size)]
-    parity.write(recipe, [episodes])
-    requested = [pair for pair in pairs for _ in range(size)]
+    parity, recipe, pairs = compared[0], compared[0].recipe, compared[0].data.pairs[:4]
+    [episodes] = parity.recorded
+    requested = [pair for pair in pairs for _ in range(ROLLOUTS)]
 
     monkeypatch.setattr(
         "judge_r1.models.engine.LocalModel",
@@ -114,7 +143,7 @@ def test_every_driver_gives_the_same_trajectory(parity: ParityFixture, monkeypat
     )
     data = PairSet(parity.data.cases, pairs)
     build = JudgeBuild(recipe.model, texts=data.texts, sampling=Sampling(1.0), batch_size=len(requested))
-    outputs = run_all(AgenticJudge(build, recipe.episode), pair_benchmark(data).requests(samples=size))
+    outputs = run_all(AgenticJudge(build, recipe.episode), pair_benchmark(data).requests(samples=ROLLOUTS))
     judged = [with_reward(output.trajectory, pair) for output, pair in zip(outputs, requested, strict=True)]
 
     rollouts = TrlRollouts(
@@ -127,7 +156,7 @@ def test_every_driver_gives_the_same_trajectory(parity: ParityFixture, monkeypat
         assert mask == ([0] * len(ids) if bad else list(t.loss_mask))
     assert columns["r"] == [None if bad else t.reward["r"] for t, bad in zip(judged, failed, strict=True) if t.reward]
 
-    [step] = parity.verl("--rollouts-only")["steps"]
+    [step] = parity.verl["steps"]
     agent_loop = by_pair(
         [(row["pair_id"], Trajectory.model_validate(row["trajectory"])) for row in step["trajectories"]]
     )
@@ -212,7 +241,9 @@ class _Trainer:
         global_step = 0
 
 
-def test_both_engines_make_the_same_update(parity: ParityFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_both_engines_make_the_same_update(
+    compared: tuple[ParityFixture, ParityFixture], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two steps, so in the second one the policy differs from the reference and the KL term has a gradient. The groups
     include one of identical outcomes, one with a failed episode, and one with a single valid episode."""
     import torch
@@ -220,18 +251,8 @@ def test_both_engines_make_the_same_update(parity: ParityFixture, monkeypatch: p
 
     from judge_r1.training.trl import kl_clamp
 
-    recipe, eos = parity.recipe, parity.tokenizer.hf.eos_token_id
-    count = recipe.grpo.pairs_per_step
-    order = shuffled(len(parity.data.pairs), recipe.grpo.steps * count, recipe.seed)
-    steps = [
-        [
-            episode
-            for kind, index in zip(kinds, order[count * step : count * (step + 1)], strict=True)
-            for episode in group(parity.data.pairs[index], parity.tokenizer, eos, kind)
-        ]
-        for step, kinds in enumerate(KINDS)
-    ]
-    parity.write(recipe, steps)
+    parity = compared[1]
+    recipe, steps = parity.recipe, parity.recorded
 
     seen: list[dict[str, list[float]]] = []
     weights: list[dict[str, torch.Tensor]] = []
@@ -260,7 +281,7 @@ def test_both_engines_make_the_same_update(parity: ParityFixture, monkeypatch: p
     monkeypatch.setattr(kl_clamp, "CappedKlTrainer", Recording)
     run = RunFolder(parity.folder / "run", recipe)
     train_grpo(recipe, parity.data, run)
-    report = parity.verl()
+    report = parity.verl
 
     for kinds, episodes, ours, theirs in zip(KINDS, steps, seen, report["steps"], strict=True):
         verl = by_pair(list(zip(theirs["uid"], theirs["advantages"], strict=True)))

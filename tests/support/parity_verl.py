@@ -1,9 +1,9 @@
-"""The verl side of the parity test, as a subprocess: `python parity_verl.py FOLDER`.
+"""The verl side of the parity test, as a subprocess: `python parity_verl.py FOLDER …`.
 
 For each step N: replays the recorded episodes of FOLDER/step_N.json under verl's agent loop worker, computes
 log-probabilities and advantages, and updates the actor with verl's worker (one rank, FSDP2, our CPU platform). Writes
 FOLDER/verl.json (trajectories, advantages, gradient norms) and FOLDER/verl_N.safetensors (the weights after step N and
-its clipped gradients).
+its clipped gradients). A folder with a file `rollouts_only` gets trajectories only.
 """
 
 import asyncio
@@ -50,8 +50,9 @@ def main(folder: Path) -> None:
     from judge_r1.training.recipe import load_recipe
     from judge_r1.training.verl.rollout_log import RolloutLog
 
-    dist.init_process_group("gloo", init_method=f"file://{folder / 'gloo'}", rank=0, world_size=1)
-    torch.set_num_threads(1)
+    if not dist.is_initialized():
+        dist.init_process_group("gloo", init_method=f"file://{folder / 'gloo'}", rank=0, world_size=1)
+        torch.set_num_threads(1)
     recipe = load_recipe(folder / "recipe.yaml")
     loop = {
         "name": "judge_r1",
@@ -126,7 +127,7 @@ def main(folder: Path) -> None:
             )
         ]
         report["steps"].append(entry)
-        if "--rollouts-only" in sys.argv:
+        if (folder / "rollouts_only").exists():
             continue
         if worker is None:
             worker = ActorRolloutRefWorker(config=config.actor_rollout_ref, role="actor_rollout_ref")
@@ -170,8 +171,10 @@ def main(folder: Path) -> None:
         entry["metrics"] = {k: v for k, v in tu.get(worker.update_actor(batch), "metrics").items() if "norm" in k}
         weights = {name: whole(tensor) for name, tensor in worker.actor.engine.module.state_dict().items()}
         save_file(weights | gradients, folder / f"verl_{step}.safetensors")
+    RolloutLog.write = write  # type: ignore[method-assign]
     (folder / "verl.json").write_text(json.dumps(report, default=float))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    for folder in sys.argv[1:]:
+        main(Path(folder))

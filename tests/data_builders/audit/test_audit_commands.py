@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_server import run
+from command_server import TRAINING, run
 
 from data_builders.audit.annotation.annotations import Answer, AnswerLog
 from data_builders.audit.annotation.assignment import first_side
@@ -39,7 +39,7 @@ def test_audit_reports_groups_that_were_not_probed(built: Path, tmp_path: Path) 
 
 
 def test_stats_prints_and_writes_numbers_and_charts(built: Path) -> None:
-    done = run("stats", built, "--tokenizer", "bundled:tiny")
+    done = run("stats", built, "--tokenizer", "bundled:tiny", modules=TRAINING)
     assert done.returncode == 0, done.stderr
     content = json.loads((built / "stats.json").read_text())
     assert f"{content['overall']['prompt_tokens']['mean']:,.1f}" in done.stdout

@@ -82,7 +82,7 @@ async def verify(case: Case, pairs: Sequence[ReasoningPair], verifier: Teacher) 
     opinions = []
     for pair, reply in zip(pairs, replies, strict=True):
         if isinstance(reply, TeacherReply):
-            opinions.append(read_opinion(pair.pair_id, verifier.name, reply.text))
+            opinions.append(read_opinion(pair.pair_id, verifier.name, reply.answer))
         elif isinstance(reply, TeacherRefused):
             opinions.append(Opinion(pair_id=pair.pair_id, verifier=verifier.name, worse=None))
         else:

@@ -21,6 +21,7 @@ from judge_r1.episode.machine import Episode, Finished, Sample, Search
 from judge_r1.episode.prompts import judge_prompt
 from judge_r1.episode.reward import with_reward
 from judge_r1.episode.rollout import PromptTooLong, case_search, new_episode
+from judge_r1.episode.thoughts import split_hidden_thought
 from judge_r1.episode.tokenizer import SafeTokenizer
 from retrieval.retriever import Retriever
 
@@ -126,7 +127,7 @@ async def _write_turn(pair: ReasoningPair, episode: Episode, max_tokens: int, se
             turn = RejectedTurn("cut", f"it was cut off: write at most {words} words.")
         else:
             turn = read_turn(
-                reply.text,
+                split_hidden_thought(reply.text)[1],
                 pair,
                 may_search=config.effective_budget.max_searches > _searches(episode),
                 may_answer=may_answer(config, episode),

@@ -39,14 +39,14 @@ async def complete(
     user, problem = request.user, None
     for _ in range(ATTEMPTS):
         try:
-            answer = await teacher.ask(
+            reply = await teacher.ask(
                 request.model_copy(update={"user": user, "sample": request.sample + attempts[user]})
             )
         except TeacherRefused:
             skipped[f"{name}: refused by the teacher"] += 1
             return None
-        text = clean(answer.text)
-        problem = CUT_OFF if not answer.finished else check(text) if text else EMPTY
+        text = clean(reply.answer)
+        problem = CUT_OFF if not reply.finished else check(text) if text else EMPTY
         if problem is None:
             return text
         rejected[f"{name}: {problem.kind}"] += 1

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from judge_r1.core.endpoint import EndpointError
 from judge_r1.core.record_base import NonEmpty, Record
+from judge_r1.episode.thoughts import without_thoughts
 
 
 class TeacherError(EndpointError):
@@ -36,13 +37,18 @@ class TeacherRequest(Record):
 
 
 class TeacherReply(Record):
-    """The answer and the tokens it used. `finished` is False if it was cut off."""
+    """The reply as sent, and the tokens it used. `finished` is False if it was cut off."""
 
     text: str
     input_tokens: int = Field(ge=0)
     output_tokens: int = Field(ge=0)
     finished: bool
     model: NonEmpty
+
+    @property
+    def answer(self) -> str:
+        """The text without thoughts. Parsers read it, never `text`."""
+        return without_thoughts(self.text)
 
 
 class Teacher(Protocol):

@@ -12,8 +12,10 @@ from judge_r1.episode.confidence import chat_confidence
 from judge_r1.episode.config import Budget
 from judge_r1.episode.driver import CaseSearch, ended_by_model, search_into
 from judge_r1.episode.machine import Episode, Finished, Sample
+from judge_r1.episode.single_turn import thought_and_answer
 from judge_r1.episode.step_callback import notify_step
 from judge_r1.episode.tags import STOP_STRINGS, TAG, escape_tags
+from judge_r1.episode.thoughts import split_hidden_thought, thought_is_open, without_thoughts
 from judge_r1.models.base import GenerateRequest, Generation, LanguageModel, Messages, Usage
 
 _PIECE = 4
@@ -82,7 +84,7 @@ class ChatDriver:
                 await search_into(episode, search)
             notify_step(episode)
             if len(episode.turns) > turns and (observed := episode.turns[-1].observation) is not None:
-                written = episode.turns[-1].text.rpartition("</think>")[2] or episode.turns[-1].text
+                written = without_thoughts(episode.turns[-1].text) or episode.turns[-1].text
                 history += [{"role": "assistant", "content": written}, {"role": "user", "content": observed}]
         whole = episode.trajectory()
         trajectory = Trajectory.without_ids(whole.ended, whole.turns, whole.judgment)
@@ -101,7 +103,9 @@ class ChatDriver:
             return Trajectory.without_ids(reply.finish_reason)
         turns = [Turn(text=f"<think>{escape_tags(reply.reasoning)}</think>")] if reply.reasoning else []
         ended = {"stop": "answer", "length": "turn_budget"}.get(reply.finish_reason, reply.finish_reason)
-        return Trajectory.without_ids(ended, (*turns, Turn(text=reply.text)))
+        if ended == "answer" and thought_is_open(reply.text):
+            ended = "unclosed_think"
+        return Trajectory.without_ids(ended, (*turns, *thought_and_answer(reply.text)))
 
     async def _generate(
         self, messages: Messages, max_tokens: int, seed: int, usage: Usage, stop: Sequence[str] = ()
@@ -133,10 +137,12 @@ def feed_reply(episode: Episode, reply: Generation) -> None:
         feed(escape_tags(reply.text))
         episode.end(reply.finish_reason)
         return
-    thought = f"<think>{escape_tags(reply.reasoning)}" if reply.reasoning else ""
+    hidden, text = split_hidden_thought(reply.text)
+    reasoning = escape_tags(reply.reasoning + hidden)
+    thought = f"<think>{reasoning}" if reasoning else ""
     if thought and (reply.text or reply.finish_reason == "stop"):
         thought += "</think>"
-    feed(thought + reply.text)
+    feed(thought + text)
     if not isinstance(episode.state, Sample) or len(episode.turns) > turns:
         return
     if reply.finish_reason == "length":

@@ -11,6 +11,7 @@ from math import exp
 from typing import Any
 
 from judge_r1.core.records import Trajectory
+from judge_r1.episode.thoughts import answer_offset
 
 _KEYED = re.compile(r'"comparison"\s*:\s*"\s*[AB]\s*([<>])\s*[AB]\s*"', re.IGNORECASE)
 _BARE = re.compile(r"\b[AB]\s*([<>])\s*[AB]\b", re.IGNORECASE)
@@ -56,7 +57,7 @@ def decision_position(trajectory: Trajectory, decode: Callable[[Sequence[int]], 
     while begin and trajectory.loss_mask[begin - 1]:
         begin -= 1
     ids, text = trajectory.token_ids[begin:], trajectory.turns[-1].text
-    answer = max(text.rfind("</think>"), text.rfind("<answer>"), 0)
+    answer = max(answer_offset(text), text.rfind("<answer>"))
     found = sign_position(text[answer:])
     if found is None or decode(ids)[: len(text)] != text:
         return None
@@ -83,8 +84,11 @@ def chat_confidence(entries: Sequence[Mapping[str, Any]] | None) -> float | None
     """The confidence from the `logprobs.content` of a chat endpoint: each token with its log-probability and, if the
     server returns them, the most likely tokens at its position."""
     entries = entries or ()
-    if (position := sign_position("".join(entry["token"] for entry in entries))) is None:
+    text = "".join(entry["token"] for entry in entries)
+    answer = answer_offset(text)
+    if (found := sign_position(text[answer:])) is None:
         return None
+    position = answer + found
     length = 0
     for entry in entries:
         length += len(entry["token"])

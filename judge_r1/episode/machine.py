@@ -16,6 +16,7 @@ from judge_r1.core.verdicts import Evidence, Judgment
 from judge_r1.episode.config import Budget, BudgetTooSmall
 from judge_r1.episode.parsing import Rejected, parse_strict
 from judge_r1.episode.tags import StreamDecoder, TagScanner, escape_tags
+from judge_r1.episode.thoughts import without_thoughts
 
 _PROMPT_END = 8
 """Number of ids at the end of a prompt that are checked for an open `<think>`."""
@@ -61,7 +62,8 @@ class Episode:
     Args:
         eos_ids: Ids that end the episode.
         parse: Turns the text between the answer tags into a judgment.
-        parse_bare: Set for prompts whose answer has no tags. The answer is then all text before EOS, in one turn.
+        parse_bare: Set for prompts whose answer has no tags. The answer is then all text before EOS, in one turn,
+            without thoughts.
         seed: Seed for sampling.
     """
 
@@ -128,7 +130,7 @@ class Episode:
             self._turn_tokens += 1
             used += 1
             if self._parse_bare and token in self.eos_ids and not self._scanner.open:
-                self._judge(self._parse_bare, self._scanner.text + self._stream.flush())
+                self._judge(self._parse_bare, without_thoughts(self._scanner.text + self._stream.flush()))
                 break
             action = self._scanner.push(self._stream.push(token))
             if action is not None:
@@ -204,7 +206,7 @@ class Episode:
 
     def _begin_turn(self) -> None:
         self._stream = StreamDecoder(self.tokenizer.decode)
-        self._scanner = TagScanner()
+        self._scanner = TagScanner(actions=self.answer_in_tags)
         self._turn_tokens = 0
         self._state = Sample(self._left())
 

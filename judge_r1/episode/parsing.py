@@ -5,10 +5,13 @@ Both return a `Judgment`, or a `Rejected` with a named reason, so that failures 
 
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
+from reprlib import repr
 from typing import Any, Literal, TypeGuard
 
 from judge_r1.core.verdicts import Judgment
+from judge_r1.episode.json_objects import json_objects
 
 Reason = Literal[
     "no_json",
@@ -53,7 +56,7 @@ def parse_strict(text: str) -> Judgment | Rejected:
     if not isinstance(violated, list) or any(type(n) is not int or not 1 <= n <= 6 for n in violated):
         return Rejected("bad_principles", repr(violated))
     if len(set(violated)) != len(violated):
-        return Rejected("bad_principles", f"{violated} repeats a number")
+        return Rejected("bad_principles", f"{repr(violated)} repeats a number")
     explanation = answer.get("explanation")
     if "explanation" in answer and not _is_text(explanation):
         return Rejected("bad_explanation", repr(explanation))
@@ -66,9 +69,10 @@ def parse_tolerant(text: str) -> Judgment | Rejected:
     Accepts text and code fences around the object, spaces and lower case in the comparison, `B>A` for `A<B`,
     principles as "P3", "3" or 3.0, repeated principles, and additional keys.
     """
-    answer = _last_object(text)
-    if answer is None:
+    objects = json_objects(text)
+    if not objects:
         return Rejected("no_json", text[-80:])
+    answer = objects[-1]
     if "comparison" not in answer:
         return Rejected("missing_key", "comparison")
     comparison = _comparison(answer["comparison"])
@@ -111,7 +115,7 @@ def parse_table6_tolerant(text: str) -> Judgment | Rejected:
         return Rejected("bad_comparison", text[:80])
     if (comparison := _comparison(compared[0])) is None:
         return Rejected("bad_comparison", repr(compared[0]))
-    if not (lists := re.findall(r"violated[ _]principles[\"'*]*\s*:?[\s*]*\[([^\]]*)\]", text, re.IGNORECASE)):
+    if not (lists := re.findall(r"violated[ _]principles[\"'*\s]*(?::[\s*]*)?\[([^][]*)\]", text, re.IGNORECASE)):
         return Rejected("missing_key", "violated_principles")
     parts = [part.strip(" \n\"'") for part in lists[-1].split(",")] if lists[-1].strip() else []
     numbers = [_number(part) for part in parts]
@@ -125,11 +129,11 @@ class _RepeatedKey(Exception):
 
 
 def _reject_repeated_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    keys = [key for key, _ in pairs]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise _RepeatedKey(key)
-    return dict(pairs)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        [(key, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise _RepeatedKey(repr(key))
+    return found
 
 
 def _wrong_keys(answer: dict[str, Any]) -> Rejected | None:
@@ -137,7 +141,7 @@ def _wrong_keys(answer: dict[str, Any]) -> Rejected | None:
         if key not in answer:
             return Rejected("missing_key", key)
     unknown = sorted(answer.keys() - {"comparison", "violated_principles", "explanation"})
-    return Rejected("unknown_key", ", ".join(unknown)) if unknown else None
+    return Rejected("unknown_key", repr(unknown)) if unknown else None
 
 
 def _is_text(value: Any) -> TypeGuard[str]:
@@ -165,16 +169,3 @@ def _number(value: Any) -> int | None:
     if isinstance(value, int | float) and not isinstance(value, bool) and value in (1, 2, 3, 4, 5, 6):
         return int(value)
     return None
-
-
-def _last_object(text: str) -> dict[str, Any] | None:
-    """The last top-level JSON object in the text, or None."""
-    decoder, found, at = json.JSONDecoder(), None, 0
-    while (at := text.find("{", at)) >= 0:
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            at += 1
-            continue
-        found, at = (value if isinstance(value, dict) else found), end
-    return found

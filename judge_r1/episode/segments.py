@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from judge_r1.episode.thoughts import split_hidden_thought, without_thoughts
+
 _OPENING = re.compile(r"<(think|search|answer)>")
 
 
@@ -33,9 +35,12 @@ def segments(text: str) -> list[Segment]:
     return found
 
 
-def answer_of(text: str) -> str | None:
-    """The content of the first complete answer of a turn, or None."""
-    return next((s.text for s in segments(text) if s.kind == "answer" and s.closed), None)
+def answer_of(text: str) -> tuple[str, bool]:
+    """The part of a turn that may be parsed, and whether it stands between answer tags: the content of the first
+    complete answer, else the text without thoughts."""
+    _, acting = split_hidden_thought(text)
+    tagged = next((s.text for s in segments(acting) if s.kind == "answer" and s.closed), None)
+    return (without_thoughts(text), False) if tagged is None else (tagged, True)
 
 
 def _add_text(found: list[Segment], between: str) -> None:

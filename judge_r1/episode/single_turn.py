@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 from judge_r1.core.records import Trajectory, Turn
 from judge_r1.episode.machine import Episode, Sample
-
-_THOUGHT_ENDS = "</think>"
+from judge_r1.episode.thoughts import answer_offset, thought_is_open
 
 
 class SingleTurnEpisode(Episode):
-    """Generates text up to EOS. Tags are text; nothing is searched or parsed. Ends as `turn_budget` if the budget has
-    no EOS."""
+    """Generates text up to EOS. Tags are text; nothing is searched or parsed. Ends as `turn_budget` without an EOS, and
+    as `unclosed_think` with an EOS inside a thought."""
 
     def feed(self, ids: Sequence[int], logprobs: Sequence[float]) -> int:
         if not isinstance(self.state, Sample):
@@ -21,7 +20,7 @@ class SingleTurnEpisode(Episode):
             self._append([token], 1, [logprob])
             self._turn_tokens += 1
             if token in self.eos_ids:
-                self._finish("answer")
+                self._finish("unclosed_think" if thought_is_open(self._scanner.text) else "answer")
                 return used
             self._scanner.text += self._stream.push(token)
             if self._left() <= 0:
@@ -31,16 +30,15 @@ class SingleTurnEpisode(Episode):
         return len(ids)
 
     def trajectory(self) -> Trajectory:
-        """The thought at the start becomes a separate turn; the last turn is the answer."""
+        """Thoughts are a separate turn; the last turn is the answer."""
         whole = super().trajectory()
         if len(whole.turns) != 1:
             return whole
-        return whole.model_copy(update={"turns": thought_and_text(whole.turns[0].text)})
+        return whole.model_copy(update={"turns": thought_and_answer(whole.turns[0].text)})
 
 
-def thought_and_text(text: str) -> tuple[Turn, ...]:
-    """Splits `<think>…</think>` at the start of a text from the rest."""
-    thought, mark, answer = text.partition(_THOUGHT_ENDS)
-    if not mark:
-        return (Turn(text=text),)
-    return Turn(text=thought + mark), Turn(text=answer.lstrip("\n"))
+def thought_and_answer(text: str) -> tuple[Turn, ...]:
+    """The turns of a reply: its thoughts, if it has any, and its answer."""
+    start = answer_offset(text)
+    thoughts = [Turn(text=text[:start])] if start else []
+    return (*thoughts, Turn(text=text[start:].lstrip("\n") if start else text))

@@ -15,6 +15,7 @@ STOP_STRINGS = ("</search>", "</answer>")
 """Generation stops at these strings. The token that completes one of them is part of the turn with its full text."""
 _ESCAPED = re.compile(rf"‹(/?(?:{'|'.join(NAMES)}))›")
 _OPENING = re.compile(r"<(think|search|answer)>")
+_THINK = re.compile(r"<(think)>")
 _LONGEST_OPENING = len("<answer>")
 
 
@@ -55,9 +56,11 @@ class StreamDecoder:
 
 
 class TagScanner:
-    """Finds the first complete action outside an open block. Tags inside an open block are text."""
+    """Finds the first complete action outside an open block. Tags inside an open block are text. Without `actions`,
+    thoughts are the only blocks."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, actions: bool = True) -> None:
+        self._opening = _OPENING if actions else _THINK
         self.text = ""
         self.open: str | None = None
         self._content = self._from = 0
@@ -67,7 +70,7 @@ class TagScanner:
         self.text += new
         while True:
             if self.open is None:
-                if not (match := _OPENING.search(self.text, self._from)):
+                if not (match := self._opening.search(self.text, self._from)):
                     self._from = max(self._from, len(self.text) - _LONGEST_OPENING + 1)
                     return None
                 self.open, self._content, self._from = match[1], match.end(), match.end()

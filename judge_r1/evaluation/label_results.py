@@ -106,11 +106,11 @@ def _accepted_by_parsers(trajectory: Trajectory) -> tuple[bool | None, bool | No
         return True, True
     if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
         return False, False
-    text = trajectory.turns[-1].text
-    answer = answer_of(text)
-    if answer is None:  # an answer without tags: the two lines of Table 6, or bare JSON from a chat model
-        return _accepts(text, parse_strict, parse_table6), _accepts(text, parse_tolerant, parse_table6_tolerant)
-    return _accepts(answer, parse_strict), _accepts(answer, parse_tolerant)
+    answer, tagged = answer_of(trajectory.turns[-1].text)
+    if tagged:
+        return _accepts(answer, parse_strict), _accepts(answer, parse_tolerant)
+    # the two lines of Table 6, or bare JSON from a chat model
+    return _accepts(answer, parse_strict, parse_table6), _accepts(answer, parse_tolerant, parse_table6_tolerant)
 
 
 def _accepts(text: str, *parsers: Callable[[str], Judgment | Rejected]) -> bool:

@@ -197,9 +197,8 @@ def reparse(trajectory: Trajectory, parse: Parse) -> Trajectory:
     rejected, has a text to parse; any other is returned unchanged."""
     if trajectory.ended != "answer" and not trajectory.ended.startswith("rejected_"):
         return trajectory
-    text = trajectory.turns[-1].text
-    tagged = answer_of(text)
-    parsed = parse(text if tagged is None else tagged)
+    answer, _ = answer_of(trajectory.turns[-1].text)
+    parsed = parse(answer)
     if isinstance(parsed, Rejected):
         return trajectory.model_copy(update={"judgment": None, "ended": f"rejected_{parsed.reason}"})
     before = trajectory.judgment

@@ -8,6 +8,7 @@ from judge_r1.core.records import Trajectory
 from judge_r1.core.verdicts import InvalidVerdict, Verdict
 from judge_r1.episode.prompts import Prompt
 from judge_r1.episode.task import PairwiseTask
+from judge_r1.episode.thoughts import without_thoughts
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class JudgeRequest:
         """The verdict of a trajectory, on the candidates as shown."""
         if isinstance(self.task, CustomPrompt):
             if trajectory.ended == "answer":
-                return self.task.read(trajectory.turns[-1].text)
+                return self.task.read(without_thoughts(trajectory.turns[-1].text))
             return InvalidVerdict(reason=trajectory.ended)
         if trajectory.judgment is None:
             return InvalidVerdict(reason=trajectory.ended)

@@ -130,8 +130,8 @@ class _VariantSet:
     def add_reply(self, request: TeacherRequest, reply: TeacherReply, round_index: int, texts: dict[str, str]) -> None:
         """Accept the valid variants of a reply and record the reasons against the others."""
         self.stats.add_usage(reply)
-        variants, rejections = parse_answer(reply.text, self.missing, self.kind, finished=reply.finished)
-        self.stats.notes["variants that were not requested"] += len(unrequested_variants(reply.text, self.missing))
+        variants, rejections = parse_answer(reply.answer, self.missing, self.kind, finished=reply.finished)
+        self.stats.notes["variants that were not requested"] += len(unrequested_variants(reply.answer, self.missing))
         prompt_hash = content_hash(request.system, request.user)
         for variant in variants:
             principles = (self.principle,) if self.principle else variant.principles

@@ -3,16 +3,17 @@
 Reasons of an invalid answer: `no_json`, `missing_field`, `bad_value`, `out_of_range`, `contradiction`.
 """
 
-import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
+from judge_r1.episode.json_objects import json_objects, last_started_object, whole_object
+from judge_r1.episode.thoughts import without_thoughts
+
 Values = Mapping[str, Any]
-_THINK = re.compile(r"<think>.*?</think>", re.DOTALL)
-_NUMBER = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(?:/\s*(\d+))?\s*")
-_FENCE = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_NUMBER = re.compile(r"(\d+(?:\.\d+)?)(?:\s*/\s*(\d+))?")
+_FENCE = re.compile(r"```(?:json)?(.*?)```", re.DOTALL)
 
 
 class UnreadableAnswer(Exception):
@@ -23,7 +24,7 @@ def find_json(text: str, *keys: str) -> dict[str, Any]:
     """The last outermost JSON object after the thinking that holds one of `keys`, or else the last outermost object.
 
     For `Scores: {"A": {…}, "B": {…}}` this is the whole object; the release takes the rightmost one, B's."""
-    objects = list(_outermost(_after_thinking(text)))
+    objects = json_objects(without_thoughts(text))
     if not objects:
         raise UnreadableAnswer("no_json")
     fitting = [found for found in objects if any(key in found for key in keys)]
@@ -32,14 +33,13 @@ def find_json(text: str, *keys: str) -> dict[str, Any]:
 
 def released_json(text: str) -> dict[str, Any]:
     """The release's rule: a fenced object, else the whole text, else the rightmost substring that parses."""
-    answer = _THINK.sub("", text).strip()
+    answer = without_thoughts(text).strip()
     for whole in (*_FENCE.findall(answer), answer):
-        if (fitting := _loads(whole)) is not None:
-            return fitting
-    for start in reversed([position for position, letter in enumerate(answer) if letter == "{"]):
-        if (found := _decode(answer, start)) is not None:
-            return found[0]
-    raise UnreadableAnswer("no_json")
+        if (found := whole_object(whole)) is not None:
+            return found
+    if (last := last_started_object(answer)) is None:
+        raise UnreadableAnswer("no_json")
+    return last
 
 
 def number(values: Mapping[str, Any], key: str, top: float) -> float:
@@ -47,9 +47,11 @@ def number(values: Mapping[str, Any], key: str, top: float) -> float:
     if key not in values:
         raise UnreadableAnswer("missing_field")
     value = values[key]
-    if isinstance(value, str) and (match := _NUMBER.fullmatch(value)) and match[2] in (None, f"{top:g}"):
+    if isinstance(value, str) and (match := _NUMBER.fullmatch(value.strip())) and match[2] in (None, f"{top:g}"):
         value = float(match[1])
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise UnreadableAnswer("bad_value")
+    if isinstance(value, float) and not math.isfinite(value):  # isfinite fails for an integer beyond all floats
         raise UnreadableAnswer("bad_value")
     if not 0 <= value <= top:
         raise UnreadableAnswer("out_of_range")
@@ -65,34 +67,3 @@ def word(values: Mapping[str, Any], key: str, *known: str) -> str:
         if answer == one.casefold():
             return one
     raise UnreadableAnswer("bad_value")
-
-
-def _after_thinking(text: str) -> str:
-    """The text after `</think>`. The opening tag may be part of the chat template and missing here."""
-    return _THINK.sub("", text).rpartition("</think>")[2]
-
-
-def _outermost(text: str) -> Iterator[dict[str, Any]]:
-    position = 0
-    while (position := text.find("{", position)) >= 0:
-        if (found := _decode(text, position)) is None:
-            position += 1
-        else:
-            yield found[0]
-            position = found[1]
-
-
-def _decode(text: str, start: int) -> tuple[dict[str, Any], int] | None:
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except (ValueError, RecursionError):
-        return None
-    return (value, end) if isinstance(value, dict) else None
-
-
-def _loads(text: str) -> dict[str, Any] | None:
-    found = _decode(text.strip(), 0)
-    return found[0] if found and found[1] == len(text.strip()) else None
-
-
-_DECODER = json.JSONDecoder()

@@ -32,5 +32,6 @@ def test_the_first_action_is_that_of_the_scanner(text: str) -> None:
     action = TagScanner().push(text)
     first = next(((s.kind, s.text) for s in segments(text) if s.closed and s.kind in ("search", "answer")), None)
     assert first == action
-    if action and action[0] == "answer":
-        assert answer_of(text) == action[1]
+    if action and action[0] == "answer":  # a turn ends with its action
+        turn = next(text[:end] for end in range(len(text) + 1) if TagScanner().push(text[:end]))
+        assert answer_of(turn) == (action[1], True)

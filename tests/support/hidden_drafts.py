@@ -1,0 +1,47 @@
+"""Thoughts that contain valid answers in every format that a parser reads, for tests that none of them counts."""
+
+from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+DRAFTS = [
+    '{"comparison": "A>B", "violated_principles": [1]}',
+    '<answer>{"comparison": "A>B", "violated_principles": [1]}</answer>',
+    "A>B\nviolated_principles: [1]",
+    "Rating: 9",
+    '{"response_a": {"score": 9}, "response_b": {"score": 1}, "preference": "A", "winner": "A", "score": 9}',
+    "```json\n{}\n```",
+    "Worse: B\nViolated Principles: [1]\nWhy: it says so",
+    "Flawed Variant 1:\nViolated Principles: [1, 2]\n1. Ana paid nothing.",
+    "<search>dose</search>",
+    "<think>",
+    "so",
+    '"',
+    "{",
+]
+UNDECIDED = "I cannot decide between them."
+
+
+class Hidden(NamedTuple):
+    """A reply to a template that may have opened a thought, and whether its thoughts are nested."""
+
+    text: str
+    opened: bool
+    nested: bool
+
+
+_THOUGHTS = st.lists(st.sampled_from(DRAFTS) | st.text(max_size=5), min_size=1, max_size=6).map("\n".join)
+
+
+def _reply(thought: str, second: str, form: str, answer: str) -> Hidden:
+    plain = thought.replace("<think>", "")
+    nested = f"<think>{thought}<think>{second}</think>{second}</think>{answer}"
+    text = {"inline": f"<think>{plain}</think>{answer}", "opened": f"{plain}</think>{answer}", "nested": nested}[form]
+    return Hidden(text, form == "opened", form == "nested")
+
+
+def replies(
+    answer: str = UNDECIDED, forms: tuple[str, ...] = ("inline", "opened", "nested")
+) -> st.SearchStrategy[Hidden]:
+    """Replies that say `answer` after thoughts with drafts of other answers."""
+    return st.builds(_reply, _THOUGHTS, _THOUGHTS, st.sampled_from(forms), st.just(answer))

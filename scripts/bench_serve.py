@@ -103,8 +103,7 @@ def rounds(clients: int, requests: int, count: int, *, running: int = 8, waiting
 @contextmanager
 def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
     """Starts a server in a subprocess and yields it with its port once it is ready."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = int(free.getsockname()[1])
+    port = free_port()
     run = [sys.executable, "-m", "scripts.bench_serve", *command, "--port", str(port)]
     if command[0] == "serve":
         run = [sys.executable, "-m", "judge_r1.cli", *command, "--port", str(port)]
@@ -119,6 +118,11 @@ def served(*command: str) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait(30)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return int(free.getsockname()[1])
 
 
 def rss(process: int) -> int:

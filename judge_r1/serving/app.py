@@ -13,6 +13,7 @@ from judge_r1.serving.errors import add_error_handlers, error_response
 from judge_r1.serving.middleware.auth import DOCS, AuthMiddleware, RateLimited
 from judge_r1.serving.middleware.body_limit import BodyLimitMiddleware
 from judge_r1.serving.middleware.metrics import MetricsMiddleware
+from judge_r1.serving.middleware.shutdown import ShutdownMiddleware
 from judge_r1.serving.routes import cases, health, judge, openai_chat, score
 from judge_r1.serving.service import Service
 from judge_r1.serving.ui import routes as ui
@@ -48,8 +49,9 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(module.router(service), dependencies=key)
     for module in (health, ui):
         app.include_router(module.router(service))
-    app.add_middleware(BodyLimitMiddleware, limits=service.limits)
+    app.add_middleware(BodyLimitMiddleware, limits=service.limits, shutdown=service.shutdown)
     app.add_middleware(AuthMiddleware, keys=service.keys)
+    app.add_middleware(ShutdownMiddleware, shutdown=service.shutdown)
     app.add_middleware(MetricsMiddleware, metrics=service.metrics)
     return app
 

@@ -70,8 +70,6 @@ STATUS: Mapping[type[Exception], int] = {
 NO_JUDGMENT: tuple[type[Exception], ...] = (*STATUS, HTTPException)
 """Everything that a request for a judgment may raise on purpose."""
 
-_UNPARSED = "There was an error parsing the body"
-"""FastAPI's message for a body that fails to parse other than by JSON syntax."""
 COMMON = (401, 408, 413, 422, 503)
 """Statuses of every route that needs a key and a body."""
 
@@ -94,6 +92,10 @@ def error_response(
         error: dict[str, Any] = {"message": message, "type": kind, "param": None, "code": status, **more}
         return JSONResponse({"error": error}, status, headers)
     return JSONResponse({"error": message, **more}, status, headers)
+
+
+def invalid_body_status(path: str) -> int:
+    return 400 if path.startswith(OPENAI) else 422
 
 
 def message_of(error: Exception) -> str:
@@ -135,21 +137,15 @@ def add_error_handlers(app: FastAPI) -> None:
             headers = {"Retry-After": str(CASE_STORE_RETRY_S)}
         return error_response(request.url.path, _status(error), str(error), headers, **_tokens(error))
 
-    def invalid_body(request: Request, message: str) -> JSONResponse:
-        return error_response(request.url.path, 400 if request.url.path.startswith(OPENAI) else 422, message)
-
     async def http_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, StarletteHTTPException)
-        if error.detail == _UNPARSED:
-            return invalid_body(
-                request, "the body cannot be read as JSON: send uncompressed UTF-8 without deep nesting"
-            )
         return error_response(request.url.path, error.status_code, str(error.detail), error.headers)
 
     async def validation_error(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, RequestValidationError)
         first = error.errors()[0]
-        return invalid_body(request, _validation_message(first["type"], first["loc"], first["msg"]))
+        message = _validation_message(first["type"], first["loc"], first["msg"])
+        return error_response(request.url.path, invalid_body_status(request.url.path), message)
 
     async def unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return error_response(request.url.path, 500, FAILED)  # the details are logged
@@ -163,8 +159,6 @@ def add_error_handlers(app: FastAPI) -> None:
 
 def _validation_message(kind: str, where: tuple[str | int, ...], message: str) -> str:
     """FastAPI's validation error as one sentence."""
-    if kind == "json_invalid":
-        return f"the body is not JSON: the error is at character {where[-1]}"
     if where == ("body",) and kind in ("missing", "model_attributes_type"):
         return "the body must be a JSON object, sent with the header `Content-Type: application/json`"
     return f"{'.'.join(map(str, where[1:])) or 'the body'}: {message.removeprefix('Value error, ')}"

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from judge_r1.core.strict_json import BadJson, parse_json
 from judge_r1.core.verdicts import describe_verdict
 from judge_r1.judges.result import JudgeResult
 
@@ -116,11 +117,9 @@ def message_text(content: Any) -> str:
 
 def _read_json(user: str) -> PromptPair:
     try:
-        fields = json.loads(user)
-    except ValueError:
-        raise UnsupportedPrompt("it starts like JSON but is not valid JSON") from None
-    except RecursionError:
-        raise UnsupportedPrompt("its JSON is nested too deeply") from None
+        fields = parse_json(user, "the prompt")
+    except BadJson as error:
+        raise UnsupportedPrompt(f"it starts like JSON, but {error}") from None
     if not {"A", "B"} <= fields.keys() <= _FIELDS or not all(isinstance(value, str) for value in fields.values()):
         raise UnsupportedPrompt(
             "its JSON must have A and B, may have question and context, and all values must be strings"

@@ -1,8 +1,11 @@
 """Runs the app on a socket until SIGTERM or SIGINT, then finishes the requests that run."""
 
+import asyncio
+import math
 import signal
 import socket
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -10,10 +13,12 @@ from starlette.types import ASGIApp
 
 from judge_r1.core.errors import JudgeError
 from judge_r1.serving.app import create_app
+from judge_r1.serving.middleware.shutdown import Shutdown
+from judge_r1.serving.protocol import LINGER_S, ConnectionLimits, LimitedProtocol
 from judge_r1.serving.service import Service
 
-DRAIN_S = 60
-"""Seconds that a stopping server waits for running requests."""
+REFUSE_S = 0.5
+"""Seconds that a stopping server refuses new requests at least, instead of resetting their connections."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -39,18 +44,55 @@ def check_free(host: str, port: int) -> None:
         ) from None
 
 
-def run_app(service: Service, host: str, port: int) -> None:
-    """Serves until SIGTERM or SIGINT and returns when the running requests are answered.
+class JudgeServer(uvicorn.Server):
+    """A server that stops in order: it refuses new requests with 503 while the running ones finish."""
 
-    Without keys the server answers only requests to loopback host names. That blocks DNS rebinding: a web page whose
-    host name resolves to this machine.
+    def __init__(self, config: uvicorn.Config, limits: ConnectionLimits, shutdown: Shutdown) -> None:
+        super().__init__(config)
+        self._drain_s, self._shutdown = limits.drain_s, shutdown
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._shutdown.start()
+        running = set(self.server_state.tasks)
+        await asyncio.sleep(REFUSE_S)
+        until = asyncio.get_running_loop().time() + self._drain_s - REFUSE_S
+        while not (self.force_exit or asyncio.get_running_loop().time() > until or all(t.done() for t in running)):
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
+
+
+def make_server(
+    service: Service, host: str = "127.0.0.1", port: int = 0, limits: ConnectionLimits | None = None, **options: Any
+) -> JudgeServer:
+    """The server of `run_app`; `options` are those of `uvicorn.Config`.
+
+    Without keys it answers only requests to loopback host names. That blocks DNS rebinding: a web page whose host name
+    resolves to this machine.
     """
     app: ASGIApp = create_app(service)
     if service.keys is None:
         app = TrustedHostMiddleware(app, allowed_hosts=[*LOOPBACK, "[::1]"])
+    limits = limits or ConnectionLimits()
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        http=type("Protocol", (LimitedProtocol,), {"limits": limits}),
+        ws="none",
+        timeout_keep_alive=limits.idle_s,
+        timeout_graceful_shutdown=math.ceil(LINGER_S) + 1,
+        server_header=False,
+        **options,
+    )
+    return JudgeServer(config, limits, service.shutdown)
+
+
+def run_app(service: Service, host: str, port: int, limits: ConnectionLimits | None = None) -> None:
+    """Serves until SIGTERM or SIGINT and returns when the running requests are answered."""
+    server = make_server(service, host, port, limits)
     handlers = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGTERM, signal.SIGINT)}
     try:  # uvicorn raises the signal again after shutdown; that must not kill a process that stopped in order
-        uvicorn.run(app, host=host, port=port, timeout_graceful_shutdown=DRAIN_S, server_header=False)
+        server.run()
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

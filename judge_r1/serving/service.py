@@ -20,6 +20,7 @@ from judge_r1.serving.errors import PromptTooLong
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
 from judge_r1.serving.middleware.metrics import Metrics
+from judge_r1.serving.middleware.shutdown import Shutdown
 from judge_r1.serving.queue import RequestQueue
 from judge_r1.serving.replicated_case_store import CaseStoreProtocol, LocalCaseStore
 from judge_r1.serving.schemas import judge_response
@@ -43,6 +44,7 @@ class Service:
     trace_log: TraceLog | None = None
     drain_seconds: float = 30.0
     ready: bool = field(default=False, init=False)
+    shutdown: Shutdown = field(default_factory=Shutdown, init=False)
     metrics: Metrics = field(init=False)
     case_store: CaseStoreProtocol = field(init=False)
 

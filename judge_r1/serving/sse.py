@@ -13,8 +13,6 @@ from judge_r1.serving.cancellation import wait_for_disconnect
 HEARTBEAT_S = 10.0
 """Seconds without an event before a comment is sent: it keeps proxies from closing the connection, and detects a
 closed one."""
-SEND_S = 60.0
-"""A client that accepts no data for this long counts as disconnected."""
 _HEARTBEAT = b": still running\n\n"
 Emit = Callable[[bytes], None]
 
@@ -54,19 +52,17 @@ class EventStream(Response):
                 if not started and sent is None and task.done() and (error := task.exception()):
                     raise error
                 if not started:
-                    start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
-                    await asyncio.wait_for(send(start), SEND_S)
+                    await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
                     started = True
                 last = sent is None
                 if last and (error := task.exception()) is not None:
                     if not isinstance(error, Exception):
                         raise error
                     sent = self._failed(error)
-                body = {"type": "http.response.body", "body": sent or b"", "more_body": not last}
-                await asyncio.wait_for(send(body), SEND_S)
+                await send({"type": "http.response.body", "body": sent or b"", "more_body": not last})
                 if last:
                     return
-        except (asyncio.TimeoutError, ConnectionError):
+        except ConnectionError:
             if not started:
                 raise
         finally:

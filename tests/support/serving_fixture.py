@@ -12,17 +12,16 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from types import TracebackType
 from typing import Any
 
-import uvicorn
-
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.records import Trajectory
 from judge_r1.judges.base import Judge, JudgeBuild, JudgeOutput
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.request import JudgeRequest
-from judge_r1.serving.app import create_app
 from judge_r1.serving.middleware.api_keys import KeyFile
 from judge_r1.serving.middleware.body_limit import Limits
+from judge_r1.serving.protocol import ConnectionLimits
 from judge_r1.serving.queue import RequestQueue
+from judge_r1.serving.server import make_server
 from judge_r1.serving.service import Service
 from judge_r1.serving.trace_log import TraceLog
 
@@ -85,14 +84,12 @@ def service(
 
 
 class LiveServer:
-    def __init__(self, served: Service) -> None:
+    def __init__(self, served: Service, limits: ConnectionLimits | None = None) -> None:
         self.service = served
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self.url = f"http://127.0.0.1:{self.port}"
-        self._server = uvicorn.Server(
-            uvicorn.Config(create_app(served), log_level="warning", timeout_graceful_shutdown=5)
-        )
+        self._server = make_server(served, limits=limits, log_level="warning")
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), daemon=True)
 
     def __enter__(self) -> "LiveServer":

@@ -13,6 +13,7 @@ from judge_r1.serving.middleware.api_keys import BadKeys, Key, KeyFile
 
 DOCS = "/docs-assets"
 """Path of the static files that `/docs` loads."""
+NO_KEY = "an API key is required: send it as `Authorization: Bearer KEY`"
 _PUBLIC = {"/", "/healthz", "/readyz", "/docs", "/openapi.json"}
 
 
@@ -68,13 +69,12 @@ class AuthMiddleware:
             await self.app(scope, receive, send)
             return
         try:
-            key = self.keys.find(_bearer_token(scope))
+            key, status, message = self.keys.find(_bearer_token(scope)), 401, NO_KEY
         except BadKeys:
-            await error_response(scope["path"], 503, "the keys of this server cannot be read")(scope, receive, send)
-            return
-        if key is None:
-            message = "an API key is required: send it as `Authorization: Bearer KEY`"
-            await error_response(scope["path"], 401, message, {"WWW-Authenticate": "Bearer"})(scope, receive, send)
+            key, status, message = None, 503, "the keys of this server cannot be read"
+        if key is None:  # the body is not read
+            headers = {"Connection": "close"} | ({"WWW-Authenticate": "Bearer"} if status == 401 else {})
+            await error_response(scope["path"], status, message, headers)(scope, receive, send)
             return
         bucket = self._buckets.setdefault(key, TokenBucket(key.per_minute))
         scope.setdefault("state", {}).update(tenant=key.name, bucket=bucket)

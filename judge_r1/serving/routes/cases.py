@@ -4,13 +4,14 @@ from fastapi import APIRouter, HTTPException, Request, Response
 
 from judge_r1.core.wire import CaseRequest, CaseResponse
 from judge_r1.serving.errors import documented_errors
+from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import tenant_of
 from judge_r1.serving.schemas import CaseList, CaseText
 from judge_r1.serving.service import Service
 
 
 def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["cases"], responses=documented_errors())
+    routes = json_router(tags=["cases"], responses=documented_errors())
 
     @routes.put("/v1/cases", responses=documented_errors(400))
     async def put_case(body: CaseRequest, request: Request) -> CaseResponse:

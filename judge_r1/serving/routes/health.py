@@ -18,7 +18,7 @@ def router(service: Service) -> APIRouter:
     @routes.get("/readyz", responses={503: {"description": "the server is starting or shutting down"}})
     async def readyz() -> JSONResponse:
         """Does the server accept requests?"""
-        ready = service.ready and not service.queue.closing
+        ready = service.ready and not service.shutdown.started and not service.queue.closing
         return JSONResponse({"ready": ready}, 200 if ready else 503)
 
     @routes.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})

@@ -6,6 +6,7 @@ from judge_r1.core.wire import JudgeRequestBody, JudgeResponse
 from judge_r1.episode.machine import Episode, Search
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS, batch_error, client_message
+from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.schemas import BatchError, BatchRequest, BatchResponse, turn_response
 from judge_r1.serving.service import Service
@@ -19,7 +20,7 @@ EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {
 
 
 def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["judging"], responses=JUDGE_ERRORS)
+    routes = json_router(tags=["judging"], responses=JUDGE_ERRORS)
 
     @routes.post("/v1/judge")
     async def judge(body: JudgeRequestBody, request: Request) -> JudgeResponse:

@@ -15,6 +15,7 @@ from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.result import result_of
 from judge_r1.serving.cancellation import cancel_on_disconnect
 from judge_r1.serving.errors import client_message, documented_errors
+from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.pairwise_prompt_formats import (
     EXAMPLES,
@@ -37,7 +38,7 @@ _PIECE = 40
 
 
 def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["OpenAI"])
+    routes = json_router(tags=["OpenAI"])
     created = int(time.time())
 
     @routes.get("/v1/models", responses=documented_errors(model=OpenAIErrorResponse))

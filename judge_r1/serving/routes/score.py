@@ -24,6 +24,7 @@ from judge_r1.judges.request import JudgeRequest
 from judge_r1.judges.result import request_of
 from judge_r1.serving.cancellation import cancel_on_disconnect, gather_limited
 from judge_r1.serving.errors import JUDGE_ERRORS
+from judge_r1.serving.json_body import json_router
 from judge_r1.serving.middleware.auth import consume_quota, tenant_of
 from judge_r1.serving.service import Service, case_not_found
 
@@ -59,7 +60,7 @@ def mean_scores(candidates: int, comparisons: Sequence[Comparison]) -> list[floa
 
 
 def router(service: Service) -> APIRouter:
-    routes = APIRouter(tags=["judging"], responses=JUDGE_ERRORS)
+    routes = json_router(tags=["judging"], responses=JUDGE_ERRORS)
 
     @routes.post("/v1/score")
     async def score(body: ScoreRequest, request: Request) -> ScoreResponse:

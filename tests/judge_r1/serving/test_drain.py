@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,13 +17,7 @@ from paths import REPO, SUPPORT
 from serving_fixture import PAIR, wait_for
 
 from judge_r1.serving.middleware.api_keys import add_key
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+from scripts.bench_serve import free_port
 
 
 def answers(url: str) -> bool:

@@ -15,14 +15,13 @@ from judge_r1.judges.base import JudgeBuild
 from judge_r1.judges.panel import served_judge
 from judge_r1.judges.runners.continuous import EngineJudge
 from judge_r1.serving import sse
-from judge_r1.serving.middleware import body_limit
 from judge_r1.serving.middleware.body_limit import Limits
 
 
 def raw(server: LiveServer, head: str, *pieces: bytes) -> bytes:
     """Sends a request piece by piece and returns the first bytes of the response."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
-        connection.sendall(f"POST /v1/judge HTTP/1.1\r\nHost: judge\r\n{head}\r\n\r\n".encode())
+        connection.sendall(f"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\n{head}\r\n\r\n".encode())
         for piece in pieces:
             connection.sendall(piece)
         return connection.recv(65536)
@@ -38,9 +37,8 @@ def test_a_body_that_is_too_large_is_rejected_before_it_is_sent() -> None:
         assert httpx.post(f"{server.url}/v1/judge", json=PAIR, timeout=20).status_code == 200
 
 
-def test_a_stalled_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(body_limit, "BODY_S", 0.2)
-    with LiveServer(service("longer")) as server:
+def test_a_stalled_body_times_out() -> None:
+    with LiveServer(service("longer", limits=Limits(body_s=0.2))) as server:
         response = raw(server, "Content-Type: application/json\r\nContent-Length: 100", b"{")
         assert response.startswith(b"HTTP/1.1 408")
 
@@ -48,7 +46,7 @@ def test_a_stalled_body_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_total_size_of_bodies_is_bounded() -> None:
     with LiveServer(service("longer", limits=Limits(body=1000, bodies=1500))) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
-            slow.sendall(b"POST /v1/judge HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
+            slow.sendall(b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
             body = {"reasoning_a": "x" * 400, "reasoning_b": "y" * 400}
 
             def status() -> int:
@@ -61,7 +59,7 @@ def test_the_total_size_of_bodies_is_bounded() -> None:
 def test_routes_without_a_key_read_no_body() -> None:
     served = service("longer", limits=Limits(body=1000, bodies=1500))
     with LiveServer(served) as server, socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
-        slow.sendall(b"POST /healthz HTTP/1.1\r\nHost: j\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
+        slow.sendall(b"POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 990\r\n\r\n" + b" " * 900)
         assert slow.recv(65536).startswith(b"HTTP/1.1 405")
 
 

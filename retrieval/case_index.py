@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from retrieval.errors import EmptyCase, EmptyQuery, at_least_one
+from retrieval.errors import EmptyCase, EmptyQuery, at_least_one, check_unicode
 from retrieval.passages import Passage
 
 
@@ -30,6 +30,7 @@ class CaseIndex(Protocol):
         Raises:
             InvalidSize: k is below 1.
             EmptyQuery: A query is blank.
+            InvalidText: A query is not valid Unicode.
         """
         ...
 
@@ -40,10 +41,11 @@ def check_queries(queries: Sequence[str], k: int) -> Sequence[str]:
     Raises:
         InvalidSize: k is below 1.
         EmptyQuery: A query is blank.
+        InvalidText: A query is not valid Unicode.
     """
     at_least_one("k", k)
     for position, query in enumerate(queries):
-        if not query.strip():
+        if not check_unicode(query, f"query {position} of {len(queries)}").strip():
             raise EmptyQuery(f"query {position} of {len(queries)} is blank: give a query text or skip the search")
     return queries
 

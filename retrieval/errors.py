@@ -17,6 +17,10 @@ class EmptyQuery(RetrievalError):
     """A query is empty or blank."""
 
 
+class InvalidText(RetrievalError):
+    """A query or a case is not valid Unicode: it holds half of a surrogate pair."""
+
+
 class InvalidSize(RetrievalError):
     """A size (k, words per passage, number of cases) is below 1."""
 
@@ -34,3 +38,15 @@ def at_least_one(name: str, value: int) -> int:
     if value < 1:
         raise InvalidSize(f"{name} must be at least 1, not {value}")
     return value
+
+
+def check_unicode(text: str, name: str) -> str:
+    """Returns `text` if UTF-8 can encode it, else raises `InvalidText`. `name` says in the message what it is."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidText(
+            f"{name} is not valid Unicode: character {error.start} is U+{ord(text[error.start]):04X}, half of a "
+            "surrogate pair; remove it, or read the text as UTF-8"
+        ) from None
+    return text

@@ -12,7 +12,7 @@ from retrieval.bm25 import BM25Index
 from retrieval.case_index import Hit
 from retrieval.dense import DenseIndex
 from retrieval.embedders import Embedder, check_vectors, load_embedder
-from retrieval.errors import EmptyCase, EmptyQuery, UnknownCase, at_least_one
+from retrieval.errors import EmptyCase, EmptyQuery, UnknownCase, at_least_one, check_unicode
 from retrieval.passages import Passage, split_passages
 
 
@@ -48,11 +48,11 @@ class Retriever:
 
         Raises:
             InvalidSize: k is below 1.
-            EmptyQuery, UnknownCase, EmptyCase: a request is invalid.
+            EmptyQuery, UnknownCase, EmptyCase, InvalidText: a request is invalid.
         """
         at_least_one("k", k)
         for case_id, query in requests:
-            if not query.strip():
+            if not check_unicode(query, f"the query for case {case_id!r}").strip():
                 raise EmptyQuery(f"the query for case {case_id!r} is blank: give a query text or skip the search")
         positions: dict[str, list[int]] = {}
         for position, (case_id, _) in enumerate(requests):
@@ -108,7 +108,7 @@ class Retriever:
             raise UnknownCase(
                 f"case {case_id!r} is unknown to this retriever: load the cases file that contains this id"
             ) from error
-        passages = split_passages(text, self.passage_words)
+        passages = split_passages(check_unicode(text, f"the text of case {case_id!r}"), self.passage_words)
         if not passages:
             raise EmptyCase(f"case {case_id!r} has no text to search: give it one, or turn search off")
         return passages

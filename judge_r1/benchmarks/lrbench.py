@@ -17,7 +17,7 @@ def load(path: Path, subset: str | None) -> LoadedBenchmark:
         )
     data = load_pairs(path)
     domains = sorted({pair.domain for pair in data.pairs})
-    if subset and subset not in domains:
+    if subset is not None and subset not in domains:
         raise BadBenchmark(f"{path} holds no pairs of domain {subset!r}; available: {', '.join(domains)}")
     return pair_benchmark(PairSet(data.cases, [pair for pair in data.pairs if subset in (None, pair.domain)]))
 

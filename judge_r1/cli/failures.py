@@ -35,13 +35,22 @@ EXTRAS = {
 class Commands(TyperGroup):
     """The group of all commands. A failing command ends with an exit status of `ExitStatus`, never with a traceback.
 
-    Options take finite numbers within 64 bits only.
+    Options take finite numbers within 64 bits and text in UTF-8 only. No argument may be empty: an empty id, name or
+    path would select a default.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for parameter in _parameters(self):
             parameter.callback = _checked(parameter.callback)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for before, argument in zip(["", *args], args, strict=False):
+            option, equals, value = argument.partition("=")
+            if not argument or (option.startswith("--") and equals and not value):
+                name = option or (before if before.startswith("-") else f"argument {args.index(argument) + 1}")
+                raise typer.BadParameter("it must not be empty", ctx=ctx, param_hint=f"'{name}'")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -144,14 +153,17 @@ def _parameters(command: Any) -> Iterator[Any]:
 
 
 def _checked(callback: Any) -> Any:
-    """The callback of an option, preceded by a check of numbers. `inf`, `nan` and 10**30 pass Click's own types."""
+    """The callback of an option, preceded by a check of its value. `inf`, `nan`, 10**30 and text that is not UTF-8 pass
+    Click's own types."""
 
     def check(ctx: Any, parameter: Any, value: Any) -> Any:
-        for number in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(number, float) and not math.isfinite(number):
-                raise typer.BadParameter(f"{number} is not a finite number", ctx=ctx, param=parameter)
-            if isinstance(number, int) and abs(number) >= MAX_INTEGER:
+        for one in value if isinstance(value, list | tuple) else [value]:
+            if isinstance(one, float) and not math.isfinite(one):
+                raise typer.BadParameter(f"{one} is not a finite number", ctx=ctx, param=parameter)
+            if isinstance(one, int) and abs(one) >= MAX_INTEGER:
                 raise typer.BadParameter("the number does not fit into 64 bits", ctx=ctx, param=parameter)
+            if isinstance(one, str) and any("\ud800" <= character <= "\udfff" for character in one):
+                raise typer.BadParameter(f"{one[:80]!a} is not valid UTF-8", ctx=ctx, param=parameter)
         return callback(ctx, parameter, value) if callback else value
 
     return check

@@ -29,13 +29,15 @@ def search(
     from retrieval.retriever import Retriever
 
     cases = {case.case_id: case for case in read_jsonl(case_file, Case, unique="case_id")}
-    if case_id is None and len(cases) != 1:
-        raise JudgeError(
-            f"{case_file} holds {len(cases)} cases: choose one with --case-id, e.g. {next(iter(cases), '')}"
-        )
+    if case_id is None:
+        if len(cases) != 1:
+            raise JudgeError(
+                f"{case_file} holds {len(cases)} cases: choose one with --case-id, e.g. {next(iter(cases), '')}"
+            )
+        (case_id,) = cases
     texts = {name: case.context for name, case in cases.items()}
     searcher = Retriever(texts, method=retriever, passage_words=passage_words)
     console = Console()
-    for rank, hit in enumerate(searcher.search([(case_id or next(iter(cases)), query)], k)[0], 1):
+    for rank, hit in enumerate(searcher.search([(case_id, query)], k)[0], 1):
         console.rule(f"{rank}   score {hit.score:.3f}   characters {hit.passage.start}-{hit.passage.end}", align="left")
         console.print(hit.passage.text, markup=False, highlight=False)

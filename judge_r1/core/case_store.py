@@ -9,6 +9,7 @@ from hashlib import sha256
 from json import dumps
 
 from judge_r1.core.errors import JudgeError
+from judge_r1.core.text_check import check_unicode
 
 MAX_BYTES = 2**28
 
@@ -46,12 +47,13 @@ class CaseStore(Mapping[str, str]):
         """Stores a text and returns its id.
 
         Raises:
+            BadText: The text is not valid Unicode.
             CaseStoreFull: Pinned texts leave no space for it.
         """
-        case_id = _case_id(text, tenant)
+        case_id, size = _case_id(text, tenant), len(check_unicode(text, "the case").encode())
         with self._lock:
             if case_id not in self._texts:
-                self._evict_for(size := len(text.encode()), tenant)
+                self._evict_for(size, tenant)
                 stored = self._texts[case_id] = _StoredText(text, tenant, size)
                 self._by_tenant.setdefault(tenant, OrderedDict())[case_id] = stored
                 self._sizes[tenant] += size

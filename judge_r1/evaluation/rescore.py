@@ -84,7 +84,8 @@ def rescore_evaluation(
     if (out / "summary.json").exists():
         raise EvaluationError(f"{out} already holds a summary: choose another --out")
     before, started = _read_summary(folder / "summary.json"), read_started(folder)
-    name, subset = benchmark or before.get("benchmark", LRBENCH), subset or before.get("subset")
+    name = before.get("benchmark", LRBENCH) if benchmark is None else benchmark
+    subset = before.get("subset") if subset is None else subset
     panels = {row["name"] for row in before["rows"]}
     # traces.jsonl may also hold panels that the summary does not
     traces = {panel: found for panel, found in stored_traces(folder).items() if panel in panels}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from retrieval.bm25 import BM25Index
 from retrieval.case_index import CaseIndex
 from retrieval.embedders import Embedder
-from retrieval.errors import EmptyCase, EmptyQuery, InvalidSize, RetrievalError, UnknownCase
+from retrieval.errors import EmptyCase, EmptyQuery, InvalidSize, InvalidText, RetrievalError, UnknownCase
 from retrieval.passages import split_passages
 from retrieval.retriever import Retriever
 
@@ -103,13 +103,15 @@ def test_texts_can_be_a_function() -> None:
         ([("blank", "x")], 1, EmptyCase, "case 'blank' has no text"),
         ([("a", "x"), ("a", " \n ")], 1, EmptyQuery, "query for case 'a' is blank"),
         ([("a", "x")], 0, InvalidSize, "k must be at least 1, not 0"),
+        ([("a", "x\ud800")], 1, InvalidText, "query for case 'a' is not valid Unicode: character 1 is U.D800"),
+        ([("half", "x")], 1, InvalidText, "text of case 'half' is not valid Unicode: character 5 is U.DFFF"),
     ],
 )
 def test_invalid_requests_are_reported(
     requests: list[tuple[str, str]], k: int, error: type[RetrievalError], message: str
 ) -> None:
     for method in ("bm25", HashEmbedder()):
-        retriever = Retriever({"a": "kara paid .", "blank": " \n"}, method=method)
+        retriever = Retriever({"a": "kara paid .", "blank": " \n", "half": "kara \udfff"}, method=method)
         with pytest.raises(error, match=message):
             retriever.search(requests, k)
         assert issubclass(error, ValueError)

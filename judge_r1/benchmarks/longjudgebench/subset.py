@@ -64,7 +64,7 @@ class SubsetOptions:
 
 def parse_subset(subset: str | None) -> SubsetOptions:
     """The options of a subset text; all sets without one. Raises BadBenchmark, with the nearest known word."""
-    name, *words = (subset or ALL).split(":")
+    name, *words = (ALL if subset is None else subset).split(":")
     if name not in (ALL, *SETS):
         raise BadBenchmark(f"longjudgebench has no set {name!r}{suggest(name, (ALL, *SETS))}")
     known = (*SETTINGS, *DIMENSIONS, *FLAGS)

@@ -67,7 +67,8 @@ def read_evaluation(
         if row not in started:
             raise AnalysisError(f"{folder} holds no judge {row!r}{suggest(row, started)}")
     summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}
-    loaded = BENCHMARKS.get(benchmark or summary.get("benchmark", LRBENCH)).load(path, subset or summary.get("subset"))
+    benchmark = summary.get("benchmark", LRBENCH) if benchmark is None else benchmark
+    loaded = BENCHMARKS.get(benchmark).load(path, summary.get("subset") if subset is None else subset)
     traces, none = stored_traces(folder), StoredTraces(folder / TRACES)
     return [_judged(row, started[row], loaded, traces.get(row, none), folder, path) for row in rows or started]
 

@@ -112,6 +112,8 @@ def test_unknown_choices_are_rejected(home: Path, tmp_path: Path, option: str, w
 def test_items_outside_the_benchmark_are_rejected(home: Path, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match="that it was run on"):
         replay(home / "eval", home / "data", tmp_path / "x", subset="legal")
+    with pytest.raises(JudgeError, match="no benchmark is named ''"):
+        replay(home / "eval", home / "data", tmp_path / "x", benchmark="")
     assert not (tmp_path / "x").exists()
 
 

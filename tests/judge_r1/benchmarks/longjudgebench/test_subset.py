@@ -26,6 +26,7 @@ def test_mode_names_the_prompt_file(setting: str, mode: str) -> None:
 @pytest.mark.parametrize(
     ("subset", "message"),
     [
+        ("", "no set ''"),
         ("wp_benhc", "no set 'wp_benhc'; did you mean 'wp_bench'"),
         ("ma:rubrik", "unknown option 'rubrik'; did you mean 'rubric'"),
         ("ma:rubric:reference", "one setting"),

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from judge_r1.core.case_store import CaseStore
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.text_check import BadText
 from judge_r1.judges.base import BadJudge, Judge, JudgeBuild, run_all
 from judge_r1.judges.panel import make_judge
 from judge_r1.judges.result import JudgeResult, request_of, result_of
@@ -55,6 +56,7 @@ class LoadedJudge:
 
         Raises:
             BadJudge: A pair has an unknown name or lacks a required one.
+            BadText: A value is not a valid text, or the domain is not a lower-case name.
             CaseStoreFull: The cases together exceed the case store. Split the pairs into several calls.
         """
         with ExitStack() as pins:  # storing a later case must not evict an earlier one
@@ -64,7 +66,10 @@ class LoadedJudge:
                     _CALL.bind(self, **pair)
                 except TypeError as error:
                     raise BadJudge(f"pair {number} of many: {error}; valid names: {_NAMES}") from None
-                requests.append(request := request_of(f"{next(self._ids)}", self._cases, **pair))
+                try:
+                    requests.append(request := request_of(f"{next(self._ids)}", self._cases, **pair))
+                except BadText as error:
+                    raise BadText(f"pair {number}: {error}") from None
                 pins.enter_context(self._cases.pin(request.item.case_id))
             return [result_of(output) for output in run_all(self.judge, requests)] if requests else []
 

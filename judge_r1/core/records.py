@@ -13,8 +13,9 @@ from pydantic import Field, field_validator, model_validator
 from judge_r1.core.record_base import NonEmpty, PrincipleNumber, Record, content_hash
 from judge_r1.core.verdicts import Evidence, Judgment, Preference
 
-Domain = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_ -]*$")]
-"""A plain lower-case name, because it is part of the trusted text of prompts."""
+DOMAIN = r"^[a-z][a-z0-9_ -]*$"
+"""A domain is a plain lower-case name, because it is part of the trusted text of prompts."""
+Domain = Annotated[str, Field(pattern=DOMAIN)]
 
 
 class Span(Record):

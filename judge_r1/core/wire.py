@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from judge_r1.core.principles import GENERAL
+from judge_r1.core.records import DOMAIN
 from judge_r1.core.verdicts import Verdict
 
 JUDGE_EXAMPLE: dict[str, Any] = {
@@ -54,7 +55,7 @@ class CaseReference(RequestModel):
     case_id: Text | None = Field(None, description="the id of an uploaded case")
     domain: str = Field(
         GENERAL,
-        pattern=r"^[a-z][a-z0-9_ -]*$",
+        pattern=DOMAIN,
         max_length=60,
         description="legal, medical or academic; general for answers to a request; any other lower-case name only"
         " appears in the prompt",

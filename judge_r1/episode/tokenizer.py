@@ -30,6 +30,7 @@ class SafeTokenizer:
     def __init__(self, hf_tokenizer: Any) -> None:
         self.hf = hf_tokenizer
         self.added: frozenset[int] = frozenset(hf_tokenizer.added_tokens_decoder)
+        self.control = frozenset(number for number, token in hf_tokenizer.added_tokens_decoder.items() if token.special)
         self._plain = _without_added_tokens(hf_tokenizer)
         self._encoded: OrderedDict[tuple[Prompt, bool], tuple[int, ...]] = OrderedDict()
 
@@ -85,9 +86,13 @@ class SafeTokenizer:
         """The prompt in the model's chat template, with the start of the assistant's turn.
 
         The template renders placeholders for the inserted texts. The text between placeholders is trusted.
+
+        Raises:
+            JudgeError: The instructions contain a control token of the tokenizer.
         """
         key = prompt, thinking
         if (cached := self._encoded.get(key)) is None:
+            self._check_instructions(prompt)
             ids: list[int] = []
             for text, inserted in prompt.pieces(self.rendered(prompt, thinking=thinking)):
                 ids += self.encode_untrusted(text) if inserted else self.encode_trusted(text)
@@ -95,6 +100,15 @@ class SafeTokenizer:
             while len(self._encoded) > _CACHED_PROMPTS:
                 self._encoded.popitem(last=False)
         return list(cached)
+
+    def _check_instructions(self, prompt: Prompt) -> None:
+        """The chat template alone writes control tokens."""
+        for message in prompt.messages:
+            if found := self.control.intersection(self.encode_trusted(message.marked)):
+                names = ", ".join(repr(self.hf.convert_ids_to_tokens(number)) for number in sorted(found))
+                raise JudgeError(
+                    f"the {message.role} message of a prompt contains the control token {names}: remove it"
+                )
 
     def rendered(self, prompt: Prompt, *, thinking: bool = False) -> str:
         """The prompt in the model's chat template, with placeholders for the inserted texts."""

@@ -7,7 +7,7 @@ from judge_r1.core.case_store import CaseStore
 from judge_r1.core.items import Item
 from judge_r1.core.principles import GENERAL, by_number
 from judge_r1.core.records import Trajectory
-from judge_r1.core.text_check import check_unicode
+from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.core.verdicts import (
     Comparison,
     Evidence,
@@ -91,12 +91,13 @@ def request_of(
     """The request to compare two candidates. Stores the case in `cases`.
 
     Raises:
-        BadText: A text is not valid Unicode.
+        BadText: A field is not a valid text, or the domain is not a lower-case name.
         CaseStoreFull: There is no space for the case.
     """
     texts = {"context": context, "decision": decision, "reasoning_a": reasoning_a, "reasoning_b": reasoning_b}
     for name, text in texts.items():
         check_unicode(text, name)
+    check_domain(domain)
     case_id = cases.put(context, tenant) if context.strip() else None
     item = Item(
         item_id=item_id,

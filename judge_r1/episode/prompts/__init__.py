@@ -15,6 +15,7 @@ from typing import Literal
 from judge_r1.core.errors import JudgeError
 from judge_r1.core.principles import GENERAL, PRINCIPLES
 from judge_r1.core.records import Case, ReasoningPair
+from judge_r1.core.text_check import check_domain, check_unicode
 from judge_r1.episode.tags import escape_tags
 from judge_r1.episode.task import PairwiseTask, pairwise_task
 
@@ -43,11 +44,19 @@ class Message:
 @dataclass(frozen=True)
 class Prompt:
     """Chat messages with placeholders, the `inserted` texts that replace them (with escaped tags, see
-    `judge_r1.episode.tags`), and the `names` of these texts."""
+    `judge_r1.episode.tags`), and the `names` of these texts.
+
+    Raises:
+        BadText: An inserted text is not valid Unicode.
+    """
 
     messages: tuple[Message, ...]
     inserted: tuple[str, ...]
     names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for number, text in enumerate(self.inserted):
+            check_unicode(text, self.names[number] if self.names else f"text {number + 1} of a prompt")
 
     def pieces(self, rendered: str) -> Iterator[tuple[str, bool]]:
         """Splits a rendered chat template into (text, is it inserted)."""
@@ -83,6 +92,7 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
     user message has the case (its context only if `context` is "full") and the two candidates. `style` selects the
     template files.
     """
+    check_domain(task.domain)
     lead = LEADS.get(task.domain, f"reasonings from the domain {task.domain!r} about the same case")
     search = _fill(f"{style}_search", {"searches": str(searches)}) if searches else ""
     system = _fill(
@@ -100,6 +110,7 @@ def pairwise_prompt(task: PairwiseTask, *, context: ContextMode, searches: int, 
 def reasoning_prompt(case: Case, *, context: ContextMode) -> Prompt:
     """The prompt to write the reasoning of a case, to which the two reasonings of a pair are the preferred and the
     rejected response (structure of the paper's Table 7)."""
+    check_domain(case.domain)
     system = _fill("reasoning_system", {"domain": case.domain, "principles": principles("reasoning")})
     return _prompt("reasoning", system, {"decision": case.decision}, case.context if context == "full" else None)
 

@@ -177,7 +177,9 @@ class Cache:
                     f"{self.path} was in use by another process for over {_BUSY_S:g} s: wait for it to end, or give "
                     "another --cache"
                 ) from None
-            raise TeacherError(f"{self.path} cannot be used ({error}); the answers stored before are intact") from None
+            raise TeacherError(
+                f"{self.path} cannot be used ({error}): free space there; the answers stored before are intact"
+            ) from None
         except sqlite3.DatabaseError as error:
             raise TeacherError(f"{self.path} is not an answer cache ({error}): give another file") from None
         except OSError as error:

@@ -36,7 +36,7 @@ TRY_AGAIN = ExitStatus.TRY_AGAIN.value
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a write that another attempt meets again until somebody frees space."""
 _FULL_TEXTS = (
-    "No space left on device", "File too large", "Disk quota exceeded", "database or disk is full",
+    "No space left on device", "File too large", "Disk quota exceeded", "database or disk is full", "disk I/O error",
     "PytorchStreamWriter failed writing", "inline_container.cc", "iostream error",
 )  # fmt: skip
 """Messages of libraries that raise no OSError for a full disk: safetensors, SQLite, and torch without a reason."""

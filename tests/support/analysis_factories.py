@@ -18,46 +18,48 @@ from judge_r1.judges.base import JudgeOutput
 from judge_r1.judges.panel import JudgePanel
 from judge_r1.judges.request import JudgeRequest
 
-Says = Callable[[ReasoningPair, JudgeRequest], Trajectory]
+AnswerFunction = Callable[[ReasoningPair, JudgeRequest], Trajectory]
 
 
-class TellingJudge:
-    """Answers each request with the function `says`."""
+class FunctionJudge:
+    """Answers each request with the function `answers`."""
 
-    def __init__(self, name: str, says: Says, pairs: Mapping[str, ReasoningPair], settings: dict[str, Any]) -> None:
-        self.name, self.settings, self._says, self._pairs = name, settings, says, pairs
+    def __init__(
+        self, name: str, answers: AnswerFunction, pairs: Mapping[str, ReasoningPair], settings: dict[str, Any]
+    ) -> None:
+        self.name, self.settings, self._says, self._pairs = name, settings, answers, pairs
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            trajectory = self._says(self._pairs[ask.item.item_id], ask)
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            trajectory = self._says(self._pairs[request.item.item_id], request)
+            yield JudgeOutput(request, trajectory, request.read(trajectory))
 
 
 def toy_folder(folder: Path, pairs: PairSet | None = None) -> PairSet:
     """Writes cases and pairs to `folder`: by default six toy cases with eight pairs each."""
-    found = pairs or PairSet.of(map(toy_case, range(6)), toy_pairs(6))
-    write_jsonl(folder / CASES_FILE, found.cases.values())
-    write_jsonl(folder / PAIRS_FILE, found.pairs)
-    return found
+    data = pairs or PairSet.of(map(toy_case, range(6)), toy_pairs(6))
+    write_jsonl(folder / CASES_FILE, data.cases.values())
+    write_jsonl(folder / PAIRS_FILE, data.pairs)
+    return data
 
 
-def played(
+def evaluate_judges(
     home: Path,
-    says: Mapping[str, Says],
+    answers: Mapping[str, AnswerFunction],
     *,
     pairs: PairSet | None = None,
     orders: int | None = None,
     settings: dict[str, Any] | None = None,
     judge: str = "agentic@toy",
 ) -> list[Judged]:
-    """Evaluates one judge for each of `says` into `home/eval` on the pairs in `home/pairs`, and reads the results."""
+    """Evaluates one judge for each of `answers` into `home/eval` on the pairs in `home/pairs`, and reads the results."""
     data = toy_folder(home / "pairs", pairs)
     suite = BENCHMARKS.get("lrbench").load(home / "pairs", None)
-    for name, say in says.items():
-        row = JudgePanel(name, (TellingJudge(judge, say, data.by_id(), settings or {}),), orders)
+    for name, answer_of in answers.items():
+        row = JudgePanel(name, (FunctionJudge(judge, answer_of, data.by_id(), settings or {}),), orders)
         evaluate(row, suite, out=home / "eval", resume=False, console=Console(quiet=True))
     return read_evaluation(home / "eval", home / "pairs")
 
@@ -65,19 +67,19 @@ def played(
 def answer(comparison: str | None, thought: str = "so", violated: Sequence[int] = (1,)) -> Trajectory:
     """One turn with a thought and an answer; with `comparison` None the answer is invalid."""
     judgment = comparison and Judgment(comparison=comparison, violated_principles=tuple(violated))
-    said = f'{{"comparison": "{comparison}", "violated_principles": {list(violated)}}}' if comparison else "hm"
+    text = f'{{"comparison": "{comparison}", "violated_principles": {list(violated)}}}' if comparison else "hm"
     return Trajectory(
         prompt_ids=(1,), token_ids=(2,), loss_mask=(1,), logprobs=(0.0,),
-        turns=(Turn(text=f"<think>{thought}</think><answer>{said}</answer>"),),
+        turns=(Turn(text=f"<think>{thought}</think><answer>{text}</answer>"),),
         judgment=judgment or None, ended="answer" if judgment else "rejected_no_json",
     )  # fmt: skip
 
 
-def right(pair: ReasoningPair, ask: JudgeRequest) -> str:
+def right(pair: ReasoningPair, request: JudgeRequest) -> str:
     """The correct comparison for the order that the request shows."""
     best = "AB".index(pair.preferred)
-    return "A>B" if ask.order[0] == best else "A<B"
+    return "A>B" if request.order[0] == best else "A<B"
 
 
-def wrong(pair: ReasoningPair, ask: JudgeRequest) -> str:
-    return "A<B" if right(pair, ask) == "A>B" else "A>B"
+def wrong(pair: ReasoningPair, request: JudgeRequest) -> str:
+    return "A<B" if right(pair, request) == "A>B" else "A>B"

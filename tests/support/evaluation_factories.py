@@ -117,7 +117,7 @@ class ScriptedJudge:
     def __init__(self, name: str = "scripted", skill: int = 7, seconds: float = 0.0) -> None:
         self.name, self.skill, self.seconds = name, skill, seconds
         self.settings: dict[str, Any] = {"temperature": 0.0, "skill": skill}
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def one(self, pair: ReasoningPair) -> Trajectory:
         shown = [passage(pair)] if digit(pair.pair_id, "search", sides=2) else None
@@ -127,15 +127,15 @@ class ScriptedJudge:
             return toy_trajectory(pair, None, shown=shown)
         return toy_trajectory(pair, "A<B" if pair.preferred == "A" else "A>B", (6,), shown=shown)
 
-    def check(self, asks: Sequence[JudgeRequest]) -> None:
+    def check(self, requests: Sequence[JudgeRequest]) -> None:
         pass
 
-    async def judge(self, asks: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
-        for ask in asks:
-            self.asked.append(ask.item.item_id)
+    async def judge(self, requests: Sequence[JudgeRequest]) -> AsyncIterator[JudgeOutput]:
+        for request in requests:
+            self.requested.append(request.item.item_id)
             time.sleep(self.seconds)
-            trajectory = self.one(PAIRS_BY_ID[ask.item.item_id])
-            yield JudgeOutput(ask, trajectory, ask.read(trajectory))
+            trajectory = self.one(PAIRS_BY_ID[request.item.item_id])
+            yield JudgeOutput(request, trajectory, request.read(trajectory))
 
 
 PAIRS_BY_ID = {pair.pair_id: pair for pair in toy_pairs()}

@@ -54,8 +54,8 @@ def policy_loss(
     """-J over a batch of episodes: `new` and `old` are log-probabilities, [episode][token]."""
     high = options.clip if options.clip_high is None else options.clip_high
     sums, counts = [], []
-    for now, before, kept, gain in zip(new, old, mask, advantage, strict=True):
-        logs = [n - o for n, o, k in zip(now, before, kept, strict=True) if k]
+    for now, before, in_loss, gain in zip(new, old, mask, advantage, strict=True):
+        logs = [n - o for n, o, k in zip(now, before, in_loss, strict=True) if k]
         if options.ratio == "sequence":
             logs = [sum(logs) / len(logs)] * len(logs)
         ratios = [math.exp(log) for log in logs]

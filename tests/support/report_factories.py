@@ -19,20 +19,20 @@ from judge_r1.evaluation.results import PanelResults
 from judge_r1.evaluation.summary import summarize
 from judge_r1.evaluation.traces import Trace
 
-SILENT = Trajectory.without_ids("answer")
+NO_TEXT = Trajectory.without_ids("answer")
 
 
 def toy_suite(cases: int = 3) -> LoadedBenchmark:
     return pair_benchmark(PairSet({(case := toy_case(n)).case_id: case for n in range(cases)}, toy_pairs(cases)))
 
 
-def pair_results(row: str, suite: LoadedBenchmark, play: Callable[[ReasoningPair], Trajectory]) -> PanelResults:
+def pair_results(row: str, suite: LoadedBenchmark, answer: Callable[[ReasoningPair], Trajectory]) -> PanelResults:
     """One vote on each labelled pair."""
     traces = {}
-    for item, ask in zip(suite.items, suite.requests(), strict=True):
-        trajectory = play(suite.labels[item.item_id])
+    for item, request in zip(suite.items, suite.requests(), strict=True):
+        trajectory = answer(suite.labels[item.item_id])
         trace = Trace(
-            row=row, item_id=item.item_id, order=(0, 1), sample=0, member=0, verdict=ask.read(trajectory),
+            row=row, item_id=item.item_id, order=(0, 1), sample=0, member=0, verdict=request.read(trajectory),
             trajectory=trajectory,
         )  # fmt: skip
         traces[item.item_id] = [trace]
@@ -44,22 +44,24 @@ def toy_results(cases: int = 3) -> list[PanelResults]:
     return [pair_results(n, suite, ScriptedJudge(n, skill).one) for n, skill in (("base", 2), ("tuned", 8))]
 
 
-def item_results(row: str, suite: LoadedBenchmark, say: Callable[[Item, tuple[int, ...]], Verdict]) -> PanelResults:
+def item_results(
+    row: str, suite: LoadedBenchmark, verdict_of: Callable[[Item, tuple[int, ...]], Verdict]
+) -> PanelResults:
     """Votes on a benchmark without principles, by a judge that writes no text."""
-    games = {
+    traces = {
         item.item_id: [
-            Trace(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=say(item, order),
-                  trajectory=SILENT)
+            Trace(row=row, item_id=item.item_id, order=order, sample=0, member=0, verdict=verdict_of(item, order),
+                  trajectory=NO_TEXT)
             for order in suite.presentation_orders(item)
         ]
         for item in suite.items
     }  # fmt: skip
-    return PanelResults.of(row, suite, games)
+    return PanelResults.of(row, suite, traces)
 
 
-def plain_suite(texts: Sequence[tuple[str, str]], ask: str = "Which is better?") -> LoadedBenchmark:
+def plain_suite(texts: Sequence[tuple[str, str]], instruction: str = "Which is better?") -> LoadedBenchmark:
     items = [
-        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{ask} ({n})",
+        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{instruction} ({n})",
              candidates=pair, gold="AB"[n % 2])
         for n, pair in enumerate(texts)
     ]  # fmt: skip
@@ -70,7 +72,7 @@ def first_shown(item: Item, order: tuple[int, ...]) -> Verdict:
     return PairwiseVerdict(winner="A")
 
 
-def gold_said(item: Item, order: tuple[int, ...]) -> Verdict:
+def gold_verdict(item: Item, order: tuple[int, ...]) -> Verdict:
     return PairwiseVerdict(winner="AB"[order.index("AB".index(item.gold))])
 
 
@@ -96,13 +98,13 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
     def text(count: int) -> str:
         return " ".join(generator.choices(lexicon, k=count)).capitalize() + "."
 
-    held, labelled = {}, []
+    case_of, labelled = {}, []
     for _ in range(cases):
         context = " ".join(text(20) for _ in range(words // 20))
         steps = [text(15) for _ in range(8)]
         case = Case.of(domain=generator.choice(("legal", "medical", "academic")), context=context, decision=text(12),
                        reference="\n".join(steps), source="toy", license="CC0-1.0")  # fmt: skip
-        held[case.case_id] = case
+        case_of[case.case_id] = case
         for variant in range(pairs):
             wrong = text(15)
             flawed = "\n".join([*steps[:variant], wrong, *steps[variant + 1 :]])
@@ -111,10 +113,10 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
                         context_spans=(Span(start=0, end=40),))  # fmt: skip
             origin = Origin(teacher="toy", seed=0, flaws=(flaw,))
             labelled.append(ReasoningPair.of(case, flawed, variant=variant + 1, origin=origin, seed=0))
-    suite = pair_benchmark(PairSet(held, labelled))
+    suite = pair_benchmark(PairSet(case_of, labelled))
 
-    def play(pair: ReasoningPair) -> Trajectory:
-        context, turns = held[pair.case_id].context, []
+    def answer(pair: ReasoningPair) -> Trajectory:
+        context, turns = case_of[pair.case_id].context, []
         for _ in range(2):
             at = generator.randrange(len(context) - 300)
             shown = tuple(
@@ -135,16 +137,16 @@ def many_results(cases: int, pairs: int, rows: int, words: int = 400, seed: int 
             pair,
         )  # fmt: skip
 
-    return [pair_results(f"judge {n}", suite, play) for n in range(rows)]
+    return [pair_results(f"judge {n}", suite, answer) for n in range(rows)]
 
 
 def open_page(browser: Any, path: Path, width: int = 1280, height: int = 860, **options: Any) -> tuple[Any, list[str]]:
     """Opens the page with its items; returns it with its script and content policy errors."""
     page = browser.new_page(viewport={"width": width, "height": height}, **options)
     page.set_default_timeout(20_000)
-    complaints: list[str] = []
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     page.goto(path.as_uri())
     page.locator("#browser").wait_for()
-    return page, complaints
+    return page, errors

@@ -106,7 +106,7 @@ def test_kill_9_midway_then_resume_equals_an_unbroken_run(
     judge = ScriptedJudge()
     outcomes, _ = run(tmp_path, judge, resume=True)
     assert (outcomes, traces.read_bytes()) == unbroken
-    assert judge.asked == [p.pair_id for p in PAIRS[kept:]]
+    assert judge.requested == [p.pair_id for p in PAIRS[kept:]]
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -123,7 +123,7 @@ def test_traces_cut_at_any_byte_can_be_resumed(
     judge = ScriptedJudge()
     outcomes, said = run(tmp_path, judge, resume=True)
     assert (outcomes, (tmp_path / "traces.jsonl").read_bytes()) == unbroken
-    assert len(judge.asked) == len(PAIRS) - whole[:cut].count(b"\n")
+    assert len(judge.requested) == len(PAIRS) - whole[:cut].count(b"\n")
     assert ("torn" in said) == (whole[:cut][-1:] not in (b"", b"\n"))
 
 
@@ -143,7 +143,7 @@ def test_finished_panel_is_not_run_again(tmp_path: Path) -> None:
     first, _ = run(tmp_path)
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == first
-    assert judge.asked == []
+    assert judge.requested == []
     with pytest.raises(EvaluationError, match=r"32 trace\(s\) of panel 'row' already: add --resume"):
         run(tmp_path)
 
@@ -207,7 +207,7 @@ def test_after_a_fault_finished_votes_are_kept_and_others_run_again(
     assert 9 <= len(kept) < len(PAIRS)
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
-    assert set(judge.asked) == {p.pair_id for p in PAIRS} - kept
+    assert set(judge.requested) == {p.pair_id for p in PAIRS} - kept
 
 
 def test_damaged_line_in_the_middle_is_reported(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_full_disk_keeps_finished_votes(tmp_path: Path, unbroken: tuple[list[Ite
     judge = ScriptedJudge()
     assert run(tmp_path, judge, resume=True)[0] == unbroken[0]
     assert (tmp_path / "traces.jsonl").read_bytes() == unbroken[1]
-    assert 0 < len(judge.asked) < len(PAIRS)
+    assert 0 < len(judge.requested) < len(PAIRS)
 
 
 def test_repeated_or_missing_pairs_are_rejected(tmp_path: Path) -> None:

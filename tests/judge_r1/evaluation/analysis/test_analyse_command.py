@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from analysis_factories import answer, played, right, wrong
+from analysis_factories import answer, evaluate_judges, right, wrong
 from run_factories import scaling_study
 from typer.testing import CliRunner
 
@@ -44,7 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     folder = tmp_path_factory.mktemp("analyse")
     settings = {"prompt": "standard", "retriever": "bm25", "budget": {"top_k": 2, "passage_words": 8}}
-    played(folder, {"bad": lambda p, a: answer(wrong(p, a)), "good": searches}, settings=settings)
+    evaluate_judges(folder, {"bad": lambda p, a: answer(wrong(p, a)), "good": searches}, settings=settings)
     return folder
 
 
@@ -91,7 +91,7 @@ def test_analyses_of_runs_write_tables_and_figures(tmp_path: Path, kind: str) ->
 def test_attention_needs_a_local_model(home: Path, tmp_path: Path) -> None:
     with pytest.raises(JudgeError):  # `agentic@toy` names a model that is not there
         run("attention", home / "eval", "--path", home / "pairs", "--out", tmp_path)
-    played(tmp_path, {"rule": lambda p, a: answer("A>B")}, judge="always-a")
+    evaluate_judges(tmp_path, {"rule": lambda p, a: answer("A>B")}, judge="always-a")
     with pytest.raises(JudgeError, match="none of these judges is a local model"):
         run("attention", tmp_path / "eval", "--path", tmp_path / "pairs", "--out", tmp_path)
 

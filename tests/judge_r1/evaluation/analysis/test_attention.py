@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import real_tokenizers
-from analysis_factories import played, right
+from analysis_factories import evaluate_judges, right
 from factories import mini_pairs
 
 from judge_r1.core.records import ReasoningPair, Trajectory
@@ -60,7 +60,7 @@ def episode(pair: ReasoningPair, ask: JudgeRequest) -> Trajectory:
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     says = {"row": episode}
     home = tmp_path_factory.mktemp("attention")
-    return played(home, says, pairs=mini_pairs(12), orders=2, settings=CONFIG.model_dump(mode="json"))[0]
+    return evaluate_judges(home, says, pairs=mini_pairs(12), orders=2, settings=CONFIG.model_dump(mode="json"))[0]
 
 
 def test_attention_shares_equal_one_full_forward_pass(judged: Judged) -> None:

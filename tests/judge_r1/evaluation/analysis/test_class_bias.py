@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from analysis_factories import answer, played, right
+from analysis_factories import answer, evaluate_judges, right
 from evaluation_factories import toy_pairs
 
 from judge_r1.evaluation.analysis.class_bias import bias_grid, bias_row, shown_votes
@@ -14,7 +14,7 @@ PAIRS = len(toy_pairs(6))
 
 
 def test_bias_of_a_judge_that_always_prefers_a(tmp_path: Path) -> None:
-    [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
+    [row] = evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")})
     found = bias_row(row)
     assert (found["games"], found["decided"]) == (PAIRS, PAIRS)
     assert found["gold_a"] == GOLD_A / PAIRS
@@ -33,7 +33,7 @@ def test_bias_of_a_judge_with_known_mistakes(tmp_path: Path) -> None:
             return answer(None)
         return answer("A<B" if pair.pair_id in of_a[::2] else right(pair, ask))
 
-    found = bias_row(played(tmp_path, {"b": says})[0])
+    found = bias_row(evaluate_judges(tmp_path, {"b": says})[0])
     missed = len(of_a[::2])
     assert found["decided"] == PAIRS - 1
     assert found["accuracy_a"]["value"] == pytest.approx(1 - missed / GOLD_A)
@@ -45,7 +45,7 @@ def test_bias_of_a_judge_with_known_mistakes(tmp_path: Path) -> None:
 
 def test_votes_count_by_presentation_order(tmp_path: Path) -> None:
     """In both orders every better candidate stands first once: gold is balanced, and always-A is half right."""
-    [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")}, orders=2)
+    [row] = evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")}, orders=2)
     found = bias_row(row)
     assert found["games"] == 2 * PAIRS
     assert found["gold_a"] == 0.5
@@ -54,21 +54,21 @@ def test_votes_count_by_presentation_order(tmp_path: Path) -> None:
 
 
 def test_right_judge_has_no_bias(tmp_path: Path) -> None:
-    found = bias_row(played(tmp_path, {"r": lambda p, a: answer(right(p, a))})[0])
+    found = bias_row(evaluate_judges(tmp_path, {"r": lambda p, a: answer(right(p, a))})[0])
     assert found["gap"]["value"] == 0
     assert found["gap"]["ci95"][0] < 0 < found["gap"]["ci95"][1]
     assert found["wrong_of_a"] is None
 
 
 def test_bias_table_ends_with_the_papers_rows(tmp_path: Path) -> None:
-    grid = bias_grid({"a": bias_row(played(tmp_path, {"a": lambda p, a: answer("A>B")})[0])})
+    grid = bias_grid({"a": bias_row(evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")})[0])})
     assert [row[0] for row in grid.rows] == ["a", "Qwen3-8B (paper)", "GRPO-8B (paper)"]
     assert [str(cell) for cell in grid.rows[2][3:7]] == ["0.54", "0.61", "0.54", "+0.07"]
     assert str(grid.rows[0][6]).startswith("+1.00 [+0.")
 
 
 def test_items_without_a_better_candidate_are_rejected(tmp_path: Path) -> None:
-    [row] = played(tmp_path, {"a": lambda p, a: answer("A>B")})
+    [row] = evaluate_judges(tmp_path, {"a": lambda p, a: answer("A>B")})
     from dataclasses import replace
 
     tied = [item.model_copy(update={"gold": "tie"}) for item in row.benchmark.items]

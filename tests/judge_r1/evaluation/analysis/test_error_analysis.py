@@ -4,7 +4,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from analysis_factories import answer, played, right, wrong
+from analysis_factories import answer, evaluate_judges, right, wrong
 from evaluation_factories import passage, toy_case, toy_pairs
 from hypothesis import given
 from hypothesis import strategies as st
@@ -34,7 +34,7 @@ def test_flips_assign_every_item_one_kind(tmp_path: Path) -> None:
         "one": lambda p, a: answer(right(p, a) if p.pair_id in before else wrong(p, a)),
         "two": lambda p, a: answer(right(p, a) if p.pair_id in after else None),
     }
-    found = flips(*played(tmp_path, says))
+    found = flips(*evaluate_judges(tmp_path, says))
     assert found["all"] == {"both right": 10, "mended": 16, "broken": 10, "both wrong": 12}
     assert found["net"] == pytest.approx(6 / 48)
     assert found["ci95"][0] < 6 / 48 < found["ci95"][1]
@@ -47,7 +47,7 @@ def test_flips_assign_every_item_one_kind(tmp_path: Path) -> None:
 
 
 def test_judge_compared_with_itself_has_no_flips(tmp_path: Path) -> None:
-    [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})
+    [row] = evaluate_judges(tmp_path, {"one": lambda p, a: answer("A>B")})
     found = flips(row, row)
     assert found["all"]["mended"] == found["all"]["broken"] == 0
     assert found["p"] == 1
@@ -59,7 +59,7 @@ def test_partial_scores_are_rejected(tmp_path: Path) -> None:
     from judge_r1.core.items import AggregatedVerdict
     from judge_r1.evaluation.results import PanelResults
 
-    [row] = played(tmp_path, {"one": lambda p, a: answer("A>B")})
+    [row] = evaluate_judges(tmp_path, {"one": lambda p, a: answer("A>B")})
     benchmark = replace(
         row.benchmark, aggregate=lambda item, votes: AggregatedVerdict(verdict=votes[0].verdict, score=0.5)
     )
@@ -112,7 +112,7 @@ def test_evidence_noise_and_accuracy_of_a_known_judge(tmp_path: Path) -> None:
             update={"turns": (Turn(text="<search>q</search>", query="q", passages=shown), *found.turns)}
         )
 
-    [row] = played(tmp_path, {"row": says})
+    [row] = evaluate_judges(tmp_path, {"row": says})
     of = {violated: {p.pair_id for p in PAIRS if p.violated == violated} for violated in ((2,), (4,), (2, 4))}
     groups = {name: set(ids) for name, ids in by_evidence(row).items()}
     assert groups == {"hit": of[2,], "miss": of[4,], "no search": of[2, 4]}
@@ -131,7 +131,7 @@ def test_evidence_noise_and_accuracy_of_a_known_judge(tmp_path: Path) -> None:
 
 
 def test_lengths_and_similarities_depend_on_items_only(tmp_path: Path) -> None:
-    [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    [row] = evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")})
     pair = PAIRS[0]
     case = next(case for case in map(toy_case, range(6)) if case.case_id == pair.case_id)
     texts = (case.context, case.decision, pair.reasoning_a, pair.reasoning_b)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from analysis_factories import answer, played, right, toy_folder, wrong
+from analysis_factories import answer, evaluate_judges, right, toy_folder, wrong
 from evaluation_factories import toy_case, toy_pairs
 
 from judge_r1.core.pair_set import PairSet
@@ -13,7 +13,7 @@ from judge_r1.evaluation.analysis.evaluation_reader import AnalysisError, read_e
 
 def test_read_evaluation_returns_scores_settings_and_clusters(tmp_path: Path) -> None:
     says = {"good": lambda p, a: answer(right(p, a)), "bad": lambda p, a: answer(wrong(p, a))}
-    good, bad = played(tmp_path, says, settings={"prompt": "compact"})
+    good, bad = evaluate_judges(tmp_path, says, settings={"prompt": "compact"})
     assert [good.name, bad.name] == ["good", "bad"]
     assert set(good.credits.values()) == {1.0}
     assert set(bad.credits.values()) == {0.0}
@@ -23,7 +23,7 @@ def test_read_evaluation_returns_scores_settings_and_clusters(tmp_path: Path) ->
 
 
 def test_panel_is_chosen_by_name_and_a_near_name_is_suggested(tmp_path: Path) -> None:
-    played(tmp_path, {name: lambda p, a: answer("A>B") for name in ("warm", "grpo")})
+    evaluate_judges(tmp_path, {name: lambda p, a: answer("A>B") for name in ("warm", "grpo")})
     [only] = read_evaluation(tmp_path / "eval", tmp_path / "pairs", rows=["grpo"])
     assert only.name == "grpo"
     with pytest.raises(AnalysisError, match=r"no judge 'grop'; did you mean 'grpo'\?"):
@@ -31,7 +31,7 @@ def test_panel_is_chosen_by_name_and_a_near_name_is_suggested(tmp_path: Path) ->
 
 
 def test_unfinished_evaluation_is_rejected(tmp_path: Path) -> None:
-    played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")})
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(AnalysisError, match=r"judge 'row' .* is incomplete.*--resume"):
@@ -39,7 +39,7 @@ def test_unfinished_evaluation_is_rejected(tmp_path: Path) -> None:
 
 
 def test_missing_vote_of_a_panel_is_rejected(tmp_path: Path) -> None:
-    played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2)
+    evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2)
     traces = tmp_path / "eval" / "traces.jsonl"
     traces.write_text("".join(traces.read_text().splitlines(keepends=True)[:-1]))
     with pytest.raises(AnalysisError, match="lacks votes on some items"):
@@ -47,7 +47,7 @@ def test_missing_vote_of_a_panel_is_rejected(tmp_path: Path) -> None:
 
 
 def test_pairs_of_another_folder_are_rejected(tmp_path: Path) -> None:
-    played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")})
     toy_folder(tmp_path / "less", PairSet.of(map(toy_case, range(6)), toy_pairs(6)[:-3]))
     with pytest.raises(AnalysisError, match=r"judged item .* does not hold"):
         read_evaluation(tmp_path / "eval", tmp_path / "less")
@@ -60,19 +60,19 @@ def test_folder_without_an_evaluation_is_rejected(tmp_path: Path) -> None:
 
 def test_panels_without_text_are_rejected(tmp_path: Path) -> None:
     silent = answer("A>B").model_copy(update={"turns": ()})
-    mute, loud = played(tmp_path, {"mute": lambda p, a: silent, "loud": lambda p, a: answer("A>B")})
+    mute, loud = evaluate_judges(tmp_path, {"mute": lambda p, a: silent, "loud": lambda p, a: answer("A>B")})
     assert [each.name for each in writing([mute, loud])] == ["loud"]
     with pytest.raises(AnalysisError, match="no judge wrote text: mute"):
         writing([mute])
 
 
 def test_panel_has_the_settings_of_each_member(tmp_path: Path) -> None:
-    [row] = played(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2, settings={"prompt": "direct"})
+    [row] = evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")}, orders=2, settings={"prompt": "direct"})
     [member] = row.members
     assert member.judge == "agentic@toy"
     assert member.settings["prompt"] == "direct"
 
 
 def test_rows_json_equals_what_the_runner_wrote(tmp_path: Path) -> None:
-    played(tmp_path, {"row": lambda p, a: answer("A>B")})
+    evaluate_judges(tmp_path, {"row": lambda p, a: answer("A>B")})
     assert set(json.loads((tmp_path / "eval" / "rows.json").read_text())["row"]) == {"judge", "settings", "items"}

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from analysis_factories import answer, played
+from analysis_factories import answer, evaluate_judges
 from hash_embedder import HashEmbedder
 
 from judge_r1.core.records import Turn
@@ -104,7 +104,7 @@ def test_queries_are_those_of_the_episodes(tmp_path: Path) -> None:
         )
         return found.model_copy(update={"turns": (*turns, *found.turns)})
 
-    [row] = played(tmp_path, {"row": says})
+    [row] = evaluate_judges(tmp_path, {"row": says})
     cases = {item.case_id for item in row.benchmark.items}
     assert set(asked(row)) == {Asked(case_id or "", "fee") for case_id in cases}
     assert len(asked(row)) == len(cases)

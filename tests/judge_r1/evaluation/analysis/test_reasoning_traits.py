@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from analysis_factories import answer, played, right
+from analysis_factories import answer, evaluate_judges, right
 from evaluation_factories import passage, toy_case, toy_pairs
 from factories import make_case, make_pair
 
@@ -30,7 +30,7 @@ def test_reasoning_shares_of_a_known_judge(tmp_path: Path) -> None:
         quote = FACT.format(number(pair)) if pair.pair_id in chosen else "nothing"
         return answer(right(pair, ask), f"P1 is broken: {quote}", violated=(6,))
 
-    row = reasoning_row(played(tmp_path, {"row": says})[0])
+    row = reasoning_row(evaluate_judges(tmp_path, {"row": says})[0])
     assert (row["games"], row["valid"]) == (48, 48)
     assert row["any"]["value"] == 1
     assert row["right"]["value"] == sum(1 in pair.violated for pair in PAIRS) / 48
@@ -49,7 +49,7 @@ def test_quotation_of_a_candidate_is_not_an_own_quotation(tmp_path: Path) -> Non
         "copies": lambda p, a: answer(right(p, a), "A says witness 1 of file 0 paid 21 crowns"),
         "looks": lambda p, a: answer(right(p, a), "but witness 4 of file 0 paid 24 crowns"),
     }
-    copies, looks = (reasoning_row(r) for r in played(tmp_path, says, pairs=PairSet.of([copied], [pair])))
+    copies, looks = (reasoning_row(r) for r in evaluate_judges(tmp_path, says, pairs=PairSet.of([copied], [pair])))
     assert (copies["case"]["value"], copies["own"]["value"]) == (1, 0)
     assert (looks["case"]["value"], looks["own"]["value"]) == (1, 1)
 
@@ -61,7 +61,7 @@ def test_quotation_of_a_shown_passage_counts(tmp_path: Path) -> None:
         turns = (Turn(text="<search>what</search>", query="what", passages=(shown,)), *found.turns)
         return found.model_copy(update={"turns": turns})
 
-    row = reasoning_row(played(tmp_path, {"row": says})[0])
+    row = reasoning_row(evaluate_judges(tmp_path, {"row": says})[0])
     assert (row["passage"]["value"], row["case"]["value"]) == (1, 0)
 
 
@@ -71,7 +71,7 @@ def test_invalid_answers_are_not_analysed(tmp_path: Path) -> None:
         "some": lambda p, a: answer(right(p, a) if p.pair_id == first else None, "P1"),
         "none": lambda p, a: answer(None, "P1"),
     }
-    some, none = played(tmp_path, says)
+    some, none = evaluate_judges(tmp_path, says)
     row = reasoning_row(some)
     assert (row["valid"], row["games"]) == (1, 48)
     assert row["accuracy"]["value"] == 1 / 48

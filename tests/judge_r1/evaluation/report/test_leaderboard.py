@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from report_factories import first_shown, gold_said, item_results, plain_suite, summary_of, write
+from report_factories import first_shown, gold_verdict, item_results, plain_suite, summary_of, write
 from run_factories import toy_eval
 from test_report import Page
 from typer.testing import CliRunner
@@ -63,7 +63,7 @@ def test_different_items_are_different_columns() -> None:
 def evaluated(home: Path, benchmark: str, count: int) -> Path:
     """An evaluation folder of two judges as `eval` leaves it."""
     suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(count)])
-    results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)]
+    results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_verdict)]
     folder = home / benchmark
     folder.mkdir()
     (folder / "summary.json").write_text(json.dumps(summary_of(results) | {"benchmark": benchmark}))

@@ -14,7 +14,7 @@ import pytest
 from evaluation_factories import DOMAINS, passage
 from report_factories import (
     first_shown,
-    gold_said,
+    gold_verdict,
     item_results,
     pair_results,
     plain_suite,
@@ -139,7 +139,7 @@ def test_untrusted_text_never_becomes_markup(tmp_path: Path) -> None:
 
 def test_benchmark_without_principles_has_a_report(tmp_path: Path) -> None:
     suite = plain_suite([("good", "bad"), ("bad", "good"), ("left", "right")])
-    results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)]
+    results = [item_results("first", suite, first_shown), item_results("gold", suite, gold_verdict)]
     page = Page(text := write(tmp_path / "report.html", results))
     words = " ".join(page.words)
     assert "toybench" in words

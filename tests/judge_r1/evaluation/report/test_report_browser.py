@@ -10,7 +10,7 @@ from browser import CONTRAST, chromium, until
 from evaluation_factories import passage, toy_trajectory
 from report_factories import (
     first_shown,
-    gold_said,
+    gold_verdict,
     item_results,
     many_results,
     open_page,
@@ -251,7 +251,7 @@ def test_diff_aligns_candidates_without_losing_words(browser: Any, tmp_path: Pat
     ]
     pairs += [(text() + "a", text() + "b") for _ in range(25)]
     suite = plain_suite(pairs)
-    write(tmp_path / "report.html", [item_results("gold", suite, gold_said)])
+    write(tmp_path / "report.html", [item_results("gold", suite, gold_verdict)])
     page, complaints = open_page(browser, tmp_path / "report.html")
     sides = """() => [1, 2].map((side) => [...document.querySelectorAll(`.pair .row > :nth-child(${side})`)]
       .map((e) => e.textContent).join(""))"""
@@ -273,7 +273,9 @@ def test_diff_aligns_candidates_without_losing_words(browser: Any, tmp_path: Pat
 
 def test_votes_of_both_orders_and_four_candidates_are_shown(browser: Any, tmp_path: Path) -> None:
     suite = plain_suite([("good", "bad"), ("worse", "better")])
-    write(tmp_path / "both.html", [item_results("first", suite, first_shown), item_results("gold", suite, gold_said)])
+    write(
+        tmp_path / "both.html", [item_results("first", suite, first_shown), item_results("gold", suite, gold_verdict)]
+    )
     page, complaints = open_page(browser, tmp_path / "both.html")
     games = page.locator(".votes button")
     assert games.all_inner_texts() == ["A, B shown: A is better", "B, A shown: B is better"]
@@ -378,7 +380,7 @@ def test_phone_layout_shows_the_item_below_the_list(browser: Any, tmp_path: Path
 
 def test_small_report_works(browser: Any, tmp_path: Path) -> None:
     suite = plain_suite([(f"good {n}", f"bad {n}") for n in range(5)])
-    text = write(tmp_path / "report.html", [item_results("gold", suite, gold_said)])
+    text = write(tmp_path / "report.html", [item_results("gold", suite, gold_verdict)])
     page, complaints = open_page(browser, tmp_path / "report.html")
     assert page.inner_text("#status") == "5 items"
     assert len(text) < 100_000

@@ -7,7 +7,7 @@ from typing import Any
 from evaluation_factories import passage, toy_trajectory
 from hypothesis import given
 from hypothesis import strategies as st
-from report_factories import gold_said, item_results, many_results, pair_results, plain_suite, toy_results, toy_suite
+from report_factories import gold_verdict, item_results, many_results, pair_results, plain_suite, toy_results, toy_suite
 
 from judge_r1.benchmarks.aggregation import best_of_n
 from judge_r1.benchmarks.base import LoadedBenchmark
@@ -86,7 +86,7 @@ def test_passage_and_flaw_offsets_match_the_texts() -> None:
 
 def test_invalid_reasons_are_not_disagreement() -> None:
     suite = plain_suite([("one", "two"), ("three", "four")])
-    right = item_results("right", suite, gold_said)
+    right = item_results("right", suite, gold_verdict)
     invalid = [
         item_results(reason, suite, lambda item, order, why=reason: InvalidVerdict(reason=why)) for reason in "xy"
     ]
@@ -126,7 +126,7 @@ def test_tie_on_labelled_pairs_is_invalid() -> None:
 def test_panel_members_are_named() -> None:
     suite = plain_suite([("one", "two")])
     (item,) = suite.items
-    single = item_results("panel", suite, gold_said)
+    single = item_results("panel", suite, gold_verdict)
     traces = [Trace(**dict(single.traces["item-0"][0]) | {"member": member}) for member in (1, 0)]
     settings = {"panel": {"members": [{"judge": "x"}, {"judge": "y"}]}}
     data = browsed([PanelResults.of("panel", suite, {item.item_id: traces})], settings)

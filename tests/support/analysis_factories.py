@@ -55,7 +55,7 @@ def evaluate_judges(
     settings: dict[str, Any] | None = None,
     judge: str = "agentic@toy",
 ) -> list[Judged]:
-    """Evaluates one judge for each of `answers` into `home/eval` on the pairs in `home/pairs`, and reads the results."""
+    """Evaluates a judge for each of `answers` into `home/eval` on the pairs in `home/pairs`, and reads the results."""
     data = toy_folder(home / "pairs", pairs)
     suite = BENCHMARKS.get("lrbench").load(home / "pairs", None)
     for name, answer_of in answers.items():

@@ -59,9 +59,9 @@ def item_results(
     return PanelResults.of(row, suite, traces)
 
 
-def plain_suite(texts: Sequence[tuple[str, str]], question: str = "Which is better?") -> LoadedBenchmark:
+def plain_suite(texts: Sequence[tuple[str, str]], text: str = "Which is better?") -> LoadedBenchmark:
     items = [
-        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{question} ({n})",
+        Item(item_id=f"item-{n}", cluster_id=f"item-{n}", group=("code", "math")[n % 2], instruction=f"{text} ({n})",
              candidates=pair, gold="AB"[n % 2])
         for n, pair in enumerate(texts)
     ]  # fmt: skip

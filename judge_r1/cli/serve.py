@@ -36,6 +36,15 @@ def serve(
         int, typer.Option(min=1, help="Maximum size of all stored cases; the least recently used are evicted.")
     ] = 256,
     max_batch_size: Annotated[int, typer.Option(min=1, help="Maximum number of judgments in one batch.")] = 256,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Maximum number of open connections; more are answered with status 503.")
+    ] = 512,
+    max_connections_per_client: Annotated[
+        int, typer.Option(min=1, help="Maximum number of them from one address; raise it behind a proxy.")
+    ] = 256,
+    drain_timeout: Annotated[
+        float, typer.Option(min=0, help="Seconds that running requests may take after SIGTERM or Ctrl-C.")
+    ] = 60.0,
 ) -> None:
     """Serve a judge over HTTP: `POST /v1/judge`; `/docs` shows the whole API.
 
@@ -43,6 +52,7 @@ def serve(
     """
     try:
         from judge_r1.serving.middleware.body_limit import MIB, Limits
+        from judge_r1.serving.protocol import ConnectionLimits
         from judge_r1.serving.server import check_free, check_host, run_app
         from judge_r1.serving.service import open_service
     except ModuleNotFoundError as error:
@@ -62,4 +72,5 @@ def serve(
         keys=keys,
         traces=traces,
     )
-    run_app(service, host, port)
+    connections = ConnectionLimits(max_connections, max_connections_per_client, drain_s=drain_timeout)
+    run_app(service, host, port, connections)

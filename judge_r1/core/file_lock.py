@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,8 +11,9 @@ from judge_r1.core.errors import JudgeError
 
 
 @contextmanager
-def lock_folder(folder: Path) -> Iterator[None]:
+def lock_folder(folder: Path, wait_s: float = 0.0) -> Iterator[None]:
     """Creates the folder if needed and locks it within the block. If the block raises, removes new empty folders.
+    Waits up to `wait_s` seconds for another process.
 
     The lock is a kernel lock (flock) on the folder: it leaves no file behind, and the kernel releases it when the
     process and all children started with `close_fds=False` have ended. On network file systems that cannot lock folders
@@ -21,7 +23,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         JudgeError: Another process holds the lock, or the folder cannot be written to.
     """
     created = [path for path in (folder, *folder.parents) if not path.exists()]
-    descriptor = _open_locked(folder)
+    descriptor = _open_locked(folder, time.monotonic() + wait_s)
     try:
         yield
     except BaseException:
@@ -33,7 +35,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _open_locked(folder: Path) -> int:
+def _open_locked(folder: Path, until: float) -> int:
     while True:
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -45,6 +47,9 @@ def _open_locked(folder: Path) -> int:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(descriptor)
+            if time.monotonic() < until:
+                time.sleep(0.02)
+                continue
             raise JudgeError(
                 f"another process is writing to {folder}: wait until it ends, or give another --out"
             ) from None

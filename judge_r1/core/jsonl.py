@@ -99,16 +99,18 @@ def write_atomic(path: Path, parts: Iterable[str]) -> None:
 
 class AtomicFiles:
     """Writes several files together, like `write_atomic` for one. They are renamed at the end of the block, in their
-    order. If the block raises, no file changes."""
+    order. If the block raises, no file changes. Only the owner can read files that are `private`."""
 
-    def __init__(self, *paths: Path) -> None:
-        self._paths = paths
+    def __init__(self, *paths: Path, private: bool = False) -> None:
+        self._paths, self._private = paths, private
         self._files: dict[Path, TextIOWrapper] = {}
 
     def __enter__(self) -> "AtomicFiles":
         for path in self._paths:
             try:
                 self._files[path] = TextIOWrapper(open_partial(path), encoding="utf-8", newline="\n")
+                if self._private:
+                    os.fchmod(self._files[path].fileno(), 0o600)
             except OSError as error:
                 self._discard()
                 raise _write_error(path, error) from error

@@ -4,19 +4,23 @@ A key is 32 random bytes, so a plain SHA-256 hash of it cannot be inverted. It i
 """
 
 import hmac
-import os
 import secrets
 from hashlib import sha256
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
-from judge_r1.core.errors import JudgeError, explain
+from judge_r1.core.errors import JudgeError, explain, read_error
+from judge_r1.core.file_lock import lock_folder
+from judge_r1.core.jsonl import AtomicFiles
 from judge_r1.core.record_base import Record
+from judge_r1.core.strict_json import BadJson, parse_model
 
 PER_MINUTE = 600
 """Default rate limit of a key, in judgments per minute."""
 _PREFIX = "jr1-"
+_LOCK_S = 30.0
+"""Seconds to wait for another process that changes the file."""
 
 
 class BadKeys(JudgeError):
@@ -56,46 +60,44 @@ class KeyFile:
 def read_keys(path: Path) -> tuple[Key, ...]:
     """Raises BadKeys."""
     try:
-        return Keys.model_validate_json(path.read_text(encoding="utf-8")).keys
+        return parse_model(Keys, path.read_bytes(), path).keys
     except FileNotFoundError:
         raise BadKeys(f"there is no file {path}: create a key with `judge-r1 keys add NAME --file {path}`") from None
-    except ValidationError as error:
-        raise BadKeys(f"{path} is not a key file: {explain(error)}") from None
-    except UnicodeDecodeError:
-        raise BadKeys(f"{path} is not a key file: it is not UTF-8") from None
+    except BadJson as error:
+        raise BadKeys(f"{path} is not a key file: {error.reason}") from None
     except OSError as error:
-        raise BadKeys(f"{path} cannot be read: {error.strerror}") from None
+        raise BadKeys(str(read_error(path, error))) from None
 
 
 def add_key(path: Path, name: str, per_minute: int = PER_MINUTE) -> str:
-    """Creates a key and returns its secret, which is stored nowhere. Raises BadKeys for a taken or invalid name."""
-    keys = read_keys(path) if path.exists() else ()
-    if any(key.name == name for key in keys):
-        raise BadKeys(f"{path} already has a key {name!r}: remove it first, or use another name")
+    """Creates a key and returns its secret, which is stored nowhere. Raises JudgeError for a taken or invalid name."""
     secret = _PREFIX + secrets.token_urlsafe(32)
     try:
         key = Key(name=name, sha256=_hash(secret), per_minute=per_minute)
     except ValidationError as error:
         raise BadKeys(f"key {name!r}: {explain(error)}") from None
-    _write(path, (*keys, key))
+    with lock_folder(path.parent, _LOCK_S):
+        keys = read_keys(path) if path.exists() else ()
+        if any(key.name == name for key in keys):
+            raise BadKeys(f"{path} already has a key {name!r}: remove it first, or use another name")
+        _write(path, (*keys, key))
     return secret
 
 
 def remove_key(path: Path, name: str) -> None:
-    """Raises BadKeys if there is no key with this name."""
-    keys = read_keys(path)
-    remaining = tuple(key for key in keys if key.name != name)
-    if len(remaining) == len(keys):
-        raise BadKeys(f"{path} has no key {name!r}: `judge-r1 keys list --file {path}` lists them")
-    _write(path, remaining)
+    """Raises JudgeError if there is no key with this name."""
+    with lock_folder(path.parent, _LOCK_S):
+        keys = read_keys(path)
+        remaining = tuple(key for key in keys if key.name != name)
+        if len(remaining) == len(keys):
+            raise BadKeys(f"{path} has no key {name!r}: `judge-r1 keys list --file {path}` lists them")
+        _write(path, remaining)
 
 
 def _write(path: Path, keys: tuple[Key, ...]) -> None:
-    """Replaces the file atomically, readable only by its owner."""
-    part = path.with_name(f"{path.name}.part")
-    with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-        file.write(Keys(keys=keys).model_dump_json(indent=1) + "\n")
-    os.replace(part, path)
+    """Replaces the file atomically, readable only by its owner. Raises JudgeError."""
+    with AtomicFiles(path, private=True) as file:
+        file.write(path, Keys(keys=keys).model_dump_json(indent=1) + "\n")
 
 
 def _hash(secret: str) -> str:

@@ -69,9 +69,14 @@ def test_mistakes_with_keys_are_one_sentence(file: Path) -> None:
     file.write_text('{"keys": [{"name": "x"}]}')
     with pytest.raises(BadKeys, match="is not a key file"):
         read_keys(file)
-    file.write_bytes(b"\xff\xfe")
-    with pytest.raises(BadKeys, match="is not UTF-8"):
-        read_keys(file)
+    for content, says in {
+        b'{"keys": "\xff"}': "it is not UTF-8",
+        b"\xff\xfe": "it is UTF-16",
+        b"": "it is empty",
+    }.items():
+        file.write_bytes(content)
+        with pytest.raises(BadKeys, match=f"is not a key file: not valid JSON: {says}"):
+            read_keys(file)
     with pytest.raises(BadKeys, match="Is a directory"):
         read_keys(file.parent)
 

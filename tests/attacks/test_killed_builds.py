@@ -41,7 +41,7 @@ RULES = [
     "verl",
     *(pytest.param(n, marks=pytest.mark.slow) for n in ("sft", "dpo")),
 ]
-TAUGHT = ["build by teacher", "rationales"]
+TAUGHT = ["build by teacher", "batch export", "rationales"]
 UNSTABLE = ("timing.json", "answers.sqlite")
 """Files that differ between two runs."""
 
@@ -73,6 +73,7 @@ class Inputs:
                 out,
             ),
             "build by teacher": ("build", "mini", "--limit", "3", "--variants", "2", *teacher),
+            "batch export": ("build", "mini", "--limit", "3", *teacher, "--batch-export", out / "batch.jsonl"),
             "rationales": ("rationales", self.pairs, "--recipe", self.recipe, "--count", "4", *teacher),
         }
         return command(*arguments.get(name, ("export", self.splits, "--format", name, "--out", out)))
@@ -172,7 +173,7 @@ def killed_after(work: Callable[[], None], seconds: float) -> Finished:
 
 
 @pytest.mark.parametrize("step", short_and_long(STEP, LONG_STEP))
-@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("name", [*RULES, *(pytest.param(name, marks=pytest.mark.slow) for name in TAUGHT)])
 def test_a_kill_before_any_change_of_a_file(
     name: str,
     step: int,
